@@ -1,0 +1,42 @@
+"""surefoot: know where your policy stands, in the fewest rollouts.
+
+Names are imported when they are first used, so that a command which needs little loads little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from surefoot import _lazy
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "Bound": "surefoot.core.interval",
+    "Certified": "surefoot.core.certified",
+    "DataError": "surefoot.errors",
+    "Interval": "surefoot.core.interval",
+    "PairTally": "surefoot.core.tally",
+    "Scores": "surefoot.core.scores",
+    "StudyError": "surefoot.errors",
+    "SurefootError": "surefoot.errors",
+    "Tally": "surefoot.core.tally",
+    "Verdict": "surefoot.core.verdict",
+    "stats": "surefoot.stats",
+}
+
+if TYPE_CHECKING:
+    from surefoot import stats as stats
+    from surefoot.core.certified import Certified as Certified
+    from surefoot.core.interval import Bound as Bound
+    from surefoot.core.interval import Interval as Interval
+    from surefoot.core.scores import Scores as Scores
+    from surefoot.core.tally import PairTally as PairTally
+    from surefoot.core.tally import Tally as Tally
+    from surefoot.core.verdict import Verdict as Verdict
+    from surefoot.errors import DataError as DataError
+    from surefoot.errors import StudyError as StudyError
+    from surefoot.errors import SurefootError as SurefootError
+
+__all__ = list(_HOMES)
+__getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

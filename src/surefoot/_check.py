@@ -1,0 +1,109 @@
+"""How does an argument become a value that the rest of the code may trust?
+
+Every refusal has one wording: what must hold; what was got; and, where it helps, what to do.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    Rng = np.random.Generator | int
+
+T = TypeVar("T")
+
+
+def refusal(name: str, must: str, got: object, hint: str = "") -> str:
+    """The sentence of a refusal."""
+    shown = got.item() if hasattr(got, "item") and getattr(got, "size", 0) == 1 else got
+    return f"`{name}` must {must}; got {shown!r}.{' ' + hint if hint else ''}"
+
+
+def whole(value: Any, name: str, *, least: int = 0) -> int:
+    """A whole number, at least `least`; a boolean is not a number here."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(refusal(name, "be a whole number", value))
+    if value < least:
+        raise ValueError(refusal(name, f"be at least {least}", value))
+    return int(value)
+
+
+def real(value: Any, name: str) -> float:
+    """A finite number; a boolean is not a number here."""
+    number = _number(value, name)
+    if not math.isfinite(number):
+        raise ValueError(refusal(name, "be finite", value))
+    return number
+
+
+def fraction(value: Any, name: str, *, hint: str = "") -> float:
+    """A number strictly between 0 and 1."""
+    number = _number(value, name)
+    if not 0.0 < number < 1.0:  # also refuses NaN
+        raise ValueError(refusal(name, "be strictly between 0 and 1", value, hint))
+    return number
+
+
+def confidence(value: Any) -> float:
+    """A confidence strictly between 0 and 1, never a percentage."""
+    number = _number(value, "confidence")
+    hint = f"Write {number / 100:g} for {number:g}%." if 1.0 < number < 100.0 else ""
+    return fraction(value, "confidence", hint=hint)
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(refusal(name, "be a number", value))
+    return float(value)
+
+
+def rate(value: Any, name: str = "rate") -> float:
+    """A probability, 0 and 1 included."""
+    number = real(value, name)
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(refusal(name, "be between 0 and 1", value))
+    return number
+
+
+def positive(value: Any, name: str) -> float:
+    """A finite number above 0."""
+    number = real(value, name)
+    if number <= 0.0:
+        raise ValueError(refusal(name, "be above 0", value))
+    return number
+
+
+def margin(value: Any) -> float:
+    """A margin: a gain that would not matter, 0 or more."""
+    number = real(value, "margin")
+    if number < 0.0:
+        raise ValueError(refusal("margin", "be 0 or more", value))
+    return number
+
+
+def choice(value: Any, name: str, table: Mapping[str, T]) -> T:
+    """The entry of `table` that a word names."""
+    if value not in table:
+        raise ValueError(refusal(name, f"be one of {', '.join(table)}", value))
+    return table[value]
+
+
+def generator(rng: Any) -> tuple[np.random.Generator, int | None]:
+    """A random generator and, when a seed was given, the seed to keep in the result."""
+    import numpy as np
+
+    if isinstance(rng, np.random.Generator):
+        return rng, None
+    if rng is None:
+        raise TypeError(
+            "`rng` must be a numpy Generator or a whole-number seed; got None. "
+            "Chance enters this result: give a seed, such as rng=7, and it is kept with the result."
+        )
+    seed = whole(rng, "rng")
+    return np.random.default_rng(seed), seed

@@ -1,0 +1,1 @@
+"""The core types: what data and answers look like everywhere in surefoot."""

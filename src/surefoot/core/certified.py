@@ -1,0 +1,37 @@
+"""How is a number given whose exact value is only known to lie between two others?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surefoot.core.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Certified(Record):
+    """Two numbers with the true one proved to lie between them.
+
+    Attributes:
+        low: Never above the true value.
+        high: Never below the true value.
+        at: Where the largest value found is attained.
+        what: What the number is.
+    """
+
+    low: float
+    high: float
+    at: float
+    what: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"`low` must be at most `high`; got {self.low!r} and {self.high!r}.")
+
+    @property
+    def value(self) -> float:
+        """The middle; off by at most half of `high - low`."""
+        return (self.low + self.high) / 2
+
+    def __str__(self) -> str:
+        what = f"{self.what} is " if self.what else ""
+        return f"{what}between {self.low:.8g} and {self.high:.8g} (attained near {self.at:.4g})."

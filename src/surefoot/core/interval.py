@@ -1,0 +1,121 @@
+"""What does a two-sided or one-sided statement about one number look like?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.record import Record
+
+Side = Literal["lower", "upper"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval(Record):
+    """A confidence interval, with all that made it.
+
+    Attributes:
+        low: The lower end.
+        high: The upper end.
+        estimate: The point estimate; not the middle of the interval.
+        confidence: How often such intervals hold the truth, at least or nearly: see `assumptions`.
+        method: The function that made it.
+        trials: Rollouts (or pairs) behind it.
+        scale: What the number is: a rate, a gain in rates, a score or a gain in scores.
+        assumptions: What must hold for the confidence to be true.
+        notes: What a reader must know besides.
+        data: The inputs.
+        draw: The uniform draw of a randomised method.
+        seed: The seed it came from.
+    """
+
+    low: float
+    high: float
+    estimate: float
+    confidence: float
+    method: str
+    trials: int = 0
+    scale: words.Scale = "rate"
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    data: tuple[Record, ...] = ()
+    draw: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        _check.confidence(self.confidence)
+        if not self.low <= self.high:  # also refuses NaN
+            raise ValueError(f"`low` must be at most `high`; got {self.low!r} and {self.high!r}.")
+
+    @property
+    def width(self) -> float:
+        """The distance between the ends."""
+        return self.high - self.low
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        estimate = words.number(self.estimate, self.scale) + words.unit(self.scale)
+        ends = words.span(self.low, self.high, self.scale)
+        size = f" n={self.trials:,}" if self.trials else ""
+        drawn = f", draw {self.draw:.6g}" if self.draw is not None else ""
+        return f"{estimate} {ends}{size} ({words.percent(self.confidence)} {self.method} interval{drawn})."
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Record):
+    """A one-sided confidence bound, with all that made it.
+
+    Attributes:
+        side: Whether the truth is above ("lower" bound) or below ("upper" bound) the value.
+        value: The bound.
+        estimate: The point estimate.
+        confidence: How often such bounds hold.
+        method: The function that made it.
+        trials: Rollouts behind it.
+        scale: What the number is.
+        assumptions: What must hold for the confidence to be true.
+        notes: What a reader must know besides.
+        data: The inputs.
+        draw: The uniform draw of a randomised method.
+        seed: The seed it came from.
+        range: The two extremes the draw could have given; the first is the unrandomised bound.
+    """
+
+    side: Side
+    value: float
+    estimate: float
+    confidence: float
+    method: str
+    trials: int = 0
+    scale: words.Scale = "rate"
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    data: tuple[Record, ...] = ()
+    draw: float | None = None
+    seed: int | None = None
+    range: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        _check.confidence(self.confidence)
+        if self.side not in ("lower", "upper"):
+            raise ValueError(_check.refusal("side", "be 'lower' or 'upper'", self.side))
+        if self.value != self.value:
+            raise ValueError("`value` must be a number; got NaN.")
+
+    def __str__(self) -> str:
+        down = self.side == "lower"
+        shown = words.number(self.value, self.scale, "down" if down else "up")
+        drawn = ""
+        if self.draw is not None and self.range is not None:
+            least, most = sorted(self.range)
+            ends = words.span(least, most, self.scale)
+            drawn = f", draw {self.draw:.6g}; any draw gives a bound in {ends}"
+        size = f" n={self.trials:,}" if self.trials else ""
+        return (
+            f"{'at least' if down else 'at most'} {shown}{words.unit(self.scale)}{size} "
+            f"({words.percent(self.confidence)} {self.method} bound{drawn})."
+        )

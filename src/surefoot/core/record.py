@@ -1,0 +1,84 @@
+"""How does a result become plain JSON-ready data, and come back the same?"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, ClassVar, Self
+
+SCHEMA = 1
+
+
+class Record:
+    """A frozen result that can be written as a dictionary and read back.
+
+    Subclasses are frozen dataclasses whose fields are plain numbers, strings, enums, tuples, mappings or
+    other records.
+    """
+
+    __slots__ = ()
+    _known: ClassVar[dict[str, type[Record]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Record._known[cls.__name__] = cls
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON-ready data, with its type and the schema version."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        body = {field.name: _plain(getattr(self, field.name)) for field in fields}
+        return {"type": type(self).__name__, "schema": SCHEMA, **body}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The record that `to_dict` wrote.
+
+        Raises:
+            ValueError: The data are of another type or of a newer schema.
+        """
+        record = _record(data)
+        if not isinstance(record, cls):
+            raise ValueError(f"`data` must describe a {cls.__name__}; got a {type(record).__name__}.")
+        return record
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_dict()
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def _record(data: Mapping[str, Any]) -> Record:
+    kind = Record._known.get(str(data.get("type")))
+    if kind is None:
+        raise ValueError(f"`data` must name a known type; got {data.get('type')!r}.")
+    if data.get("schema") != SCHEMA:
+        raise ValueError(f"`data` must be of schema {SCHEMA}; got {data.get('schema')!r}.")
+    hints = typing.get_type_hints(kind)
+    body = {name: value for name, value in data.items() if name not in ("type", "schema")}
+    unknown = sorted(set(body) - set(hints))
+    if unknown:
+        raise ValueError(f"`data` must hold the fields of {kind.__name__} only; got {unknown}.")
+    return kind(**{name: _restore(value, hints[name]) for name, value in body.items()})
+
+
+def _restore(value: Any, hint: Any) -> Any:
+    if isinstance(value, Mapping):
+        if "type" in value and "schema" in value:
+            return _record(value)
+        return {key: _restore(item, Any) for key, item in value.items()}
+    if isinstance(value, list):
+        inner = next(iter(typing.get_args(hint)), Any)
+        return tuple(_restore(item, inner) for item in value)
+    for option in typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,):
+        if isinstance(option, type) and issubclass(option, Enum) and value is not None:
+            return option(value)
+    return value

@@ -1,0 +1,62 @@
+"""What did each rollout score, and inside which range?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot import _check
+from surefoot.core.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Scores(Record):
+    """Scores in the order they were recorded, inside a range stated beforehand.
+
+    The range is data: a guarantee about the mean needs it, and it must never be read off the scores.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> print(Scores([0.2, 1.0, 0.5]))
+        3 scores in [0, 1], mean 0.567.
+    """
+
+    values: tuple[float, ...]
+    low: float = 0.0
+    high: float = 1.0
+
+    def __init__(self, values: Iterable[Any], low: float = 0.0, high: float = 1.0) -> None:
+        """Check every score; refuse the whole when one is out of range."""
+        low, high = _check.real(low, "low"), _check.real(high, "high")
+        if not low < high:
+            raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+        if isinstance(values, str):
+            raise TypeError(_check.refusal("values", "be a list of numbers", values))
+        kept = tuple(values.tolist() if hasattr(values, "tolist") else values)
+        if not kept:
+            raise ValueError("`values` must hold at least one score; got none.")
+        object.__setattr__(self, "values", tuple(_score(v, i, low, high) for i, v in enumerate(kept, 1)))
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        """The observed mean; a point, so show it with its interval."""
+        return math.fsum(self.values) / len(self.values)
+
+    def __str__(self) -> str:
+        n = len(self.values)
+        return f"{n:,} score{'' if n == 1 else 's'} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
+
+
+def _score(value: Any, place: int, low: float, high: float) -> float:
+    if type(value) is not float:
+        value = float(value) if isinstance(value, bool) else _check.real(value, f"values[{place - 1}]")
+    if not low <= value <= high:  # also refuses NaN and infinities
+        raise ValueError(f"`values` must lie in the stated range [{low:g}, {high:g}]; score {place} is {value:g}.")
+    return float(value)

@@ -1,0 +1,93 @@
+"""How many rollouts were there, and how many succeeded?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surefoot import _check
+from surefoot.core.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Tally(Record):
+    """Successes among rollouts of one policy.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> print(Tally(38, 50))
+        38 of 50 rollouts succeeded.
+    """
+
+    successes: int
+    trials: int
+
+    def __post_init__(self) -> None:
+        trials = _check.whole(self.trials, "trials")
+        successes = _check.whole(self.successes, "successes")
+        if trials == 0:
+            raise ValueError("`trials` must be at least 1; got 0. Without a rollout there is no rate.")
+        if successes > trials:
+            raise ValueError(f"`successes` must be at most `trials`; got {successes} successes in {trials} trials.")
+        object.__setattr__(self, "successes", successes)
+        object.__setattr__(self, "trials", trials)
+
+    @property
+    def failures(self) -> int:
+        """Rollouts that did not succeed."""
+        return self.trials - self.successes
+
+    @property
+    def rate(self) -> float:
+        """The observed rate; a point, so show it with its interval."""
+        return self.successes / self.trials
+
+    def __str__(self) -> str:
+        return f"{self.successes:,} of {self.trials:,} rollouts succeeded."
+
+
+@dataclass(frozen=True, slots=True)
+class PairTally(Record):
+    """Pairs of rollouts in the same conditions, by which policy succeeded.
+
+    Example:
+        >>> from surefoot import PairTally
+        >>> PairTally(both=20, first_only=12, second_only=2, neither=16).pairs
+        50
+    """
+
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+
+    def __post_init__(self) -> None:
+        for name in ("both", "first_only", "second_only", "neither"):
+            object.__setattr__(self, name, _check.whole(getattr(self, name), name))
+        if self.pairs == 0:
+            raise ValueError("`pairs` must be at least 1; got 0. Without a pair there is nothing to compare.")
+
+    @property
+    def pairs(self) -> int:
+        """All pairs."""
+        return self.both + self.first_only + self.second_only + self.neither
+
+    @property
+    def first(self) -> Tally:
+        """The first policy alone."""
+        return Tally(self.both + self.first_only, self.pairs)
+
+    @property
+    def second(self) -> Tally:
+        """The second policy alone."""
+        return Tally(self.both + self.second_only, self.pairs)
+
+    @property
+    def gain(self) -> float:
+        """The observed gain, first minus second."""
+        return (self.first_only - self.second_only) / self.pairs
+
+    def __str__(self) -> str:
+        return (
+            f"{self.pairs:,} pairs: both succeeded in {self.both:,}, only the first in {self.first_only:,}, "
+            f"only the second in {self.second_only:,}, neither in {self.neither:,}."
+        )

@@ -1,0 +1,19 @@
+"""What was decided about the first-named policy?"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """The decision of a declared rule, always about the first-named policy."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    SAME = "same"
+    UNDECIDED = "undecided"
+
+    @property
+    def mirrored(self) -> Verdict:
+        """The same decision with the policies swapped."""
+        return {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}.get(self, self)

@@ -1,0 +1,65 @@
+"""How is a number shown so that it never claims more than was computed?
+
+A lower end is rounded down and an upper end up; an estimate to the nearest.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+Toward = Literal["down", "nearest", "up"]
+Scale = Literal["rate", "gain", "score", "score gain"]
+"""What a number is: a rate or a gain between rates (shown in percent and points), or a score as it is."""
+
+
+def rounded(value: float, digits: int, toward: Toward = "nearest") -> float:
+    """`value` to `digits` decimals, on the side asked for.
+
+    A value within a few rounding errors of a printable one is that one: 0.76 shown in percent is 76.0.
+    """
+    unit = 10.0**digits
+    scaled = value * unit
+    near = round(scaled)
+    if toward == "nearest" or math.isclose(scaled, near, rel_tol=1e-12, abs_tol=1e-12):
+        return near / unit
+    return (math.floor(scaled) if toward == "down" else math.ceil(scaled)) / unit
+
+
+def number(value: float, scale: Scale = "rate", toward: Toward = "nearest") -> str:
+    """The number as people read it: ``76.0%``, ``+15.0``, ``0.413``."""
+    if scale == "rate":
+        return f"{rounded(value * 100, 1, toward):.1f}%"
+    if scale == "gain":
+        return f"{rounded(value * 100, 1, toward) + 0.0:+.1f}"
+    if scale == "score gain":
+        return f"{rounded(value, 3, toward) + 0.0:+.3f}"
+    return f"{rounded(value, 3, toward) + 0.0:.3f}"
+
+
+def span(low: float, high: float, scale: Scale = "rate") -> str:
+    """Both ends, rounded outward: ``[62.5%, 85.8%]``."""
+    return f"[{number(low, scale, 'down')}, {number(high, scale, 'up')}]"
+
+
+def unit(scale: Scale) -> str:
+    """The word after a number of this scale."""
+    return " points" if scale == "gain" else ""
+
+
+def percent(confidence: float) -> str:
+    """A confidence as people say it: ``95%``, ``99.9%``."""
+    return f"{100 * confidence:.10g}%"
+
+
+def p_value(value: float) -> str:
+    """A p-value rounded up to three digits: ``p = 0.034``, ``p < 0.0001``."""
+    if value < 1e-4:
+        return "p < 0.0001"
+    digits = max(3, 2 - math.floor(math.log10(value)))
+    return f"p = {min(1.0, rounded(value, digits, 'up')):.{digits}f}"
+
+
+def rollouts(count: int) -> str:
+    """``1 rollout``, ``50 rollouts``, ``1,000 rollouts``."""
+    return f"{count:,} rollout{'' if count == 1 else 's'}"
