@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import one_rate, shortage
+from tests.oracles import one_rate, sequential, shortage
 from tests.oracles.common import dec, z_two_sided
 from tests.reference import cases, doc, groups
 
@@ -137,3 +137,92 @@ def test_max_expected_shortage(given: dict[str, Any], wanted: dict[str, Any]) ->
 
 def test_max_expected_shortage_of_one_rollout_has_a_closed_form() -> None:
     assert shortage.max_optimal_shortage(1, 0.95)[0] == close(0.95 + 0.05 * math.log(0.05), tol=1e-9)
+
+
+# --- Sequential tests -------------------------------------------------------------------------------------
+
+SECOND = [0.2, 0.5, 0.3, 0.6, 0.1, 0.4, 0.5, 0.2, 0.7, 0.3, 0.1, 0.4]
+FIRST = [0.7, 0.6, 0.9, 0.5, 0.8, 1.0, 0.6, 0.9, 0.6, 0.8, 0.9, 1.0]
+GAINS = [b - a for a, b in zip(SECOND, FIRST, strict=True)]
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("nscore_xi_star"))
+def test_nscore_bet(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert sequential.nscore_bet(given["p0"], given["p1"], given["c"]) == close(wanted["xi"], tol=1e-9)
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("nscore_trace_literal"))
+def test_nscore_literal(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    got = sequential.nscore_literal(given["r0"], given["r1"], given["bins"])
+    assert got["xi"] == close(wanted["xi_used"], tol=1e-9)
+    assert got["X"] == close(wanted["X"], tol=1e-9)
+    assert got["p"] == close(wanted["p_anytime"], tol=1e-9)
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("nscore_process_given_xi"))
+def test_process(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    d = [b - a for a, b in zip(given["r0"], given["r1"], strict=True)]
+    got = sequential.process(d, given["xi"])
+    assert got["X"] == close(wanted["X"])
+    assert got["p"] == close(wanted["p_anytime"])
+
+
+def test_nscore_binary_closed_form() -> None:
+    p0, p1 = 0.3, 0.6
+    u, v = (1 - p0) * p1, p0 * (1 - p1)
+    assert sequential.nscore_bet([1 - p0, p0], [1 - p1, p1], [0, 1]) == close((u - v) / (u + v))
+
+
+def test_nscore_regularised_never_bets_the_house() -> None:
+    got = sequential.nscore([0, 0, 1, 0], [1, 1, 0, 1], bins=2)
+    assert got["xi"][0] == 0
+    assert max(got["xi"]) <= 0.99
+    assert min(got["X"]) > 0
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("wsr_trace"))
+def test_wsr(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    z = [(v - given["L"]) / (given["U"] - given["L"]) for v in given["z"]]
+    lam, mu, s2 = sequential.wsr_bets(z, given["alpha"], running="running" in given["variance_mean"])
+    assert lam == close(wanted["lam"])
+    assert mu == close(wanted["mu_hat"])
+    assert s2 == close(wanted["sigma2_hat"])
+    for m, plus, minus in zip(given["m"], wanted["Mplus_final"], wanted["Mminus_final"], strict=True):
+        got = sequential.wsr_capital(z, lam, m, given["c"])
+        assert (got[0][-1], got[1][-1]) == close((plus, minus))
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("theta_savi_bernoulli"))
+def test_theta_savi(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    got = sequential.theta_savi(given["y0"], given["y1"])
+    assert got["X"] == close(wanted["e"])
+    assert got["p"] == close(wanted["p_anytime"])
+
+
+def test_fhm_first_steps_by_hand() -> None:
+    got = sequential.fhm([1.0, 0.0], horizon=50, alpha=0.05)
+    lo = math.sqrt(2 * math.log(20) / (50 * 0.5))
+    mix = sum(0.99 * lo ** (1 - j / 15) for j in range(16)) / 16
+    assert got["xi"][0] == close(max(mix, lo))
+    assert got["X"] == close([1 + got["xi"][0]] * 2)
+
+
+def test_fhm_hits_its_target_and_stops() -> None:
+    got = sequential.fhm([1.0] * 50, horizon=50, alpha=0.05)
+    assert len(got["X"]) == sequential.decided_at(got["X"], 0.05)
+    assert got["X"][-1] == close(20.0)
+
+
+def test_confidence_sequence_excludes_zero_exactly_when_decided() -> None:
+    for claim in (GAINS, [-d for d in GAINS], [d - 0.3 for d in GAINS]):
+        got = sequential.fhm(claim, horizon=30, alpha=0.2, v0=0.2, hair=1e-9)
+        seen = claim[: len(got["xi"])]
+        assert sequential.wealth_at(0.0, seen, got["xi"]) == close(math.log(got["X"][-1]))
+        decided = sequential.decided_at(got["X"], 0.2) is not None
+        assert (sequential.gain_lower(seen, got["xi"], 0.2) >= 0) == decided
+
+
+def test_confidence_sequence_wealth_falls_in_the_gain() -> None:
+    xi = sequential.nscore(SECOND, FIRST, bins=11)["xi"]
+    values = [sequential.wealth_at(-0.999 + 0.01 * i, GAINS, xi) for i in range(200)]
+    assert values == sorted(values, reverse=True)
