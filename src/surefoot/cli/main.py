@@ -1,0 +1,93 @@
+"""Which commands are there, and how do they end?
+
+A command's module is imported only when it is asked for, so that a short answer comes at once.
+Exit codes: 0 done, 64 the command was used wrongly, 65 the data cannot be used; `compare --gate` has its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from surefoot import __version__
+from surefoot.errors import SurefootError
+
+USAGE, DATA = 64, 65
+
+COMMANDS = {
+    "rate": "surefoot.cli.rate:rate",
+    "plan": "surefoot.cli.plan:app",
+    "demo": "surefoot.cli.demo:demo",
+}
+"""The home of each command: a function, or an app with commands of its own."""
+
+_UsageError = typer.BadParameter.__bases__[0]
+
+
+def application(only: str | None = None) -> typer.Typer:
+    """The command-line app, with all commands or only the one asked for."""
+    app = typer.Typer(
+        name="surefoot",
+        help="Know where your policy stands, in the fewest rollouts.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in COMMANDS if only not in COMMANDS else (only,):
+        module, attribute = COMMANDS[name].split(":")
+        command = getattr(importlib.import_module(module), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+    return app
+
+
+def _root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+    if version:
+        typer.echo(f"surefoot {__version__}")
+        raise typer.Exit
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; what goes wrong is one line on standard error and an exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command = typer.main.get_command(application(words[0] if words else None))
+    try:
+        code = command.main(args=words, prog_name="surefoot", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except _UsageError as error:
+        return _misused(error)
+    except SurefootError as error:
+        return _fail(str(error), DATA)
+    except (ValueError, TypeError) as error:
+        return _fail(str(error), USAGE)
+    except FileNotFoundError as error:
+        return _fail(f"{error.filename}: there is no such file.", DATA)
+    except (typer.Abort, KeyboardInterrupt):
+        return _fail("stopped.", 130)
+
+
+def _misused(error: Any) -> int:
+    message = error.format_message()
+    if message.startswith("Usage:"):  # nothing was asked: the message is the help text
+        typer.echo(message)
+        return 0
+    where = f" See `{error.ctx.command_path} --help`." if error.ctx is not None else ""
+    return _fail(f"{message.rstrip('.')}.{where}", USAGE)
+
+
+def _fail(message: str, code: int) -> int:
+    typer.echo(f"surefoot: {message}", err=True)
+    return code
+
+
+def main() -> None:
+    """The program: run and exit."""
+    sys.exit(run())

@@ -1,0 +1,51 @@
+"""How does a word on the command line become a value, and a result become output?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from surefoot.core.record import Record
+from surefoot.core.tally import Tally
+from surefoot.errors import DataError
+
+Confidence = Annotated[float, typer.Option("--confidence", "-c", help="Confidence, strictly between 0 and 1.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, where chance enters; kept in the result.")]
+
+
+def tally(word: str) -> Tally:
+    """``38/50`` as a tally.
+
+    Raises:
+        ValueError: The word is not two whole numbers with a slash between.
+        DataError: The numbers are not a tally.
+    """
+    match = re.fullmatch(r"\s*(-?\d[\d_,]*)\s*/\s*(-?\d[\d_,]*)\s*", word)
+    if match is None:
+        raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 38/50; got {word!r}.")
+    successes, trials = (int(part.replace(",", "").replace("_", "")) for part in match.groups())
+    try:
+        return Tally(successes, trials)
+    except ValueError as error:
+        raise DataError(f"{word}: {error}") from None
+
+
+def show(result: Record | Iterable[Record], *, as_json: bool) -> None:
+    """Print a result, or several, as sentences or as JSON."""
+    results = [result] if isinstance(result, Record) else list(result)
+    if as_json:
+        bodies = [item.to_dict() for item in results]
+        show_json(bodies[0] if isinstance(result, Record) else bodies)
+        return
+    for item in results:
+        typer.echo(str(item))
+
+
+def show_json(data: Any) -> None:
+    """Print JSON-ready data; NaN cannot occur in it."""
+    typer.echo(json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False))
