@@ -1,0 +1,73 @@
+# surefoot: every target sets up what it needs by itself, in .venv (and .bench-venv for the peers).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BENCH := .bench-venv
+JOBS ?= 2
+# Arrays here are small: one thread per process is faster, and two processes then use two cores.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check slow bench docs format lock clean
+
+help:  ## Show this list.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
+
+demo: $(READY)  ## The main job on bundled data: prints the table and names the page it wrote.
+	@$(BIN)/surefoot demo
+
+test: $(READY)  ## All quick tests, and every example in the docstrings and docs.
+	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
+
+check: $(READY)  ## Style, types, layers, docs.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory docs
+
+slow: $(READY)  ## The long statistical proofs.
+	$(BIN)/python -m pytest -n $(JOBS) -m slow tests
+
+bench: $(BENCH)/.ready  ## Every claim of speed and efficiency beside the peers; writes benchmarks/RESULTS.md.
+	$(BENCH)/bin/python -m benchmarks
+
+docs: $(READY)  ## The site, in docs/_build/html; fails when the docs lag behind the code.
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+format: $(READY)  ## Format and fix what can be fixed.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(READY)  ## Pin the newest versions that pyproject.toml allows.
+	$(BIN)/python -m pip install -q uv
+	$(BIN)/uv pip compile pyproject.toml --extra console --extra postgres --extra cluster --extra inspect --extra yaml \
+		--group test --group check --group docs --universal --python-version 3.11 --no-annotate --no-header \
+		--upgrade -q -o requirements/lock.txt
+
+clean:  ## Remove environments, caches and built pages.
+	rm -rf $(VENV) $(BENCH) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+
+# An environment is made with uv when it is there, with venv and pip otherwise.
+define install
+	@echo "Setting up $(1) ..."
+	@if command -v uv >/dev/null 2>&1; then \
+		uv venv -q --allow-existing --seed $(1) && \
+		uv pip install -q --python $(1)/bin/python $(foreach file,$(2),-r $(file)) && \
+		uv pip install -q --python $(1)/bin/python --no-deps -e . ; \
+	else \
+		$(PYTHON) -m venv $(1) && \
+		$(1)/bin/python -m pip install -q --disable-pip-version-check $(foreach file,$(2),-r $(file)) && \
+		$(1)/bin/python -m pip install -q --disable-pip-version-check --no-deps -e . ; \
+	fi
+	@touch $(1)/.ready
+endef
+
+$(READY): pyproject.toml requirements/lock.txt
+	$(call install,$(VENV),requirements/lock.txt)
+
+$(BENCH)/.ready: pyproject.toml requirements/lock.txt requirements/bench.txt
+	$(call install,$(BENCH),requirements/lock.txt requirements/bench.txt)

@@ -1,0 +1,80 @@
+"""The docs build; it fails when the docs lag behind the code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from pathlib import Path
+
+os.environ["COLUMNS"] = "96"  # help texts wrap the same everywhere
+
+import typer
+
+import surefoot
+from surefoot.cli.main import application
+
+HERE = Path(__file__).parent
+LAZY = ["surefoot", "surefoot.stats", "surefoot.sequential"]
+WORDS = (
+    "policy task rollout score success tally rate estimate pair gain margin confidence power interval bound band "
+    "evidence p-value verdict plan study turn event log void audit report"
+).split()
+
+project = "surefoot"
+author = "The surefoot authors"
+copyright = "2026, the surefoot authors"
+release = version = surefoot.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+napoleon_custom_sections = [("Assumptions", "notes_style"), ("Reference", "notes_style")]
+napoleon_use_ivar = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+html_theme = "furo"
+html_title = "surefoot"
+exclude_patterns = ["_build", "decisions/template.md"]
+nitpicky = False
+
+
+def commands(command: object, path: str) -> list[tuple[str, str]]:
+    """Every command with its help text."""
+    context = command.make_context(path, [], resilient_parsing=True)
+    context.info_name = path
+    found = [(path, command.get_help(context))]
+    for name, child in sorted(getattr(command, "commands", {}).items()):
+        found += commands(child, f"{path} {name}")
+    return found
+
+
+def write_commands() -> list[str]:
+    """One page of every command's `--help`, and their names."""
+    pages = commands(typer.main.get_command(application()), "surefoot")
+    body = ["# Commands, as `--help` prints them\n"]
+    body += [f"## `{name}`\n\n```text\n{text}\n```\n" for name, text in pages]
+    target = HERE / "reference" / "commands-help.md"
+    text = "\n".join(body)
+    if not target.exists() or target.read_text() != text:
+        target.write_text(text)
+    return [name for name, _ in pages]
+
+
+def missing() -> list[str]:
+    """What the code has and the docs have not."""
+    api = (HERE / "reference" / "api.md").read_text()
+    overview = (HERE / "reference" / "commands.md").read_text()
+    glossary = (HERE / "glossary.md").read_text()
+    lacks = []
+    for room in LAZY:
+        for name in importlib.import_module(room)._HOMES:
+            if not re.search(rf"{re.escape(room)}\.{name}\b", api):
+                lacks.append(f"{room}.{name} is not in reference/api.md")
+    lacks += [f"`{name}` is not in reference/commands.md" for name in write_commands() if f"`{name}`" not in overview]
+    lacks += [f"{word!r} is not in glossary.md" for word in WORDS if not re.search(rf"(?m)^{word}$", glossary)]
+    return lacks
+
+
+LACKS = missing()
+if LACKS:
+    raise RuntimeError("The docs lag behind the code:\n  " + "\n  ".join(LACKS))
