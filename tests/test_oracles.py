@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from tests.oracles import one_rate, sequential, shortage
+from tests.oracles import bands, crossing, one_rate, sequential, shortage
 from tests.oracles.common import dec, z_two_sided
 from tests.reference import cases, doc, groups
 
@@ -226,3 +227,73 @@ def test_confidence_sequence_wealth_falls_in_the_gain() -> None:
     xi = sequential.nscore(SECOND, FIRST, bins=11)["xi"]
     values = [sequential.wealth_at(-0.999 + 0.01 * i, GAINS, xi) for i in range(200)]
     assert values == sorted(values, reverse=True)
+
+
+# --- Bands ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("ks_one_sided_eps", lambda g: g["n"] <= 100))
+def test_ks_width(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert bands.ks_width(given["n"], level(given)) == close(wanted["eps"])
+    assert bands.dkw_width(given["n"], level(given)) == close(wanted["dkw"])
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("ks_one_sided_sf"))
+def test_ks_tail(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert float(bands.ks_tail(given["n"], dec(given["eps"]))) == close(wanted["sf"])
+    if given["n"] <= 40:
+        assert float(bands.ks_tail_rational(given["n"], given["eps"])) == close(wanted["sf"])
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("ks_min_n", lambda g: g["eps"] >= 0.1))
+def test_ks_rollouts(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert bands.ks_rollouts(given["eps"], level(given)) == wanted["n"]
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("cdf_band_functionals"))
+def test_band_functionals(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    eps = bands.ks_width(len(given["data"]), level(given))
+    assert eps == close(wanted["eps"])
+    worst = bands.worst_cdf(given["data"], given["support_lower"], eps)
+    assert bands.mean(worst) == close(wanted["mean_lower"])
+    assert bands.mean(worst) == close(bands.cvar(worst, 1.0))
+    assert bands.numeric_mean(worst, 1.0) == close(wanted["mean_lower"], tol=1e-3)
+    for tau, value in wanted["quantile_lower"].items():
+        assert bands.quantile(worst, float(tau)) == value
+    for tau, value in wanted["cvar_lower"].items():
+        assert bands.cvar(worst, float(tau)) == close(value)
+    # the mirrored score has the mirrored bounds
+    mirrored = bands.best_cdf([1 - x for x in given["data"]], 0.0, 1.0, eps)
+    assert bands.mean(mirrored) == close(1 - wanted["mean_lower"])
+
+
+def test_two_sided_ks_against_scipy() -> None:
+    from scipy.stats import kstwo
+
+    for n in (1, 2, 5, 12):
+        assert bands.ks_width_two_sided(n) == close(float(kstwo.ppf(0.95, n)), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+def test_crossing_three_ways(n: int) -> None:
+    low = [Fraction(max(0, 12 * i - 25), 100) for i in range(1, n + 1)]
+    high = [Fraction(min(100, 11 * i + 20), 100) for i in range(1, n + 1)]
+    exact = crossing.steck(low, high)
+    assert crossing.crossing_probability(low, high) == exact
+    floats = [float(x) for x in low], [float(x) for x in high]
+    assert crossing.crossing_probability(*floats) == close(float(exact))
+    assert crossing.brute_probability(*floats) == close(float(exact), rel=1e-2)
+
+
+def test_crossing_is_birnbaum_tingey_on_a_shifted_line() -> None:
+    n, eps = 12, 0.25
+    high = [min(1.0, (i - 1) / n + eps) for i in range(1, n + 1)]
+    assert 1 - crossing.crossing_probability([0.0] * n, high) == close(float(bands.ks_tail(n, dec(eps))))
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_equal_local_level_is_exact(sides: int) -> None:
+    g, low, high = crossing.equal_local_level(6, 0.9, sides)
+    assert 0 < g < 0.1
+    joint = crossing.steck([Fraction(x) if sides == 2 else 0 for x in low], [Fraction(x) for x in high])
+    assert float(joint) == close(0.9, rel=1e-9)
