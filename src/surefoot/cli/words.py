@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterable
 from typing import Annotated, Any
 
@@ -49,3 +50,19 @@ def show(result: Record | Iterable[Record], *, as_json: bool) -> None:
 def show_json(data: Any) -> None:
     """Print JSON-ready data; NaN cannot occur in it."""
     typer.echo(json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False))
+
+
+def table(header: list[str], rows: list[list[str]]) -> None:
+    """Print a plain table: the first two columns to the left, numbers to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    numeric = [all(any(c.isdigit() for c in row[i]) or not row[i] for row in rows) for i in range(len(header))]
+    for name, right in zip(header, numeric, strict=True):
+        grid.add_column(name, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*row)
+    wide = None if sys.stdout.isatty() else 140  # a pipe has no width of its own
+    Console(highlight=False, markup=False, emoji=False, width=wide).print(grid)
