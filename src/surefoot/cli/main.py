@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import typer
 
@@ -25,7 +25,7 @@ COMMANDS = {
 }
 """The home of each command: a function, or an app with commands of its own."""
 
-_UsageError = typer.BadParameter.__bases__[0]
+_UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
 
 
 def application(only: str | None = None) -> typer.Typer:
