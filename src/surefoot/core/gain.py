@@ -1,0 +1,88 @@
+"""What does a comparison of two policies say, in one object that cannot contradict itself?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+
+_SAID = {
+    Verdict.BETTER: "the first is better",
+    Verdict.WORSE: "the first is worse",
+    Verdict.SAME: "the two are the same",
+    Verdict.UNDECIDED: "cannot tell",
+}
+
+
+def decide(low: float, high: float, margin: float = 0.0) -> Verdict:
+    """The verdict an interval of the gain supports.
+
+    Better when the whole interval is above the margin, worse when it is below minus the margin, the same when
+    it lies strictly inside; a margin of 0 leaves no room for "the same".
+    """
+    if low > margin:
+        return Verdict.BETTER
+    if high < -margin:
+        return Verdict.WORSE
+    return Verdict.SAME if -margin < low and high < margin else Verdict.UNDECIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Gain(Record):
+    """The gain of the first policy over the second: interval, p-value and verdict, made together.
+
+    Attributes:
+        interval: Where the gain, first minus second, lies.
+        p_value: The two-sided p-value against no gain; none where the method has none.
+        verdict: What the interval supports, about the first policy.
+        method: The function that made it.
+        margin: The gain that would not matter.
+        assumptions: What must hold for the confidence to be true.
+        notes: What a reader must know besides.
+        data: The inputs.
+    """
+
+    interval: Interval
+    p_value: float | None
+    verdict: Verdict
+    method: str
+    margin: float = 0.0
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    data: tuple[Record, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check.margin(self.margin)
+        if self.p_value is not None and not 0.0 <= self.p_value <= 1.0:  # also refuses NaN
+            raise ValueError(_check.refusal("p_value", "be between 0 and 1", self.p_value))
+
+    @property
+    def estimate(self) -> float:
+        """The observed gain; a point, so show it with its interval."""
+        return self.interval.estimate
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of the interval and of the verdict."""
+        return self.interval.confidence
+
+    @property
+    def seed(self) -> int | None:
+        """The seed, where chance entered."""
+        return self.interval.seed
+
+    @property
+    def not_worse(self) -> bool:
+        """Whether the first was shown not to be worse by as much as the margin."""
+        return self.interval.low > -self.margin
+
+    def __str__(self) -> str:
+        shown = f", {words.p_value(self.p_value)}" if self.p_value is not None else ""
+        scale = self.interval.scale
+        edge = words.number(self.margin, scale).lstrip("+") + words.unit(scale)
+        within = f" (margin {edge})" if self.margin else ""
+        return f"{str(self.interval).removesuffix('.')}{shown}: {_SAID[self.verdict]}{within}."
