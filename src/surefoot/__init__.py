@@ -22,10 +22,12 @@ _HOMES = {
     "SurefootError": "surefoot.errors",
     "Tally": "surefoot.core.tally",
     "Verdict": "surefoot.core.verdict",
+    "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
 }
 
 if TYPE_CHECKING:
+    from surefoot import sequential as sequential
     from surefoot import stats as stats
     from surefoot.core.certified import Certified as Certified
     from surefoot.core.interval import Bound as Bound

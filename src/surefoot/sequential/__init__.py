@@ -1,1 +1,27 @@
-"""."""
+"""Stop the moment the evidence is in: sequential rules, their states, and runs of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from surefoot import _lazy
+
+_HOMES = {
+    "Rule": "surefoot.sequential.rules",
+    "Simulation": "surefoot.sequential.runs",
+    "State": "surefoot.sequential.rules",
+    "admit": "surefoot.sequential.admission",
+    "run": "surefoot.sequential.runs",
+    "simulate": "surefoot.sequential.runs",
+}
+
+if TYPE_CHECKING:
+    from surefoot.sequential.admission import admit as admit
+    from surefoot.sequential.rules import Rule as Rule
+    from surefoot.sequential.rules import State as State
+    from surefoot.sequential.runs import Simulation as Simulation
+    from surefoot.sequential.runs import run as run
+    from surefoot.sequential.runs import simulate as simulate
+
+__all__ = list(_HOMES)
+__getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

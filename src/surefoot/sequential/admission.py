@@ -1,0 +1,55 @@
+"""Is a rule valid for the way the rollouts are collected?"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from surefoot import _check
+from surefoot.sequential.rules import Environments, R
+
+_WHY = {
+    "shared": "Both rollouts of a pair share their environment, so they are not independent.",
+    "stratified": "Both rollouts of a pair come from one stratum, so they are not independent.",
+}
+
+
+def admit(rule: R, environments: Environments, *, randomised: bool) -> R:
+    """The rule, when its promise holds for rollouts collected in this way.
+
+    Args:
+        rule: The rule.
+        environments: "one": every rollout in the same conditions, begun afresh; "shared": both rollouts of a pair in
+            the same environment; "independent": each rollout in an environment of its own, drawn at random;
+            "stratified": both rollouts of a pair from the same stratum (a task, a scene).
+        randomised: Whether the order of the environments was drawn at random.
+
+    Raises:
+        ValueError: The rule's promise does not hold; the sentence says which rules to use.
+
+    Example:
+        >>> from surefoot.sequential import Savi, admit
+        >>> admit(Savi(horizon=50), "shared", randomised=True)
+        Traceback (most recent call last):
+        ...
+        ValueError: `rule` must hold for shared environments; got theta-SAVI. Both rollouts of a pair share their \
+environment, so they are not independent. Use ExactPairedBinary for success, FiniteHorizonMixture for scores.
+    """
+    kinds = get_args(Environments)
+    if environments not in kinds:
+        raise ValueError(_check.refusal("environments", f"be one of {', '.join(kinds)}", environments))
+    if environments not in rule.environments:
+        raise ValueError(
+            f"`rule` must hold for {environments} environments; got {rule.title}. {_WHY.get(environments, '')} "
+            "Use ExactPairedBinary for success, FiniteHorizonMixture for scores."
+        )
+    if rule.needs_random_order and not randomised:
+        raise ValueError(
+            f"`rule` must hold for an order that was not randomised; got {rule.title}. "
+            "Use a betting rule, such as FiniteHorizonMixture, or draw the order of the environments at random."
+        )
+    return rule
+
+
+def admitted(rules: list[Any], environments: Environments, *, randomised: bool) -> list[Any]:
+    """Those of the rules whose promise holds for rollouts collected in this way."""
+    return [r for r in rules if environments in r.environments and (randomised or not r.needs_random_order)]

@@ -1,0 +1,243 @@
+"""What is a sequential rule, and what does it know after each pair?
+
+A rule is frozen and declared before the first rollout. `start()` gives the state of knowing nothing and
+`step(state, pair)` the state after one more pair, so that live use, replay, history and undo are one code path. A state
+never moves: a refused step leaves it as it was. The first-named policy comes first in every pair, and every verdict
+and gain is about it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, get_args
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Claim = Literal["first better", "first not worse", "either", "same"]
+"""What the rule may find: see `Rule.claim`."""
+Environments = Literal["one", "shared", "independent", "stratified"]
+"""How the rollouts of a pair relate: see `surefoot.sequential.admit`."""
+
+S = TypeVar("S", bound="State[Any]")
+R = TypeVar("R", bound="Rule[Any]")
+
+CLAIMED: dict[str, frozenset[Verdict]] = {
+    "first better": frozenset({Verdict.BETTER}),
+    "first not worse": frozenset({Verdict.BETTER}),
+    "either": frozenset({Verdict.BETTER, Verdict.WORSE}),
+    "same": frozenset({Verdict.SAME}),
+}
+"""The verdicts each claim can end in, besides being undecided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Record, Generic[S]):
+    """A sequential test, declared before the first pair.
+
+    Attributes:
+        horizon: The most pairs that will be run. The error is kept whatever is run of them.
+        confidence: One minus the chance of a wrong verdict, over all looks together.
+        claim: "first better" spends the whole error on one side and never says WORSE; "either" spends half of it on
+            each side; "first not worse" (needs a margin) shows that the gain is above minus the margin; "same"
+            (needs a margin) shows that it is within the margin on both sides.
+        low: The lowest score possible, fixed beforehand.
+        high: The highest score possible, fixed beforehand.
+        margin: A gain that would not matter, in units of the score. "first better" and "either" then show a gain (or
+            loss) above the margin.
+    """
+
+    horizon: int = 200
+    _: KW_ONLY
+    confidence: float = 0.95
+    claim: Claim = "first better"
+    low: float = 0.0
+    high: float = 1.0
+    margin: float = 0.0
+
+    # What a kind of rule can do; `admit` reads these, so that no other place knows rules by name.
+    title: ClassVar[str] = "rule"
+    binary_only: ClassVar[bool] = False
+    claims: ClassVar[tuple[str, ...]] = ("first better", "either")
+    environments: ClassVar[tuple[str, ...]] = get_args(Environments)
+    needs_random_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
+        set_(self, "confidence", _check.confidence(self.confidence))
+        set_(self, "low", _check.real(self.low, "low"))
+        set_(self, "high", _check.real(self.high, "high"))
+        set_(self, "margin", _check.margin(self.margin))
+        if not self.low < self.high:
+            raise ValueError(f"`low` must be below `high`; got low={self.low:g}, high={self.high:g}.")
+        if self.claim not in self.claims:
+            raise ValueError(_check.refusal("claim", f"be one of {', '.join(self.claims)}", self.claim))
+        if self.margin and self.claims == Rule.claims:
+            hint = "The betting rules, such as FiniteHorizonMixture, take a margin."
+            raise ValueError(_check.refusal("margin", f"be 0 for {self.title}", self.margin, hint))
+        if self.margin >= self.high - self.low:
+            raise ValueError(_check.refusal("margin", "be below the width of the score range", self.margin))
+        if self.claim in ("first not worse", "same") and not self.margin:
+            raise ValueError(f"`margin` must be above 0 for the claim {self.claim!r}; got 0.")
+
+    @property
+    def error(self) -> float:
+        """The chance of a wrong verdict in each direction that the rule allows."""
+        return (1.0 - self.confidence) / (2.0 if self.claim == "either" else 1.0)
+
+    @property
+    def width(self) -> float:
+        """The width of the score range."""
+        return self.high - self.low
+
+    def start(self) -> S:
+        """The state before the first pair."""
+        raise NotImplementedError
+
+    def advance(self, state: S, first: float, second: float) -> S:
+        """The state after a pair that `step` has checked. Written by each rule; call `step`."""
+        raise NotImplementedError
+
+    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Stopping times and verdict codes (see `CODES`) of many sequences, one per row; call `simulate`.
+
+        Rules override this one-by-one loop with an array computation that gives the same.
+        """
+        times = np.empty(len(first), np.int64)
+        codes = np.empty(len(first), np.int8)
+        for row, (ones, others) in enumerate(zip(first, second, strict=True)):
+            state: S = self.start()
+            for one, other in zip(ones[: self.horizon], others, strict=False):
+                state = self.advance(state, float(one), float(other))
+                if state.finished:
+                    break
+            times[row], codes[row] = state.pairs, CODES.index(state.verdict)
+        return times, codes
+
+    def step(self, state: S, pair: tuple[float, float]) -> S:
+        """The state after one more pair (first, second).
+
+        Raises:
+            ValueError: The state is finished or belongs to another rule, or a score is outside the range. The state
+                stays what it was.
+        """
+        if state.rule != self:
+            raise ValueError(f"`state` must come from this rule; got a state of {state.rule}")
+        if state.verdict is not Verdict.UNDECIDED:
+            raise ValueError(f"`state` must be undecided; got the verdict {state.verdict.value!r}. A verdict is final.")
+        if state.pairs >= self.horizon:
+            raise ValueError(
+                f"`state` must be before the horizon of {self.horizon} pairs; got {state.pairs} pairs. "
+                "The declared number of pairs has been run."
+            )
+        if state.finished:
+            raise ValueError("`state` must be unfinished; got one from which no verdict can be reached any more.")
+        first, second = self.scores(pair)
+        return self.advance(state, first, second)
+
+    def scores(self, pair: Any) -> tuple[float, float]:
+        """Both scores of a pair, checked against the range.
+
+        Raises:
+            ValueError: A score is NaN, outside the range, or neither end of it where the rule takes only those.
+        """
+        try:
+            first, second = pair
+        except (TypeError, ValueError):
+            raise ValueError(_check.refusal("pair", "be two scores (first, second)", pair)) from None
+        return self._score(first, "first"), self._score(second, "second")
+
+    def _score(self, value: Any, name: str) -> float:
+        number = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, name)
+        if not self.low <= number <= self.high:
+            hint = "Give the rule the range of the score beforehand: low=..., high=...."
+            raise ValueError(_check.refusal(name, f"be in the range [{self.low:g}, {self.high:g}]", number, hint))
+        if self.binary_only and number not in (self.low, self.high):
+            hint = "Use FiniteHorizonMixture for scores."
+            must = f"be {self.low:g} or {self.high:g} for {self.title}"
+            raise ValueError(_check.refusal(name, must, number, hint))
+        return number
+
+    @property
+    def finding(self) -> str:
+        """What the rule may show, in words."""
+        by = f" by more than {self.margin:g}" if self.margin else ""
+        return {
+            "first better": f"the first policy is better{by}",
+            "first not worse": f"the first policy is not worse{by}",
+            "either": f"one policy is better{by}",
+            "same": f"the policies differ by less than {self.margin:g}",
+        }[self.claim]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.title}, at most {self.horizon:,} pairs: shows that {self.finding} "
+            f"({words.percent(self.confidence)} over all looks)."
+        )
+
+
+CODES = (Verdict.UNDECIDED, Verdict.BETTER, Verdict.WORSE, Verdict.SAME)
+"""What the small integers that `Rule.play` returns stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class State(Record, Generic[R]):
+    """What a rule knows after some pairs.
+
+    Attributes:
+        rule: The rule it belongs to.
+        pairs: Pairs seen.
+        p_value: Valid at any moment, whatever made you look; it never rises.
+        verdict: What has been decided; UNDECIDED until then, and final after.
+    """
+
+    rule: R
+    pairs: int
+    p_value: float
+    verdict: Verdict
+
+    @property
+    def finished(self) -> bool:
+        """Whether no further pair may be added: decided, or at the horizon."""
+        return self.verdict is not Verdict.UNDECIDED or self.pairs >= self.rule.horizon
+
+    @property
+    def interval(self) -> Interval:
+        """Where the gain lies, valid at any moment; in units of the score."""
+        raise NotImplementedError
+
+    @classmethod
+    def undecided(cls, rule: R, **more: Any) -> Self:
+        """The state before the first pair."""
+        return cls(rule=rule, pairs=0, p_value=1.0, verdict=Verdict.UNDECIDED, **more)
+
+    def __str__(self) -> str:
+        looks = f"after {self.pairs:,} pair{'' if self.pairs == 1 else 's'}, {words.p_value(self.p_value)}"
+        if self.verdict is not Verdict.UNDECIDED:
+            return f"Decided {looks}: {_found(self.verdict, self.rule)}."
+        return f"{'Undecided at the end' if self.finished else 'Undecided'} {looks}."
+
+
+def _found(verdict: Verdict, rule: Rule[Any]) -> str:
+    if verdict is Verdict.WORSE:
+        return "the first policy is worse" + (f" by more than {rule.margin:g}" if rule.margin else "")
+    if rule.claim == "either":
+        return "the first policy is better" + (f" by more than {rule.margin:g}" if rule.margin else "")
+    return rule.finding
+
+
+def log_target(rule: Rule[Any]) -> float:
+    """The log-evidence at which a direction of the rule decides."""
+    return -math.log(rule.error)
