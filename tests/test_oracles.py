@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import bands, crossing, one_rate, sequential, shortage
+from tests.oracles import bands, coherent, crossing, one_rate, paired, sequential, shortage, two_rates
 from tests.oracles.common import dec, z_two_sided
 from tests.reference import cases, doc, groups
 
@@ -297,3 +297,95 @@ def test_equal_local_level_is_exact(sides: int) -> None:
     assert 0 < g < 0.1
     joint = crossing.steck([Fraction(x) if sides == 2 else 0 for x in low], [Fraction(x) for x in high])
     assert float(joint) == close(0.9, rel=1e-9)
+
+
+# --- Two rates, unpaired and paired -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("diff_two_proportions"))
+def test_difference_intervals(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    *table, conf = given["x1"], given["n1"], given["x2"], given["n2"], given["conf"]
+    assert two_rates.newcombe(*table, conf) == close(tuple(wanted["newcombe"]))
+    assert two_rates.wald_difference(*table, conf) == close(tuple(wanted["wald"]))
+    assert two_rates.agresti_caffo(*table, conf) == close(tuple(wanted["agresti_caffo"]))
+    assert two_rates.miettinen_nurminen(*table, conf) == close(tuple(wanted["miettinen_nurminen"]), tol=1e-10)
+    mee = two_rates.score_interval(*table, conf, corrected=False)
+    assert mee == close(tuple(wanted["mee_score_uncorrected"]), tol=1e-10)
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("pooled_z_test"))
+def test_pooled_z(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert two_rates.pooled_z(**given) == close((wanted["z"], wanted["p"]))
+    assert two_rates.pooled_z(**given, corrected=True) == close((wanted["z_mn"], wanted["p_mn"]))
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("exact_2x2", lambda g: g["n1"] <= 17))
+def test_exact_tests(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert {side: float(p) for side, p in two_rates.fisher(**given).items()} == close(wanted["fisher"])
+    assert two_rates.barnard(**given) == close(wanted["barnard_pooled"])
+    assert two_rates.barnard(**given, pooled=False) == close(wanted["barnard_unpooled"])
+    assert two_rates.boschloo(**given) == close(wanted["boschloo"])
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("power_two_proportions_exact", lambda g: g["n1"] <= 30))
+def test_power(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert two_rates.pooled_z_power(**given) == close(wanted["power"])
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("sample_size_two_proportions"))
+def test_sample_size(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert two_rates.rollouts_each(**given) == close(wanted["n_raw"])
+    assert math.ceil(two_rates.rollouts_each(**given)) == wanted["n"]
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("mcnemar"))
+def test_mcnemar(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert paired.mcnemar(**given) == close(wanted)
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("paired_difference"))
+def test_paired_intervals(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    both, b, c, neither, conf = given.values()
+    n = both + b + c + neither
+    assert paired.newcombe_paired(both, b, c, neither, conf) == close(tuple(wanted["newcombe_paired"]))
+    assert paired.tango(b, c, n, conf) == close(tuple(wanted["tango"]))
+    if "bootstrap_infinite_B" in wanted:
+        assert paired.bootstrap_limit(b, c, n, conf) == close(wanted["bootstrap_infinite_B"])
+
+
+def test_constrained_rates_beat_every_grid_point() -> None:
+    def loglik(p1: float, p2: float) -> float:
+        return 7 * math.log(p1) + 3 * math.log(1 - p1) + 4 * math.log(p2) + 8 * math.log(1 - p2)
+
+    best = loglik(*two_rates.constrained_rates(7, 10, 4, 12, 0.1))
+    assert all(best >= loglik(p2 + 0.1, p2) for p2 in (i / 1000 for i in range(1, 900)))
+
+
+@pytest.mark.parametrize("table", [(9, 10, 3, 10), (4, 6, 0, 5), (0, 3, 0, 4)])
+def test_coherent_p_at_zero_is_two_sided_barnard(table: tuple[int, int, int, int]) -> None:
+    assert coherent.unpaired_p(*table, 0.0) == close(two_rates.barnard(*table)["two_sided"], rel=1e-9)
+
+
+def test_coherent_accepted_set_can_be_disconnected() -> None:
+    def p(delta: float) -> float:
+        return coherent.unpaired_p(10, 17, 0, 4, delta, cells=400)
+
+    assert p(0.0) < 0.05 < p(-0.1)
+    assert p(0.2) > 0.05
+
+
+@pytest.mark.parametrize("table", [(5, 5, 0, 5), (4, 5, 1, 5), (0, 4, 3, 5)])
+def test_coherent_pair_never_contradicts_itself(table: tuple[int, int, int, int]) -> None:
+    low, high = coherent.unpaired_interval(*table, step=0.1, cells=100)
+    p = coherent.unpaired_printed_p(*table, step=0.1, cells=100)
+    assert (low > 0 or high < 0) == (p <= 0.05)
+    mirrored = coherent.unpaired_interval(*table[2:], *table[:2], step=0.1, cells=100)
+    assert mirrored == close((-high, -low), tol=1e-6)
+
+
+@pytest.mark.parametrize(("b", "c", "n"), [(5, 0, 8), (4, 1, 7), (0, 3, 6)])
+def test_coherent_paired(b: int, c: int, n: int) -> None:
+    low, high = coherent.paired_interval(b, c, n, step=0.1, cells=100)
+    assert low < (b - c) / n < high
+    assert (low > 0 or high < 0) == (coherent.paired_printed_p(b, c, n, step=0.1, cells=100) <= 0.05)
+    assert coherent.paired_interval(c, b, n, step=0.1, cells=100) == close((-high, -low), tol=1e-6)
