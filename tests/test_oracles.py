@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import bands, coherent, crossing, one_rate, paired, sequential, shortage, two_rates
+from tests.oracles import bands, coherent, crossing, exact_designs, one_rate, paired, sequential, shortage, two_rates
 from tests.oracles.common import dec, z_two_sided
 from tests.reference import cases, doc, groups
 
@@ -389,3 +389,57 @@ def test_coherent_paired(b: int, c: int, n: int) -> None:
     assert low < (b - c) / n < high
     assert (low > 0 or high < 0) == (coherent.paired_printed_p(b, c, n, step=0.1, cells=100) <= 0.05)
     assert coherent.paired_interval(c, b, n, step=0.1, cells=100) == close((-high, -low), tol=1e-6)
+
+
+# --- Exact designs ----------------------------------------------------------------------------------------
+
+BOUNDARY = [[n + 1 if n < 3 else min(n, s + 2 + n // 4) for s in range(n + 1)] for n in range(9)]
+
+
+@pytest.mark.parametrize("either", [True, False])
+def test_design_walk_agrees_with_all_sequences(either: bool) -> None:
+    rule = exact_designs.rule_from(BOUNDARY, either)
+    coefficients = exact_designs.bernstein(rule, 5)
+    assert exact_designs.bernstein_by_recursion(rule, 5) == close([float(b) for b in coefficients])
+    for p in (0.0, 0.2, 0.5, 0.9):
+        assert exact_designs.false_rate(rule, 5, p) == close(exact_designs.from_bernstein(coefficients, p))
+
+
+@pytest.mark.parametrize("either", [True, False])
+def test_paired_design_walk_agrees_with_all_sequences(either: bool) -> None:
+    rule = exact_designs.rule_from(BOUNDARY, either)
+    coefficients = exact_designs.paired_bernstein(rule, 8)
+    assert exact_designs.paired_bernstein_by_recursion(rule, 8) == close([float(b) for b in coefficients])
+    for q in (0.0, 0.3, 0.8, 1.0):
+        got = exact_designs.paired_walk(rule, 8, q / 2, q / 2)["first"]
+        assert got == close(exact_designs.from_bernstein(coefficients, q))
+
+
+def test_design_survival_gives_the_operating_characteristics() -> None:
+    rule, p0, p1, horizon = exact_designs.rule_from(BOUNDARY), 0.3, 0.7, 8
+    decided = expected = 0.0
+    for n, states in enumerate(exact_designs.survival(rule, horizon)):
+        for (s0, s1), q in states.items():
+            mass = q * math.comb(n, s0) * p0**s0 * (1 - p0) ** (n - s0) if n else 0.0
+            mass *= math.comb(n, s1) * p1**s1 * (1 - p1) ** (n - s1)
+            verdict = rule(n, s0, s1) if n else 0
+            decided += mass if verdict > 0 else 0.0
+            expected += n * mass if verdict or n == horizon else 0.0
+    got = exact_designs.walk(rule, horizon, p0, p1)
+    assert (got["first"], got["expected"]) == close((decided, expected))
+    assert got["first"] + got["second"] + got["undecided"] == close(1.0)
+
+
+def test_futility_changes_rollouts_but_no_decision() -> None:
+    rule = exact_designs.rule_from(BOUNDARY)
+    for go in (exact_designs.walk, exact_designs.paired_walk):
+        plain, short = go(rule, 8, 0.3, 0.4), go(rule, 8, 0.3, 0.4, curtail=True)
+        assert short["first"] == close(plain["first"])
+        assert short["second"] == close(plain["second"])
+        assert short["expected"] < plain["expected"]
+
+
+def test_swapped_policies_swap_the_verdicts() -> None:
+    rule = exact_designs.formula_rule(12, 1.9)
+    one, other = exact_designs.walk(rule, 12, 0.2, 0.6), exact_designs.walk(rule, 12, 0.6, 0.2)
+    assert (one["first"], one["second"]) == close((other["second"], other["first"]))
