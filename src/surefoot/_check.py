@@ -87,6 +87,15 @@ def margin(value: Any) -> float:
     return number
 
 
+def instance(value: Any, name: str, kind: type[T], hint: str = "") -> T:
+    """A value of the type asked for."""
+    if not isinstance(value, kind):
+        raise TypeError(
+            f"`{name}` must be a {kind.__name__}; got a {type(value).__name__}.{' ' + hint if hint else ''}"
+        )
+    return value
+
+
 def choice(value: Any, name: str, table: Mapping[str, T]) -> T:
     """The entry of `table` that a word names."""
     if value not in table:

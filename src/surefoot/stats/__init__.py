@@ -7,18 +7,38 @@ from typing import TYPE_CHECKING
 from surefoot import _lazy
 
 _HOMES = {
+    "MeanEvidence": "surefoot.stats.sequences",
+    "MeanSequence": "surefoot.stats.sequences",
     "agresti_coull": "surefoot.stats.rates",
+    "betting_mean": "surefoot.stats.means",
+    "betting_mean_lower": "surefoot.stats.means",
+    "betting_mean_upper": "surefoot.stats.means",
+    "betting_sequence": "surefoot.stats.sequences",
+    "bootstrap_mean": "surefoot.stats.means",
     "clopper_pearson": "surefoot.stats.rates",
     "clopper_pearson_lower": "surefoot.stats.rates",
     "clopper_pearson_upper": "surefoot.stats.rates",
+    "empirical_bernstein": "surefoot.stats.means",
+    "hoeffding": "surefoot.stats.means",
     "jeffreys": "surefoot.stats.rates",
+    "student_t": "surefoot.stats.means",
     "wald": "surefoot.stats.rates",
     "wilson": "surefoot.stats.rates",
     "wilson_lower": "surefoot.stats.rates",
     "wilson_upper": "surefoot.stats.rates",
+    "wsr_evidence": "surefoot.stats.sequences",
+    "wsr_mean": "surefoot.stats.means",
 }
 
 if TYPE_CHECKING:
+    from surefoot.stats.means import betting_mean as betting_mean
+    from surefoot.stats.means import betting_mean_lower as betting_mean_lower
+    from surefoot.stats.means import betting_mean_upper as betting_mean_upper
+    from surefoot.stats.means import bootstrap_mean as bootstrap_mean
+    from surefoot.stats.means import empirical_bernstein as empirical_bernstein
+    from surefoot.stats.means import hoeffding as hoeffding
+    from surefoot.stats.means import student_t as student_t
+    from surefoot.stats.means import wsr_mean as wsr_mean
     from surefoot.stats.rates import agresti_coull as agresti_coull
     from surefoot.stats.rates import clopper_pearson as clopper_pearson
     from surefoot.stats.rates import clopper_pearson_lower as clopper_pearson_lower
@@ -28,6 +48,10 @@ if TYPE_CHECKING:
     from surefoot.stats.rates import wilson as wilson
     from surefoot.stats.rates import wilson_lower as wilson_lower
     from surefoot.stats.rates import wilson_upper as wilson_upper
+    from surefoot.stats.sequences import MeanEvidence as MeanEvidence
+    from surefoot.stats.sequences import MeanSequence as MeanSequence
+    from surefoot.stats.sequences import betting_sequence as betting_sequence
+    from surefoot.stats.sequences import wsr_evidence as wsr_evidence
 
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

@@ -1,0 +1,306 @@
+"""Where does the mean of a bounded score lie, from a number of rollouts fixed beforehand?
+
+For successes and failures use the intervals of a rate; to look at any time use `betting_sequence`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from surefoot import _check
+from surefoot.core.interval import Bound, Interval, Side
+from surefoot.core.scores import Scores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+RANGE = "The range of the scores was fixed before the first was seen."
+SAME_MEAN = "Each score has the same mean given the scores before it; independent rollouts of one policy do."
+INDEPENDENT = "The scores are independent with one distribution."
+IN_ORDER = "The scores are in the order they were recorded, and their number was fixed beforehand."
+GUARANTEED = "Coverage is at least the confidence, whatever the distribution of the scores."
+APPROXIMATE = "Approximate: coverage is close to the confidence only for many scores without a heavy tail."
+DRIFT = "No single mean fits these scores at this confidence: they drift. The interval spans both ends found."
+
+
+def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
+    """Where does the mean score lie, guaranteed? The default: bets aimed at being decided by the last rollout.
+
+    Every candidate mean is bet against in both directions, at half the error each, in recorded order; the
+    candidates that never lose by a factor of 1 / error are the interval. Do not sort the scores: a bet may
+    know only the scores before its own.
+
+    Assumptions:
+        The range and the number of rollouts were fixed beforehand; every score has the same mean given the
+        earlier ones. Nothing else: ties, atoms and heavy tails inside the range are covered.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import betting_mean
+        >>> print(betting_mean(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
+        0.900 [0.808, 0.943] n=40 (95% betting interval).
+
+    Reference:
+        Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting"; bets aimed
+        anew at the target after every score, in the manner of Voracek and Orabona (2025), "STaR-Bets".
+    """
+    from surefoot.numerics import betting
+
+    z, each = _unit(scores), _each(confidence)
+    low, high = betting.aimed_low(z, each), 1.0 - betting.aimed_low(1.0 - z, each)
+    return _interval(scores, low, high, confidence, "betting", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
+
+
+def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
+    """Above what is the mean score, guaranteed? All the error is spent on this side.
+
+    Assumptions:
+        As for `betting_mean`.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import betting_mean_lower
+        >>> print(betting_mean_lower(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
+        at least 0.822 n=40 (95% betting bound).
+
+    Reference:
+        As for `betting_mean`.
+    """
+    from surefoot.numerics import betting
+
+    return _bound(scores, "lower", betting.aimed_low(_unit(scores), 1.0 - _check.confidence(confidence)), confidence)
+
+
+def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
+    """Below what is the mean score, guaranteed? All the error is spent on this side.
+
+    Assumptions:
+        As for `betting_mean`.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import betting_mean_upper
+        >>> print(betting_mean_upper(Scores([0.0, 0.2, 0.0, 0.4, 0.0, 0.1, 0.0, 0.0, 0.3, 0.0] * 4)))
+        at most 0.178 n=40 (95% betting bound).
+
+    Reference:
+        As for `betting_mean`.
+    """
+    from surefoot.numerics import betting
+
+    tail = 1.0 - _check.confidence(confidence)
+    return _bound(scores, "upper", 1.0 - betting.aimed_low(1.0 - _unit(scores), tail), confidence)
+
+
+def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
+    """Where does the mean score lie, guaranteed, by the published hedged betting rule for a fixed number?
+
+    Assumptions:
+        As for `betting_mean`, which is narrower.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import wsr_mean
+        >>> print(wsr_mean(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
+        0.900 [0.804, 0.960] n=40 (95% hedged WSR interval).
+
+    Reference:
+        Waudby-Smith and Ramdas (2024), section 4: hedged capital with the fixed-time plug-in bets
+        sqrt(2 ln(2 / error) / (n variance)), truncated at 0.95 / m and 0.95 / (1 - m).
+    """
+    from surefoot.numerics import betting
+
+    z, each = _unit(scores), _each(confidence)
+    bets = betting.wsr_bets(z, each, horizon=z.size)
+    low, high = betting.low_end(z, bets, each), 1.0 - betting.low_end(1.0 - z, bets, each)
+    return _interval(scores, low, high, confidence, "hedged WSR", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
+
+
+def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval:
+    """Where does the mean score lie, guaranteed, by a formula from the observed variance?
+
+    Assumptions:
+        Independent scores with one distribution inside the stated range. One score says nothing: the interval
+        is the range.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import empirical_bernstein
+        >>> print(empirical_bernstein(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
+        0.900 [0.570, 1.000] n=40 (95% empirical Bernstein interval).
+
+    Reference:
+        Maurer and Pontil (2009), "Empirical Bernstein bounds and sample variance penalization", theorem 4, at
+        half the error on each side.
+    """
+    z, each = _unit(scores), _each(confidence)
+    n, half = z.size, 1.0
+    if n > 1:
+        logs = math.log(2.0 / each)
+        half = math.sqrt(2.0 * float(z.var(ddof=1)) * logs / n) + 7.0 * logs / (3.0 * (n - 1))
+    return _around(scores, half, confidence, "empirical Bernstein", (RANGE, INDEPENDENT, GUARANTEED))
+
+
+def hoeffding(scores: Scores, *, confidence: float = 0.95) -> Interval:
+    """Where does the mean score lie, guaranteed, from the range and the number of scores alone?
+
+    Assumptions:
+        As for `betting_mean`; the observed spread is not used, so it is wide.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import hoeffding
+        >>> print(hoeffding(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
+        0.900 [0.685, 1.000] n=40 (95% Hoeffding interval).
+
+    Reference:
+        Hoeffding (1963), "Probability inequalities for sums of bounded random variables", theorem 1.
+    """
+    half = math.sqrt(math.log(1.0 / _each(confidence)) / (2.0 * _unit(scores).size))
+    return _around(scores, half, confidence, "Hoeffding", (RANGE, SAME_MEAN, GUARANTEED))
+
+
+def student_t(scores: Scores, *, confidence: float = 0.95) -> Interval:
+    """Where does the mean score lie, if it is nearly normal? Approximate.
+
+    Assumptions:
+        Independent scores and a mean that is nearly normal: many scores, no heavy tail. Clipped to the range.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import student_t
+        >>> print(student_t(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
+        0.900 [0.854, 0.946] n=40 (95% Student t (approximate) interval).
+
+    Reference:
+        Student (1908), "The probable error of a mean".
+    """
+    from scipy.special import stdtrit
+
+    z, each = _unit(scores), _each(confidence)
+    _refuse_no_spread(z, "Student t")
+    half = -float(stdtrit(z.size - 1, each)) * math.sqrt(float(z.var(ddof=1)) / z.size)
+    return _around(scores, half, confidence, "Student t (approximate)", (INDEPENDENT, APPROXIMATE))
+
+
+def bootstrap_mean(
+    scores: Scores, *, rng: np.random.Generator | int, confidence: float = 0.95, resamples: int = 9999
+) -> Interval:
+    """Where does the mean score lie, by resampling the scores? Bias-corrected and accelerated; approximate.
+
+    Assumptions:
+        Independent scores, enough of them to show the tails: a rare low score that was not drawn is not seen.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import bootstrap_mean
+        >>> print(bootstrap_mean(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4), rng=7))
+        0.900 [0.852, 0.940] n=40 (95% BCa bootstrap (approximate) interval).
+
+    Reference:
+        Efron (1987), "Better bootstrap confidence intervals", equation 2.3; the acceleration of a mean is its
+        sixth skewness.
+    """
+    import numpy as np
+    from scipy.special import ndtr, ndtri
+
+    from surefoot.numerics import resampling
+
+    z, each = _unit(scores), _each(confidence)
+    resamples = _check.whole(resamples, "resamples", least=100)
+    _refuse_no_spread(z, "the bootstrap")
+    generator, seed = _check.generator(rng)
+    means = resampling.resampled_means(z, resamples, generator)
+    apart = z - z.mean()
+    near = 1e-12  # a resample with the very mean of the sample counts half, whatever its rounding
+    below = float(np.mean(means < z.mean() - near) + np.mean(means <= z.mean() + near)) / 2.0
+    bias = float(ndtri(min(max(below, 0.5 / resamples), 1.0 - 0.5 / resamples)))
+    pull = float((apart**3).sum() / (6.0 * (apart**2).sum() ** 1.5))
+    levels = []
+    for point in (float(ndtri(each)), -float(ndtri(each))):
+        moved = bias + point
+        levels.append(float(ndtr(bias + moved / (1.0 - pull * moved))) if pull * moved < 1.0 else 1.0)
+    low, high = (float(end) for end in np.quantile(means, levels))
+    method = "BCa bootstrap (approximate)"
+    return _interval(scores, low, high, confidence, method, (INDEPENDENT, APPROXIMATE), seed=seed)
+
+
+def _each(confidence: float) -> float:
+    return (1.0 - _check.confidence(confidence)) / 2.0
+
+
+def _unit(scores: Scores) -> Floats:
+    """The scores as shares of their range, in recorded order."""
+    import numpy as np
+
+    hint = "Write Scores(values, low=0.0, high=1.0) with the range fixed beforehand."
+    scores = _check.instance(scores, "scores", Scores, hint)
+    shares: Floats = (np.asarray(scores.values, float) - scores.low) / (scores.high - scores.low)
+    return np.clip(shares, 0.0, 1.0)
+
+
+def _refuse_no_spread(z: Floats, who: str) -> None:
+    if z.size < 2:
+        raise ValueError(f"`scores` must hold at least two scores for {who}; got one. One score shows no spread.")
+    if float(z.max()) == float(z.min()):
+        raise ValueError(
+            f"`scores` must differ for {who}; got {z.size} equal scores. It would give an interval of no width; "
+            "`betting_mean` is valid here."
+        )
+
+
+def _around(scores: Scores, half: float, confidence: float, method: str, assumptions: tuple[str, ...]) -> Interval:
+    middle = float(_unit(scores).mean())
+    return _interval(scores, max(0.0, middle - half), min(1.0, middle + half), confidence, method, assumptions)
+
+
+def _interval(
+    scores: Scores,
+    low: float,
+    high: float,
+    confidence: float,
+    method: str,
+    assumptions: tuple[str, ...],
+    *,
+    seed: int | None = None,
+) -> Interval:
+    notes = (DRIFT,) if low > high else ()
+    ends = sorted((_scored(scores, low), _scored(scores, high)))
+    return Interval(
+        low=ends[0],
+        high=ends[1],
+        estimate=scores.mean,
+        confidence=float(confidence),
+        method=method,
+        trials=len(scores),
+        scale="score",
+        assumptions=assumptions,
+        notes=notes,
+        data=(scores,),
+        seed=seed,
+    )
+
+
+def _bound(scores: Scores, side: Side, share: float, confidence: float) -> Bound:
+    return Bound(
+        side=side,
+        value=_scored(scores, share),
+        estimate=scores.mean,
+        confidence=float(confidence),
+        method="betting",
+        trials=len(scores),
+        scale="score",
+        assumptions=(RANGE, SAME_MEAN, IN_ORDER, GUARANTEED),
+        data=(scores,),
+    )
+
+
+def _scored(scores: Scores, share: float) -> float:
+    """A share of the range back as a score, both ends of the range exactly."""
+    if share >= 1.0:
+        return scores.high
+    return min(scores.high, scores.low + float(share) * (scores.high - scores.low))
