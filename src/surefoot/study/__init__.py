@@ -1,1 +1,1 @@
-"""."""
+"""Plan, turns, append-only log, fold, verdict: a live study."""

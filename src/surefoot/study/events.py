@@ -1,0 +1,129 @@
+"""What can happen in a study?
+
+An event is one line of the log. Each carries who, when and which schema; each line's hash covers the one before, so
+that no line can be changed, dropped or slipped in unnoticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from surefoot.errors import StudyError
+from surefoot.study.plans import canonical
+
+SCHEMA = 1
+GENESIS = "0" * 64
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened: its kind, what it says, who wrote it and when (UTC, ISO 8601)."""
+
+    kind: str
+    body: Mapping[str, Any]
+    author: str
+    time: str
+    schema: int = SCHEMA
+
+    KINDS: ClassVar[dict[str, frozenset[str]]] = {
+        "started": frozenset({"plan", "fingerprint", "seed_hash"}),
+        "leased": frozenset({"turn", "holder", "until"}),
+        "recorded": frozenset({"turn", "attempt", "result", "duration", "note", "failure", "request"}),
+        "undone": frozenset({"turn", "attempt", "reason"}),
+        "voided": frozenset({"block", "reason", "note", "seen"}),
+        "amended": frozenset({"changes", "reason"}),
+        "unblinded": frozenset({"seed", "reason"}),
+        "checked": frozenset({"items", "note"}),
+    }
+
+    def __post_init__(self) -> None:
+        fields = self.KINDS.get(self.kind)
+        if fields is None:
+            raise StudyError(f"An event's kind must be one of {', '.join(self.KINDS)}; got {self.kind!r}.")
+        if set(self.body) != fields:
+            raise StudyError(f"A {self.kind!r} event must say {sorted(fields)}; got {sorted(self.body)}.")
+
+    @property
+    def key(self) -> str | None:
+        """What the store must hold at most once."""
+        body = self.body
+        if self.kind == "started":
+            return "started"
+        if self.kind == "recorded":
+            return f"result {body['turn']}.{body['attempt']}"
+        if self.kind == "voided":
+            return f"void {body['block']}"
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The event as JSON-ready data."""
+        return {
+            "kind": self.kind,
+            "body": dict(self.body),
+            "author": self.author,
+            "time": self.time,
+            "schema": self.schema,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Event:
+        """The event that `to_dict` wrote.
+
+        Raises:
+            StudyError: It is not an event, or of a newer schema.
+        """
+        try:
+            event = cls(data["kind"], data["body"], data["author"], data["time"], data["schema"])
+        except (KeyError, TypeError) as error:
+            raise StudyError(f"A line of the log is not an event: {error}.") from None
+        if event.schema > SCHEMA:
+            raise StudyError(f"The log is of schema {event.schema}; this version reads up to {SCHEMA}.")
+        return event
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An event at its place in the log, with the hash that chains it to the line before."""
+
+    number: int
+    event: Event
+    hash: str
+    private: str | None = None  # the secret seed, beside the first line: kept by the store, never exported or hashed
+
+    @classmethod
+    def after(cls, previous: Line | None, event: Event, private: str | None = None) -> Line:
+        """The line that follows `previous`."""
+        number = 1 if previous is None else previous.number + 1
+        return cls(number, event, chained(GENESIS if previous is None else previous.hash, number, event), private)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Line:
+        """The line that `to_dict` wrote."""
+        try:
+            return cls(int(data["number"]), Event.from_dict(data), str(data["hash"]), data.get("seed"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise StudyError(f"A line of the log cannot be read: {error}.") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The line as JSON-ready data, as exported."""
+        return {"number": self.number, "hash": self.hash, **self.event.to_dict()}
+
+
+def chained(previous: str, number: int, event: Event) -> str:
+    """The hash of a line: over the hash before it, its number and its event."""
+    return hashlib.sha256(f"{previous}\n{number}\n{canonical(event.to_dict())}".encode()).hexdigest()
+
+
+def broken(lines: list[Line]) -> str | None:
+    """The first place where the chain does not hold, as a sentence; None when it holds."""
+    previous = GENESIS
+    for place, line in enumerate(lines, 1):
+        if line.number != place:
+            return f"line {place} of the log is missing (found line {line.number} in its place)"
+        if line.hash != chained(previous, line.number, line.event):
+            return f"line {place} of the log ({line.event.kind}, {line.event.time}) was changed after it was written"
+        previous = line.hash
+    return None

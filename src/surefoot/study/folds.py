@@ -1,0 +1,214 @@
+"""What does a log amount to? Plan, turns, results and verdict are a fold of its lines, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from surefoot.core.record import Record
+from surefoot.errors import StudyError
+from surefoot.study.events import Event, Line
+from surefoot.study.judging import Judge, judge_of
+from surefoot.study.plans import BINDING, Plan
+from surefoot.study.schedules import Turn, block, seed_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Record):
+    """What was recorded for a turn."""
+
+    turn: int
+    attempt: int
+    score: float
+    duration: float | None
+    note: str
+    failure: str
+    author: str
+    time: str
+
+
+@dataclass(slots=True)
+class Fold:
+    """The state of a study after some lines of its log. `take` adds one line; everything else reads."""
+
+    plan: Plan = field(init=False)
+    declared: Plan = field(init=False)
+    seed: str = field(init=False, default="")
+    last: Line | None = None
+    turns: dict[int, Turn] = field(default_factory=dict)
+    blocks: dict[int, tuple[Turn, ...]] = field(default_factory=dict)
+    results: dict[int, Result] = field(default_factory=dict)
+    attempts: dict[int, int] = field(default_factory=dict)
+    leases: dict[int, tuple[str, str]] = field(default_factory=dict)
+    voids: dict[int, Event] = field(default_factory=dict)
+    requests: dict[str, int] = field(default_factory=dict)
+    history: list[Event] = field(default_factory=list)
+    amended_after: list[str] = field(default_factory=list)
+    unblinded: Event | None = None
+    early: bool = False
+    _judge: Judge | None = None
+    _judged: int = 0
+
+    def take(self, line: Line) -> None:
+        """Add one line."""
+        event = line.event
+        if self.last is None:
+            self._start(line)
+        else:
+            getattr(self, f"_{event.kind}")(event)
+        self.history.append(event)
+        self.last = line
+
+    @property
+    def version(self) -> int:
+        """The number of lines taken in."""
+        return 0 if self.last is None else self.last.number
+
+    @property
+    def judge(self) -> Judge:
+        """The rule's word on the completed prefix of blocks, in scheduled order."""
+        if self._judge is None:
+            self._judge, self._judged = judge_of(self.plan), 0
+        while not self._judge.finished and self._complete(self._judged + 1):
+            self._judged += 1
+            if self._judged not in self.voids:
+                turns = self.blocks[self._judged]
+                self._judge.add({turn.policy: self.results[turn.number].score for turn in turns})
+        return self._judge
+
+    @property
+    def finished(self) -> bool:
+        """Whether the rule needs no further block."""
+        return self.judge.finished
+
+    @property
+    def counted(self) -> list[int]:
+        """The blocks that entered the rule, in order."""
+        _ = self.judge
+        return [number for number in range(1, self._judged + 1) if number not in self.voids]
+
+    @property
+    def blinded(self) -> bool:
+        """Whether policies are hidden behind codes."""
+        return self.plan.blinded and self.unblinded is None
+
+    @property
+    def exploratory(self) -> bool:
+        """Whether something that binds was changed after the first result."""
+        return bool(self.amended_after)
+
+    def open_turn(self, now: str) -> Turn | None:
+        """The first turn that nobody has or holds; None when the study needs no further turn."""
+        if self.finished:
+            return None
+        for number, turn in self.turns.items():
+            held = self.leases.get(number)
+            free = held is None or held[1] <= now
+            if free and number not in self.results and turn.block not in self.voids:
+                return turn
+        if len(self.blocks) - len(self.voids) >= self.plan.horizon:
+            return None
+        return self._next_block()[0]
+
+    def find(self, number: int) -> Turn:
+        """The turn of that number.
+
+        Raises:
+            StudyError: It was never handed out.
+        """
+        turn = self.turns.get(number)
+        if turn is None:
+            raise StudyError(f"Turn {number} was never handed out; ask for the next turn first.")
+        return turn
+
+    def _complete(self, number: int) -> bool:
+        turns = self.blocks.get(number)
+        return number in self.voids or (turns is not None and all(turn.number in self.results for turn in turns))
+
+    def _next_block(self) -> tuple[Turn, ...]:
+        return block(self.plan, self.seed, len(self.blocks) + 1, len(self.turns) + 1, self.judge.active)
+
+    def _rejudge(self) -> None:
+        self._judge = None
+
+    # One method per kind of event.
+
+    def _start(self, line: Line) -> None:
+        event = line.event
+        if event.kind != "started":
+            raise StudyError(f"A log must begin with its plan; this one begins with {event.kind!r}.")
+        self.plan = self.declared = Plan.from_dict(event.body["plan"])
+        self.seed = line.private or ""
+        if self.plan.fingerprint != event.body["fingerprint"]:
+            raise StudyError("The plan in the log does not match its fingerprint: it was changed by hand.")
+        if self.seed and seed_hash(self.seed) != event.body["seed_hash"]:
+            raise StudyError("The secret seed does not match the hash in the plan's event: it was changed by hand.")
+
+    def _leased(self, event: Event) -> None:
+        number = event.body["turn"]
+        if number not in self.turns:
+            opened = self._next_block()
+            self.blocks[opened[0].block] = opened
+            self.turns |= {turn.number: turn for turn in opened}
+        self.leases[number] = (event.body["holder"], event.body["until"])
+
+    def _recorded(self, event: Event) -> None:
+        body = event.body
+        number = body["turn"]
+        self.results[number] = Result(
+            number,
+            body["attempt"],
+            self.plan.value(body["result"]),
+            body["duration"],
+            body["note"],
+            body["failure"],
+            event.author,
+            event.time,
+        )
+        self.attempts[number] = body["attempt"]
+        if body["request"]:
+            self.requests[body["request"]] = number
+
+    def _undone(self, event: Event) -> None:
+        number = event.body["turn"]
+        del self.results[number]
+        self.leases.pop(number, None)
+        if self.turns[number].block <= self._judged:
+            self._rejudge()
+
+    def _voided(self, event: Event) -> None:
+        number = event.body["block"]
+        self.voids[number] = event
+        if number <= self._judged:
+            self._rejudge()
+
+    def _amended(self, event: Event) -> None:
+        changes = event.body["changes"]
+        self.plan = self.plan.amended(changes)
+        if self.results:
+            self.amended_after += [name for name in changes if name in BINDING]
+        self._rejudge()
+
+    def _unblinded(self, event: Event) -> None:
+        self.early = not self.finished
+        self.unblinded = event
+        self.seed = self.seed or event.body["seed"]
+
+    def _checked(self, event: Event) -> None:
+        """A checklist changes nothing that is counted."""
+
+
+def summary_of(fold: Fold) -> dict[str, Any]:
+    """Progress that gives no policy away: turns done, blocks counted, and whether to go on."""
+    done = len(fold.results)
+    return {
+        "title": fold.plan.title,
+        "recorded": done,
+        "blocks": len(fold.counted),
+        "horizon": fold.plan.horizon,
+        "voided": len(fold.voids),
+        "finished": fold.finished,
+        "blinded": fold.blinded,
+        "exploratory": fold.exploratory,
+        "version": fold.version,
+    }

@@ -1,0 +1,191 @@
+"""What is fixed before the first rollout of a study?
+
+A plan is one readable TOML file. Its fingerprint is the hash of its content: a plan that was changed is another plan.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
+
+from surefoot import _check
+from surefoot.core.record import Record
+from surefoot.errors import StudyError
+
+Claim = Literal["first better", "either"]
+Environments = Literal["one", "shared", "independent", "stratified"]
+RuleName = Literal["exact", "mixture", "nscore", "wsr", "savi", "fixed"]
+VOID_REASONS = ("hardware fault", "wrong set-up", "operator error", "safety stop")
+BINDING = (
+    "policies",
+    "measure",
+    "levels",
+    "low",
+    "high",
+    "rule",
+    "claim",
+    "confidence",
+    "horizon",
+    "margin",
+    "environments",
+)
+"""What may not change after the first result without making the verdict exploratory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan(Record):
+    """What a study asks, of which policies, by which rule; fixed before the first rollout.
+
+    Attributes:
+        title: What the study is called.
+        policies: The policies; every verdict is about the first-named of a pair.
+        claim: "first better" spends all error on one side; "either" splits it.
+        measure: Whether a rollout's result is a success or a score.
+        levels: The rubric's levels, when a score can take only these.
+        low: The lowest possible score.
+        high: The highest possible score.
+        rule: Which sequential rule decides.
+        confidence: The confidence of the verdict.
+        horizon: The most pairs that will be run.
+        margin: A gain that would not matter.
+        environments: How each rollout's environment is drawn.
+        tasks: The tasks; contexts are tasks crossed with conditions, interleaved.
+        conditions: The initial conditions, scenes or items.
+        blinded: Whether operators see codes in place of policies.
+        time_limit: Seconds a rollout may take, if there is a limit.
+        reset: What to do before each rollout.
+        void_reasons: Why a pair may be declared not to count.
+    """
+
+    policies: tuple[str, ...]
+    title: str = "Untitled study"
+    claim: Claim = "either"
+    measure: Literal["success", "score"] = "success"
+    levels: tuple[float, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+    rule: RuleName = "exact"
+    confidence: float = 0.95
+    horizon: int = 50
+    margin: float = 0.0
+    environments: Environments = "independent"
+    tasks: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    blinded: bool = True
+    time_limit: float | None = None
+    reset: str = ""
+    void_reasons: tuple[str, ...] = VOID_REASONS
+
+    def __post_init__(self) -> None:
+        for name in ("policies", "tasks", "conditions", "void_reasons"):
+            object.__setattr__(self, name, _names(getattr(self, name), name))
+        if len(self.policies) < 2:
+            raise ValueError(f"`policies` must name at least two policies; got {len(self.policies)}.")
+        for name, options in (("claim", Claim), ("environments", Environments), ("rule", RuleName)):
+            _check.choice(getattr(self, name), name, dict.fromkeys(get_args(options)))
+        _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
+        _check.confidence(self.confidence)
+        _check.whole(self.horizon, "horizon", least=1)
+        _check.margin(self.margin)
+        _flag(self.blinded, "blinded")
+        if self.time_limit is not None:
+            _check.positive(self.time_limit, "time_limit")
+        low, high = _check.real(self.low, "low"), _check.real(self.high, "high")
+        if not low < high:
+            raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+        levels = tuple(_check.real(level, "levels") for level in self.levels)
+        if any(not low <= level <= high for level in levels) or list(levels) != sorted(set(levels)):
+            raise ValueError(f"`levels` must rise within [{low:g}, {high:g}]; got {list(levels)}.")
+        object.__setattr__(self, "levels", levels)
+        if self.measure == "success" and (levels or (low, high) != (0.0, 1.0)):
+            raise ValueError("`levels`, `low` and `high` must be left out when `measure` is 'success'.")
+
+    @property
+    def contexts(self) -> tuple[tuple[str, str], ...]:
+        """Every (task, condition) that a rollout may meet; one empty context when neither is named."""
+        return tuple((task, condition) for task in self.tasks or ("",) for condition in self.conditions or ("",))
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of the plan's content."""
+        return hashlib.sha256(canonical(self.to_dict()).encode()).hexdigest()
+
+    def value(self, result: Any) -> float:
+        """A rollout's result as a score in the plan's range.
+
+        Raises:
+            StudyError: The result is not one that the plan knows.
+        """
+        if self.measure == "success":
+            if result not in (True, False, 0, 1) or isinstance(result, str):
+                raise StudyError(_check.refusal("result", "be true or false", result))
+            return float(result)
+        if isinstance(result, bool) or not isinstance(result, int | float) or not self.low <= result <= self.high:
+            raise StudyError(_check.refusal("result", f"be a score in [{self.low:g}, {self.high:g}]", result))
+        if self.levels and float(result) not in self.levels:
+            options = ", ".join(f"{level:g}" for level in self.levels)
+            raise StudyError(_check.refusal("result", f"be one of the rubric's levels {options}", result))
+        return float(result)
+
+    def amended(self, changes: Mapping[str, Any]) -> Plan:
+        """The plan with some fields changed."""
+        unknown = sorted(set(changes) - {field.name for field in dataclasses.fields(self)})
+        if unknown:
+            raise StudyError(f"A plan has no field {', '.join(unknown)}.")
+        return dataclasses.replace(self, **_tuples(changes))
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """The plan that a TOML text describes.
+
+        Raises:
+            StudyError: The text is not TOML, or not a plan.
+        """
+        try:
+            fields = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise StudyError(f"The plan must be TOML; {error}.") from None
+        known = {field.name for field in dataclasses.fields(cls)}
+        unknown = sorted(set(fields) - known)
+        if unknown:
+            raise StudyError(f"The plan must use known fields only; got {', '.join(unknown)}.")
+        if "policies" not in fields:
+            raise StudyError('The plan must name its `policies`, such as policies = ["new", "old"].')
+        try:
+            return cls(**_tuples(fields))
+        except (ValueError, TypeError) as error:
+            raise StudyError(f"The plan cannot be used: {error}") from None
+
+    def __str__(self) -> str:
+        names = " v ".join(self.policies)
+        return (
+            f"{self.title}: {names}, claim {self.claim!r}, {self.rule} rule at {self.confidence:.0%}, "
+            f"at most {self.horizon} pairs, {self.environments} environments."
+        )
+
+
+def canonical(data: Mapping[str, Any]) -> str:
+    """JSON that is the same for the same content."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+def _names(value: Any, name: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not all(isinstance(item, str) and item.strip() for item in value):
+        raise TypeError(_check.refusal(name, "be a list of non-empty names", value))
+    if len(set(value)) != len(value):
+        raise ValueError(_check.refusal(name, "not repeat a name", list(value)))
+    return tuple(value)
+
+
+def _flag(value: Any, name: str) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(_check.refusal(name, "be true or false", value))

@@ -1,0 +1,121 @@
+"""Which rollout comes next?
+
+A pure function of the plan, a secret seed and the log. A block holds one rollout of every policy still in play, in
+random order; contexts are interleaved, never blocked; every turn has a blind code of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+from surefoot.core.record import Record
+from surefoot.study.plans import Plan
+
+ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0 or 1: read aloud at a robot
+CODE_LENGTH = 4
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn(Record):
+    """One rollout that the study asks for.
+
+    Attributes:
+        number: Its place in the schedule, from 1.
+        block: The block it belongs to, from 1.
+        policy: The policy to run; only the runner learns it while the study is blinded.
+        code: The name the operator sees.
+        task: The task, if the plan names tasks.
+        condition: The initial condition, if the plan names conditions.
+    """
+
+    number: int
+    block: int
+    policy: str
+    code: str
+    task: str
+    condition: str
+
+
+def block(plan: Plan, seed: str, number: int, first_turn: int, active: Sequence[str]) -> tuple[Turn, ...]:
+    """The turns of block `number`, of the policies still `active`."""
+    order = _order(seed, number, active)
+    contexts = _contexts(plan, seed, number, len(order))
+    return tuple(
+        Turn(first_turn + place, number, policy, code(seed, first_turn + place), *contexts[place])
+        for place, policy in enumerate(order)
+    )
+
+
+def code(seed: str, turn: int) -> str:
+    """The blind code of a turn: unrelated to its policy, and never used by an earlier turn."""
+    return _codes(seed, turn)[-1]
+
+
+@lru_cache(maxsize=8)
+def _codes(seed: str, turns: int) -> tuple[str, ...]:
+    seen: dict[str, None] = {}
+    for turn in range(1, turns + 1):
+        attempt = 0
+        while (word := _word(seed, turn, attempt)) in seen:
+            attempt += 1
+        seen[word] = None
+    return tuple(seen)
+
+
+def _word(seed: str, turn: int, attempt: int) -> str:
+    number = int.from_bytes(_digest(seed, f"code {turn} {attempt}")[:8], "big")
+    letters = []
+    for _ in range(CODE_LENGTH):
+        number, place = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[place])
+    return "".join(letters)
+
+
+def _order(seed: str, number: int, active: Sequence[str]) -> list[str]:
+    """A random order; among four blocks two run in an order and two in its reverse, so that orders balance."""
+    group, within = divmod(number - 1, 4)
+    drawn = shuffle(seed, f"order {group}", sorted(active))
+    forward = shuffle(seed, f"direction {group}", (True, True, False, False))[within]
+    return drawn if forward else drawn[::-1]
+
+
+def _contexts(plan: Plan, seed: str, number: int, size: int) -> list[tuple[str, str]]:
+    contexts = plan.contexts
+    if plan.environments == "shared":
+        return [_dealt(contexts, seed, "shared", number - 1)] * size
+    if plan.environments == "independent":
+        return [_drawn(contexts, seed, number, place) for place in range(size)]
+    # One environment, or strata: each block meets one context, every context once before any comes again.
+    return [_dealt(contexts, seed, plan.environments, number - 1)] * size
+
+
+def _dealt(contexts: Sequence[tuple[str, str]], seed: str, what: str, place: int) -> tuple[str, str]:
+    """The context at `place` when all contexts are dealt in a fresh random order, again and again."""
+    lap, within = divmod(place, len(contexts))
+    return shuffle(seed, f"{what} lap {lap}", contexts)[within]
+
+
+def _drawn(contexts: Sequence[tuple[str, str]], seed: str, number: int, place: int) -> tuple[str, str]:
+    digest = int.from_bytes(_digest(seed, f"context {number} {place}"), "big")
+    return contexts[digest % len(contexts)]
+
+
+def shuffle(seed: str, what: str, items: Sequence[T]) -> list[T]:
+    """The items in an order that the seed and the purpose fix, and nothing else tells."""
+    keyed = sorted(range(len(items)), key=lambda place: _digest(seed, f"{what} {place}"))
+    return [items[place] for place in keyed]
+
+
+def seed_hash(seed: str) -> str:
+    """What the plan's event commits to; the seed itself is revealed at unblinding."""
+    return hashlib.sha256(f"surefoot seed {seed}".encode()).hexdigest()
+
+
+def _digest(seed: str, what: str) -> bytes:
+    return hmac.new(seed.encode(), what.encode(), hashlib.sha256).digest()

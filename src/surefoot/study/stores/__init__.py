@@ -1,0 +1,40 @@
+"""Where a study's log is kept: one interface of two methods, and its stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from surefoot.errors import StudyError
+from surefoot.study.events import Line
+
+
+class ConflictError(StudyError):
+    """Somebody else wrote that line, or that turn's result, first."""
+
+
+class Store(Protocol):
+    """An append-only log.
+
+    Lines are durable when `append` returns. Two lines with one number, or with one key, cannot both be appended: the
+    store itself refuses the second with `ConflictError`.
+    """
+
+    def append(self, lines: Sequence[Line]) -> None:
+        """Keep all lines for good, or raise and keep none."""
+        ...
+
+    def read(self, after: int = 0) -> list[Line]:
+        """All lines after number `after`, in order."""
+        ...
+
+
+def open_store(address: str) -> Store:
+    """The store at an address: a file path, or ``postgresql://...?study=NAME``."""
+    if address.startswith(("postgresql://", "postgres://")):
+        from surefoot.study.stores.postgres import PostgresStore
+
+        return PostgresStore.at(address)
+    from surefoot.study.stores.sqlite import SQLiteStore
+
+    return SQLiteStore(address)
