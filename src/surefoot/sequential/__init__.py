@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from surefoot import _lazy
 
 _HOMES = {
+    "FiniteHorizonMixture": "surefoot.sequential.finite_horizon_mixture",
     "Rule": "surefoot.sequential.rules",
     "Simulation": "surefoot.sequential.runs",
     "State": "surefoot.sequential.rules",
@@ -17,6 +18,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from surefoot.sequential.admission import admit as admit
+    from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture as FiniteHorizonMixture
     from surefoot.sequential.rules import Rule as Rule
     from surefoot.sequential.rules import State as State
     from surefoot.sequential.runs import Simulation as Simulation

@@ -43,7 +43,7 @@ CLAIMED: dict[str, frozenset[Verdict]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Record, Generic[S]):
+class Rule(Generic[S], Record):
     """A sequential test, declared before the first pair.
 
     Attributes:
@@ -193,7 +193,7 @@ CODES = (Verdict.UNDECIDED, Verdict.BETTER, Verdict.WORSE, Verdict.SAME)
 
 
 @dataclass(frozen=True, slots=True)
-class State(Record, Generic[R]):
+class State(Generic[R], Record):
     """What a rule knows after some pairs.
 
     Attributes:

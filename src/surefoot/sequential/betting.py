@@ -1,0 +1,329 @@
+"""How does a bet on every pair become evidence, a p-value, a verdict and an interval?
+
+Whoever doubts the claim should accept fair bets against it. Wealth starts at 1; before each pair a stake is chosen
+from the past alone; wealth is multiplied by 1 + stake * outcome. While the claim is false, no way of staking makes
+wealth grow on average, so it reaches 1/error with chance at most `error`, whatever the looks (Ville). All that a rule
+adds is how it chooses its stakes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.numerics import betting as wealth
+from surefoot.sequential.rules import CODES, Rule, State, log_target
+from surefoot.sequential.trails import Trail
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+ASSUMPTIONS = (
+    "When the claim is false, so is it for the mean gain of each pair given the past: environments do not come in "
+    "an order that follows the effect. Rollouts within a pair may depend on each other.",
+    "The score range was fixed before the first pair.",
+)
+
+
+class Direction(NamedTuple):
+    """One thing to be shown: that sign * gain is above `beyond` (gains as a share of the score range)."""
+
+    sign: int
+    beyond: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Side(Record):
+    """The bets in one direction so far.
+
+    Attributes:
+        log_wealth: Log of the wealth now.
+        log_best: Log of the largest wealth so far.
+        stakes: The stake on each pair, on the scale of the gain as a share of the range.
+        memory: What the rule needs to choose its next stake.
+    """
+
+    log_wealth: float
+    log_best: float
+    stakes: Trail
+    memory: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stakes", Trail.of(self.stakes))  # a list when read back
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON-ready data."""
+        return {**Record.to_dict(self), "stakes": list(self.stakes)}
+
+
+@dataclass(frozen=True, slots=True)
+class BettingRule(Rule["BettingState"]):
+    """A rule whose evidence is the wealth of a gambler betting on every pair."""
+
+    claims: ClassVar[tuple[str, ...]] = ("first better", "either", "first not worse", "same")
+    needs_random_order: ClassVar[bool] = False
+    remembers_all: ClassVar[bool] = False
+
+    # --- what each betting rule writes: arrays over games in the last axis ---
+
+    def opening(self, error: float) -> Floats:
+        """The memory of one direction before the first pair: a column, shape (M, 1)."""
+        raise NotImplementedError
+
+    def stake(self, memory: Floats, log_wealth: Floats, seen: int, aim: Aim, past: Past) -> tuple[Floats, Any]:
+        """The next stake in [0, 1) per game, and whatever `learn` wants to know of how it came about."""
+        raise NotImplementedError
+
+    def learn(self, memory: Floats, seen: int, outcome: Outcome, how: Any) -> Floats:
+        """The memory after one more pair, as a new array."""
+        raise NotImplementedError
+
+    # --- the common part ---
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """What is to be shown, and the verdict it gives."""
+        margin = self.margin / self.width
+        return {
+            "first better": (Direction(1, margin, Verdict.BETTER),),
+            "first not worse": (Direction(1, -margin, Verdict.BETTER),),
+            "either": (Direction(1, margin, Verdict.BETTER), Direction(-1, margin, Verdict.WORSE)),
+            "same": (Direction(1, -margin, Verdict.SAME), Direction(-1, -margin, Verdict.SAME)),
+        }[self.claim]
+
+    @property
+    def threshold(self) -> float:
+        """The evidence at which a direction is decided."""
+        return 1.0 / self.error
+
+    def start(self) -> BettingState:
+        """The state before the first pair."""
+        memory = tuple(self.opening(self.error)[:, 0].tolist())
+        sides = tuple(Side(0.0, 0.0, Trail(), memory) for _ in self.directions)
+        return BettingState.undecided(self, first=Trail(), second=Trail(), sides=sides)
+
+    def advance(self, state: BettingState, first: float, second: float) -> BettingState:
+        """The state after a checked pair: the array computation, for one game."""
+        ones, others = state.first.grown(first), state.second.grown(second)
+        game = Games.resume(self, state)
+        game.bet(np.array([first]), np.array([second]))
+        sides = tuple(
+            replace(
+                side,
+                log_wealth=float(game.log_wealth[i, 0]),
+                log_best=float(game.log_best[i, 0]),
+                stakes=side.stakes.grown(float(game.stakes[i, 0])),
+                memory=tuple(game.memory[i][:, 0].tolist()),
+            )
+            for i, side in enumerate(state.sides)
+        )
+        verdict = CODES[int(game.codes()[0])]
+        p_value = self._p_value(sides)
+        if verdict is not Verdict.UNDECIDED:
+            p_value = min(p_value, 1.0 - self.confidence)  # rounding of logs must not contradict the verdict
+        return BettingState(self, state.pairs + 1, min(state.p_value, p_value), verdict, ones, others, sides)
+
+    def _p_value(self, sides: tuple[Side, ...]) -> float:
+        each = [math.exp(-side.log_best) for side in sides]
+        return max(each) if self.claim == "same" else min(1.0, len(each) * min(each))
+
+    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Stopping times and verdict codes of many sequences, one per row."""
+        runs, pairs = len(first), min(first.shape[1], self.horizon)
+        times, codes = np.full(runs, pairs, np.int64), np.zeros(runs, np.int8)
+        ones, others = np.ascontiguousarray(first.T), np.ascontiguousarray(second.T)
+        games, alive = Games.begin(self, runs), np.arange(runs)
+        for pair in range(pairs):
+            games.bet(ones[pair], others[pair], past=(ones[:pair], others[:pair]))
+            found = games.codes()
+            stopped = found != 0
+            if not stopped.any():
+                continue
+            times[alive[stopped]], codes[alive[stopped]] = pair + 1, found[stopped]
+            going = ~stopped
+            if not going.any():
+                break
+            games.keep(going)
+            alive, ones, others = alive[going], ones[:, going], others[:, going]
+        return times, codes
+
+
+class Aim(NamedTuple):
+    """What a direction is after: the error it may make, and the gain it must exceed (share of the range)."""
+
+    error: float
+    beyond: float
+
+
+class Outcome(NamedTuple):
+    """A pair seen from one direction.
+
+    Attributes:
+        ours: Scores of the policy claimed to be better, moved to [0, 1].
+        theirs: Scores of the other.
+        value: What is bet on: (ours - theirs - beyond)/(1 + |beyond|), in [-1, 1].
+        aim: The direction's aim.
+    """
+
+    ours: Floats
+    theirs: Floats
+    value: Floats
+    aim: Aim
+
+
+class Past(NamedTuple):
+    """All earlier pairs seen from one direction, one per row; empty unless the rule `remembers_all`."""
+
+    ours: Floats
+    theirs: Floats
+
+
+_NO_PAST = Past(np.empty((0, 0)), np.empty((0, 0)))
+
+
+class Games:
+    """Many games played side by side: the one place where wealth is multiplied."""
+
+    def __init__(self, rule: BettingRule, seen: int, wealths: tuple[Floats, Floats], memory: list[Floats]) -> None:
+        self.rule, self.seen, self.memory = rule, seen, memory
+        self.log_wealth, self.log_best = wealths
+        self.stakes = np.zeros_like(self.log_wealth)
+        self.past: tuple[Floats, Floats] | None = None
+        self._directions = rule.directions
+        self._error, self._target = rule.error, log_target(rule)
+
+    @classmethod
+    def begin(cls, rule: BettingRule, runs: int) -> Games:
+        """Games before the first pair."""
+        sides = len(rule.directions)
+        opening = rule.opening(rule.error)
+        memory = [np.repeat(opening, runs, axis=1) for _ in range(sides)]
+        return cls(rule, 0, (np.zeros((sides, runs)), np.zeros((sides, runs))), memory)
+
+    @classmethod
+    def resume(cls, rule: BettingRule, state: BettingState) -> Games:
+        """One game where a state stands."""
+        now = np.array([[side.log_wealth] for side in state.sides])
+        best = np.array([[side.log_best] for side in state.sides])
+        memory = [np.array(side.memory, np.float64)[:, None] for side in state.sides]
+        game = cls(rule, state.pairs, (now, best), memory)
+        if rule.remembers_all:
+            game.past = (state.first.array()[:, None], state.second.array()[:, None])
+        return game
+
+    def bet(self, first: Floats, second: Floats, past: tuple[Floats, Floats] | None = None) -> None:
+        """Stake on one more pair in every game and direction, and learn from it."""
+        rule = self.rule
+        one, other = self._moved(first), self._moved(second)
+        past = past if past is not None else self.past
+        for i, (sign, beyond, _) in enumerate(self._directions):
+            aim = Aim(self._error, beyond)
+            ours, theirs = (one, other) if sign > 0 else (other, one)
+            value = (ours - theirs - beyond) / (1.0 + abs(beyond))
+            stake, how = rule.stake(self.memory[i], self.log_wealth[i], self.seen, aim, self._past(past, sign))
+            stake = np.where(self.log_best[i] >= self._target, 0.0, stake)  # shown already: bet no more
+            self.log_wealth[i] = self.log_wealth[i] + np.log1p(stake * value)
+            self.log_best[i] = np.maximum(self.log_best[i], self.log_wealth[i])
+            self.memory[i] = rule.learn(self.memory[i], self.seen, Outcome(ours, theirs, value, aim), how)
+            self.stakes[i] = stake / (1.0 + abs(beyond))
+        self.seen += 1
+
+    def codes(self) -> NDArray[np.int8]:
+        """The verdict code of every game."""
+        shown = self.log_best >= self._target
+        if self.rule.claim == "same":
+            return np.where(shown.all(axis=0), np.int8(CODES.index(Verdict.SAME)), np.int8(0))
+        out = np.zeros(shown.shape[1], np.int8)
+        for hit, direction in zip(shown, self._directions, strict=True):
+            out[hit] = CODES.index(direction.verdict)
+        return out
+
+    def keep(self, going: NDArray[np.bool_]) -> None:
+        """Go on with these games only."""
+        self.log_wealth, self.log_best = self.log_wealth[:, going], self.log_best[:, going]
+        self.memory = [memory[:, going] for memory in self.memory]
+        self.stakes = self.stakes[:, going]
+
+    def _moved(self, scores: Floats) -> Floats:
+        return (scores - self.rule.low) / self.rule.width
+
+    def _past(self, past: tuple[Floats, Floats] | None, sign: int) -> Past:
+        if past is None or not self.rule.remembers_all:
+            return _NO_PAST
+        one, other = self._moved(past[0]), self._moved(past[1])
+        return Past(one, other) if sign > 0 else Past(other, one)
+
+
+@dataclass(frozen=True, slots=True)
+class BettingState(State[BettingRule]):
+    """What a betting rule knows after some pairs.
+
+    Attributes:
+        first: Scores of the first policy, in order.
+        second: Scores of the second policy, in order.
+        sides: The bets in each direction.
+    """
+
+    first: Trail
+    second: Trail
+    sides: tuple[Side, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            object.__setattr__(self, name, Trail.of(getattr(self, name)))  # lists when read back
+
+    @property
+    def evidence(self) -> float:
+        """The wealth: how strongly the pairs speak for the claim; decided at `rule.threshold`.
+
+        In an either-claim the larger of the two directions; in a claim of sameness the smaller.
+        """
+        each = [math.exp(side.log_wealth) for side in self.sides]
+        return min(each) if self.rule.claim == "same" else max(each)
+
+    @property
+    def interval(self) -> Interval:
+        """Where the gain lies, valid at any moment: the gains that the rule's own bets have not excluded.
+
+        The tested gain is excluded exactly when the rule has decided. A one-sided claim bounds one side only.
+        """
+        rule = self.rule
+        gains = (self.first.array() - self.second.array()) / rule.width
+        low, high = -1.0, 1.0
+        for side, direction in zip(self.sides, rule.directions, strict=True):
+            end = self._end(side, direction, direction.sign * gains)
+            low, high = (end, high) if direction.sign > 0 else (low, -end)
+        binary = rule.width == 1.0 and bool(np.isin(np.append(self.first.array(), self.second.array()), (0, 1)).all())
+        both = len(self.sides) == 2
+        return Interval(
+            low=low * rule.width,
+            high=max(low, high) * rule.width,
+            estimate=float(np.mean(gains)) * rule.width if self.pairs else 0.0,
+            confidence=1.0 - rule.error * (2 if both else 1),
+            method=f"{rule.title}, anytime",
+            trials=self.pairs,
+            scale="gain" if binary else "score gain",
+            assumptions=ASSUMPTIONS,
+            notes=() if self.pairs else ("No pair yet: the estimate is a placeholder.",),
+        )
+
+    def _end(self, side: Side, direction: Direction, gains: Floats) -> float:
+        """The lower end of sign * gain, bracketed by whether the direction has been shown."""
+        target, stakes = log_target(self.rule), side.stakes.array()
+        if side.log_best >= target:
+            end = wealth.excluded_below(gains, stakes, target, (direction.beyond, 1.0))
+            return max(end, math.nextafter(direction.beyond, 1.0))
+        return wealth.excluded_below(gains, stakes, target, (-1.0, direction.beyond))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON-ready data."""
+        return {**Record.to_dict(self), "first": list(self.first), "second": list(self.second)}
