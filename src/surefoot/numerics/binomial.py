@@ -1,0 +1,88 @@
+"""Binomial probabilities and tails, accurate at both ends and at a billion rollouts."""
+
+from __future__ import annotations
+
+from math import lgamma, log, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+_HALF_LOG_TAU = 0.5 * log(2.0 * pi)
+# What Stirling's formula lacks for 0! ... 15!; above that its series is exact to rounding.
+_LACK = np.array([0.0] + [lgamma(x + 1.0) - (x + 0.5) * log(x) + x - _HALF_LOG_TAU for x in range(1, 16)])
+
+
+def log_pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
+    """log P(X = k), -inf where impossible.
+
+    Written as a saddle point (Loader 2000), so that no large numbers cancel.
+    """
+    k, n, p = np.broadcast_arrays(np.asarray(k, float), np.asarray(n, float), np.asarray(p, float))
+    with np.errstate(all="ignore"):
+        rest = n - k
+        inside = (k > 0) & (rest > 0) & (p > 0) & (p < 1)
+        logs = (
+            _stirling(n)
+            - _stirling(k)
+            - _stirling(rest)
+            - _deviance(k, n * p)
+            - _deviance(rest, n * (1.0 - p))
+            + 0.5 * np.log(n / (2.0 * pi * k * rest))
+        )
+        ends = np.where(k == 0, n * np.log1p(-p), np.where(rest == 0, n * np.log(p), -np.inf))
+        ends = np.where((n == 0) & (k == 0) | (k == 0) & (p == 0) | (rest == 0) & (p == 1), 0.0, ends)
+    return np.where(inside, logs, ends)
+
+
+def pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
+    """P(X = k)."""
+    return np.exp(log_pmf(k, n, p))
+
+
+def at_most(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
+    """P(X <= k); a tiny left tail keeps its digits."""
+    k, n = np.asarray(k, float), np.asarray(n, float)
+    inside = (k >= 0) & (k < n)
+    tails = special.betaincc(np.where(inside, k + 1.0, 1.0), np.where(inside, n - k, 1.0), p)
+    return np.where(inside, tails, np.where(k < 0, 0.0, 1.0))
+
+
+def at_least(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
+    """P(X >= k); a tiny right tail keeps its digits."""
+    k, n = np.asarray(k, float), np.asarray(n, float)
+    inside = (k > 0) & (k <= n)
+    tails = special.betainc(np.where(inside, k, 1.0), np.where(inside, n - k + 1.0, 1.0), p)
+    return np.where(inside, tails, np.where(k <= 0, 1.0, 0.0))
+
+
+def likely(n: int, p: float, missed: float = 1e-21) -> tuple[int, int]:
+    """Counts outside which all probability together is below `missed` (Bernstein's inequality)."""
+    effort = -log(missed / 2.0)
+    reach = effort / 3.0 + (effort * effort / 9.0 + 2.0 * effort * n * p * (1.0 - p)) ** 0.5
+    return max(0, int(n * p - reach) - 1), min(n, int(n * p + reach) + 2)
+
+
+def _stirling(x: Floats) -> Floats:
+    """log x! minus Stirling's formula."""
+    s = 1.0 / (np.maximum(x, 15.0) ** 2)
+    series = 1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360))))
+    return np.where(x < 16.0, _LACK[np.clip(x, 0, 15).astype(int)], series / np.maximum(x, 15.0))
+
+
+def _deviance(x: Floats, mean: Floats) -> Floats:
+    """x log(x / mean) + mean - x, without cancellation where x is near the mean."""
+    v = (x - mean) / (x + mean)
+    w = v * v
+    near = np.abs(v) < 0.1
+    w = np.where(near, w, 0.0)
+    series = 1 / 15 + w * (1 / 17 + w / 19)
+    for odd in (13, 11, 9, 7, 5, 3):
+        series = 1 / odd + w * series
+    close = (x - mean) * v + 2.0 * x * v * w * series
+    return np.where(near, close, x * np.log(x / mean) + mean - x)
