@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from surefoot import _check
 from surefoot.core import words
@@ -74,6 +74,14 @@ class Gain(Record):
     def seed(self) -> int | None:
         """The seed, where chance entered."""
         return self.interval.seed
+
+    @property
+    def mirrored(self) -> Gain:
+        """The same result with the policies swapped."""
+        seen = self.interval
+        # 0.0 - x, not -x: a gain of 0 stays 0.0
+        turned = replace(seen, low=0.0 - seen.high, high=0.0 - seen.low, estimate=0.0 - seen.estimate)
+        return replace(self, interval=turned, verdict=self.verdict.mirrored, data=self.data[::-1])
 
     @property
     def not_worse(self) -> bool:

@@ -1,0 +1,101 @@
+"""How do the scores of two policies become one set of differences, and an interval one verdict?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.gain import Gain, decide
+from surefoot.core.interval import Interval
+from surefoot.core.scores import Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+PAIRED = "The pairs are independent of one another; the two scores of a pair may depend on each other."
+STREAMS = "All rollouts are independent: the two policies were run separately."
+APPROXIMATE = "Coverage is close to the confidence for many rollouts, not guaranteed."
+
+
+def check_ranges(first: Scores, second: Scores) -> None:
+    """Refuse scores that were not measured on one scale."""
+    if (first.low, first.high) != (second.low, second.high):
+        raise ValueError(
+            f"`second` must have the range of `first`, [{first.low:g}, {first.high:g}]; "
+            f"got [{second.low:g}, {second.high:g}]. Scores on two scales have no gain."
+        )
+
+
+def paired(first: Scores, second: Scores) -> Floats:
+    """First minus second, pair by pair; refuses a pair without its partner."""
+    import numpy as np
+
+    check_ranges(first, second)
+    if len(first) != len(second):
+        raise ValueError(
+            f"`second` must hold one score for each score of `first`, {len(first):,}; got {len(second):,}. "
+            "A score without its partner is no pair: remove it by name, or compare the two unpaired."
+        )
+    return np.subtract(first.values, second.values)
+
+
+def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tuple[NDArray[np.int64], int]:
+    """Cluster numbers 0, 1, ... of `size` observations, and how many clusters there are; one alone is refused."""
+    import numpy as np
+
+    numbers: dict[object, int] = {}
+    found = [numbers.setdefault(label, len(numbers)) for label in clusters]
+    if len(found) != size:
+        raise ValueError(f"`{name}` must name one cluster per observation, {size:,}; got {len(found):,}.")
+    if len(numbers) < 2:
+        raise ValueError(
+            f"`{name}` must name at least 2 clusters; got 1. One cluster cannot show how clusters differ: "
+            "there is no interval."
+        )
+    return np.asarray(found), len(numbers)
+
+
+def gain_of(
+    first: Scores,
+    second: Scores,
+    ends: tuple[float, float],
+    *,
+    estimate: float,
+    confidence: float,
+    method: str,
+    margin: float,
+    trials: int,
+    p_value: float | None = None,
+    assumptions: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
+    seed: int | None = None,
+) -> Gain:
+    """One coherent result from the ends of an interval of the mean gain, kept inside what scores can differ by."""
+    margin = _check.margin(margin)
+    most = first.high - first.low
+    low, high = (min(most, max(-most, float(end))) for end in ends)
+    scale: words.Scale = "score gain"
+    data = (first, second)
+    interval = Interval(
+        low,
+        high,
+        float(estimate),
+        float(confidence),
+        method,
+        trials,
+        scale,
+        assumptions,
+        notes,
+        data,
+        None,
+        seed,
+    )
+    verdict = decide(low, high, margin)
+    p_value = None if p_value is None else min(1.0, float(p_value))
+    return Gain(interval, p_value, verdict, method, margin, assumptions, notes, data)

@@ -1,0 +1,228 @@
+"""Which of many policies are better than which, and where can each stand?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.gain import Gain
+from surefoot.core.record import Record
+from surefoot.core.tally import Tally
+from surefoot.core.verdict import Verdict
+from surefoot.stats.families import Adjusting, Policy, Using, bonferroni_gains
+from surefoot.stats.letters import Letters, compact_letters
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking(Record):
+    """Many policies, compared pair by pair with one error for all pairs.
+
+    Attributes:
+        names: The policies, highest estimate first.
+        estimates: The rate or mean score of each.
+        pairs: The names of every pair, higher estimate first.
+        gains: The gain of every pair, in the same order.
+        ranks: The best and the worst rank each policy can have, by the verdicts.
+        letters: Two policies share a letter exactly when they were not separated.
+        confidence: The chance that all of it holds together.
+        policies: The data of each policy, in the order of `names`.
+    """
+
+    names: tuple[str, ...]
+    estimates: tuple[float, ...]
+    pairs: tuple[tuple[str, str], ...]
+    gains: tuple[Gain, ...]
+    ranks: tuple[tuple[int, int], ...]
+    letters: Letters
+    confidence: float
+    policies: tuple[Record, ...] = ()
+
+    def gain(self, first: str, second: str) -> Gain:
+        """The gain of the first over the second."""
+        for name in (first, second):
+            if name not in self.names:
+                raise ValueError(_check.refusal("name", f"be one of {', '.join(self.names)}", name))
+        if (first, second) in self.pairs:
+            return self.gains[self.pairs.index((first, second))]
+        if (second, first) not in self.pairs:
+            raise ValueError(_check.refusal("second", "differ from `first`", second))
+        return self.gains[self.pairs.index((second, first))].mirrored
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.names)
+        scale: words.Scale = "rate" if self.policies and isinstance(self.policies[0], Tally) else "score"
+        rows = []
+        for i, name in enumerate(self.names):
+            best, worst = self.ranks[i]
+            place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
+            letters = f"  {self.letters.letters[i]}" if self.letters.readable else ""
+            rows.append(f"{name:<{width}}  {words.number(self.estimates[i], scale)}  {place}{letters}")
+        if not self.letters.readable:
+            rows += self.letters.notes
+        return "\n".join(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstBaseline(Record):
+    """Many policies against one, with one error for all of them.
+
+    Attributes:
+        baseline: The policy that the others are compared with.
+        names: The others, in the order given.
+        gains: The gain of each over the baseline.
+        confidence: The chance that all of it holds together.
+    """
+
+    baseline: str
+    names: tuple[str, ...]
+    gains: tuple[Gain, ...]
+    confidence: float
+
+    def __str__(self) -> str:
+        rows = [f"{name} against {self.baseline}: {gain}" for name, gain in zip(self.names, self.gains, strict=True)]
+        return "\n".join(rows)
+
+
+def rank_policies(
+    policies: Mapping[str, Policy],
+    *,
+    using: Using | None = None,
+    adjusting: Adjusting = bonferroni_gains,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Ranking:
+    """Which policies are better than which, with no false verdict among all pairs?
+
+    Args:
+        policies: The tally or the scores of every policy.
+        using: The method of one pair, `(first, second, confidence=...)`; the exact gain for tallies and the
+            betting gain for scores if not given.
+        adjusting: How the error is shared among pairs: `bonferroni_gains` or `holm_gains`.
+        confidence: The chance that all intervals and verdicts hold together.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        What the method of one pair assumes; nothing about how the pairs depend on one another.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import newcombe, rank_policies
+        >>> found = rank_policies({"old": Tally(20, 50), "new": Tally(46, 50), "mid": Tally(30, 50)}, using=newcombe)
+        >>> print(found)
+        new  92.0%  rank 1  a
+        mid  60.0%  rank 2 to 3  b
+        old  40.0%  rank 2 to 3  b
+
+    Reference:
+        Piepho (2004) for the letters; Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks", for
+        rank intervals from pairwise verdicts.
+    """
+    if len(policies) < 2:
+        raise ValueError(f"`policies` must hold at least 2 policies; got {len(policies)}.")
+    level = {name: _estimate(name, data) for name, data in policies.items()}
+    names = tuple(sorted(policies, key=lambda name: -level[name]))
+    pairs = tuple(combinations(names, 2))
+    data = [(policies[one], policies[other]) for one, other in pairs]
+    gains = adjusting(data, using, confidence=confidence, margin=margin)
+    verdicts = [gain.verdict for gain in gains]
+    letters = compact_letters(names, [p for p, v in zip(pairs, verdicts, strict=True) if v in _APART])
+    return Ranking(
+        names,
+        tuple(level[name] for name in names),
+        pairs,
+        tuple(gains),
+        rank_intervals(names, pairs, verdicts),
+        letters,
+        float(confidence),
+        tuple(policies[name] for name in names),
+    )
+
+
+def against_baseline(
+    policies: Mapping[str, Policy],
+    baseline: str,
+    *,
+    using: Using | None = None,
+    adjusting: Adjusting = bonferroni_gains,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> AgainstBaseline:
+    """Which policies beat the baseline? Pays for the comparisons with the baseline only.
+
+    Args:
+        policies: The tally or the scores of every policy, the baseline among them.
+        baseline: The name of the one to compare with.
+        using: The method of one pair, `(first, second, confidence=...)`.
+        adjusting: How the error is shared among pairs: `bonferroni_gains` or `holm_gains`.
+        confidence: The chance that all intervals and verdicts hold together.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        The baseline was named before the data were seen; what the method of one pair assumes.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import against_baseline, newcombe
+        >>> found = against_baseline({"old": Tally(20, 50), "new": Tally(46, 50)}, "old", using=newcombe)
+        >>> print(found)
+        new against old: +52.0 points [+34.0, +65.6] n=100 (95% Newcombe interval): the first is better.
+
+    Reference:
+        Dunnett (1955), "A multiple comparison procedure for comparing several treatments with a control", for
+        the family; the error is shared as in Dunn (1961), which needs no normal scores.
+    """
+    if baseline not in policies:
+        raise ValueError(_check.refusal("baseline", f"be one of {', '.join(policies)}", baseline))
+    names = tuple(name for name in policies if name != baseline)
+    if not names:
+        raise ValueError("`policies` must hold a policy besides the baseline; got none.")
+    data = [(policies[name], policies[baseline]) for name in names]
+    gains = adjusting(data, using, confidence=confidence, margin=margin)
+    return AgainstBaseline(baseline, names, tuple(gains), float(confidence))
+
+
+def rank_intervals(
+    names: Sequence[str], pairs: Sequence[tuple[str, str]], verdicts: Sequence[Verdict]
+) -> tuple[tuple[int, int], ...]:
+    """Where can each policy stand? Its best and worst rank that no verdict rules out.
+
+    Args:
+        names: The policies.
+        pairs: The pairs that were compared.
+        verdicts: The verdict of each, about the first of the pair.
+
+    Assumptions:
+        The verdicts hold together: they come from one procedure with one error for all pairs.
+
+    Example:
+        >>> from surefoot import Verdict
+        >>> from surefoot.stats import rank_intervals
+        >>> rank_intervals(["a", "b", "c"], [("a", "c")], [Verdict.BETTER])
+        ((1, 2), (1, 3), (2, 3))
+
+    Reference:
+        Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
+        neighbourhoods and academic achievement across countries", theorem 3.1.
+    """
+    over = dict.fromkeys(names, 0)
+    under = dict.fromkeys(names, 0)
+    for (first, second), verdict in zip(pairs, verdicts, strict=True):
+        if verdict in _APART:
+            winner, loser = (first, second) if verdict is Verdict.BETTER else (second, first)
+            over[loser] += 1
+            under[winner] += 1
+    return tuple((1 + over[name], len(names) - under[name]) for name in names)
+
+
+_APART = (Verdict.BETTER, Verdict.WORSE)
+
+
+def _estimate(name: str, data: Policy) -> float:
+    if isinstance(data, Tally):
+        return data.rate
+    if hasattr(data, "mean"):
+        return data.mean
+    raise TypeError(_check.refusal(f"policies[{name!r}]", "be a Tally or Scores", data))
