@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 
-from tests.oracles import bands, coherent, crossing, exact_designs, one_rate, paired, sequential, shortage, two_rates
+from tests.oracles import (
+    bands,
+    coherent,
+    crossing,
+    exact_designs,
+    many,
+    means,
+    one_rate,
+    paired,
+    sequential,
+    shortage,
+    structure,
+    two_rates,
+)
 from tests.oracles.common import dec, z_two_sided
 from tests.reference import cases, doc, groups
 
@@ -443,3 +456,152 @@ def test_swapped_policies_swap_the_verdicts() -> None:
     rule = exact_designs.formula_rule(12, 1.9)
     one, other = exact_designs.walk(rule, 12, 0.2, 0.6), exact_designs.walk(rule, 12, 0.6, 0.2)
     assert (one["first"], one["second"]) == close((other["second"], other["first"]))
+
+
+# --- Means ------------------------------------------------------------------------------------------------
+
+VALUES = [0.62, 0.71, 0.55, 0.9, 0.43, 0.81, 0.66, 0.58, 0.74, 0.69, 0.8, 0.61]
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("welch_and_t"))
+def test_welch(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    got = means.welch(given["a"], given["b"])
+    assert (got["t"], got["df"], got["p"]) == close((wanted["t"], wanted["df"], wanted["p_two_sided"]))
+    assert means.student_interval(given["a"]) == close(tuple(wanted["a_t_interval_95"]))
+
+
+@pytest.mark.parametrize("options", [{}, {"running": False}, {"horizon": 12}, {"horizon": 12, "ever": False}])
+def test_hedged_interval_ends_where_the_capital_meets_its_target(options: dict[str, Any]) -> None:
+    low, high = means.hedged_interval(VALUES, 0.0, 1.0, 0.9, **options)
+    ever = options.pop("ever", True)
+    lams = sequential.wsr_bets(VALUES, 0.1, **options)[0]
+    for end in (low, high):
+        plus, minus = sequential.wsr_capital(VALUES, lams, end)
+        capital = [max(pair) / 2 for pair in zip(plus, minus, strict=True)]
+        assert (max(capital) if ever else capital[-1]) == close(10, rel=1e-6)
+    scaled = means.hedged_interval([2 * v - 1 for v in VALUES], -1.0, 1.0, 0.9, ever=ever, **options)
+    assert scaled == close((2 * low - 1, 2 * high - 1), rel=1e-6)
+
+
+def test_bernstein_and_hoeffding_by_hand() -> None:
+    assert means.hoeffding_width(50) == close(math.sqrt(math.log(40) / 100))
+    flat = [0.5] * 11
+    assert means.bernstein_width(flat, 0, 1) == close(7 * math.log(80) / 30)
+    assert means.bernstein_width(flat, 0, 2, sides=1) == close(14 * math.log(40) / 30)
+
+
+# --- Structure --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("cluster_se"))
+def test_clusters(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    got = structure.cluster_errors(given["values"], given["cluster"])
+    assert got == close({name: wanted[name] for name in got})
+    assert structure.design_effect(given["values"], given["cluster"]) >= 1
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("runs_by_tasks"))
+def test_runs_by_tasks(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    got = structure.runs_by_tasks(given["matrix"])
+    assert got == close({name: wanted[name] for name in got})
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("rogan_gladen"))
+def test_rogan_gladen(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    table = {name: value for name, value in given.items() if name != "conf"}
+    got = structure.rogan_gladen(**table, confidence=given["conf"])
+    assert got == close({name: wanted[name] for name in got})
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("pass_at_k", lambda g: g["n"] <= 20))
+def test_pass_at_k(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert structure.pass_at_k(**given) == close((wanted["pass_at_k"], wanted["pass_hat_k"]))
+
+
+def test_mantel_haenszel() -> None:
+    one = structure.mantel_haenszel([(30, 50, 16, 40)])
+    assert one["difference"] == close(0.2)
+    assert one["se_greenland_robins"] == close(math.sqrt(0.24 / 50 + 0.24 / 40))
+    # with the same difference in every stratum the two variances are one
+    even = structure.mantel_haenszel([(30, 50, 20, 50), (9, 10, 28, 40), (12, 60, 0, 7)])
+    assert even["difference"] == close(0.2)
+    assert even["se_sato"] == close(even["se_greenland_robins"])
+
+
+def test_cmh_and_kappa_against_statsmodels() -> None:
+    import numpy as np
+    from statsmodels.stats.contingency_tables import StratifiedTable
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    strata = [(20, 50, 10, 40), (30, 60, 25, 70), (5, 20, 9, 21)]
+    tables = [np.array([[x1, n1 - x1], [x2, n2 - x2]]) for x1, n1, x2, n2 in strata]
+    theirs = StratifiedTable(tables).test_null_odds()
+    assert structure.cmh(strata) == close((theirs.statistic, theirs.pvalue))
+    table = [[20, 5, 1], [3, 15, 4], [2, 2, 9]]
+    kappa = cohens_kappa(table)
+    assert structure.cohen_kappa(table) == close((kappa.kappa, kappa.std_kappa))
+
+
+def test_ppi() -> None:
+    truth, judged, others = [1, 0, 1, 1, 0, 1], [0.9, 0.2, 0.7, 0.8, 0.4, 0.6], [0.3, 0.8, 0.9, 0.6, 0.5, 0.7, 0.9, 0.1]
+    assert structure.ppi_mean(truth, judged, others, power=0)["estimate"] == close(4 / 6)
+    plain = structure.ppi_mean(truth, judged, others, power=1)
+    assert plain["estimate"] == close(sum(others) / 8 + (sum(truth) - sum(judged)) / 6)
+    tuned = structure.ppi_mean(truth, judged, others)
+    assert 0 < tuned["power"] <= 1
+    assert tuned["se"] <= plain["se"] + 1e-12
+
+
+# --- Many -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("multiplicity"))
+def test_multiplicity(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    p = given["p"]
+    assert many.bonferroni(p) == close(wanted["bonferroni"])
+    assert many.sidak(p) == close(wanted["sidak"])
+    assert many.holm(p) == close(wanted["holm"])
+    assert many.benjamini_hochberg(p) == close(wanted["bh"])
+    for alpha in (0.01, 0.05, 0.06, 0.1, 0.25):
+        assert many.holm_rejects(p, alpha) == [adjusted <= alpha for adjusted in many.holm(p)]
+
+
+def test_e_benjamini_hochberg_is_bh_on_inverses() -> None:
+    evidence = [100.0, 30.0, 8.0, 45.0, 1.0]
+    inverses = many.benjamini_hochberg([1 / e for e in evidence])
+    assert many.e_benjamini_hochberg(evidence, 0.05) == [p <= 0.05 for p in inverses]
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("compact_letter_display"))
+def test_letters(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert many.letters(given["names"], given["means"], given["significant_pairs"]) == wanted
+
+
+def test_rank_intervals() -> None:
+    assert many.rank_intervals(4, [(0, 2), (0, 3), (1, 3)]) == [(1, 2), (1, 3), (2, 4), (3, 4)]
+    assert many.rank_intervals(3, []) == [(1, 3)] * 3
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("bradley_terry_elo"))
+def test_bradley_terry(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    got = many.bradley_terry(given["wins"])
+    assert got == close(wanted["log_strength"], tol=1e-8)
+    assert many.elo(got) == close(wanted["elo"], rel=1e-8)
+
+
+def test_davidson_matches_the_seen_wins_and_ties() -> None:
+    wins, ties = [[0, 7, 9], [3, 0, 6], [1, 4, 0]], [[0, 4, 2], [4, 0, 5], [2, 5, 0]]
+    t, nu = many.davidson(wins, ties)
+    seen, expected = [0.0] * 3, [0.0] * 3
+    expected_ties = 0.0
+    for i in range(3):
+        for j in range(3):
+            if i != j:
+                games = wins[i][j] + wins[j][i] + ties[i][j]
+                middle = nu * math.exp((t[i] + t[j]) / 2)
+                norm = math.exp(t[i]) + math.exp(t[j]) + middle
+                seen[i] += wins[i][j] + ties[i][j] / 2
+                expected[i] += games * (math.exp(t[i]) + middle / 2) / norm
+                expected_ties += games * middle / norm / 2
+    assert expected == close(seen, tol=1e-6)
+    assert expected_ties == close(11, tol=1e-6)
