@@ -149,6 +149,15 @@ def test_max_expected_shortage(given: dict[str, Any], wanted: dict[str, Any]) ->
     assert shortage.max_exact_shortage(given["n"], 1 - given["alpha"])[0] == close(wanted["cp_mes"], tol=1e-7)
 
 
+@pytest.mark.parametrize(("given", "wanted"), some("min_n_for_mes", lambda g: g["mes"] >= 0.2))
+def test_rollouts_for_a_shortage(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    n, confidence = wanted["n_uma"], 1 - given["alpha"]
+    assert shortage.max_optimal_shortage(n, confidence, 40)[0] == close(wanted["mes_at_n_uma"], tol=1e-7)
+    assert shortage.max_optimal_shortage(n - 1, confidence, 40)[0] == close(wanted["mes_at_n_minus_1_uma"], tol=1e-7)
+    assert shortage.max_exact_shortage(wanted["n_cp"], confidence)[0] == close(wanted["mes_at_n_cp"], tol=1e-7)
+    assert shortage.max_exact_shortage(wanted["n_cp"] - 1, confidence)[0] > given["mes"]
+
+
 def test_max_expected_shortage_of_one_rollout_has_a_closed_form() -> None:
     assert shortage.max_optimal_shortage(1, 0.95)[0] == close(0.95 + 0.05 * math.log(0.05), tol=1e-9)
 
