@@ -12,6 +12,7 @@ from surefoot import _lazy
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "Band": "surefoot.core.bands",
     "Bound": "surefoot.core.interval",
     "Certified": "surefoot.core.certified",
     "DataError": "surefoot.errors",
@@ -29,6 +30,7 @@ _HOMES = {
 if TYPE_CHECKING:
     from surefoot import sequential as sequential
     from surefoot import stats as stats
+    from surefoot.core.bands import Band as Band
     from surefoot.core.certified import Certified as Certified
     from surefoot.core.interval import Bound as Bound
     from surefoot.core.interval import Interval as Interval

@@ -151,7 +151,7 @@ def _point_mass(n: int) -> float:
 
 
 def _stirling_error(k: Floats) -> Floats:
-    """log k! minus Stirling's formula, to full accuracy (Loader 2000)."""
+    """The log of k! minus Stirling's formula, to full accuracy (Loader 2000)."""
     inverse = 1.0 / k
     square = inverse * inverse
     series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))

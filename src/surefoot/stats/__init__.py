@@ -10,6 +10,8 @@ _HOMES = {
     "MeanEvidence": "surefoot.stats.sequences",
     "MeanSequence": "surefoot.stats.sequences",
     "agresti_coull": "surefoot.stats.rates",
+    "band": "surefoot.stats.bands",
+    "best_case_band": "surefoot.stats.bands",
     "betting_mean": "surefoot.stats.means",
     "betting_mean_lower": "surefoot.stats.means",
     "betting_mean_upper": "surefoot.stats.means",
@@ -18,10 +20,16 @@ _HOMES = {
     "clopper_pearson": "surefoot.stats.rates",
     "clopper_pearson_lower": "surefoot.stats.rates",
     "clopper_pearson_upper": "surefoot.stats.rates",
+    "dkw": "surefoot.stats.bands",
     "empirical_bernstein": "surefoot.stats.means",
     "hoeffding": "surefoot.stats.means",
     "jeffreys": "surefoot.stats.rates",
+    "ks": "surefoot.stats.bands",
+    "ks_error": "surefoot.stats.bands",
+    "ks_offset": "surefoot.stats.bands",
     "student_t": "surefoot.stats.means",
+    "tail_tight": "surefoot.stats.bands",
+    "two_sided_band": "surefoot.stats.bands",
     "wald": "surefoot.stats.rates",
     "wilson": "surefoot.stats.rates",
     "wilson_lower": "surefoot.stats.rates",
@@ -31,6 +39,14 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from surefoot.stats.bands import band as band
+    from surefoot.stats.bands import best_case_band as best_case_band
+    from surefoot.stats.bands import dkw as dkw
+    from surefoot.stats.bands import ks as ks
+    from surefoot.stats.bands import ks_error as ks_error
+    from surefoot.stats.bands import ks_offset as ks_offset
+    from surefoot.stats.bands import tail_tight as tail_tight
+    from surefoot.stats.bands import two_sided_band as two_sided_band
     from surefoot.stats.means import betting_mean as betting_mean
     from surefoot.stats.means import betting_mean_lower as betting_mean_lower
     from surefoot.stats.means import betting_mean_upper as betting_mean_upper
