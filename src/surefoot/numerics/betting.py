@@ -1,7 +1,7 @@
 """Wealth, best fixed stakes and roots of wealth, for games of bounded outcomes.
 
-Arrays run over games in their last axis. Sums over another axis are taken term by term, so that a game's numbers do not
-depend on how many games are computed together.
+Arrays run over games in their last axis. Sums are taken so that a game's numbers do not depend on how many games are
+computed together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_TOLERANCE = 1e-14
+_TOLERANCE = 1e-13
 
 
 def total(terms: Floats) -> Floats:
@@ -33,40 +33,39 @@ def best_stake(weights: Floats, values: Floats, most: float) -> Floats:
     slope has one root: Newton's steps, halving the bracket where a step would leave it. With most = 1 an outcome of -1
     of positive weight forbids the end.
     """
-    column = values[:, None]
-    mean = total(weights * column)
-    square = total(weights * (column * column))
+    rows = np.ascontiguousarray(weights.T)  # a row's sum is the same alone as among others
+    mean = np.sum(rows * values, axis=1)
+    square = np.sum(rows * (values * values), axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        at_most = _slope(weights, column, np.full(weights.shape[1], most))[0]
-    out = np.where(at_most >= 0.0, most, 0.0)
-    out[mean <= 0.0] = 0.0
+        at_most = _slope(rows, values, np.full(len(rows), most))[0]
+    out = np.where((mean > 0.0) & (at_most >= 0.0), most, 0.0)
     open_ = np.flatnonzero((mean > 0.0) & ~(at_most >= 0.0))
     left, right = np.zeros(len(open_)), np.full(len(open_), most)
     stake = np.minimum(mean[open_] / square[open_], most / 2.0)
-    live = weights[:, open_]
-    for _ in range(200):
+    rows = rows[open_]
+    for round_ in range(200):
         if not len(open_):
             break
-        slope, bend = _slope(live, column, stake)
+        slope, bend = _slope(rows, values, stake)
         rising = slope > 0.0
         left, right = np.where(rising, stake, left), np.where(rising, right, stake)
         guess = stake + slope / bend
-        guess = np.where((guess > left) & (guess < right), guess, (left + right) / 2.0)
+        newton = (guess > left) & (guess < right) & (round_ < 50)  # halving alone is sure to end
+        guess = np.where(newton, guess, (left + right) / 2.0)
         settled = (np.abs(guess - stake) <= _TOLERANCE) | (right - left <= _TOLERANCE)
-        out[open_[settled]] = guess[settled]
         if settled.any():
+            out[open_[settled]] = guess[settled]
             going = ~settled
-            open_, live, left, right = open_[going], live[:, going], left[going], right[going]
-            guess = guess[going]
+            open_, rows, left, right, guess = open_[going], rows[going], left[going], right[going], guess[going]
         stake = guess
     return out
 
 
-def _slope(weights: Floats, column: Floats, stake: Floats) -> tuple[Floats, Floats]:
+def _slope(rows: Floats, values: Floats, stake: Floats) -> tuple[Floats, Floats]:
     """Slope, and minus its derivative, of the sum of weights * log(1 + stake * values)."""
-    share = column / (1.0 + stake * column)
-    part = weights * share
-    return total(part), total(part * share)
+    share = values / (1.0 + stake[:, None] * values)
+    part = rows * share
+    return np.sum(part, axis=1), np.sum(part * share, axis=1)
 
 
 def log_wealth(gain: float, outcomes: Floats, stakes: Floats, most: float = 0.99) -> float:

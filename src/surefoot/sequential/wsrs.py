@@ -1,0 +1,55 @@
+"""How should one bet with no thought of a horizon, by the running variance alone?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from surefoot.sequential.betting import Aim, BettingRule, Outcome, Past
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_MOST = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Wsr(BettingRule):
+    """Stakes by the running variance: the predictable plug-in of Waudby-Smith and Ramdas, a published baseline.
+
+    On z = (gain + 1)/2 the stake of pair t is sqrt(2 ln(1/error) / (t ln(t + 1) variance)), the variance being that of
+    the pairs before. An either-claim is their hedged capital process.
+
+    Example:
+        >>> from surefoot.sequential import Wsr, run
+        >>> print(run(Wsr(horizon=50), [(1, 0)] * 50)[-1])
+        Decided after 5 pairs, p = 0.0355: the first policy is better.
+
+    Reference:
+        Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", eqs. 26 and 31.
+    """
+
+    title: ClassVar[str] = "WSR"
+
+    def opening(self, error: float) -> Floats:  # noqa: ARG002
+        """The sum of z, and of squared distances from the running means."""
+        return np.array([[0.5], [0.25]])
+
+    def stake(self, memory: Floats, log_wealth: Floats, seen: int, aim: Aim, past: Past) -> tuple[Floats, Any]:  # noqa: ARG002
+        """The plug-in stake, truncated."""
+        variance = memory[1] / (seen + 1)
+        now = seen + 1
+        stake = np.sqrt(-2.0 * math.log(aim.error) / (now * math.log(now + 1) * variance))
+        return np.minimum(_MOST, stake / 2.0), None
+
+    def learn(self, memory: Floats, seen: int, outcome: Outcome, how: Any) -> Floats:  # noqa: ARG002
+        """Add the pair to the running mean, then its distance from it."""
+        z = (outcome.value + 1.0) / 2.0
+        sum_ = memory[0] + z
+        away = z - sum_ / (seen + 2)
+        return np.stack([sum_, memory[1] + away * away])
