@@ -48,10 +48,10 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting"; bets aimed
         anew at the target after every score, in the manner of Voracek and Orabona (2025), "STaR-Bets".
     """
-    from surefoot.numerics import betting
+    from surefoot.numerics import mean_bets
 
     z, each = _unit(scores), _each(confidence)
-    low, high = betting.aimed_low(z, each), 1.0 - betting.aimed_low(1.0 - z, each)
+    low, high = mean_bets.aimed_low(z, each), 1.0 - mean_bets.aimed_low(1.0 - z, each)
     return _interval(scores, low, high, confidence, "betting", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
 
 
@@ -70,9 +70,9 @@ def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
     Reference:
         As for `betting_mean`.
     """
-    from surefoot.numerics import betting
+    from surefoot.numerics import mean_bets
 
-    return _bound(scores, "lower", betting.aimed_low(_unit(scores), 1.0 - _check.confidence(confidence)), confidence)
+    return _bound(scores, "lower", mean_bets.aimed_low(_unit(scores), 1.0 - _check.confidence(confidence)), confidence)
 
 
 def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
@@ -90,10 +90,10 @@ def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
     Reference:
         As for `betting_mean`.
     """
-    from surefoot.numerics import betting
+    from surefoot.numerics import mean_bets
 
     tail = 1.0 - _check.confidence(confidence)
-    return _bound(scores, "upper", 1.0 - betting.aimed_low(1.0 - _unit(scores), tail), confidence)
+    return _bound(scores, "upper", 1.0 - mean_bets.aimed_low(1.0 - _unit(scores), tail), confidence)
 
 
 def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -112,11 +112,11 @@ def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
         Waudby-Smith and Ramdas (2024), section 4: hedged capital with the fixed-time plug-in bets
         sqrt(2 ln(2 / error) / (n variance)), truncated at 0.95 / m and 0.95 / (1 - m).
     """
-    from surefoot.numerics import betting
+    from surefoot.numerics import mean_bets
 
     z, each = _unit(scores), _each(confidence)
-    bets = betting.wsr_bets(z, each, horizon=z.size)
-    low, high = betting.low_end(z, bets, each), 1.0 - betting.low_end(1.0 - z, bets, each)
+    bets = mean_bets.wsr_bets(z, each, horizon=z.size)
+    low, high = mean_bets.low_end(z, bets, each), 1.0 - mean_bets.low_end(1.0 - z, bets, each)
     return _interval(scores, low, high, confidence, "hedged WSR", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
 
 

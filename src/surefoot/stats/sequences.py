@@ -114,12 +114,12 @@ def betting_sequence(scores: Scores, *, confidence: float = 0.95) -> MeanSequenc
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", theorem 3,
         truncated at 0.95, intersected over time.
     """
-    from surefoot.numerics import betting
+    from surefoot.numerics import mean_bets
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
     z = means._unit(scores)
-    bets = betting.wsr_bets(z, each)
-    lows, highs = betting.low_ends(z, bets, each), 1.0 - betting.low_ends(1.0 - z, bets, each)
+    bets = mean_bets.wsr_bets(z, each)
+    lows, highs = mean_bets.low_ends(z, bets, each), 1.0 - mean_bets.low_ends(1.0 - z, bets, each)
     return MeanSequence(
         scores=scores,
         lows=tuple(means._scored(scores, float(end)) for end in lows),
@@ -147,16 +147,16 @@ def wsr_evidence(scores: Scores, mean: float, *, confidence: float = 0.95) -> Me
     """
     import math
 
-    from surefoot.numerics import betting
+    from surefoot.numerics import mean_bets
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
     z = means._unit(scores)
     candidate = (_check.real(mean, "mean") - scores.low) / (scores.high - scores.low)
     if not 0.0 <= candidate <= 1.0:
         raise ValueError(_check.refusal("mean", f"lie in the range [{scores.low:g}, {scores.high:g}]", mean))
-    bets = betting.wsr_bets(z, each)
-    above = float(betting.log_capital(z, bets, candidate)[-1])
-    below = float(betting.log_capital(1.0 - z, bets, 1.0 - candidate)[-1])
+    bets = mean_bets.wsr_bets(z, each)
+    above = float(mean_bets.log_capital(z, bets, candidate)[-1])
+    below = float(mean_bets.log_capital(1.0 - z, bets, 1.0 - candidate)[-1])
     return MeanEvidence(
         mean=float(mean),
         above=math.exp(min(above, 700.0)),
