@@ -1,89 +1,234 @@
-"""Wealth, best fixed stakes and roots of wealth, for games of bounded outcomes.
+"""Ends of a bounded mean's interval, found by betting against every candidate mean.
 
-Arrays run over games in their last axis. Sums are taken so that a game's numbers do not depend on how many games are
-computed together.
+All scores are in [0, 1], in recorded order. Against a candidate m a bet of size b on "larger" multiplies the
+capital by 1 + b (z - m); it must be chosen before z is seen. If m is the mean, the capital exceeds 1 / tail at
+any time with probability at most `tail` (Ville), so a candidate whose capital gets there is refused. Here are
+the lower ends; an upper end is the lower end of 1 - z, mirrored.
+
+Every end rests on a capital that falls in m, so one bracketed root is the end: no grid, nothing left unseen.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
-_TOLERANCE = 1e-13
+CAP = 0.95
+"""Share of the capital a hedged WSR bet may risk (section 9 of the methods; WSR write c)."""
+
+AIMED_CAP = 0.99
+"""Share of the capital an aimed bet may risk."""
+
+PRIOR_WEIGHT = 2.0
+PRIOR_SPREAD = 0.6
+"""Before the first score the variance is taken as 0.6 m (1 - m), weighing as much as two scores.
+
+m (1 - m) is the largest variance a score of mean m can have; any start is valid, this one is narrow on success
+rates and on concentrated scores alike.
+"""
+
+_MOST_STEPS = 20_000
 
 
-def total(terms: Floats) -> Floats:
-    """The sum over the first axis, in order."""
-    out: Floats = terms[0].copy()
-    for term in terms[1:]:
-        out += term
-    return out
+def wsr_moments(z: ArrayLike, centre: Literal["running", "current"] = "running") -> tuple[Floats, Floats]:
+    """Running mean and variance of the hedged WSR rule after each score, with its pseudo-score of 1/2 and 1/4.
 
-
-def best_stake(weights: Floats, values: Floats, most: float) -> Floats:
-    """The stake x in [0, most] with the largest sum of weights * log(1 + x * values), per column of `weights`.
-
-    `values` (in [-1, 1]) are the same for all columns: shape (K,) against weights (K, R). The sum is concave, so its
-    slope has one root: Newton's steps, halving the bracket where a step would leave it. With most = 1 an outcome of -1
-    of positive weight forbids the end.
+    Args:
+        z: Scores in [0, 1].
+        centre: "running" takes each score's distance from the mean of its own time, as Waudby-Smith and Ramdas
+            do; "current" takes all distances from the latest mean.
     """
-    rows = np.ascontiguousarray(weights.T)  # a row's sum is the same alone as among others
-    mean = np.sum(rows * values, axis=1)
-    square = np.sum(rows * (values * values), axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at_most = _slope(rows, values, np.full(len(rows), most))[0]
-    out = np.where((mean > 0.0) & (at_most >= 0.0), most, 0.0)
-    open_ = np.flatnonzero((mean > 0.0) & ~(at_most >= 0.0))
-    left, right = np.zeros(len(open_)), np.full(len(open_), most)
-    stake = np.minimum(mean[open_] / square[open_], most / 2.0)
-    rows = rows[open_]
-    for round_ in range(200):
-        if not len(open_):
+    z = np.asarray(z, float)
+    count = np.arange(1, z.size + 1)
+    mean = (0.5 + np.cumsum(z)) / (count + 1.0)
+    if centre == "running":
+        squares = np.cumsum((z - mean) ** 2)
+    else:
+        squares = np.maximum(np.cumsum(z * z) - 2.0 * mean * np.cumsum(z) + count * mean**2, 0.0)
+    return mean, (0.25 + squares) / (count + 1.0)
+
+
+def wsr_bets(
+    z: ArrayLike, tail: float, horizon: int | None = None, centre: Literal["running", "current"] = "running"
+) -> Floats:
+    """The predictable bets of hedged WSR, before truncation.
+
+    Args:
+        z: Scores in [0, 1].
+        tail: Error allowed on one side.
+        horizon: Number of scores fixed beforehand; without it the bets suit any stopping time.
+        centre: See `wsr_moments`.
+    """
+    z = np.asarray(z, float)
+    variance = np.concatenate(([0.25], wsr_moments(z, centre)[1][:-1]))
+    count = np.arange(1, z.size + 1)
+    clock = count * np.log(count + 1.0) if horizon is None else float(horizon)
+    bets: Floats = np.sqrt(2.0 * math.log(1.0 / tail) / (clock * variance))
+    return bets
+
+
+def log_capital(z: ArrayLike, bets: Floats, mean: float, cap: float = CAP) -> Floats:
+    """Logarithm of the capital after each score, betting "larger" against the candidate `mean`.
+
+    Bets are truncated at cap / mean, which keeps the capital positive and falling in `mean`.
+    """
+    z = np.asarray(z, float)
+    sizes = np.minimum(bets, cap / mean) if mean > 0.0 else bets
+    return np.cumsum(np.log1p(sizes * (z - mean)))
+
+
+def low_end(z: ArrayLike, bets: Floats, tail: float, cap: float = CAP, *, left: float = 0.0) -> float:
+    """The largest refused candidate: below it every mean has seen its capital reach 1 / tail at some time.
+
+    Args:
+        z: Scores in [0, 1].
+        bets: Predictable bets, the same for all candidates.
+        tail: Error allowed on this side.
+        cap: Share of the capital a bet may risk.
+        left: A candidate known to be refused, or the range's low end.
+    """
+    z = np.asarray(z, float)
+    right = max(float(z.max()), left)  # nothing is won against a candidate above every score
+    return _root(lambda m: log_capital(z, bets, m, cap), math.log(1.0 / tail), left, right)
+
+
+def _root(paths: Callable[[float], Floats], goal: float, left: float, right: float) -> float:
+    """The largest candidate, to rounding, whose path reaches the goal; paths fall from left to right."""
+    while right - left > 1e-15:
+        middle = 0.5 * (left + right)
+        if not left < middle < right:
             break
-        slope, bend = _slope(rows, values, stake)
-        rising = slope > 0.0
-        left, right = np.where(rising, stake, left), np.where(rising, right, stake)
-        guess = stake + slope / bend
-        newton = (guess > left) & (guess < right) & (round_ < 50)  # halving alone is sure to end
-        guess = np.where(newton, guess, (left + right) / 2.0)
-        settled = (np.abs(guess - stake) <= _TOLERANCE) | (right - left <= _TOLERANCE)
-        if settled.any():
-            out[open_[settled]] = guess[settled]
-            going = ~settled
-            open_, rows, left, right, guess = open_[going], rows[going], left[going], right[going], guess[going]
-        stake = guess
-    return out
-
-
-def _slope(rows: Floats, values: Floats, stake: Floats) -> tuple[Floats, Floats]:
-    """Slope, and minus its derivative, of the sum of weights * log(1 + stake * values)."""
-    share = values / (1.0 + stake[:, None] * values)
-    part = rows * share
-    return np.sum(part, axis=1), np.sum(part * share, axis=1)
-
-
-def log_wealth(gain: float, outcomes: Floats, stakes: Floats, most: float = 0.99) -> float:
-    """Log of the product of 1 + min(stake, most/(1 + gain)) * (outcome - gain): it falls in `gain` > -1."""
-    return float(np.sum(np.log1p(np.minimum(stakes, most / (1.0 + gain)) * (outcomes - gain))))
-
-
-def excluded_below(outcomes: Floats, stakes: Floats, target: float, bracket: tuple[float, float]) -> float:
-    """The largest gain found in the bracket with log-wealth at least `target`; its low end if there is none.
-
-    Bisection to the last bit, and the answer is on the excluded side: a lower end that is never too high.
-    """
-    low, high = bracket
-    while True:
-        middle = (low + high) / 2.0
-        if not low < middle < high or high - low < 1e-15:
-            return low
-        if log_wealth(middle, outcomes, stakes) >= target:
-            low = middle
+        if paths(middle).max() >= goal:
+            left = middle
         else:
-            high = middle
+            right = middle
+    return left
+
+
+def low_ends(z: ArrayLike, bets: Floats, tail: float, cap: float = CAP) -> Floats:
+    """The lower end after each score: valid at all times together, and never moving back."""
+    z, goal = np.asarray(z, float), math.log(1.0 / tail)
+    ends = np.zeros(z.size)
+    low, start = 0.0, 0
+    while start < z.size:
+        # The capital against the present end tells when it next moves; until then nothing has to be solved.
+        path = log_capital(z, bets, max(low, 1e-300), cap)[start:]
+        moved = np.flatnonzero(path > goal) if low > 0.0 else np.flatnonzero(path >= goal)
+        if not moved.size:
+            ends[start:] = low
+            break
+        now = start + int(moved[0])
+        ends[start:now] = low
+        low = low_end(z[: now + 1], bets[: now + 1], tail, cap, left=low)
+        ends[now] = low
+        start = now + 1
+    return ends
+
+
+def cells_for(count: int) -> int:
+    """In how many cells [0, 1] is cut for `count` scores: fine against the interval, even so that 1/2 is an edge."""
+    return max(256, 32 * math.ceil(math.sqrt(min(count, _MOST_STEPS))))
+
+
+def aimed_low(z: ArrayLike, tail: float, cells: int | None = None) -> float:
+    """The lower end for a number of scores fixed beforehand, with bets aimed at being decided by the last.
+
+    [0, 1] is cut beforehand into equal cells. In each cell the bets aim at its upper edge g: with capital X so
+    far, R scores to come and variance V about g, bet sqrt(2 ln(1 / (tail X)) / (R V)). All candidates of a cell
+    risk the same shares of their capital, so inside a cell the capital falls in m; the end lies in the first
+    cell that is not refused as a whole. Far cells are refused early and dropped.
+
+    Args:
+        z: Scores in [0, 1], all that were planned.
+        tail: Error allowed on this side.
+        cells: Number of cells, a matter of sharpness and speed only.
+    """
+    z = np.asarray(z, float)
+    total = cells or cells_for(z.size)
+    first, last = 1, min(total, math.ceil(float(z.mean()) * total) + 1)
+    while True:
+        cell = _first_alive(z, tail, np.arange(first, last + 1), total)
+        if cell is not None:
+            break
+        if last == total:  # unreachable in exact arithmetic: the cell at 1 wins nothing
+            return 1.0
+        first, last = last + 1, total
+    shares, goal = aimed_shares(z, cell / total, tail), math.log(1.0 / tail)
+    return _root(lambda m: shared_log_capital(z, shares, m), goal, (cell - 1) / total, cell / total)
+
+
+def aimed_shares(z: ArrayLike, edge: float, tail: float) -> Floats:
+    """Which share of the capital is risked on each score by the bets aimed at the cell edge `edge`.
+
+    Once 1 / tail is reached the aim is raised tenfold, and again: the interval does not change by it, and the
+    evidence against a clearly wrong candidate keeps growing.
+    """
+    z = np.asarray(z, float)
+    count, shares = z.size, np.empty(z.size)
+    block = max(1, math.ceil(count / _MOST_STEPS))
+    logs, squares, goal = 0.0, PRIOR_WEIGHT * PRIOR_SPREAD * edge * (1.0 - edge), math.log(1.0 / tail)
+    for seen in range(0, count, block):
+        variance = squares / (PRIOR_WEIGHT + seen)
+        while logs >= goal:
+            goal += math.log(10.0)
+        share = AIMED_CAP
+        if variance > 0.0:
+            share = min(share, edge * math.sqrt(2.0 * (goal - logs) / ((count - seen) * variance)))
+        for i in range(seen, min(seen + block, count)):
+            step = float(z[i]) - edge
+            logs += math.log1p(share / edge * step)
+            squares += step * step
+            shares[i] = share
+    return shares
+
+
+def shared_log_capital(z: ArrayLike, shares: Floats, mean: float) -> Floats:
+    """Logarithm of the capital after each score when `shares` of it are risked against the candidate `mean`."""
+    return np.cumsum(np.log1p(shares * (np.asarray(z, float) / mean - 1.0)))
+
+
+def aimed_evidence(z: ArrayLike, mean: float, tail: float, cells: int | None = None) -> float:
+    """The largest capital reached against the candidate `mean` by the bets of its cell; 1 / it bounds a p-value."""
+    z = np.asarray(z, float)
+    total = cells or cells_for(z.size)
+    shares = aimed_shares(z, max(1, math.ceil(mean * total)) / total, tail)
+    return math.exp(min(700.0, max(0.0, float(shared_log_capital(z, shares, mean).max()))))
+
+
+def _first_alive(z: Floats, tail: float, numbers: NDArray[np.int64], total: int) -> int | None:
+    """The first of the cells whose upper edge is never refused; None when all are."""
+    count = z.size
+    block = max(1, math.ceil(count / _MOST_STEPS))
+    edge = numbers / total
+    most = AIMED_CAP / edge
+    short = np.full(edge.size, math.log(1.0 / tail))  # how far, in logs, the capital is from 1 / tail
+    squares = PRIOR_WEIGHT * PRIOR_SPREAD * edge * (1.0 - edge)
+    for seen in range(0, count, block):
+        rate = 2.0 * (PRIOR_WEIGHT + seen) / (count - seen)
+        with np.errstate(divide="ignore"):  # no variance about the edge at 1 yet: the most is bet
+            size = np.minimum(np.sqrt(rate * short / squares), most)
+        if block == 1:
+            step = z[seen] - edge
+            short -= np.log1p(size * step)
+            squares += step * step
+            low = short
+        else:
+            steps = z[seen : seen + block, None] - edge
+            paths = short - np.cumsum(np.log1p(size * steps), axis=0)
+            squares += (steps * steps).sum(axis=0)
+            low, short = paths.min(axis=0), paths[-1]
+        if low.min() <= 0.0:
+            alive = low > 0.0
+            edge, most, short, squares = edge[alive], most[alive], short[alive], squares[alive]
+            if not edge.size:
+                return None
+    return round(float(edge[0]) * total)

@@ -17,7 +17,7 @@ import numpy as np
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import betting as wealth
+from surefoot.numerics import stakes as wealth
 from surefoot.sequential.rules import CODES, Rule, State, log_target
 from surefoot.sequential.trails import Trail
 

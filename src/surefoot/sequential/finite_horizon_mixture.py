@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from surefoot.numerics.betting import total
+from surefoot.numerics.stakes import total
 from surefoot.sequential.betting import Aim, BettingRule, Outcome, Past
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from surefoot import _check
-from surefoot.numerics.betting import best_stake
+from surefoot.numerics.stakes import best_stake
 from surefoot.sequential.betting import Aim, BettingRule, Outcome, Past
 
 if TYPE_CHECKING:
