@@ -19,7 +19,7 @@ _LACK = np.array([0.0] + [lgamma(x + 1.0) - (x + 0.5) * log(x) + x - _HALF_LOG_T
 
 
 def log_pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
-    """log P(X = k), -inf where impossible.
+    """The logarithm of P(X = k), -inf where impossible.
 
     Written as a saddle point (Loader 2000), so that no large numbers cancel.
     """
@@ -69,14 +69,14 @@ def likely(n: int, p: float, missed: float = 1e-21) -> tuple[int, int]:
 
 
 def _stirling(x: Floats) -> Floats:
-    """log x! minus Stirling's formula."""
+    """The logarithm of x! minus Stirling's formula."""
     s = 1.0 / (np.maximum(x, 15.0) ** 2)
     series = 1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360))))
     return np.where(x < 16.0, _LACK[np.clip(x, 0, 15).astype(int)], series / np.maximum(x, 15.0))
 
 
 def _deviance(x: Floats, mean: Floats) -> Floats:
-    """x log(x / mean) + mean - x, without cancellation where x is near the mean."""
+    """The value of x log(x / mean) + mean - x, without cancellation where x is near the mean."""
     v = (x - mean) / (x + mean)
     w = v * v
     near = np.abs(v) < 0.1

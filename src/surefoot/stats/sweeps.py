@@ -1,0 +1,126 @@
+"""What does a method say at every count at once?
+
+Coverage and tightness need a method's ends at all counts. The methods of surefoot have vectorised kernels; any other
+function from a tally to an interval or a bound is called count by count.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core.interval import Bound, Interval
+from surefoot.core.tally import Tally
+from surefoot.numerics import beta, normal, optimal, score
+from surefoot.stats import optima, rates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Method = Callable[..., Interval | Bound]
+Ends = tuple["Floats", "Floats"]
+
+
+def randomised(method: Method) -> bool:
+    """Whether the method takes a draw."""
+    return "draw" in inspect.signature(method).parameters
+
+
+def ends(method: Method, successes: Floats, trials: float, confidence: float, draws: Floats | float = 0.0) -> Ends:
+    """Low and high ends at every count; a bound has 0 or 1 on its open side.
+
+    Args:
+        method: The function that makes the interval or bound.
+        successes: The counts; the kernels of surefoot's own methods also take fractions of one.
+        trials: The total.
+        confidence: The confidence asked of the method.
+        draws: The draw at every count, for a randomised method.
+    """
+    successes = np.asarray(successes, float)
+    tail = 1.0 - _check.confidence(confidence)
+    if method in _PLAIN:
+        return _shaped(_PLAIN[method](successes, trials, tail), successes)
+    if method in _DRAWN:
+        return _shaped(_DRAWN[method](successes, trials, tail, np.asarray(draws, float)), successes)
+    chance = np.broadcast_to(np.asarray(draws, float), successes.shape)
+    drawn = randomised(method)
+    pairs = [
+        _pair(method(Tally(int(k), int(trials)), confidence=confidence, **({"draw": float(u)} if drawn else {})))
+        for k, u in zip(successes.ravel(), chance.ravel(), strict=True)
+    ]
+    flat = np.array(pairs, float).reshape(-1, 2)
+    return flat[:, 0].reshape(successes.shape), flat[:, 1].reshape(successes.shape)
+
+
+def smooth(method: Method) -> bool:
+    """Whether the method may be asked at fractions of a count."""
+    return method in _PLAIN
+
+
+def kind(method: Method, confidence: float) -> str:
+    """What the method gives: ``interval``, ``lower`` or ``upper``."""
+    sample = method(Tally(1, 2), confidence=confidence, **({"draw": 0.5} if randomised(method) else {}))
+    return sample.side if isinstance(sample, Bound) else "interval"
+
+
+def _shaped(ends: Ends, like: Floats) -> Ends:
+    low, high = ends
+    return np.broadcast_to(np.asarray(low, float), like.shape), np.broadcast_to(np.asarray(high, float), like.shape)
+
+
+def _pair(result: object) -> tuple[float, float]:
+    if isinstance(result, Interval):
+        return result.low, result.high
+    if isinstance(result, Bound):
+        return (result.value, 1.0) if result.side == "lower" else (0.0, result.value)
+    raise TypeError(_check.refusal("method", "give an Interval or a Bound", result))
+
+
+def _wilson(k: Any, n: Any, tail: float) -> Ends:
+    z = normal.upper_quantile(tail / 2.0)
+    return score.wilson_low(k, n, z), score.wilson_high(k, n, z)
+
+
+def _wald(k: Any, n: Any, tail: float) -> Ends:
+    half = score.wald_half(k, n, normal.upper_quantile(tail / 2.0))
+    return np.maximum(k / n - half, 0.0), np.minimum(k / n + half, 1.0)
+
+
+def _agresti_coull(k: Any, n: Any, tail: float) -> Ends:
+    centre, half = score.agresti_coull(k, n, normal.upper_quantile(tail / 2.0))
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def _jeffreys(k: Any, n: Any, tail: float) -> Ends:
+    return beta.jeffreys(k, n, tail / 2.0)
+
+
+def _exact(k: Any, n: Any, tail: float) -> Ends:
+    return beta.exact_low(k, n, tail / 2.0), beta.exact_high(k, n, tail / 2.0)
+
+
+_ZERO, _ONE = np.zeros(()), np.ones(())
+
+_PLAIN: dict[Method, Callable[[Any, Any, float], Ends]] = {
+    rates.wilson: _wilson,
+    rates.wald: _wald,
+    rates.agresti_coull: _agresti_coull,
+    rates.jeffreys: _jeffreys,
+    rates.clopper_pearson: _exact,
+    rates.wilson_lower: lambda k, n, tail: (score.wilson_low(k, n, normal.upper_quantile(tail)), _ONE),
+    rates.wilson_upper: lambda k, n, tail: (_ZERO, score.wilson_high(k, n, normal.upper_quantile(tail))),
+    rates.clopper_pearson_lower: lambda k, n, tail: (beta.exact_low(k, n, tail), _ONE),
+    rates.clopper_pearson_upper: lambda k, n, tail: (_ZERO, beta.exact_high(k, n, tail)),
+}
+
+_DRAWN: dict[Method, Callable[[Any, Any, float, Any], Ends]] = {
+    optima.optimal_lower: lambda k, n, tail, u: (optimal.low(k, u, n, tail), _ONE),
+    optima.optimal_upper: lambda k, n, tail, u: (_ZERO, optimal.high(k, u, n, tail)),
+    optima.optimal_interval: lambda k, n, tail, u: optimal.unbiased(k, u, n, tail),
+}
