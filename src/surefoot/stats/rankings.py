@@ -195,7 +195,8 @@ def rank_intervals(
         verdicts: The verdict of each, about the first of the pair.
 
     Assumptions:
-        The verdicts hold together: they come from one procedure with one error for all pairs.
+        The verdicts hold together: they come from one procedure with one error for all pairs. What follows from
+        two verdicts counts too: better than one that is better than a third is better than the third.
 
     Example:
         >>> from surefoot import Verdict
@@ -207,14 +208,20 @@ def rank_intervals(
         Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
         neighbourhoods and academic achievement across countries", theorem 3.1.
     """
-    over = dict.fromkeys(names, 0)
-    under = dict.fromkeys(names, 0)
+    place = {name: index for index, name in enumerate(names)}
+    beaten = [0] * len(names)  # bits of those that each policy is better than
     for (first, second), verdict in zip(pairs, verdicts, strict=True):
         if verdict in _APART:
             winner, loser = (first, second) if verdict is Verdict.BETTER else (second, first)
-            over[loser] += 1
-            under[winner] += 1
-    return tuple((1 + over[name], len(names) - under[name]) for name in names)
+            beaten[place[winner]] |= 1 << place[loser]
+    for through in range(len(names)):  # better than one that is better than a third: better than the third
+        for index in range(len(names)):
+            if beaten[index] >> through & 1:
+                beaten[index] |= beaten[through]
+    if any(under >> index & 1 for index, under in enumerate(beaten)):
+        raise ValueError("`verdicts` must not form a circle; got a policy that is better than itself through others.")
+    over = [sum(under >> index & 1 for under in beaten) for index in range(len(names))]
+    return tuple((1 + over[index], len(names) - beaten[index].bit_count()) for index in range(len(names)))
 
 
 _APART = (Verdict.BETTER, Verdict.WORSE)

@@ -6,11 +6,8 @@ needs the stated range of the scores and nothing about their shape.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from surefoot import _check
 from surefoot.core.gain import Gain
-from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
 from surefoot.stats.means import betting_mean
@@ -95,8 +92,7 @@ def _betting(
     most = first.high - first.low
     # rounding may carry a difference a hair beyond what two scores can differ by
     within = Scores([min(most, max(-most, value)) for value in gap], -most, most)
-    found: Interval = betting_mean(within, confidence=confidence)
-    found = replace(found, estimate=within.mean)
+    found = betting_mean(within, confidence=confidence)
     return differences.gain_of(
         first,
         second,

@@ -1,0 +1,155 @@
+"""With several attempts at a task, how likely is it that any succeeds, or that all do?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from surefoot import _check
+from surefoot.core.interval import Interval
+from surefoot.core.tally import Tally
+from surefoot.stats import bootstraps
+
+
+def pass_at(tally: Tally, attempts: int) -> float:
+    """How likely is at least one success in so many attempts (pass@k)? Unbiased, for one task.
+
+    Assumptions:
+        Independent attempts with one success rate. More attempts than were recorded cannot be judged.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import pass_at
+        >>> round(pass_at(Tally(3, 10), 5), 4)
+        0.9167
+
+    Reference:
+        Chen et al. (2021), "Evaluating large language models trained on code", equation 1.
+    """
+    attempts = _attempts(tally, attempts)
+    # the chance that all attempts fall among the failures, a product of shares: no large binomial numbers
+    missed = math.prod((tally.failures - i) / (tally.trials - i) for i in range(attempts))
+    return 1.0 - max(0.0, missed)
+
+
+def pass_all(tally: Tally, attempts: int) -> float:
+    """How likely is it that every one of so many attempts succeeds (pass^k)? Unbiased, for one task.
+
+    Assumptions:
+        Independent attempts with one success rate. More attempts than were recorded cannot be judged.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import pass_all
+        >>> round(pass_all(Tally(19, 20), 2), 4)
+        0.9
+
+    Reference:
+        Yao et al. (2024), "tau-bench", section 4 (pass^k).
+    """
+    attempts = _attempts(tally, attempts)
+    return max(0.0, math.prod((tally.successes - i) / (tally.trials - i) for i in range(attempts)))
+
+
+def mean_pass_at(
+    tasks: Iterable[Tally],
+    attempts: int,
+    *,
+    rng: _check.Rng,
+    resamples: int = bootstraps.RESAMPLES,
+    confidence: float = 0.95,
+) -> Interval:
+    """How likely is at least one success in so many attempts, over all tasks like these?
+
+    Args:
+        tasks: The tally of every task.
+        attempts: How many attempts a task is given.
+        rng: A seed, kept with the result, or a Generator.
+        resamples: How many resamples of the tasks.
+        confidence: How often such intervals hold the mean, nearly.
+
+    Assumptions:
+        The tasks are independent draws from those that matter; attempts at a task are independent.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import mean_pass_at
+        >>> tasks = [Tally(3, 10), Tally(9, 10), Tally(0, 10), Tally(5, 10), Tally(1, 10), Tally(8, 10)]
+        >>> print(mean_pass_at(tasks, 3, rng=7))
+        65.4% [34.5%, 92.8%] n=6 (95% task bootstrap of pass@3 interval).
+
+    Reference:
+        Chen et al. (2021), equation 1; tasks resampled as in Efron and Tibshirani (1993), section 13.3.
+    """
+    return _mean(tasks, attempts, pass_at, f"pass@{attempts}", rng, resamples, confidence)
+
+
+def mean_pass_all(
+    tasks: Iterable[Tally],
+    attempts: int,
+    *,
+    rng: _check.Rng,
+    resamples: int = bootstraps.RESAMPLES,
+    confidence: float = 0.95,
+) -> Interval:
+    """How likely is it that every one of so many attempts succeeds, over all tasks like these?
+
+    Args:
+        tasks: The tally of every task.
+        attempts: How many attempts a task is given.
+        rng: A seed, kept with the result, or a Generator.
+        resamples: How many resamples of the tasks.
+        confidence: How often such intervals hold the mean, nearly.
+
+    Assumptions:
+        The tasks are independent draws from those that matter; attempts at a task are independent.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import mean_pass_all
+        >>> tasks = [Tally(3, 10), Tally(9, 10), Tally(0, 10), Tally(5, 10), Tally(1, 10), Tally(8, 10)]
+        >>> print(mean_pass_all(tasks, 3, rng=7))
+        20.8% [1.3%, 45.5%] n=6 (95% task bootstrap of pass^3 interval).
+
+    Reference:
+        Yao et al. (2024), section 4; tasks resampled as in Efron and Tibshirani (1993), section 13.3.
+    """
+    return _mean(tasks, attempts, pass_all, f"pass^{attempts}", rng, resamples, confidence)
+
+
+def _attempts(tally: Tally, attempts: int) -> int:
+    attempts = _check.whole(attempts, "attempts", least=1)
+    if attempts > tally.trials:
+        raise ValueError(
+            f"`attempts` must be at most the {tally.trials:,} recorded; got {attempts:,}. "
+            "Record more attempts per task: nothing unbiased can be said beyond them."
+        )
+    return attempts
+
+
+def _mean(
+    tasks: Iterable[Tally],
+    attempts: int,
+    statistic: Callable[[Tally, int], float],
+    name: str,
+    rng: _check.Rng,
+    resamples: int,
+    confidence: float,
+) -> Interval:
+    import numpy as np
+
+    kept = tuple(tasks)
+    if len(kept) < 2:
+        raise ValueError(f"`tasks` must hold at least 2 tasks; got {len(kept)}. One task cannot show how tasks differ.")
+    values = np.array([statistic(tally, attempts) for tally in kept])
+    method = f"task bootstrap of {name}"
+    found = bootstraps.mean_bootstrap(values, rng, resamples, confidence, method, len(kept), ())
+    if found.width == 0.0:
+        # Tasks that all score alike show no spread. If a mean m were further off, so many tasks at the end of the
+        # range would be less likely than the error: P(all score 1) <= m^tasks, and the mirror image.
+        edge = ((1.0 - confidence) / 2.0) ** (1.0 / len(kept))
+        note = "All tasks scored alike: the ends are guaranteed ones, not bootstrapped."
+        low, high = (edge, 1.0) if values[0] == 1.0 else (0.0, 1.0 - edge) if values[0] == 0.0 else (0.0, 1.0)
+        found = replace(found, low=low, high=high, notes=(note,))
+    return replace(found, data=kept)
