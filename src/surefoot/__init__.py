@@ -18,11 +18,15 @@ _HOMES = {
     "DataError": "surefoot.errors",
     "Interval": "surefoot.core.interval",
     "PairTally": "surefoot.core.tally",
+    "Rollouts": "surefoot.rollouts.table",
     "Scores": "surefoot.core.scores",
     "StudyError": "surefoot.errors",
     "SurefootError": "surefoot.errors",
     "Tally": "surefoot.core.tally",
     "Verdict": "surefoot.core.verdict",
+    "plan_band": "surefoot.planning.bands",
+    "plan_mean": "surefoot.planning.means",
+    "read": "surefoot.rollouts.reading",
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
 }
@@ -41,6 +45,10 @@ if TYPE_CHECKING:
     from surefoot.errors import DataError as DataError
     from surefoot.errors import StudyError as StudyError
     from surefoot.errors import SurefootError as SurefootError
+    from surefoot.planning.bands import plan_band as plan_band
+    from surefoot.planning.means import plan_mean as plan_mean
+    from surefoot.rollouts.reading import read as read
+    from surefoot.rollouts.table import Rollouts as Rollouts
 
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

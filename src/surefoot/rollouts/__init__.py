@@ -1,1 +1,1 @@
-"""."""
+"""Files and frames in, one table out; never a statistic."""

@@ -1,0 +1,224 @@
+"""How does a frame with any column names become the canonical table, every row or none?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import DataError
+from surefoot.rollouts import cells
+from surefoot.rollouts.cells import Cell
+from surefoot.rollouts.columns import COLUMNS, match
+from surefoot.rollouts.scoring import Scoring
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+BAD = "__bad__"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user said about a frame's columns."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    scoring: Scoring = field(default_factory=Scoring)
+
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            if column not in COLUMNS:
+                raise ValueError(f"`columns` must name columns among {', '.join(COLUMNS)}; got {column!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """The canonical frame, and what was guessed or found missing on the way."""
+
+    frame: nw.LazyFrame[Any]
+    notes: tuple[str, ...]
+
+
+def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -> Canonical:
+    """The canonical table of a polars frame.
+
+    Args:
+        frame: The rows as they come; text is parsed.
+        asked: What the user said.
+        source: The file's name, for messages.
+        hold: Read it once and keep it in memory, instead of reading it again for every question.
+    """
+    import narwhals as nw
+    import polars as pl
+
+    schema = frame.collect_schema()
+    found, notes = _found(list(schema), asked, source)
+    parsed = {column: cells.by_polars(column, name, schema[name], source) for column, name in found.items()}
+    parts = [cells.by_polars("success", name, schema[name], source) for name in asked.scoring.needs]
+    _score(parsed, parts, asked.scoring, pl)
+    if "valid" in parsed:
+        parsed["valid"] = Cell(parsed["valid"].value.fill_null(1), parsed["valid"].bad)
+    bad = pl.any_horizontal(*(cell.bad for cell in parsed.values()), parsed["policy"].value.is_null())
+    table = frame.select(*(cell.value.alias(column) for column, cell in parsed.items()), bad.alias(BAD))
+    outcome = _no_outcome(parsed, pl)
+    if hold:
+        held = table.collect(engine="streaming")
+        total, wrong = held.height, bool(held[BAD].any())
+        missing = held.select(outcome.sum()).item() if total else 0
+        table = held.lazy()
+    else:
+        counted = table.select(pl.len().alias("total"), pl.col(BAD).any().alias("wrong"), outcome.sum().alias("none"))
+        total, wrong, missing = counted.collect(engine="streaming").row(0)
+    if wrong:
+        raise _first_bad(frame, parsed, parts, found, asked, bad, source)
+    _enough(total, missing, source)
+    if missing:
+        notes = (*notes, _missing(missing, total))
+    return Canonical(nw.from_native(table.drop(BAD)), notes)
+
+
+def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canonical:
+    """The canonical table of a frame of any other engine, checked where the data are."""
+    import narwhals as nw
+
+    schema = frame.collect_schema()
+    found, notes = _found(list(schema), asked, source)
+    parsed = {column: cells.by_narwhals(column, name, schema[name], source) for column, name in found.items()}
+    parts = [cells.by_narwhals("success", name, schema[name], source) for name in asked.scoring.needs]
+    _score(parsed, parts, asked.scoring, nw)
+    policy = parsed["policy"]
+    parsed["policy"] = Cell(policy.value, policy.bad | policy.value.is_null())
+    if "valid" in parsed:
+        parsed["valid"] = Cell(parsed["valid"].value.fill_null(1.0), parsed["valid"].bad)
+    flags = [cell.bad.cast(nw.Int64).sum().alias(column) for column, cell in parsed.items()]
+    values = frame.select(*(cell.value.alias(column) for column, cell in parsed.items()))
+    counted = small(frame.select(*flags))
+    for column, cell in parsed.items():
+        if counted[column][0]:
+            name = found.get(column, column)
+            first = small(frame.filter(cell.bad).select(name).head(1)) if name in schema else None
+            value = first[name][0] if first is not None else None
+            raise _refused(column, name, value, asked.scoring, source=source, row=None)
+    none = small(values.select(nw.len().alias("total"), _no_outcome(parsed, nw).cast(nw.Int64).sum().alias("none")))
+    total, missing = int(none["total"][0]), int(none["none"][0] or 0)
+    _enough(total, missing, source)
+    if missing:
+        notes = (*notes, _missing(missing, total))
+    return Canonical(values, notes)
+
+
+def small(frame: nw.LazyFrame[Any]) -> dict[str, list[Any]]:
+    """A small result brought home from any engine, as lists."""
+    if frame.implementation.is_polars():
+        lists: dict[str, list[Any]] = frame.to_native().collect(engine="streaming").to_dict(as_series=False)
+        return lists
+    home = frame.collect()
+    return {name: [None if value != value else value for value in home[name].to_list()] for name in home.columns}
+
+
+def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    for column, name in asked.columns.items():
+        if name not in header:
+            raise _absent(column, name, header, source)
+    for name in asked.scoring.needs:
+        if name not in header:
+            raise _absent("rubric", name, header, source)
+    free = [name for name in header if name not in asked.scoring.needs]
+    found, notes = match(free, asked.columns)
+    if "policy" not in found:
+        raise DataError(
+            f"there must be a `policy` column; got {_list(header)}. "
+            'Say which it is, columns={"policy": ...}, or name the one policy, policy="new".',
+            source=source or None,
+        )
+    scored = "score" in found or asked.scoring.needs or (asked.scoring.stages and "stage" in found)
+    if asked.scoring.stages and "stage" not in found:
+        raise _absent("stage", "stage", header, source)
+    if "success" not in found and not scored:
+        raise DataError(
+            f"there must be a `success` or a `score` column; got {_list(header)}. Say which it is: "
+            'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1.',
+            source=source or None,
+        )
+    return found, notes
+
+
+def _score(parsed: dict[str, Cell], parts: list[Cell], scoring: Scoring, library: Any) -> None:
+    if parts:
+        parsed["score"] = scoring.share(parts)
+    elif scoring.stages:
+        parsed["score"] = scoring.reached(parsed["stage"], library)
+    elif "score" in parsed:
+        parsed["score"] = scoring.scaled(parsed["score"])
+
+
+def _no_outcome(parsed: Mapping[str, Cell], library: Any) -> Any:
+    missing = None
+    for column in ("success", "score"):
+        if column in parsed:
+            null = library.col(column).is_null()
+            missing = null if missing is None else missing & null
+    return missing
+
+
+def _first_bad(
+    frame: pl.LazyFrame,
+    parsed: Mapping[str, Cell],
+    parts: list[Cell],
+    found: Mapping[str, str],
+    asked: Asked,
+    bad: pl.Expr,
+    source: str,
+) -> DataError:
+    import polars as pl
+
+    index = "__row__"
+    first = frame.with_row_index(index).filter(bad).head(1).collect(engine="streaming")
+    row = int(first[index][0]) + 1
+    flags = first.select(cell.bad.alias(column) for column, cell in parsed.items()).row(0, named=True)
+    for column, flag in flags.items():
+        if flag:
+            name = found.get(column, column)
+            if column == "score" and parts:
+                wrong = [part.bad.alias(part_name) for part, part_name in zip(parts, asked.scoring.needs, strict=True)]
+                name = next(key for key, value in first.select(wrong).row(0, named=True).items() if value)
+            elif column == "score" and asked.scoring.stages:
+                name = found["stage"]
+            return _refused(column, name, first[name][0], asked.scoring, source=source, row=row)
+    value = first.select(pl.col(found["policy"])).item()
+    return _refused("policy", found["policy"], value, asked.scoring, source=source, row=row)
+
+
+def _refused(column: str, name: str, value: object, scoring: Scoring, *, source: str, row: int | None) -> DataError:
+    if column == "policy":
+        return DataError(
+            f"{cells.called(column, name)} must name a policy in every row; got {value!r}.", source=source, row=row
+        )
+    if column == "score" and scoring.must:
+        what = cells.called(column, name)
+        return DataError(f"{what} must {scoring.must}; got {value!r}.", source=source or None, row=row)
+    return cells.wrong_cell(column, name, value, source=source, row=row)
+
+
+def _absent(column: str, name: str, header: list[str], source: str) -> DataError:
+    return DataError(
+        f"{cells.called(column, name)} must be a column; there are {_list(header)}.", source=source or None
+    )
+
+
+def _list(header: list[str]) -> str:
+    shown = ", ".join(repr(name if len(name) <= 40 else f"{name[:37]}...") for name in header[:12])
+    return f"{shown or 'no columns'}{f' and {len(header) - 12:,} more' if len(header) > 12 else ''}"
+
+
+def _enough(total: int, missing: int, source: str) -> None:
+    if total == 0:
+        raise DataError("there must be at least one rollout; got a header and no rows.", source=source or None)
+    if missing == total:
+        raise DataError(f"at least one rollout must have an outcome; got {total:,} without.", source=source or None)
+
+
+def _missing(missing: int, total: int) -> str:
+    have = "rollout has" if missing == 1 else "rollouts have"
+    return f"{missing:,} of {total:,} {have} neither success nor score: kept in the table, counted in no rate or mean."

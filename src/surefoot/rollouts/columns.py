@@ -1,0 +1,119 @@
+"""Which columns does a rollout have, and by which other names do people call them?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+TEXT = (
+    "policy",
+    "task",
+    "condition",
+    "seed",
+    "repeat",
+    "stage",
+    "failure",
+    "cluster",
+    "run",
+    "dataset",
+    "judge",
+    "session",
+    "robot",
+    "evaluator",
+    "started_at",
+    "note",
+    "source",
+)
+"""Names and keys, kept as text so that '007' stays '007'; a whole number is written without a point."""
+
+WHOLE = ("order", "steps")
+NUMBERS = ("score", "reward", "duration", "human")
+YES_OR_NO = ("success", "valid")
+
+COLUMNS = (
+    *("policy", "task", "condition", "seed", "order", "success", "score", "reward", "repeat", "steps", "duration"),
+    *("stage", "failure", "cluster", "run", "dataset", "judge", "human", "session", "robot", "evaluator"),
+    *("started_at", "valid", "note", "source"),
+)
+"""The canonical row; only `policy` and one of `success` and `score` are required."""
+
+PAIR_KEYS = ("task", "condition", "seed", "repeat")
+"""What two rollouts share when they were run in the same environment."""
+
+OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "policy": (
+        *("policy_name", "policy_id", "method", "model", "model_name", "arm", "agent", "checkpoint", "ckpt"),
+        *("algorithm", "algo", "system", "variant", "version"),
+    ),
+    "task": (
+        *("task_name", "task_id", "task_description", "language_instruction", "instruction", "env", "env_name"),
+        *("env_id", "environment", "setting", "skill", "scenario", "benchmark", "experiment"),
+    ),
+    "condition": (
+        *("initial_condition", "init", "init_state", "initial_state", "scene", "scene_id", "item", "item_id"),
+        *("sample_id", "doc_id", "doc_hash", "question_id", "prompt_id", "example_id", "instance_id"),
+    ),
+    "seed": ("env_seed", "episode_seed", "eval_seed"),
+    "order": (
+        *("episode", "episode_index", "episode_ix", "episode_id", "rollout", "rollout_id", "trial", "trial_id"),
+        *("trial_index", "index", "idx"),
+    ),
+    "success": (
+        *("succeeded", "is_success", "binary_success", "passed", "pass", "solved", "correct", "is_correct"),
+        *("outcome", "result", "label", "exact_match", "acc"),
+    ),
+    "score": (
+        *("progress", "task_progress", "partial_success", "partial_credit", "completion", "rating", "grade"),
+        *("rubric", "max_reward"),
+    ),
+    "reward": ("return", "returns", "sum_reward", "episode_reward", "total_reward"),
+    "repeat": ("epoch", "attempt", "replicate", "repetition"),
+    "steps": ("num_steps", "n_steps", "episode_length", "ep_length", "length"),
+    "duration": ("duration_s", "duration_seconds", "elapsed_sec", "elapsed_s", "seconds", "total_time"),
+    "stage": ("furthest_stage", "stage_reached", "milestone"),
+    "failure": ("failure_reason", "failure_mode", "failure_tags", "reason", "termination", "error"),
+    "cluster": ("user", "user_id", "group", "group_id", "family", "template"),
+    "run": ("run_id", "run_name"),
+    "dataset": ("dataset_version", "dataset_name", "suite", "task_suite", "task_group", "panel", "split"),
+    "judge": ("judge_model", "judge_name", "grader", "scorer"),
+    "human": ("human_label", "human_score", "human_success", "gold"),
+    "session": ("session_id", "session_uuid"),
+    "robot": ("robot_name", "robot_id", "rig", "station"),
+    "evaluator": ("evaluator_name", "operator", "rater"),
+    "started_at": ("timestamp", "started_utc", "start_time", "datetime", "date", "collection_time", "created_at"),
+    "valid": ("is_valid",),
+    "note": ("notes", "comment", "comments", "feedback", "language_feedback"),
+    "source": (),
+}
+
+
+def plain(name: str) -> str:
+    """A header as it is compared: ``Task ID:`` becomes ``task_id``."""
+    return re.sub(r"\W+", "_", name.strip().casefold()).strip("_")
+
+
+def match(header: Iterable[str], columns: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The file's column for each canonical one, and what was guessed.
+
+    Args:
+        header: The file's column names.
+        columns: What the user said, canonical name to the file's name; checked by the caller.
+    """
+    found = dict(columns)
+    free = [name for name in header if name not in set(columns.values())]
+    known: dict[str, list[str]] = {}
+    for name in free:
+        known.setdefault(plain(name), []).append(name)
+    notes = []
+    for column in COLUMNS:
+        if column in found:
+            continue
+        candidates = [name for alias in (column, *OTHER_NAMES[column]) for name in known.get(alias, ())]
+        if not candidates:
+            continue
+        chosen = found[column] = candidates[0]
+        if chosen != column:
+            others = [name for name in candidates[1:] if name != chosen]
+            also = f" (it could also be {', '.join(map(repr, others))})" if others else ""
+            notes.append(f"{column} is guessed to be the column {chosen!r}{also}.")
+    return found, tuple(notes)

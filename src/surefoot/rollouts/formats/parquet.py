@@ -1,0 +1,24 @@
+"""Parquet: any table of rollouts, read piece by piece."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from surefoot.rollouts.heads import Head
+from surefoot.rollouts.sheets import MOST_COLUMNS, Sheet, too_wide
+
+HELD_IN_MEMORY = 1 << 27
+
+
+def recognises(head: Head) -> bool:
+    """Parquet files say so in their first four bytes."""
+    return head.start.startswith(b"PAR1")
+
+
+def load(head: Head) -> Sheet:
+    """The file's rows; a large file is read again for every question, which Parquet makes cheap."""
+    frame = pl.scan_parquet(head.path, glob=False)
+    width = len(frame.collect_schema())
+    if width > MOST_COLUMNS:
+        raise too_wide(width, head.name)
+    return Sheet(frame, "Parquet", hold=head.size <= HELD_IN_MEMORY)

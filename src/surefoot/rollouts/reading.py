@@ -1,0 +1,308 @@
+"""How does whatever a user has become one table of rollouts?"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.rollouts import naming
+from surefoot.rollouts.canon import Asked, from_engine, from_polars
+from surefoot.rollouts.columns import match
+from surefoot.rollouts.formats import importer_of
+from surefoot.rollouts.heads import Head
+from surefoot.rollouts.scoring import Scoring
+from surefoot.rollouts.sheets import Sheet
+from surefoot.rollouts.table import Collected, Rollouts
+
+UNKNOWN = (
+    "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines or Parquet with a success or score column) or a "
+    "known log (LeRobot, Inspect, lm-evaluation-harness, vla-eval, inspect-robots, Stable-Baselines3, RoboArena, "
+    "diffusion_policy, LIBERO text, LBM); it is none of these"
+)
+MOST_FILES = 100_000
+
+
+def read(
+    data: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    policy: str | Sequence[str] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    rubric: int | Sequence[str] | None = None,
+    stages: Sequence[str] | None = None,
+    collected: Collected | None = None,
+) -> Rollouts:
+    """The rollouts in a file, several files, a folder or a frame, as one table.
+
+    Files are recognised by their content. What was guessed is in the table's `notes`. Every row is read or none.
+
+    Args:
+        data: A path, a folder, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark.
+        columns: The names of your columns, by canonical name: ``{"policy": "method", "score": "progress"}``.
+        policy: The policy's name, for a file that does not name it; one per file when several files are given.
+        low: The least score possible. It must be known beforehand; 0 when not said.
+        high: The greatest score possible; 1 when not said.
+        rubric: The number of sub-tasks when `score` counts those passed, or the sub-tasks' columns.
+        stages: The names in `stage`, from the least to the most, when the score is the stage reached.
+        collected: How environments were met, when you know: one, shared, independent or stratified.
+
+    Raises:
+        DataError: With the file, row, column and value that could not be used.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> frame = pl.DataFrame({"method": ["new", "old"], "progress": [0.75, 0.5]})
+        >>> rollouts = sf.read(frame)
+        >>> print(rollouts)
+        2 rollouts of 2 policies, with score in [0, 1].
+        >>> rollouts.notes
+        ("policy is guessed to be the column 'method'.", "score is guessed to be the column 'progress'.")
+    """
+    asked = Asked(dict(columns or {}), Scoring.of(rubric, stages))
+    if isinstance(data, (str, PathLike)):
+        table = _files(_walk(Path(data)), asked, policy)
+    elif isinstance(data, Sequence):
+        table = _listed(data, asked, policy)
+    else:
+        if policy is not None and not isinstance(policy, str):
+            raise TypeError(f"`policy` must be one name for a frame; got {policy!r}.")
+        table = _frame(data, asked, policy)
+    scale = {"low": low, "high": high}
+    stated = {end: float(value) for end, value in scale.items() if value is not None}
+    return replace(table, **stated, collected=collected)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One file to read: its path, how messages call it, and whether it was named by the user or met in a folder."""
+
+    path: Path
+    name: str
+    met: bool
+
+
+def _walk(path: Path) -> list[_Found]:
+    if not path.is_dir():
+        return [_Found(path, path.name, met=False)]
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not _hidden(file.relative_to(path)))
+    if len(files) > MOST_FILES:
+        raise DataError(f"a folder must hold at most {MOST_FILES:,} files; got {len(files):,}.", source=str(path))
+    if not files:
+        raise DataError("the folder must hold files of rollouts; it is empty.", source=str(path))
+    return [_Found(file, file.relative_to(path).as_posix(), met=True) for file in files]
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
+    if not data:
+        raise ValueError("`data` must name at least one file; got none.")
+    for path in data:
+        if not isinstance(path, (str, PathLike)):
+            raise TypeError(
+                f"`data` must be a path, a list of paths or a frame; got a list with {type(path).__name__}."
+            )
+    names = [Path(path).name for path in data]
+    unlike = len(set(names)) < len(names)
+    found = [file for path in data for file in _walk(Path(path))]
+    if unlike:
+        found = [replace(file, name=file.path.as_posix()) for file in found]
+    return _files(found, asked, policy)
+
+
+def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
+    import narwhals as nw
+    import polars as pl
+
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise TypeError(
+            "`data` must be a path, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark; "
+            f"got {type(data).__name__}."
+        ) from None
+    lazy = frame if isinstance(frame, nw.LazyFrame) else frame.lazy()
+    there = "policy" in match(lazy.collect_schema().names(), asked.columns)[0]
+    if policy is not None and not there:
+        lazy = lazy.with_columns(nw.lit(policy).alias("policy"))
+    if frame.implementation.is_polars():
+        held = isinstance(data, pl.DataFrame)
+        with _polars_errors(""):
+            made = from_polars(lazy.to_native(), asked, source="", hold=held)
+    else:
+        made = from_engine(lazy, asked, source="")
+    ordered = (
+        not (frame.implementation.is_duckdb() or frame.implementation.is_pyspark()) or "order" in made.frame.columns
+    )
+    notes = made.notes
+    if not ordered:
+        notes = (*notes, "This engine keeps no order of rows and there is no `order` column: the order is not used.")
+    table = Rollouts(made.frame, notes=notes, ordered=ordered)
+    return _renamed(table, policy) if policy is not None and there else table
+
+
+def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
+    import narwhals as nw
+    import polars as pl
+
+    sheets, notes = _sheets(files)
+    chosen = _names([file for file, _ in sheets], policy)
+    several = len(sheets) > 1
+    frames, findings = [], []
+    for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
+        source = file.name
+        with _polars_errors(source):
+            frame, said = _named(sheet.frame, asked, name, origin)
+            if several and "source" not in frame.collect_schema():
+                frame = frame.with_columns(pl.lit(source).alias("source"))
+            made = from_polars(frame, asked, source=source, hold=sheet.hold)
+        frames.append(made.frame.to_native())
+        findings += [finding for finding in sheet.findings if finding not in findings]
+        notes += [f"{source}: {note}" if several else note for note in (*sheet.notes, *said, *made.notes)]
+    table = pl.concat(frames, how="diagonal") if several else frames[0]
+    stated = {(sheet.low, sheet.high) for _, sheet in sheets}
+    low, high = stated.pop() if len(stated) == 1 else (None, None)
+    return Rollouts(
+        nw.from_native(table),
+        low=0.0 if low is None else low,
+        high=1.0 if high is None else high,
+        notes=_brief(notes),
+        source=_sources([file.name for file, _ in sheets]),
+        findings=tuple(findings),
+        ordered=all(sheet.ordered for _, sheet in sheets),
+        files=tuple(str(file.path) for file, _ in sheets),
+    )
+
+
+def _sheets(files: list[_Found]) -> tuple[list[tuple[_Found, Sheet]], list[str]]:
+    sheets, left = [], []
+    for file in files:
+        head = Head(file.path, file.name)
+        if file.met and not head.size:
+            left.append(file.name)
+            continue
+        if not file.met:
+            head.refuse_unsafe()
+        sheet = _sheet(head, met=file.met)
+        if sheet is None:
+            left.append(file.name)
+        else:
+            sheets.append((file, sheet))
+    if not sheets:
+        raise DataError(f"{UNKNOWN}.", source=_sources(left))
+    notes = []
+    if left:
+        notes.append(f"{_sources(left)}: not rollouts, left out.")
+    whole = [sheet for _, sheet in sheets if not sheet.aggregate]
+    counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
+    if whole and counted:
+        notes.append(f"{_sources([file.name for file, _ in counted])}: totals only, left out beside the rollouts.")
+        sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
+    return sheets, notes
+
+
+def _sheet(head: Head, *, met: bool) -> Sheet | None:
+    from surefoot.rollouts.formats import delimited
+
+    with _polars_errors(head.name):
+        importer = importer_of(head) if not met else _importer_if_any(head)
+        if importer is None and not met and len(head.header) > 1:
+            importer = delimited  # so that the refusal can name the columns that are there
+        return importer.load(head) if importer is not None else None
+
+
+def _importer_if_any(head: Head) -> Any:
+    """The importer of a file met in a folder; one that is packed or not data at all is left out by name."""
+    try:
+        head.refuse_unsafe()
+    except DataError:
+        return None
+    return importer_of(head)
+
+
+def _names(files: list[_Found], policy: str | Sequence[str] | None) -> list[tuple[str, str]]:
+    if policy is None:
+        return [(name, "path") for name in naming.from_paths([file.path for file in files])]
+    if isinstance(policy, str):
+        return [(policy, "user")] * len(files)
+    if len(policy) != len(files):
+        raise ValueError(f"`policy` must name one policy per file; got {len(policy)} names for {len(files)} files.")
+    return [(name, "user") for name in policy]
+
+
+def _named(frame: Any, asked: Asked, name: str, origin: str) -> tuple[Any, tuple[str, ...]]:
+    import polars as pl
+
+    found, _ = match(list(frame.collect_schema()), asked.columns)
+    if "policy" not in found:
+        said = (
+            f"The policy is called {name!r}, after the path." if origin == "path" else f"The policy is called {name!r}."
+        )
+        return frame.with_columns(pl.lit(name).alias("policy")), (said,)
+    if origin == "path":
+        return frame, ()
+    column = pl.col(found["policy"])
+    there = frame.select(column.cast(pl.String)).unique().head(5).collect(engine="streaming").to_series().to_list()
+    if len(there) > 1:
+        raise _already_named(sorted(map(str, there)))
+    return frame.with_columns(pl.lit(name).alias(found["policy"])), (
+        f"The policy is called {name!r} as you say; the file calls it {there[0]!r}.",
+    )
+
+
+def _renamed(table: Rollouts, policy: str) -> Rollouts:
+    import narwhals as nw
+
+    if len(table.policies) > 1:
+        raise _already_named(list(table.policies))
+    said = f"The policy is called {policy!r} as you say; the table calls it {table.policies[0]!r}."
+    return replace(table, frame=table.frame.with_columns(nw.lit(policy).alias("policy")), notes=(*table.notes, said))
+
+
+def _already_named(there: list[str]) -> ValueError:
+    return ValueError(
+        f"`policy` must be left out when the data name several policies; they name {', '.join(there[:5])}. "
+        f'Narrow the table instead: .where(policy="{there[0]}").'
+    )
+
+
+@contextlib.contextmanager
+def _polars_errors(source: str) -> Iterator[None]:
+    """Whatever polars cannot parse is the data's fault and says where."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        first = str(error).strip().split("\n", 1)[0][:200]
+        raise DataError(f"the table must be readable; {first}.", source=source or None) from None
+
+
+def _sources(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 4:,} more" if len(names) > 5 else ""
+    return ", ".join(names[: 4 if more else 5]) + more
+
+
+def _brief(notes: list[str]) -> tuple[str, ...]:
+    """The same note about many files, once."""
+    said: dict[str, list[str]] = {}
+    for note in dict.fromkeys(notes):
+        source, _, rest = note.partition(": ")
+        said.setdefault(rest or source, []).append(source)
+    kept = []
+    for note in dict.fromkeys(notes):
+        source, _, rest = note.partition(": ")
+        sources = said.pop(rest or source, None)
+        if sources is None:
+            continue
+        kept.append(note if len(sources) == 1 else f"{_sources(sources)}: {rest}")
+    return tuple(kept)

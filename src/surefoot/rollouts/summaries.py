@@ -1,0 +1,85 @@
+"""What must be known of a group of rollouts so that nobody has to look at its rows again?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from surefoot.rollouts.canon import small
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    from surefoot.rollouts.table import Group
+
+
+def summarise(frame: nw.LazyFrame[Any], by: tuple[str, ...], columns: tuple[str, ...]) -> tuple[Group, ...]:
+    """Sufficient statistics per group, by one expression on the engine that holds the frame."""
+    import narwhals as nw
+
+    from surefoot.rollouts.table import Group
+
+    valid = nw.col("valid").fill_null(1).cast(nw.Float64) if "valid" in columns else None
+    prepared: list[nw.Expr] = []
+    wanted: list[nw.Expr] = [nw.len().alias("all")]
+    if valid is not None:
+        prepared.append(valid.alias("__valid__"))
+        wanted.append(nw.col("__valid__").sum().alias("valid"))
+    for column in ("success", "score"):
+        if column in columns:
+            value = nw.col(column).cast(nw.Float64)
+            kept = value if valid is None else nw.when(valid == 1.0).then(value)
+            prepared.append(kept.alias(f"__{column}__"))
+            wanted += [
+                nw.col(f"__{column}__").count().alias(f"{column}_known"),
+                nw.col(f"__{column}__").sum().alias(f"{column}_sum"),
+            ]
+    if "score" in columns:
+        score = nw.col("__score__")
+        prepared_square = (nw.col("__score__") * nw.col("__score__")).alias("__square__")
+        wanted += [
+            nw.col("__square__").sum().alias("squares"),
+            score.min().alias("least"),
+            score.max().alias("most"),
+        ]
+    names = {name: f"key_{place}" for place, name in enumerate(by)}
+    selected = frame.select(*(nw.col(name).alias(new) for name, new in names.items()), *prepared, *_one(by, prepared))
+    if "score" in columns:
+        selected = selected.with_columns(prepared_square)
+    if by:
+        keys = [nw.col(key) for key in names.values()]
+        reduced = selected.group_by(*names.values()).agg(*wanted) if keys else selected
+    else:
+        reduced = selected.select(*wanted)
+    home = small(reduced)
+    rows = [dict(zip(home, values, strict=True)) for values in zip(*home.values(), strict=True)]
+    groups = [
+        Group(
+            key=tuple(_text(row[key]) for key in names.values()),
+            rollouts=int(row["valid"]) if valid is not None else int(row["all"]),
+            void=int(row["all"]) - int(row["valid"]) if valid is not None else 0,
+            outcomes=int(row.get("success_known") or 0),
+            successes=round(row.get("success_sum") or 0),
+            scored=int(row.get("score_known") or 0),
+            total=float(row.get("score_sum") or 0.0),
+            squares=float(row.get("squares") or 0.0),
+            least=_number(row.get("least")),
+            most=_number(row.get("most")),
+        )
+        for row in rows
+    ]
+    return tuple(sorted(groups, key=lambda group: tuple((name is None, name or "") for name in group.key)))
+
+
+def _one(by: tuple[str, ...], prepared: list[Any]) -> list[Any]:
+    """A column to count when there would be none."""
+    import narwhals as nw
+
+    return [] if by or prepared else [nw.lit(1).alias("__one__")]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
