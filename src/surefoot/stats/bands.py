@@ -24,6 +24,9 @@ MOST_TAIL_TIGHT = 20_000
 """Beyond so many rollouts the exact calibration of `tail_tight` takes minutes."""
 
 
+METHOD_NAMES = {"ks": "KS", "dkw": "DKW", "tail_tight": "tail-tight"}
+
+
 class Heights(Protocol):
     """A way to make a band: how high it is after 0, 1, ..., n sorted scores, in the worst case."""
 
@@ -123,7 +126,7 @@ def band(scores: Scores, *, confidence: float = 0.95, using: Heights = ks) -> Ba
         >>> from surefoot.stats import band
         >>> worst = band(Scores([0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0] * 4))
         >>> print(worst)
-        mean at least 0.540, median at least 0.700, worst quarter averages at least 0.048 n=40 (95% ks band).
+        mean at least 0.540, median at least 0.700, worst quarter averages at least 0.048 n=40 (95% KS band).
         >>> round(worst.chance_at_least(0.6), 4)
         0.6109
 
@@ -145,7 +148,7 @@ def best_case_band(scores: Scores, *, confidence: float = 0.95, using: Heights =
         >>> from surefoot import Scores
         >>> from surefoot.stats import best_case_band
         >>> print(best_case_band(Scores([0.0, 0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9] * 4)))
-        mean at most 0.571, median at most 0.500, worst quarter averages at most 0.212 n=40 (95% ks band).
+        mean at most 0.571, median at most 0.500, worst quarter averages at most 0.212 n=40 (95% KS band).
 
     Reference:
         As for `band`, mirrored.
@@ -247,7 +250,7 @@ def _band(
         lowers=lowers,
         offset=max(height - i / n for i, height in enumerate(heights)),
         confidence=float(confidence),
-        method=using.__name__.replace("_", " "),
+        method=METHOD_NAMES.get(using.__name__, using.__name__),
         assumptions=(INDEPENDENT, RANGE, AT_LEAST if using is dkw else EXACT),
         notes=(TIES,) if tied else (),
     )
