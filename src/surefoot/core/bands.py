@@ -74,6 +74,14 @@ class Band(Record):
         """Share of the observed scores that are at most x."""
         return bisect_right(self.points, _check.real(x, "x")) / len(self.points)
 
+    def observed_quantile(self, tau: float) -> float:
+        """The smallest observed score that a share tau of the scores do not exceed."""
+        return self._quantile(_check.fraction(tau, "tau"), self._observed)
+
+    def observed_cvar(self, tau: float) -> float:
+        """The average of the worst share tau of the observed scores."""
+        return self._lowest_mean(_check.fraction(tau, "tau"), self._observed)
+
     def upper_cdf(self, x: float) -> float:
         """At most this is the chance of a score of x or less."""
         x = _check.real(x, "x")
@@ -125,6 +133,10 @@ class Band(Record):
     def cvar_ceiling(self, tau: float) -> float:
         """At most this is the average score of the worst share tau of rollouts."""
         return self._lowest_mean(_check.fraction(tau, "tau"), self._best)
+
+    @property
+    def _observed(self) -> tuple[float, ...]:
+        return tuple(i / len(self.points) for i in range(len(self.points) + 1))
 
     @property
     def _worst(self) -> tuple[float, ...]:

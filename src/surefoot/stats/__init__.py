@@ -8,6 +8,8 @@ from surefoot import _lazy
 
 _HOMES = {
     "Claim": "surefoot.stats.claims",
+    "DistributionComparison": "surefoot.stats.distributions",
+    "JointGain": "surefoot.stats.distributions",
     "MeanEvidence": "surefoot.stats.sequences",
     "MeanSequence": "surefoot.stats.sequences",
     "agresti_coull": "surefoot.stats.rates",
@@ -22,6 +24,7 @@ _HOMES = {
     "clopper_pearson": "surefoot.stats.rates",
     "clopper_pearson_lower": "surefoot.stats.rates",
     "clopper_pearson_upper": "surefoot.stats.rates",
+    "compare_distributions": "surefoot.stats.distributions",
     "coverage": "surefoot.stats.coverages",
     "dkw": "surefoot.stats.bands",
     "empirical_bernstein": "surefoot.stats.means",
@@ -62,6 +65,9 @@ if TYPE_CHECKING:
     from surefoot.stats.claims import Claim as Claim
     from surefoot.stats.claims import claim as claim
     from surefoot.stats.coverages import coverage as coverage
+    from surefoot.stats.distributions import DistributionComparison as DistributionComparison
+    from surefoot.stats.distributions import JointGain as JointGain
+    from surefoot.stats.distributions import compare_distributions as compare_distributions
     from surefoot.stats.means import betting_mean as betting_mean
     from surefoot.stats.means import betting_mean_lower as betting_mean_lower
     from surefoot.stats.means import betting_mean_upper as betting_mean_upper
