@@ -1,0 +1,294 @@
+"""Is one policy better than another? The method follows from how the data were collected, and the result says which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from surefoot import _check, stats
+from surefoot.analysis.measures import MANY, Measure, cluster_columns, clusters, mean_score, success_rate
+from surefoot.core.gain import Gain
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.scores import Scores
+from surefoot.core.tally import Tally
+from surefoot.core.verdict import Verdict
+from surefoot.errors import DataError
+from surefoot.rollouts.pairs import Pairs
+from surefoot.rollouts.table import Rollouts
+
+UNEQUAL = 0.01
+"""Task mixes further apart than this (total variation) are compared task by task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Record):
+    """Two policies compared, with the method that was chosen and why.
+
+    Attributes:
+        first: The policy that the gain and the verdict are about.
+        second: The policy it is compared with.
+        measure: Whether success or the score was compared.
+        gain: Interval, p-value and verdict, made together.
+        of_first: The first policy alone.
+        of_second: The second policy alone.
+        why: Which method was used, and the reason.
+        task: The task, or None when all are taken together.
+        notes: What a reader must know besides.
+    """
+
+    first: str
+    second: str
+    measure: Measure
+    gain: Gain
+    of_first: Interval
+    of_second: Interval
+    why: str
+    task: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mirrored(self) -> Comparison:
+        """The same comparison with the policies swapped."""
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            gain=self.gain.mirrored,
+            of_first=self.of_second,
+            of_second=self.of_first,
+        )
+
+    @property
+    def interval(self) -> Interval:
+        """Where the gain, first minus second, lies."""
+        return self.gain.interval
+
+    @property
+    def p_value(self) -> float | None:
+        """The two-sided p-value against no gain, where the method has one."""
+        return self.gain.p_value
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the interval supports, about the first policy."""
+        return self.gain.verdict
+
+    def __str__(self) -> str:
+        where = f" on {self.task}" if self.task else ""
+        return f"{self.first} against {self.second}{where}: {self.gain}"
+
+
+def compare(
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    *,
+    measure: Measure | None = None,
+    paired: bool | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Comparison:
+    """Is the first policy better than the second, and by how much?
+
+    Args:
+        rollouts: The table.
+        first: The policy the gain is about.
+        second: The policy it is compared with.
+        measure: "success" or "score"; success where the table has it.
+        paired: Whether to pair rollouts in the same environment; found out from the table when not said.
+        confidence: The confidence of the interval and the verdict.
+        margin: A gain that would not matter.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> ended = [1] * 17 + [0] * 3 + [1] * 8 + [0] * 12
+        >>> table = sf.read(pl.DataFrame({"policy": ["new"] * 20 + ["old"] * 20, "success": ended}))
+        >>> print(sf.compare(table, "new", "old").verdict)
+        better
+    """
+    what = _measure(rollouts, measure)
+    gain, why, notes = gain_of(
+        rollouts, first, second, what, paired=paired, confidence=_check.confidence(confidence), margin=margin
+    )
+    alone = success_rate if what == "success" else mean_score
+    return Comparison(
+        first=first,
+        second=second,
+        measure=what,
+        gain=gain,
+        of_first=alone(rollouts.where(policy=first), confidence=confidence),
+        of_second=alone(rollouts.where(policy=second), confidence=confidence),
+        why=why,
+        task=rollouts.tasks[0] if len(rollouts.tasks) == 1 else None,
+        notes=notes,
+    )
+
+
+def compare_tasks(
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    *,
+    measure: Measure | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> tuple[Comparison, ...]:
+    """On which tasks is the first policy better or worse, with no false one among all tasks?
+
+    Every task pays its share of the error, so that all intervals hold together.
+    """
+    rollouts.require("task")
+    both = set(rollouts.where(policy=first).tasks) & set(rollouts.where(policy=second).tasks)
+    tasks = [task for task in rollouts.tasks if task in both]
+    if not tasks:
+        raise DataError(f"{first!r} and {second!r} must share a task; they share none.", source=rollouts.source or None)
+    share = 1.0 - (1.0 - _check.confidence(confidence)) / len(tasks)
+    return tuple(
+        family_member(
+            replace(
+                compare(rollouts.where(task=task), first, second, measure=measure, confidence=share, margin=margin),
+                task=task,
+            ),
+            len(tasks),
+            confidence,
+        )
+        for task in tasks
+    )
+
+
+def family_member(comparison: Comparison, size: int, confidence: float) -> Comparison:
+    """One of `size` comparisons that hold together at `confidence`: its interval paid its share, its p-value too."""
+    if size == 1:
+        return comparison
+    gain = comparison.gain
+    adjusted = None if gain.p_value is None else min(1.0, size * gain.p_value)
+    interval = replace(gain.interval, confidence=confidence, method=f"{gain.interval.method}, Bonferroni over {size:,}")
+    return replace(comparison, gain=replace(gain, interval=interval, p_value=adjusted, method=interval.method))
+
+
+def gain_of(
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    measure: Measure,
+    *,
+    paired: bool | None,
+    confidence: float,
+    margin: float,
+) -> tuple[Gain, str, tuple[str, ...]]:
+    """The gain by the method that fits the data, why that method, and what else to know."""
+    asked = rollouts.pairing(first, second)
+    if paired is True and not asked:
+        raise DataError(f"{asked.why} They cannot be compared as pairs.", source=rollouts.source or None)
+    if asked and paired is not False:
+        return _paired(rollouts.pairs(first, second), measure, confidence, margin)
+    reason = asked.why if paired is None else "Unpaired, as asked."
+    one, other = rollouts.where(policy=first), rollouts.where(policy=second)
+    grouped = [clusters(side, measure) for side in (one, other)]
+    if any(grouped):
+        means = [_cluster_means(side, measure, found) for side, found in zip((one, other), grouped, strict=True)]
+        gain = _scaled(stats.betting_gain(*means, confidence=confidence, margin=margin), measure)
+        return gain, f"{reason} Rollouts come in clusters: betting interval on the clusters' means.", ()
+    if measure == "score":
+        return _scores(one.scores(), other.scores(), reason, confidence, margin)
+    notes: tuple[str, ...] = ()
+    if len(rollouts.tasks) > 1:
+        stratified, notes = _strata(rollouts, first, second, confidence, margin)
+        if stratified is not None:
+            return stratified, f"{reason} The policies met tasks in unequal shares: stratified by task.", notes
+    gain = stats.exact_gain(one.tally(), other.tally(), confidence=confidence, margin=margin)
+    return gain, f"{reason} Independent rollouts: {gain.method}.", notes
+
+
+def _measure(rollouts: Rollouts, measure: Measure | None) -> Measure:
+    if measure is None:
+        return "success" if "success" in rollouts.columns else "score"
+    _check.choice(measure, "measure", dict.fromkeys(("success", "score")))
+    rollouts.require(measure)
+    return measure
+
+
+def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) -> tuple[Gain, str, tuple[str, ...]]:
+    alone = pairs.first_alone + pairs.second_alone
+    notes = (f"{alone:,} rollouts had no partner and were left out.",) if alone else ()
+    why = f"Paired on {', '.join(pairs.on)} ({pairs.matched:,} pairs)"
+    names = cluster_columns(pairs.rollouts)
+    if names and set(names) < set(pairs.on):
+        one, other = pairs.scores() if measure == "score" else _outcomes(pairs)
+        keys = pairs.keys()
+        labels = keys.select(names).rows()
+        if len(labels) == len(one) and 1 < len(set(labels)) < len(labels) and _differ(one, other):
+            gain = _scaled(stats.cluster_gain(one, other, labels, confidence=confidence, margin=margin), measure)
+            return gain, f"{why}, clustered by {' and '.join(names)}: {gain.method}.", notes
+    if measure == "success":
+        gain = stats.exact_paired_gain(pairs.tally(), confidence=confidence, margin=margin)
+        return gain, f"{why}: {gain.method}.", notes
+    one, other = pairs.scores()
+    if len(one) > MANY:
+        gain = stats.cluster_gain(one, other, range(len(one)), confidence=confidence, margin=margin)
+    else:
+        gain = stats.betting_paired_gain(one, other, confidence=confidence, margin=margin)
+    return gain, f"{why}: {gain.method}.", notes
+
+
+def _scores(
+    one: Scores, other: Scores, reason: str, confidence: float, margin: float
+) -> tuple[Gain, str, tuple[str, ...]]:
+    if min(len(one), len(other)) > MANY:
+        gain = stats.welch(one, other, confidence=confidence, margin=margin)
+        return gain, f"{reason} Very many scores: {gain.method}.", ()
+    gain = stats.betting_gain(one, other, confidence=confidence, margin=margin)
+    return gain, f"{reason} Independent scores: {gain.method}.", ()
+
+
+def _strata(
+    rollouts: Rollouts, first: str, second: str, confidence: float, margin: float
+) -> tuple[Gain | None, tuple[str, ...]]:
+    """The gain stratified by task when the policies met tasks in unequal shares; and what to know otherwise."""
+    found: dict[str, dict[str, Tally]] = {first: {}, second: {}}
+    for group in rollouts.where(policy=[first, second]).summary(by=("policy", "task")):
+        if group.outcomes and group.key[1] is not None:
+            found[str(group.key[0])][str(group.key[1])] = group.tally
+    tasks = [task for task in found[first] if task in found[second]]
+    totals = [sum(tally.trials for tally in of.values()) for of in found.values()]
+    mixes = [
+        {task: tally.trials / total for task, tally in of.items()}
+        for of, total in zip(found.values(), totals, strict=True)
+    ]
+    apart = sum(abs(mixes[0].get(task, 0.0) - mixes[1].get(task, 0.0)) for task in mixes[0] | mixes[1]) / 2
+    if apart <= UNEQUAL or not tasks:
+        return None, ()
+    gain = stats.stratified_gain(
+        {task: (found[first][task], found[second][task]) for task in tasks}, confidence=confidence, margin=margin
+    )
+    left = sorted((set(found[first]) | set(found[second])) - set(tasks))
+    lost = (f"Left out, run with one policy only: {', '.join(left)}.",) if left else ()
+    return gain, (*gain.notes, *lost)
+
+
+def _outcomes(pairs: Pairs) -> tuple[Scores, Scores]:
+    values = pairs.values("success")
+    return Scores([a for a, _ in values]), Scores([b for _, b in values])
+
+
+def _differ(one: Scores, other: Scores) -> bool:
+    return len({a - b for a, b in zip(one.values, other.values, strict=True)}) > 1
+
+
+def _scaled(gain: Gain, measure: Measure) -> Gain:
+    """A gain computed from scores, shown in points when it is one of success rates."""
+    return gain if measure == "score" else replace(gain, interval=replace(gain.interval, scale="gain"))
+
+
+def _cluster_means(rollouts: Rollouts, measure: Measure, found: tuple[Sequence[object], str] | None) -> Scores:
+    values = rollouts.scores().values if measure == "score" else tuple(map(float, rollouts.outcomes()))
+    low, high = (rollouts.low, rollouts.high) if measure == "score" else (0.0, 1.0)
+    if found is None:
+        return Scores(values, low, high)
+    groups: dict[object, list[float]] = {}
+    for label, value in zip(found[0], values, strict=True):
+        groups.setdefault(label, []).append(value)
+    return Scores([min(high, max(low, fmean(group))) for group in groups.values()], low, high)

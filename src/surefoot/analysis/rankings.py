@@ -1,0 +1,95 @@
+"""Which of many policies are better than which, from a table?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+from surefoot import _check, stats
+from surefoot.analysis.comparisons import Comparison, compare, family_member
+from surefoot.analysis.measures import Measure
+from surefoot.core.verdict import Verdict
+from surefoot.rollouts.table import Rollouts
+from surefoot.stats.rankings import Ranking
+
+Progress = Callable[[int, int], None]
+
+
+def rank(
+    rollouts: Rollouts,
+    *,
+    measure: Measure | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+    progress: Progress | None = None,
+) -> Ranking:
+    """Which policies are better than which, with no false verdict among all pairs?
+
+    Each pair is compared by the method that its data call for, at its share of the error (Bonferroni), so that the
+    intervals shown agree with the verdicts and all hold together.
+
+    Args:
+        rollouts: The table.
+        measure: "success" or "score"; success where the table has it.
+        confidence: The confidence of all intervals and verdicts together.
+        margin: A gain that would not matter.
+        progress: Called with pairs done and pairs in all, for a progress bar.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> counts = {"new": 19, "mid": 10, "old": 4}
+        >>> rows = [(name, i < k) for name, k in counts.items() for i in range(20)]
+        >>> print(sf.rank(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row"))))
+        new  95.0%  rank 1  a
+        mid  50.0%  rank 2 to 3  b
+        old  20.0%  rank 2 to 3  b
+    """
+    return ranking_of(all_pairs(rollouts, measure=measure, confidence=confidence, margin=margin, progress=progress))
+
+
+def all_pairs(
+    rollouts: Rollouts,
+    *,
+    measure: Measure | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+    progress: Progress | None = None,
+) -> tuple[Comparison, ...]:
+    """Every pair of policies compared, higher estimate first, all holding together at `confidence`."""
+    confidence = _check.confidence(confidence)
+    names = rollouts.policies
+    if len(names) < 2:
+        raise ValueError(f"the table must hold at least two policies to rank; got {', '.join(names) or 'none'}.")
+    pairs = list(combinations(names, 2))
+    share = 1.0 - (1.0 - confidence) / len(pairs)
+    found = []
+    for done, (first, second) in enumerate(pairs, 1):
+        one = compare(rollouts, first, second, measure=measure, confidence=share, margin=margin)
+        if one.of_first.estimate < one.of_second.estimate:
+            one = one.mirrored
+        found.append(family_member(one, len(pairs), confidence))
+        if progress is not None:
+            progress(done, len(pairs))
+    return tuple(found)
+
+
+def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
+    """The ranking that comparisons of all pairs amount to."""
+    levels: dict[str, float] = {}
+    for one in comparisons:
+        levels[one.first], levels[one.second] = one.of_first.estimate, one.of_second.estimate
+    names = tuple(sorted(levels, key=lambda name: (-levels[name], name)))
+    pairs = tuple((one.first, one.second) for one in comparisons)
+    verdicts = [one.verdict for one in comparisons]
+    apart = [pair for pair, verdict in zip(pairs, verdicts, strict=True) if verdict in (Verdict.BETTER, Verdict.WORSE)]
+    return Ranking(
+        names=names,
+        estimates=tuple(levels[name] for name in names),
+        pairs=pairs,
+        gains=tuple(one.gain for one in comparisons),
+        ranks=stats.rank_intervals(names, pairs, verdicts),
+        letters=stats.compact_letters(names, apart),
+        confidence=comparisons[0].gain.confidence,
+        policies=(),
+    )
