@@ -33,7 +33,7 @@ class FiniteHorizonMixture(BettingRule):
 
     Attributes:
         binary: Whether scores are successes and failures; it sets the opening guess of the variance (0.5 or 0.2). Left
-            out, it is taken from the pairs already seen: 0.5 while every score so far is at an end of the range.
+            out, the guess follows the pairs already seen: 0.5 while all their scores are at the ends of the range.
 
     Example:
         >>> from surefoot.sequential import FiniteHorizonMixture
@@ -42,7 +42,7 @@ class FiniteHorizonMixture(BettingRule):
         >>> for pair in [(0.9, 0.2), (0.8, 0.4), (1.0, 0.1)]:
         ...     state = rule.step(state, pair)
         >>> print(state)
-        Undecided after 3 pairs, p = 0.203.
+        Undecided after 3 pairs, p = 0.270.
 
     Reference:
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", for betting on
@@ -60,7 +60,7 @@ class FiniteHorizonMixture(BettingRule):
     def stake(self, memory: Floats, log_wealth: Floats, seen: int, aim: Aim, past: Past) -> tuple[Floats, Any]:  # noqa: ARG002
         """The mixture's stake, raised to what the horizon asks for and capped at what is needed."""
         if self.binary is None:
-            guess = np.where(memory[_BETWEEN] > 0.0, 0.2, 0.5)
+            guess = np.where((memory[_BETWEEN] > 0.0) | (seen == 0), 0.2, 0.5)
         else:
             guess = np.full(memory.shape[1], 0.5 if self.binary else 0.2)
         variance = (_PRIOR * guess + memory[_SQUARES]) / (_PRIOR + seen)

@@ -40,7 +40,7 @@ class NScore(BettingRule):
         >>> from surefoot.sequential import NScore, run
         >>> states = run(NScore(horizon=50, bins=2), [(1, 0)] * 50)
         >>> print(states[-1])
-        Decided after 8 pairs, p = 0.042: the first policy is better.
+        Decided after 6 pairs, p = 0.0377: the first policy is better.
 
     Reference:
         Snyder et al. (2026), "Beyond binary success: sample-efficient and statistically rigorous robot policy

@@ -34,7 +34,7 @@ class Savi(Rule["SaviState"]):
     Example:
         >>> from surefoot.sequential import Savi, run
         >>> print(run(Savi(horizon=50), [(1, 0)] * 50)[-1])
-        Decided after 5 pairs, p = 0.0275: the first policy is better.
+        Decided after 4 pairs, p = 0.0352: the first policy is better.
 
     Reference:
         Turner and Grünwald (2023), "Safe sequential testing and effect estimation in stratified count data", with
