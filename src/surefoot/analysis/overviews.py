@@ -9,7 +9,7 @@ from surefoot.analysis.audits import Audit, audit
 from surefoot.analysis.comparisons import Comparison, compare_tasks
 from surefoot.analysis.measures import Measure, Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
-from surefoot.core.band import Band
+from surefoot.core.bands import Band
 from surefoot.core.record import Record
 from surefoot.rollouts.table import Rollouts
 from surefoot.stats.rankings import Ranking

@@ -2,6 +2,129 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+import surefoot as sf
+from surefoot import _check, stats
+from surefoot.cli import words
+from surefoot.core.words import rounded
+
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
+
+INTERVALS = {name.replace("_", "-"): name for name in ("wilson", "clopper_pearson", "jeffreys", "agresti_coull")}
+BOUNDS = {
+    name.replace("_", "-"): name
+    for name in ("optimal_lower", "optimal_upper", "clopper_pearson_lower", "clopper_pearson_upper")
+}
+BANDS = {name.replace("_", "-"): name for name in ("ks", "tail_tight", "dkw")}
+
+
+@app.command("rate")
+def rate(
+    half_width: Annotated[float, typer.Argument(help="Half of the width the interval may have: 0.05 for 5 points.")],
+    assumed: Annotated[
+        float | None, typer.Option("--rate", help="The rate you expect; without it the plan holds whatever the rate.")
+    ] = None,
+    using: Annotated[str, typer.Option(help=f"Method: {', '.join(INTERVALS)}.")] = "wilson",
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """How many rollouts make a success rate's interval this narrow?
+
+    Examples:
+
+        surefoot plan rate 0.05
+
+        surefoot plan rate 0.05 --rate 0.9
+    """
+    method = getattr(stats, _check.choice(using, "--using", INTERVALS))
+    plan = sf.plan_rate(half_width, rate=assumed, confidence=confidence, using=method)
+    words.show(plan, as_json=as_json)
+    if not as_json:
+        _bought(plan.table, "half-width", plan.rollouts)
+
+
+@app.command("bound")
+def bound(
+    tightness: Annotated[
+        float | None,
+        typer.Option(
+            help="How far the bound may be from the true rate on average, whatever the rate: 0.1 for 10 points."
+        ),
+    ] = None,
+    rollouts: Annotated[int | None, typer.Option(help="Rollouts.")] = None,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", "-c", help="Confidence; 0.95 when left out with one other.")
+    ] = None,
+    using: Annotated[str, typer.Option(help=f"Method: {', '.join(BOUNDS)}.")] = "optimal-lower",
+    as_json: words.AsJson = False,
+) -> None:
+    """Confidence, tightness, rollouts: any two give the third.
+
+    Examples:
+
+        surefoot plan bound --tightness 0.1
+
+        surefoot plan bound --rollouts 50
+
+        surefoot plan bound --tightness 0.1 --rollouts 50
+    """
+    method = getattr(stats, _check.choice(using, "--using", BOUNDS))
+    plan = sf.plan_bound(confidence=confidence, tightness=tightness, rollouts=rollouts, using=method)
+    words.show(plan, as_json=as_json)
+    if not as_json:
+        _bought(plan.table, "on average within", plan.rollouts)
+
+
+@app.command("band")
+def band(
+    offset: Annotated[float, typer.Argument(help="How far the worst case may lie from what is observed: 0.1.")],
+    using: Annotated[str, typer.Option(help=f"Method: {', '.join(BANDS)}.")] = "ks",
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """How many rollouts bring a score's worst-case band this close to what is observed?
+
+    Examples:
+
+        surefoot plan band 0.1
+    """
+    method = getattr(stats, _check.choice(using, "--using", BANDS))
+    words.show(sf.plan_band(offset, confidence=confidence, using=method), as_json=as_json)
+
+
+@app.command("mean")
+def mean(
+    half_width: Annotated[
+        float, typer.Argument(help="Half of the width the interval may have, in units of the score.")
+    ],
+    spread: Annotated[float, typer.Option(help="The standard deviation you expect, from a pilot.")],
+    expected: Annotated[
+        float | None, typer.Option("--mean", help="The mean you expect; the middle if left out.")
+    ] = None,
+    low: Annotated[float, typer.Option(help="The lowest score possible.")] = 0.0,
+    high: Annotated[float, typer.Option(help="The highest score possible.")] = 1.0,
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """How many rollouts make a mean score's interval about this narrow?
+
+    Examples:
+
+        surefoot plan mean 0.05 --spread 0.2
+    """
+    plan = sf.plan_mean(half_width, spread=spread, mean=expected, low=low, high=high, confidence=confidence)
+    words.show(plan, as_json=as_json)
+
+
+def _bought(rows: tuple[tuple[int, float], ...], what: str, chosen: int) -> None:
+    typer.echo("\nWhat n buys you:")
+    words.table(
+        ["rollouts", f"{what} (points)", ""],
+        [
+            [f"{size:,}", f"{rounded(100 * value, 1, 'up'):.1f}", "<- this plan" if size == chosen else ""]
+            for size, value in rows
+        ],
+    )

@@ -59,7 +59,7 @@ def table(header: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table
 
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    numeric = [all(any(c.isdigit() for c in row[i]) or not row[i] for row in rows) for i in range(len(header))]
+    numeric = [all(any(c.isdigit() for c in row[i]) for row in rows) for i in range(len(header))]
     for name, right in zip(header, numeric, strict=True):
         grid.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:
