@@ -63,20 +63,11 @@ class Pairs:
 
     def tally(self) -> PairTally:
         """The pairs by which policy succeeded, counted where the data are."""
-        import narwhals as nw
-
         self.rollouts.require("success")
-        one, two = _sides(self.rollouts, self.first, self.second, self.on, "success")
-        both = one.join(two, on=list(self.on), how="inner").group_by("first", "second").agg(nw.len().alias("pairs"))
-        home = small(both)
-        cells: dict[tuple[int | None, int | None], int] = {}
-        for one_value, two_value, count in zip(home["first"], home["second"], home["pairs"], strict=True):
-            known = tuple(None if value is None else round(value) for value in (one_value, two_value))
-            cells[known[0], known[1]] = int(count)
-        counts = [cells.get(cell, 0) for cell in ((1, 1), (1, 0), (0, 1), (0, 0))]
-        if not sum(counts):
+        met = _met(self.rollouts, self.first, self.second, self.on)
+        if not met.both + met.first_only + met.second_only + met.neither:
             raise DataError("at least one pair must have both outcomes; got none.", source=self.rollouts.source or None)
-        return PairTally(*counts)
+        return PairTally(met.both, met.first_only, met.second_only, met.neither)
 
     def scores(self) -> tuple[Scores, Scores]:
         """Both policies' scores, pair by pair, in the order the first policy's were run."""
@@ -115,39 +106,26 @@ class Pairs:
 
 def pairing(rollouts: Rollouts, first: str, second: str) -> Pairing:
     """Whether the table tells which rollouts of two policies belong together."""
-    import narwhals as nw
-
     keys = [key for key in PAIR_KEYS if key in rollouts.columns]
     _both_there(rollouts, first, second)
     if not {"condition", "seed"} & set(keys):
         return Pairing(
             (), "Not paired: there is neither a condition nor a seed to tell which rollouts belong together."
         )
-    frame = rollouts.counted()
-    empty = [
-        small(frame.filter(nw.col("policy") == name).select(*(nw.col(key).is_null().sum() for key in keys)))
-        for name in (first, second)
-    ]
-    on = tuple(key for key in keys if not any(counts[key][0] for counts in empty))
+    empty = _unfilled(rollouts, tuple(keys))
+    on = tuple(key for key in keys if not empty[first, key] and not empty[second, key])
     if not {"condition", "seed"} & set(on):
         return Pairing((), "Not paired: some rollouts have no condition and no seed.")
-    for name in (first, second):
-        twice = _repeated(frame, name, on)
-        if twice is not None:
-            place = ", ".join(f"{key} {value!r}" for key, value in zip(on, twice, strict=True))
-            return Pairing(
-                (), f"Not paired: {name!r} has more than one rollout with {place}; a repeat would tell them apart."
-            )
-    one, two = _sides(rollouts, first, second, on)
-    if not int(small(one.join(two, on=list(on), how="inner").select(nw.len().alias("pairs")))["pairs"][0]):
+    met = _met(rollouts, first, second, on)
+    if met.repeated:
+        return Pairing((), f"Not paired: {met.repeated}; a repeat would tell them apart.")
+    if not met.matched:
         return Pairing((), f"Not paired: {first!r} and {second!r} share no {', '.join(on)}.")
     return Pairing(on, f"Paired on {', '.join(on)}.")
 
 
 def matched(rollouts: Rollouts, first: str, second: str, on: Sequence[str] | None) -> Pairs:
     """The pairs of two policies; see `Rollouts.pairs`."""
-    import narwhals as nw
-
     if on is None:
         answer = pairing(rollouts, first, second)
         if not answer:
@@ -158,31 +136,35 @@ def matched(rollouts: Rollouts, first: str, second: str, on: Sequence[str] | Non
         keys = answer.on
     else:
         keys = (on,) if isinstance(on, str) else tuple(on)
-        _both_there(rollouts, first, second)
         _declared(rollouts, first, second, keys)
-    one, two = _sides(rollouts, first, second, keys)
-    count = [int(small(side.select(nw.len().alias("rows")))["rows"][0]) for side in (one, two)]
-    pairs = int(small(one.join(two, on=list(keys), how="inner").select(nw.len().alias("pairs")))["pairs"][0])
-    if not pairs:
+    met = _met(rollouts, first, second, keys)
+    if not met.matched:
         raise DataError(f"{first!r} and {second!r} must share some {', '.join(keys)}; they share none.")
-    return Pairs(first, second, keys, pairs, count[0] - pairs, count[1] - pairs, on is not None, rollouts)
+    alone = met.first_rollouts - met.matched, met.second_rollouts - met.matched
+    return Pairs(first, second, keys, met.matched, *alone, on is not None, rollouts)
 
 
 def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]) -> None:
+    _both_there(rollouts, first, second)
     if not keys or "policy" in keys:
         raise ValueError(f"`on` must name columns other than policy; got {keys!r}.")
     for key in keys:
         if key not in COLUMNS:
             raise ValueError(f"`on` must name columns of a rollout; got {key!r}.")
         rollouts.require(key)
+    empty = _unfilled(rollouts, keys)
     for name in (first, second):
-        twice = _repeated(rollouts.counted(), name, keys)
-        if twice is not None:
-            place = ", ".join(f"{key} {value!r}" for key, value in zip(keys, twice, strict=True))
-            raise DataError(
-                f"{name!r} must have one rollout per {', '.join(keys)}; it has more with {place}.",
-                source=rollouts.source or None,
-            )
+        for key in keys:
+            if empty[name, key]:
+                raise DataError(
+                    f"`{key}` must be known for every rollout of {name!r}; {empty[name, key]:,} have none.",
+                    source=rollouts.source or None,
+                )
+    met = _met(rollouts, first, second, keys)
+    if met.repeated:
+        raise DataError(
+            f"each policy must have one rollout per {', '.join(keys)}; {met.repeated}.", source=rollouts.source or None
+        )
 
 
 def _both_there(rollouts: Rollouts, first: str, second: str) -> None:
@@ -193,30 +175,116 @@ def _both_there(rollouts: Rollouts, first: str, second: str) -> None:
             rollouts.where(policy=name)  # raises, naming the policies that are there
 
 
-def _repeated(frame: nw.LazyFrame[Any], policy: str, on: tuple[str, ...]) -> tuple[object, ...] | None:
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """What two policies did in the environments they met."""
+
+    first_rollouts: int
+    second_rollouts: int
+    matched: int
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    repeated: str
+
+
+WIDE = 8
+"""Up to this many policies, every environment is looked up once for all of them; above, once for each pair."""
+
+
+def _met(rollouts: Rollouts, first: str, second: str, on: tuple[str, ...]) -> _Met:
+    """The counts of two policies, from one grouping of the table by environment that all pairs share."""
+    names = rollouts.policies if len(rollouts.policies) <= WIDE else (first, second)
+    key = (*on, "|", *names)
+    kept = rollouts.environments
+    if key not in kept:
+        kept[key] = _by_environment(rollouts, names, on)
+    if (*key, first, second) not in kept:
+        kept[*key, first, second] = _counted(kept[key], first, second, names, on)
+    answer: _Met = kept[*key, first, second]
+    return answer
+
+
+def _by_environment(rollouts: Rollouts, names: tuple[str, ...], on: tuple[str, ...]) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
-    same = frame.filter(nw.col("policy") == policy).group_by(*on).agg(nw.len().alias("__times__"))
-    home = small(same.filter(nw.col("__times__") > 1).head(1))
-    return tuple(home[key][0] for key in on) if home["__times__"] else None
+    frame = rollouts.counted().filter(nw.col("policy").is_in(list(names)))
+    has = "success" in rollouts.columns
+    columns, wanted = [], []
+    for place, name in enumerate(names):
+        own = nw.col("policy") == name
+        columns.append(nw.when(own).then(nw.lit(1)).otherwise(nw.lit(0)).alias(f"n{place}"))
+        wanted.append(nw.col(f"n{place}").sum())
+        if has:
+            columns.append(nw.when(own).then(nw.col("success").cast(nw.Float64)).alias(f"s{place}"))
+            wanted.append(nw.col(f"s{place}").max())
+    keys = {key: f"key_{place}" for place, key in enumerate(on)}
+    wide = frame.select(*(nw.col(key).alias(new) for key, new in keys.items()), *columns)
+    grouped = wide.group_by(*keys.values()).agg(*wanted)
+    if grouped.implementation.is_polars():
+        held: nw.LazyFrame[Any] = nw.from_native(grouped.to_native().collect(engine="streaming").lazy())
+        return held
+    return grouped
 
 
-def _sides(
-    rollouts: Rollouts, first: str, second: str, on: tuple[str, ...], column: str | None = None
-) -> tuple[nw.LazyFrame[Any], nw.LazyFrame[Any]]:
+def _counted(wide: nw.LazyFrame[Any], first: str, second: str, names: tuple[str, ...], on: tuple[str, ...]) -> _Met:
     import narwhals as nw
 
-    frame = rollouts.counted()
+    a, b = names.index(first), names.index(second)
+    one, two = nw.col(f"n{a}"), nw.col(f"n{b}")
 
-    def side(policy: str, name: str) -> nw.LazyFrame[Any]:
-        value = [] if column is None else [nw.col(column).alias(name)]
-        return frame.filter(nw.col("policy") == policy).select(*on, *value)
+    def count(flag: nw.Expr, name: str) -> nw.Expr:
+        return nw.when(flag).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias(name)
 
-    return side(first, "first"), side(second, "second")
+    wanted = [
+        one.sum().alias("first_rollouts"),
+        two.sum().alias("second_rollouts"),
+        count((one > 0) & (two > 0), "matched"),
+        count((one > 1) | (two > 1), "repeated"),
+    ]
+    cells = {"both": (1.0, 1.0), "first_only": (1.0, 0.0), "second_only": (0.0, 1.0), "neither": (0.0, 0.0)}
+    if f"s{a}" in wide.collect_schema().names():
+        for name, (x, y) in cells.items():
+            wanted.append(count((nw.col(f"s{a}") == x) & (nw.col(f"s{b}") == y), name))
+    home = {name: int(values[0] or 0) for name, values in small(wide.select(*wanted)).items()}
+    repeated = ""
+    if home.pop("repeated"):
+        twice = small(wide.filter((one > 1) | (two > 1)).head(1))
+        place = ", ".join(f"{key} {twice[f'key_{number}'][0]!r}" for number, key in enumerate(on))
+        times, who = max((twice[f"n{a}"][0], first), (twice[f"n{b}"][0], second))
+        repeated = f"{who!r} has {int(times)} rollouts with {place}"
+    return _Met(**{name: home.get(name, 0) for name in (*cells, *home)}, repeated=repeated)
+
+
+def _unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> dict[tuple[str, str], int]:
+    """How many rollouts of each policy lack each key."""
+    import narwhals as nw
+
+    kept = rollouts.environments
+    if keys not in kept:
+        names = {key: f"key_{place}" for place, key in enumerate(keys)}
+        flags = [
+            nw.when(nw.col(key).is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(new) for key, new in names.items()
+        ]
+        missing = rollouts.counted().select("policy", *flags).group_by("policy")
+        home = small(missing.agg(*(nw.col(new).sum() for new in names.values())))
+        table = {
+            (policy, key): int(home[new][place])
+            for place, policy in enumerate(home["policy"])
+            for key, new in names.items()
+        }
+        kept[keys] = table
+    answer: dict[tuple[str, str], int] = kept[keys]
+    return answer
 
 
 def _home(rollouts: Rollouts, policy: str, on: tuple[str, ...], column: str, name: str) -> pl.DataFrame:
     import polars as pl
 
-    lists = small(rollouts.where(policy=policy).in_order(*on, column))
+    own = rollouts.where(policy=policy).in_order(*on, column)
+    if own.implementation.is_polars():
+        home: pl.DataFrame = own.to_native().collect(engine="streaming")
+        return home.select(*on, pl.col(column).alias(name))
+    lists = small(own)
     return pl.DataFrame({**{key: lists[key] for key in on}, name: lists[column]}, infer_schema_length=None)

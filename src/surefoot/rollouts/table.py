@@ -328,6 +328,11 @@ class Rollouts:
     def _summaries(self) -> dict[tuple[str, ...], tuple[Group, ...]]:
         return {}
 
+    @functools.cached_property
+    def environments(self) -> dict[tuple[str, ...], Any]:
+        """What was found out about shared environments, so that it is looked up once; used by `pairs`."""
+        return {}
+
     def counted(self) -> nw.LazyFrame[Any]:
         """The rows that count: those not declared void."""
         import narwhals as nw
