@@ -19,6 +19,7 @@ from surefoot.errors import SurefootError
 USAGE, DATA = 64, 65
 
 COMMANDS = {
+    "band": "surefoot.cli.band:band",
     "rate": "surefoot.cli.rate:rate",
     "plan": "surefoot.cli.plan:app",
     "demo": "surefoot.cli.demo:demo",
