@@ -1,0 +1,176 @@
+"""Which pictures tell what a table supports?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from surefoot.core import words
+from surefoot.core.interval import Interval
+from surefoot.core.scores import Scores
+from surefoot.core.tally import Tally
+from surefoot.core.verdict import Verdict
+from surefoot.reporting import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    from surefoot.analysis.comparisons import Comparison
+    from surefoot.analysis.measures import Measure, Measurement
+
+VERDICT_COLOUR = {Verdict.BETTER: style.GOOD, Verdict.WORSE: style.BAD}
+MOST_ROWS = 60
+
+
+def intervals_figure(policies: Sequence[Measurement], measure: Measure, letters: Sequence[str] = ()) -> Figure:
+    """Every policy's rate or mean score with its interval, and how many rollouts were behind it."""
+    rows = [(one.policy, one.of(measure)) for one in policies]
+    with style.drawing():
+        figure, axes = style.canvas(7.0, 0.9 + 0.38 * len(rows))
+        for place, (_, found) in enumerate(rows):
+            if found is not None:
+                _whisker(axes, place, found, style.COLOURS[0])
+                _beside(axes, place, _size(found) + (f"  {letters[place]}" if letters else ""))
+        _rows(axes, [name for name, _ in rows])
+        first = next((found for _, found in rows if found is not None), None)
+        _value_axis(axes, first)
+        sure = f"{words.percent(first.confidence)} interval" if first else "interval"
+        axes.set_xlabel(f"{'success rate' if measure == 'success' else 'mean score'}, with its {sure}")
+    return figure
+
+
+def forest_figure(comparisons: Sequence[Comparison], labels: Sequence[str], title: str) -> Figure:
+    """Every gain with its interval, and zero marked: what touches the line is not decided."""
+    with style.drawing():
+        figure, axes = style.canvas(7.0, 1.0 + 0.36 * len(comparisons))
+        axes.axvline(0.0, color=style.FAINT, linewidth=1.0)
+        for place, one in enumerate(comparisons):
+            colour = VERDICT_COLOUR.get(one.verdict, style.UNSURE)
+            _whisker(axes, place, one.interval, colour, filled=one.verdict in VERDICT_COLOUR)
+            shown = words.number(one.interval.estimate, one.interval.scale)
+            _beside(axes, place, f"{shown} {words.span(one.interval.low, one.interval.high, one.interval.scale)}")
+        _rows(axes, labels)
+        if comparisons and comparisons[0].interval.scale == "gain":
+            from matplotlib.ticker import FuncFormatter
+
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:+.0f}"))
+        axes.set_xlabel(title)
+    return figure
+
+
+def heat_figure(cells: Sequence[Measurement], measure: Measure) -> Figure:
+    """Tasks against policies, each cell with its rate or mean and n."""
+    policies = list(dict.fromkeys(one.policy for one in cells))
+    tasks = list(dict.fromkeys(one.task or "" for one in cells))
+    found = {(one.task or "", one.policy): one.of(measure) for one in cells}
+    with style.drawing():
+        figure, axes = style.canvas(1.8 + 1.1 * len(policies), 0.9 + 0.34 * len(tasks))
+        for row, task in enumerate(tasks):
+            for column, policy in enumerate(policies):
+                one = found.get((task, policy))
+                if one is None:
+                    continue
+                level = _level(one)
+                axes.add_patch(_tile(column, row, level))
+                text = f"{words.number(one.estimate, one.scale)}  n={one.trials:,}"
+                axes.text(
+                    column,
+                    row,
+                    text,
+                    ha="center",
+                    va="center",
+                    fontsize=8.5,
+                    color="white" if level > 0.55 else "#1a1d20",
+                )
+        axes.set(xlim=(-0.5, len(policies) - 0.5), ylim=(len(tasks) - 0.5, -0.5))
+        axes.set_xticks(range(len(policies)), [_short(name, 16) for name in policies])
+        axes.set_yticks(range(len(tasks)), [_short(name, 28) for name in tasks])
+        axes.tick_params(length=0)
+        for side in axes.spines.values():
+            side.set_visible(False)
+    return figure
+
+
+def scores_figure(
+    scores: Sequence[tuple[str, Sequence[float]]], letters: Sequence[str], low: float, high: float
+) -> Figure:
+    """Every score of every policy, with the mean, the letters and how many rollouts were used."""
+    with style.drawing():
+        figure, axes = style.canvas(7.0, 1.0 + 0.55 * len(scores))
+        for place, (_, values) in enumerate(scores):
+            _strip(axes, place, values, style.COLOURS[place % len(style.COLOURS)])
+            letter = f"  {letters[place]}" if letters else ""
+            _beside(axes, place, f"n={len(values):,}{letter}")
+        _rows(axes, [name for name, _ in scores])
+        pad = 0.02 * (high - low)
+        axes.set(xlim=(low - pad, high + pad), xlabel="score of each rollout; the bar is the mean")
+    return figure
+
+
+def _strip(axes: Axes, place: int, values: Sequence[float], colour: str) -> None:
+    """Dots piled up where scores are equal, so that levels of partial credit can be counted by eye."""
+    piles: dict[float, int] = {}
+    most = max(values.count(value) for value in set(values)) if len(values) <= 2000 else 60
+    step = min(0.035, 0.36 / max(1, most / 2))
+    for value in values:
+        rank = piles.get(value, 0)
+        piles[value] = rank + 1
+        offset = (rank + 1) // 2 * step * (1 if rank % 2 else -1)
+        axes.plot(value, place + max(-0.38, min(0.38, offset)), ".", color=colour, markersize=4.5, alpha=0.65, mew=0)
+    mean = sum(values) / len(values)
+    axes.plot([mean, mean], [place - 0.38, place + 0.38], color=style.INK, linewidth=2.0)
+
+
+def _whisker(axes: Axes, place: int, found: Interval, colour: str, *, filled: bool = True) -> None:
+    axes.plot([found.low, found.high], [place, place], color=colour, linewidth=2.4, solid_capstyle="butt")
+    axes.plot(found.estimate, place, "o", color=colour, markersize=7, markerfacecolor=colour if filled else "none")
+
+
+def _beside(axes: Axes, place: int, text: str) -> None:
+    axes.annotate(
+        text, (1.0, place), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points", va="center",
+        fontsize=9, annotation_clip=False,
+    )  # fmt: skip
+
+
+def _rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), [_short(name, 34) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x", color=style.FAINT, alpha=0.25, linewidth=0.7)
+    axes.set_axisbelow(True)
+
+
+def _value_axis(axes: Axes, found: Interval | None) -> None:
+    if found is not None and found.scale == "rate":
+        from matplotlib.ticker import PercentFormatter
+
+        axes.set_xlim(-0.01, 1.01)
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+
+
+def _size(found: Interval) -> str:
+    tally = found.data[0] if found.data else None
+    return f"{tally.successes:,}/{tally.trials:,}" if isinstance(tally, Tally) else f"n={found.trials:,}"
+
+
+def _level(found: Interval) -> float:
+    """How dark a cell is: the rate itself, or where the mean lies between the ends of the score's range."""
+    scores = found.data[0] if found.data else None
+    if found.scale == "rate" or not isinstance(scores, Scores):
+        return min(1.0, max(0.0, found.estimate))
+    return (found.estimate - scores.low) / (scores.high - scores.low)
+
+
+def _tile(column: int, row: int, level: float) -> Rectangle:
+    from matplotlib import colormaps
+    from matplotlib.patches import Rectangle as Tile
+
+    return Tile((column - 0.48, row - 0.46), 0.96, 0.92, color=colormaps["cividis_r"](level), linewidth=0)
+
+
+def _short(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"

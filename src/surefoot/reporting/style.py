@@ -1,0 +1,87 @@
+"""How does every figure look, in print, on a dark screen and to colour-blind people?
+
+Text and axes are drawn in one ink colour; on a page that ink becomes the page's own text colour.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#1a1d21"
+FAINT = "#8a8f98"
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6A00")
+"""Okabe and Ito's colours, in an order whose neighbours differ in lightness too."""
+GOOD, BAD, UNSURE = "#0072B2", "#D55E00", FAINT
+
+RC: dict[Any, Any] = {
+    "text.parse_math": False,  # a dollar sign in a policy's name is a dollar sign
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10.0,
+    "text.color": INK,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def canvas(width: float, height: float) -> tuple[Figure, Axes]:
+    """An empty figure with one pair of axes, in inches. Use it inside `drawing`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def drawing() -> AbstractContextManager[None]:
+    """The settings every figure is drawn and saved with; a context manager."""
+    import matplotlib as mpl
+
+    return mpl.rc_context(RC)
+
+
+def inline_svg(figure: Figure, name: str, description: str) -> str:
+    """The figure as an SVG element to put into a page: named, described, and in the page's own ink."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    with mpl.rc_context({**RC, "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
+    text = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
+    text = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', text)
+    text = text.replace(INK, "currentColor")
+    width = re.search(r'width="([\d.]+)pt"', text)
+    text = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", text, count=1)
+    most = f"{float(width.group(1)) * 4 / 3:.0f}" if width else "700"
+    label = f'<svg role="img" aria-label="{_escaped(description)}" style="max-width:{most}px"'
+    return text.replace("<svg", label, 1)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure as .svg, .png or .pdf."""
+    import matplotlib as mpl
+
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise ValueError(f"`path` must end in .svg, .png or .pdf; got {path.name!r}.")
+    with mpl.rc_context({**RC, "svg.hashsalt": "surefoot"}):
+        figure.savefig(path, dpi=160, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
