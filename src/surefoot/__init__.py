@@ -25,7 +25,9 @@ _HOMES = {
     "Tally": "surefoot.core.tally",
     "Verdict": "surefoot.core.verdict",
     "plan_band": "surefoot.planning.bands",
+    "plan_bound": "surefoot.planning.bounds",
     "plan_mean": "surefoot.planning.means",
+    "plan_rate": "surefoot.planning.rates",
     "read": "surefoot.rollouts.reading",
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
     from surefoot.errors import StudyError as StudyError
     from surefoot.errors import SurefootError as SurefootError
     from surefoot.planning.bands import plan_band as plan_band
+    from surefoot.planning.bounds import plan_bound as plan_bound
     from surefoot.planning.means import plan_mean as plan_mean
+    from surefoot.planning.rates import plan_rate as plan_rate
     from surefoot.rollouts.reading import read as read
     from surefoot.rollouts.table import Rollouts as Rollouts
 

@@ -16,8 +16,10 @@ _ROUNDS = 200
 _EPS = float(np.finfo(float).eps)
 
 
-def solve(function: Callable[..., Floats], low: ArrayLike, high: ArrayLike, *args: ArrayLike) -> Floats:
-    """The x in each [low, high] with function(x, *args) = 0, to the last digits.
+def solve(
+    function: Callable[..., Floats], low: ArrayLike, high: ArrayLike, *args: ArrayLike, within: float = 0.0
+) -> Floats:
+    """The x in each [low, high] with function(x, *args) = 0, to the last digits or `within` so much.
 
     Chandrupatla's method, one step for all unfinished elements at a time: inverse quadratic interpolation where
     it is safe, halving where it is not, so a bracket never grows. Where both ends have the same sign the end
@@ -28,6 +30,7 @@ def solve(function: Callable[..., Floats], low: ArrayLike, high: ArrayLike, *arg
         low: Left ends.
         high: Right ends.
         args: Further arrays, one element per root.
+        within: How far from the root an answer may be; 0 for the last digits.
     """
     left, right, *rest = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float), *map(np.asarray, args))
     shape = left.shape
@@ -52,7 +55,7 @@ def solve(function: Callable[..., Floats], low: ArrayLike, high: ArrayLike, *arg
         a, fa = x, fx
         best = np.where(np.abs(fa) <= np.abs(fb), a, b)
         answer[live] = best
-        close = 2.0 * _EPS * np.abs(best) + 1e-300
+        close = np.maximum(2.0 * _EPS * np.abs(best) + 1e-300, within / 2.0)
         go = (fx != 0.0) & (np.abs(b - a) > 2.0 * close)
         if not go.all():
             live, a, b, c, fa, fb, fc, close = (v[go] for v in (live, a, b, c, fa, fb, fc, close))

@@ -1,1 +1,5 @@
-"""."""
+"""Before the first rollout: how many?
+
+`plan_rate` and `plan_bound` plan one success rate, `plan_band` and `plan_mean` a score, `plan_comparison` two policies;
+all are names of the package itself.
+"""

@@ -19,7 +19,7 @@ from surefoot.numerics import beta, normal, optimal, score
 from surefoot.stats import optima, rates
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def randomised(method: Method) -> bool:
     return "draw" in inspect.signature(method).parameters
 
 
-def ends(method: Method, successes: Floats, trials: float, confidence: float, draws: Floats | float = 0.0) -> Ends:
+def ends(method: Method, successes: ArrayLike, trials: float, confidence: float, draws: ArrayLike = 0.0) -> Ends:
     """Low and high ends at every count; a bound has 0 or 1 on its open side.
 
     Args:
@@ -42,20 +42,20 @@ def ends(method: Method, successes: Floats, trials: float, confidence: float, dr
         confidence: The confidence asked of the method.
         draws: The draw at every count, for a randomised method.
     """
-    successes = np.asarray(successes, float)
+    counts = np.asarray(successes, float)
     tail = 1.0 - _check.confidence(confidence)
     if method in _PLAIN:
-        return _shaped(_PLAIN[method](successes, trials, tail), successes)
+        return _shaped(_PLAIN[method](counts, trials, tail), counts)
     if method in _DRAWN:
-        return _shaped(_DRAWN[method](successes, trials, tail, np.asarray(draws, float)), successes)
-    chance = np.broadcast_to(np.asarray(draws, float), successes.shape)
+        return _shaped(_DRAWN[method](counts, trials, tail, np.asarray(draws, float)), counts)
+    chance = np.broadcast_to(np.asarray(draws, float), counts.shape)
     drawn = randomised(method)
     pairs = [
         _pair(method(Tally(int(k), int(trials)), confidence=confidence, **({"draw": float(u)} if drawn else {})))
-        for k, u in zip(successes.ravel(), chance.ravel(), strict=True)
+        for k, u in zip(counts.ravel(), chance.ravel(), strict=True)
     ]
     flat = np.array(pairs, float).reshape(-1, 2)
-    return flat[:, 0].reshape(successes.shape), flat[:, 1].reshape(successes.shape)
+    return flat[:, 0].reshape(counts.shape), flat[:, 1].reshape(counts.shape)
 
 
 def smooth(method: Method) -> bool:
@@ -65,8 +65,19 @@ def smooth(method: Method) -> bool:
 
 def kind(method: Method, confidence: float) -> str:
     """What the method gives: ``interval``, ``lower`` or ``upper``."""
-    sample = method(Tally(1, 2), confidence=confidence, **({"draw": 0.5} if randomised(method) else {}))
+    sample = _sample(method, confidence)
     return sample.side if isinstance(sample, Bound) else "interval"
+
+
+def name(method: Method, confidence: float) -> str:
+    """What the method calls itself."""
+    return _sample(method, confidence).method
+
+
+def _sample(method: Method, confidence: float) -> Interval | Bound:
+    if not callable(method):
+        raise TypeError(_check.refusal("using", "be a function such as `wilson`", method))
+    return method(Tally(1, 2), confidence=confidence, **({"draw": 0.5} if randomised(method) else {}))
 
 
 def _shaped(ends: Ends, like: Floats) -> Ends:

@@ -197,7 +197,7 @@ def _curve(trials: int, using: Method, confidence: float, side: str) -> Curve:
 
     trials = _total(trials, MOST)
     confidence = _check.confidence(confidence)
-    if using in (optimal_lower, optimal_upper) and using is (optimal_lower if side == "lower" else optimal_upper):
+    if using is (optimal_lower if side == "lower" else optimal_upper):
         return shortage.optimal(trials, 1.0 - confidence)
     _fits(using, confidence, side)
     low, high = sweeps.ends(using, np.arange(trials + 1.0), trials, confidence)
@@ -223,10 +223,8 @@ def _widths(trials: int, using: Method, confidence: float) -> Floats:
 def _fits(using: Method, confidence: float, wanted: str) -> None:
     from surefoot.stats import sweeps
 
-    if not callable(using):
-        raise TypeError(_check.refusal("using", "be a function such as `clopper_pearson_lower`", using))
-    name = getattr(using, "__name__", repr(using))
     gives = sweeps.kind(using, confidence)
+    name = getattr(using, "__name__", repr(using))
     if gives != wanted:
         what = {"lower": "a lower bound", "upper": "an upper bound", "interval": "an interval"}
         raise ValueError(f"`using` must give {what[wanted]}; got `{name}`, which gives {what[gives]}.")

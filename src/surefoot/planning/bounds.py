@@ -1,0 +1,182 @@
+"""How do the rollouts, the confidence and the tightness of a bound hang together?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.record import Record
+from surefoot.planning.rates import SIZES, points
+from surefoot.stats import tightness as tightnesses
+from surefoot.stats.optima import optimal_lower
+from surefoot.stats.rates import INDEPENDENT
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from surefoot.core.certified import Certified
+    from surefoot.stats.sweeps import Method
+
+    Floats = NDArray[np.float64]
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPlan(Record):
+    """How many rollouts keep a bound close to the truth, at which confidence.
+
+    Attributes:
+        rollouts: The number to plan.
+        confidence: The confidence of the bound.
+        tightness: How far the bound is from the true rate on average, at most, whatever the rate.
+        reached: The proved tightness of the plan; never above `tightness`.
+        solved: Which of the three was found from the other two.
+        method: The bound.
+        table: What n buys you: rollouts, and the tightness they give at this confidence.
+        assumptions: What must hold.
+    """
+
+    rollouts: int
+    confidence: float
+    tightness: float
+    reached: float
+    solved: str
+    method: str
+    table: tuple[tuple[int, float], ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        sure = words.percent(self.confidence)
+        if self.solved == "confidence":
+            sure = f"{words.rounded(100 * self.confidence, 2, 'down'):.10g}%"
+        asked = "" if self.solved == "tightness" else f" (asked: {100 * self.tightness:g})"
+        return (
+            f"{words.rollouts(self.rollouts)}: the {sure} {self.method} bound is then on average within "
+            f"{points(self.reached)} of the true rate, whatever that is{asked}."
+        )
+
+
+def plan_bound(
+    *,
+    confidence: float | None = None,
+    tightness: float | None = None,
+    rollouts: int | None = None,
+    using: Method = optimal_lower,
+) -> BoundPlan:
+    """Of a bound's confidence, tightness and rollouts, what do any two say about the third?
+
+    Args:
+        confidence: The confidence of the bound; 0.95 when only one of the other two is given.
+        tightness: How far the bound may be from the true rate on average, whatever the rate: the maximum expected
+            shortage (of an upper bound, excess).
+        rollouts: Rollouts, up to 100,000.
+        using: A function that makes a bound, such as `optimal_lower` or `clopper_pearson_lower`.
+
+    Returns:
+        All three, the proved tightness, and the table of what other numbers of rollouts buy.
+
+    Example:
+        >>> from surefoot import plan_bound
+        >>> print(plan_bound(confidence=0.95, rollouts=50))
+        50 rollouts: the 95% optimal bound is then on average within 11.8 points of the true rate, whatever that is.
+        >>> plan_bound(confidence=0.95, tightness=0.1).rollouts
+        69
+        >>> round(plan_bound(tightness=0.1, rollouts=50).confidence, 3)
+        0.917
+
+    Reference:
+        Vincent et al., "How generalizable is my behavior cloning policy?", section IV: the maximum expected shortage
+        falls with the rollouts and rises with the confidence, so each is found by bisection.
+    """
+    from surefoot.stats import sweeps
+
+    given = [name for name, value in (("tightness", tightness), ("rollouts", rollouts)) if value is not None]
+    if (not given) or (confidence is not None and len(given) == 2):
+        raise ValueError(
+            "`confidence`, `tightness` and `rollouts` must leave exactly one to be found; "
+            f"got {'all three' if given else 'neither `tightness` nor `rollouts`'}."
+        )
+    asked = None if tightness is None else _check.fraction(tightness, "tightness", hint="Write 0.1 for 10 points.")
+    if confidence is None and asked is not None and rollouts is not None:
+        solved, total = "confidence", _check.whole(rollouts, "rollouts", least=1)
+        sure = _surest(total, asked, using)
+    else:
+        sure = _check.confidence(0.95 if confidence is None else confidence)
+        if rollouts is not None:
+            solved, total = "tightness", _check.whole(rollouts, "rollouts", least=1)
+        else:
+            solved, total = "rollouts", _fewest(asked or 0.0, sure, using)
+    reached = _worst(total, sure, using, 1e-9).high
+    if asked is not None:
+        reached = min(reached, asked)  # both are proved
+    return BoundPlan(
+        rollouts=total,
+        confidence=sure,
+        tightness=reached if asked is None else asked,
+        reached=reached,
+        solved=solved,
+        method=sweeps.name(using, sure),
+        table=tuple((size, _worst(size, sure, using, 1e-6).high) for size in sorted({*SIZES, total})),
+        assumptions=(INDEPENDENT,),
+    )
+
+
+def _worst(rollouts: int, confidence: float, using: Method, tolerance: float) -> Certified:
+    from surefoot.stats import sweeps
+
+    upper = sweeps.kind(using, confidence) == "upper"
+    worst = tightnesses.max_expected_excess if upper else tightnesses.max_expected_shortage
+    return worst(rollouts, using=using, confidence=confidence, tolerance=max(tolerance, 1e-11))
+
+
+def _proved(rollouts: int, confidence: float, using: Method, tightness: float) -> tuple[bool, float]:
+    """Whether the worst is proved to be at most `tightness`, and the worst; a finer proof where one cannot tell."""
+    for tolerance in (1e-6 * tightness, 1e-10):
+        worst = _worst(rollouts, confidence, using, tolerance)
+        if worst.high <= tightness or worst.low > tightness:
+            break
+    return worst.high <= tightness, worst.value
+
+
+def _fewest(tightness: float, confidence: float, using: Method) -> int:
+    """The fewest rollouts that are tight enough: the worst falls about as one over their root."""
+    # The normal limit: on average z Phi(z) + phi(z) standard errors short, and a standard error is at most 1/2 sqrt(n).
+    z = _NORMAL.inv_cdf(confidence)
+    guess = int(((z * confidence + _NORMAL.pdf(z)) / (2.0 * tightness)) ** 2)
+    few, many = 0, tightnesses.MOST + 1
+    while many - few > 1:
+        total = min(max(guess, few + 1), many - 1)
+        enough, worst = _proved(total, confidence, using, tightness)
+        few, many = (few, total) if enough else (total, many)
+        guess = round(total * (worst / tightness) ** 2)
+    if many > tightnesses.MOST:
+        raise ValueError(
+            f"`tightness` must be reachable with {tightnesses.MOST:,} rollouts at confidence {confidence:g}; "
+            f"got {tightness!r}."
+        )
+    return many
+
+
+def _surest(rollouts: int, tightness: float, using: Method) -> float:
+    """The largest confidence, to some seven digits, at which the bound is tight enough."""
+    import numpy as np
+
+    from surefoot.numerics import roots
+
+    def lacking(quantiles: Floats) -> Floats:
+        sure = [_NORMAL.cdf(float(z)) for z in quantiles]
+        return np.array([_worst(rollouts, c, using, 1e-6 * tightness).value - tightness for c in sure])
+
+    z = float(roots.solve(lacking, -6.0, 8.0, within=1e-7))
+    for _ in range(20):  # a hair less sure, until it is proved
+        if _proved(rollouts, _NORMAL.cdf(z), using, tightness)[0]:
+            return _NORMAL.cdf(z)
+        z -= 1e-7
+    raise ValueError(
+        f"`tightness` must be reachable with {words.rollouts(rollouts)} at some confidence; got {tightness!r}."
+    )

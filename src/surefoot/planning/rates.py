@@ -1,0 +1,127 @@
+"""How many rollouts make a success rate's interval narrow enough?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.record import Record
+from surefoot.stats.rates import INDEPENDENT, wilson
+
+if TYPE_CHECKING:
+    from surefoot.stats.sweeps import Method
+
+SIZES = (10, 20, 50, 100, 200, 500, 1000)
+"""The rows of a table "what n buys you", besides the answer."""
+
+MOST = 10**12
+"""Rollouts beyond which no plan goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatePlan(Record):
+    """How many rollouts make a success rate's interval narrow enough.
+
+    Attributes:
+        rollouts: The smallest number that does.
+        half_width: The half-width asked for.
+        reached: The half-width that number gives.
+        rate: The assumed rate; None when the plan holds whatever the rate.
+        confidence: The confidence of the interval.
+        method: The interval.
+        table: What n buys you: rollouts, and the half-width they give.
+        assumptions: What must hold.
+    """
+
+    rollouts: int
+    half_width: float
+    reached: float
+    rate: float | None
+    confidence: float
+    method: str
+    table: tuple[tuple[int, float], ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = "whatever the rate" if self.rate is None else f"at a rate of {words.percent(self.rate)}"
+        return (
+            f"{words.rollouts(self.rollouts)}: the {words.percent(self.confidence)} {self.method} interval then has a "
+            f"half-width of {points(self.reached)} {where} (asked: {100 * self.half_width:g})."
+        )
+
+
+def plan_rate(
+    half_width: float, *, rate: float | None = None, confidence: float = 0.95, using: Method = wilson
+) -> RatePlan:
+    """How many rollouts make the interval this narrow?
+
+    Args:
+        half_width: Half of the width the interval may have, such as 0.05 for 5 points.
+        rate: The success rate expected; None plans for the worst, one half.
+        confidence: The confidence of the interval.
+        using: The interval: `wilson`, `clopper_pearson`, `jeffreys`, `agresti_coull` or `wald`.
+
+    Returns:
+        The smallest number of rollouts, and the table of what other numbers buy. The interval is taken at the
+        expected count, rate times rollouts, whole or not.
+
+    Example:
+        >>> from surefoot import plan_rate
+        >>> print(plan_rate(0.05))
+        381 rollouts: the 95% Wilson interval then has a half-width of 5.0 points whatever the rate (asked: 5).
+        >>> plan_rate(0.05, rate=0.9).rollouts
+        141
+
+    Reference:
+        Wilson (1927): at one half the half-width is z / (2 sqrt(n + z²)). Newcombe (1998), "Two-sided confidence
+        intervals for the single proportion".
+    """
+    half_width = _check.fraction(half_width, "half_width", hint="Write 0.05 for 5 points.")
+    confidence = _check.confidence(confidence)
+    assumed = None if rate is None else _check.rate(rate)
+    method = _name(using, confidence)
+
+    def half(rollouts: int) -> float:
+        from surefoot.stats import sweeps
+
+        low, high = sweeps.ends(using, rollouts * (0.5 if assumed is None else assumed), rollouts, confidence)
+        return float(high - low) / 2.0
+
+    few, rollouts = 0, 1
+    while half(rollouts) > half_width:
+        few, rollouts = rollouts, 2 * rollouts
+        if few > MOST:
+            raise ValueError(f"`half_width` must be reachable with {MOST:,} rollouts; got {half_width!r}.")
+    while rollouts - few > 1:
+        middle = (few + rollouts) // 2
+        few, rollouts = (few, middle) if half(middle) <= half_width else (middle, rollouts)
+    return RatePlan(
+        rollouts=rollouts,
+        half_width=half_width,
+        reached=half(rollouts),
+        rate=assumed,
+        confidence=confidence,
+        method=method,
+        table=tuple((size, half(size)) for size in sorted({*SIZES, rollouts})),
+        assumptions=(INDEPENDENT,),
+    )
+
+
+def points(value: float) -> str:
+    """A distance between rates in points, rounded up: never narrower than it is."""
+    digits = 1 if value >= 0.002 else 4
+    return f"{words.rounded(100 * value, digits, 'up'):.{digits}f} points"
+
+
+def _name(using: Method, confidence: float) -> str:
+    from surefoot.stats import sweeps
+
+    if not sweeps.smooth(using) or sweeps.kind(using, confidence) != "interval":
+        shown = getattr(using, "__name__", using)
+        hint = "For a bound ask `plan_bound`."
+        raise ValueError(
+            _check.refusal("using", "be wilson, clopper_pearson, jeffreys, agresti_coull or wald", shown, hint)
+        )
+    return sweeps.name(using, confidence)
