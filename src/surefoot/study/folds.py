@@ -37,6 +37,7 @@ class Fold:
     last: Line | None = None
     turns: dict[int, Turn] = field(default_factory=dict)
     blocks: dict[int, tuple[Turn, ...]] = field(default_factory=dict)
+    waiting: dict[int, Turn] = field(default_factory=dict)  # turns that lack a result and are not voided
     results: dict[int, Result] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
     leases: dict[int, tuple[str, str]] = field(default_factory=dict)
@@ -101,14 +102,21 @@ class Fold:
         """The first turn that nobody has or holds; None when the study needs no further turn."""
         if self.finished:
             return None
-        for number, turn in self.turns.items():
+        for number in sorted(self.waiting):
             held = self.leases.get(number)
-            free = held is None or held[1] <= now
-            if free and number not in self.results and turn.block not in self.voids:
-                return turn
+            if held is None or held[1] <= now:
+                return self.waiting[number]
         if len(self.blocks) - len(self.voids) >= self.plan.horizon:
             return None
         return self._next_block()[0]
+
+    def held(self, now: str, holder: str | None = None) -> list[Turn]:
+        """The turns being run, by `holder` or by anybody, in scheduled order."""
+        return [
+            self.waiting[number]
+            for number in sorted(self.waiting)
+            if (lease := self.leases.get(number)) and lease[1] > now and holder in (None, lease[0])
+        ]
 
     def find(self, number: int) -> Turn:
         """The turn of that number.
@@ -149,7 +157,8 @@ class Fold:
         if number not in self.turns:
             opened = self._next_block()
             self.blocks[opened[0].block] = opened
-            self.turns |= {turn.number: turn for turn in opened}
+            for turn in opened:
+                self.turns[turn.number] = self.waiting[turn.number] = turn
         self.leases[number] = (event.body["holder"], event.body["until"])
 
     def _recorded(self, event: Event) -> None:
@@ -166,19 +175,24 @@ class Fold:
             event.time,
         )
         self.attempts[number] = body["attempt"]
+        self.waiting.pop(number, None)
         if body["request"]:
             self.requests[body["request"]] = number
 
     def _undone(self, event: Event) -> None:
         number = event.body["turn"]
         del self.results[number]
-        self.leases.pop(number, None)
-        if self.turns[number].block <= self._judged:
+        turn = self.turns[number]
+        if turn.block not in self.voids:
+            self.waiting[number] = turn  # whoever held it holds it still, to record what was meant
+        if turn.block <= self._judged:
             self._rejudge()
 
     def _voided(self, event: Event) -> None:
         number = event.body["block"]
         self.voids[number] = event
+        for turn in self.blocks[number]:
+            self.waiting.pop(turn.number, None)
         if number <= self._judged:
             self._rejudge()
 

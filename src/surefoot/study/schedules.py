@@ -10,7 +10,6 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeVar
 
 from surefoot.core.record import Record
@@ -18,6 +17,7 @@ from surefoot.study.plans import Plan
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0 or 1: read aloud at a robot
 CODE_LENGTH = 4
+ROUNDS = 6
 T = TypeVar("T")
 
 
@@ -53,28 +53,28 @@ def block(plan: Plan, seed: str, number: int, first_turn: int, active: Sequence[
 
 
 def code(seed: str, turn: int) -> str:
-    """The blind code of a turn: unrelated to its policy, and never used by an earlier turn."""
-    return _codes(seed, turn)[-1]
+    """The blind code of a turn: unrelated to its policy, and never used by another turn.
+
+    Turn numbers are permuted by a Feistel network under the seed, so that codes cannot repeat and need no memory.
+    After the million turns of four letters come six letters.
+    """
+    length = CODE_LENGTH
+    while turn > len(ALPHABET) ** length:
+        length += 2
+    half = len(ALPHABET) ** (length // 2)
+    left, right = divmod(turn - 1, half)
+    for step in range(ROUNDS):
+        mixed = int.from_bytes(_digest(seed, f"code {length} {step} {right}")[:8], "big")
+        left, right = right, (left + mixed) % half
+    return _letters(left, length // 2) + _letters(right, length // 2)
 
 
-@lru_cache(maxsize=8)
-def _codes(seed: str, turns: int) -> tuple[str, ...]:
-    seen: dict[str, None] = {}
-    for turn in range(1, turns + 1):
-        attempt = 0
-        while (word := _word(seed, turn, attempt)) in seen:
-            attempt += 1
-        seen[word] = None
-    return tuple(seen)
-
-
-def _word(seed: str, turn: int, attempt: int) -> str:
-    number = int.from_bytes(_digest(seed, f"code {turn} {attempt}")[:8], "big")
-    letters = []
-    for _ in range(CODE_LENGTH):
+def _letters(number: int, length: int) -> str:
+    word = ""
+    for _ in range(length):
         number, place = divmod(number, len(ALPHABET))
-        letters.append(ALPHABET[place])
-    return "".join(letters)
+        word += ALPHABET[place]
+    return word
 
 
 def _order(seed: str, number: int, active: Sequence[str]) -> list[str]:

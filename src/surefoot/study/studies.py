@@ -143,30 +143,39 @@ class Study:
 
         Asking again before recording gives the same turn to the same holder.
         """
+        turns = self.next_turns(1, holder=holder, lease=lease)
+        return turns[0] if turns else None
+
+    def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
+        """The rollouts to run next, up to `count`, all held for you: for a device that may lose its connection."""
         name = holder or self.author
         chosen: list[Turn] = []
 
         def ask(fold: Fold) -> Event | None:
             now = self._now(fold)
-            held = [
-                fold.turns[number]
-                for number, (who, until) in fold.leases.items()
-                if who == name
-                and until > now
-                and number not in fold.results
-                and fold.turns[number].block not in fold.voids
-            ]
-            turn = held[0] if held and not fold.finished else fold.open_turn(now)
+            chosen[:] = [] if fold.finished else fold.held(now, name)[:count]
+            turn = None if len(chosen) >= count else fold.open_turn(now)
             if turn is None:
-                return None
-            chosen[:] = [turn]
-            if held:
                 return None
             until = (datetime.fromisoformat(now) + lease).isoformat()
             return self._event("leased", {"turn": turn.number, "holder": name, "until": until}, now)
 
-        self._write(ask)
-        return chosen[0] if chosen else None
+        while self._write(ask):
+            pass
+        return chosen
+
+    def release(self, turn: Turn | int) -> None:
+        """Hand back a turn that will not be run, so that another holder may take it at once."""
+        number = turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
+
+        def write(fold: Fold) -> Event | None:
+            now = self._now(fold)
+            holder, until = fold.leases.get(fold.find(number).number, ("", now))
+            if until <= now:
+                return None
+            return self._event("leased", {"turn": number, "holder": holder, "until": now}, now)
+
+        self._write(write)
 
     def record(
         self,
@@ -202,6 +211,8 @@ class Study:
                 where[:] = [fold.requests[request]]
                 if where != [number]:
                     raise StudyError(f"Request {request!r} recorded turn {where[0]}; it cannot record turn {number}.")
+                if number not in fold.results:
+                    raise StudyError(f"Turn {number} was recorded by this request and undone since.")
                 return None
             found = fold.find(number)
             if found.block in fold.voids:
@@ -224,12 +235,23 @@ class Study:
         self._write(write)
         return self._fold.results[where[0]]
 
-    def undo(self, turn: Turn | int, *, reason: str) -> None:
-        """Take back a turn's result, with the reason; both stay in the log."""
+    def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> None:
+        """Take back a turn's result, with the reason; both stay in the log.
+
+        Args:
+            turn: The turn, or its number.
+            reason: Why.
+            attempt: Which of the turn's results, if it matters: one undone before changes nothing, and a newer one
+                is not touched.
+        """
         number = turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
         _said(reason)
 
-        def write(fold: Fold) -> Event:
+        def write(fold: Fold) -> Event | None:
+            if attempt is not None and attempt != fold.attempts.get(number):
+                raise StudyError(f"Turn {number} has no result {attempt} to undo, or a newer one.")
+            if attempt is not None and number not in fold.results:
+                return None
             if number not in fold.results:
                 raise StudyError(f"Turn {number} has no result to undo.")
             body = {"turn": number, "attempt": fold.results[number].attempt, "reason": reason}
@@ -318,20 +340,24 @@ class Study:
         now = self._clock().astimezone(UTC).isoformat()
         return max(now, fold.last.event.time) if fold.last is not None else now
 
-    def _write(self, make: Callable[[Fold], Event | None]) -> None:
-        """Append the event that `make` finds right for the log as it stands; look again whenever others were faster."""
+    def _write(self, make: Callable[[Fold], Event | None]) -> bool:
+        """Append the event that `make` finds right for the log as it stands; look again whenever others were faster.
+
+        Returns:
+            Whether there was anything to write.
+        """
         for _ in range(TRIES):
             self.refresh()
             event = make(self._fold)
             if event is None:
-                return
+                return False
             line = Line.after(self._fold.last, event)
             try:
                 self._store.append([line])
             except ConflictError:
                 continue
             self._fold.take(line)
-            return
+            return True
         raise StudyError("Others are writing too fast; nothing was recorded: try again.")
 
 

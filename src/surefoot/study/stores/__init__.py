@@ -13,6 +13,10 @@ class ConflictError(StudyError):
     """Somebody else wrote that line, or that turn's result, first."""
 
 
+class StoreError(StudyError):
+    """The store could not be written or read: what was acknowledged is safe, and the same may be tried again."""
+
+
 class Store(Protocol):
     """An append-only log.
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from surefoot.errors import StudyError
 from surefoot.study.events import Event, Line
 from surefoot.study.plans import canonical
-from surefoot.study.stores import ConflictError
+from surefoot.study.stores import ConflictError, StoreError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -109,6 +109,6 @@ class PostgresStore:
                     self._link.close()
                 self._link = None
                 reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-                raise StudyError(
+                raise StoreError(
                     f"The database could not be asked: {reason}. What was acknowledged is safe; try again."
                 ) from None

@@ -14,7 +14,7 @@ from pathlib import Path
 from surefoot.errors import StudyError
 from surefoot.study.events import Event, Line
 from surefoot.study.plans import canonical
-from surefoot.study.stores import ConflictError
+from surefoot.study.stores import ConflictError, StoreError
 
 TABLE = """
 create table if not exists log (
@@ -86,7 +86,7 @@ class SQLiteStore:
         with self._lock:
             self._link.close()
 
-    def _failure(self, error: sqlite3.Error) -> StudyError:
+    def _failure(self, error: sqlite3.Error) -> StoreError:
         hints = {
             "full": "The disk is full; nothing was lost: free some space and record again.",
             "readonly": "The file or its folder is read-only; nothing was recorded.",
@@ -97,4 +97,4 @@ class SQLiteStore:
         }
         said = str(error)
         hint = next((text for word, text in hints.items() if word in said), "Nothing was recorded.")
-        return StudyError(f"{self.path}: {said}. {hint}")
+        return StoreError(f"{self.path}: {said}. {hint}")
