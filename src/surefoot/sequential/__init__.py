@@ -8,7 +8,10 @@ from surefoot import _lazy
 
 _HOMES = {
     "FiniteHorizonMixture": "surefoot.sequential.finite_horizon_mixture",
+    "FixedSize": "surefoot.sequential.fixed_sizes",
     "NScore": "surefoot.sequential.nscores",
+    "RankingRule": "surefoot.sequential.ranking",
+    "RankingState": "surefoot.sequential.ranking",
     "Rule": "surefoot.sequential.rules",
     "Savi": "surefoot.sequential.savis",
     "Simulation": "surefoot.sequential.runs",
@@ -16,13 +19,18 @@ _HOMES = {
     "Wsr": "surefoot.sequential.wsrs",
     "admit": "surefoot.sequential.admission",
     "run": "surefoot.sequential.runs",
+    "run_ranking": "surefoot.sequential.ranking",
     "simulate": "surefoot.sequential.runs",
 }
 
 if TYPE_CHECKING:
     from surefoot.sequential.admission import admit as admit
     from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture as FiniteHorizonMixture
+    from surefoot.sequential.fixed_sizes import FixedSize as FixedSize
     from surefoot.sequential.nscores import NScore as NScore
+    from surefoot.sequential.ranking import RankingRule as RankingRule
+    from surefoot.sequential.ranking import RankingState as RankingState
+    from surefoot.sequential.ranking import run_ranking as run_ranking
     from surefoot.sequential.rules import Rule as Rule
     from surefoot.sequential.rules import State as State
     from surefoot.sequential.runs import Simulation as Simulation

@@ -297,17 +297,13 @@ class BettingState(State[BettingRule]):
         The tested gain is excluded exactly when the rule has decided. A one-sided claim bounds one side only.
         """
         rule = self.rule
-        gains = (self.first.array() - self.second.array()) / rule.width
-        low, high = -1.0, 1.0
-        for side, direction in zip(self.sides, rule.directions, strict=True):
-            end = self._end(side, direction, direction.sign * gains)
-            low, high = (end, high) if direction.sign > 0 else (low, -end)
+        low, high = self.ends(rule.error)
         binary = rule.width == 1.0 and bool(np.isin(np.append(self.first.array(), self.second.array()), (0, 1)).all())
         both = len(self.sides) == 2
         return Interval(
-            low=low * rule.width,
-            high=max(low, high) * rule.width,
-            estimate=float(np.mean(gains)) * rule.width if self.pairs else 0.0,
+            low=low,
+            high=max(low, high),
+            estimate=float(np.mean(self.first.array() - self.second.array())) if self.pairs else 0.0,
             confidence=1.0 - rule.error * (2 if both else 1),
             method=f"{rule.title}, anytime",
             trials=self.pairs,
@@ -316,13 +312,20 @@ class BettingState(State[BettingRule]):
             notes=() if self.pairs else ("No pair yet: the estimate is a placeholder.",),
         )
 
-    def _end(self, side: Side, direction: Direction, gains: Floats) -> float:
-        """The lower end of sign * gain, bracketed by whether the direction has been shown."""
-        target, stakes = log_target(self.rule), side.stakes.array()
-        if side.log_best >= target:
-            end = wealth.excluded_below(gains, stakes, target, (direction.beyond, 1.0))
-            return max(end, math.nextafter(direction.beyond, 1.0))
-        return wealth.excluded_below(gains, stakes, target, (-1.0, direction.beyond))
+    def ends(self, error: float) -> tuple[float, float]:
+        """The lowest and the highest gain that the bets have not excluded, at `error` in each direction."""
+        rule, target = self.rule, -math.log(error)
+        gains = (self.first.array() - self.second.array()) / rule.width
+        low, high = -1.0, 1.0
+        for side, (sign, beyond, _) in zip(self.sides, rule.directions, strict=True):
+            stakes = side.stakes.array()
+            if side.log_best >= target:  # excluded: say so even where rounding would not
+                end = wealth.excluded_below(sign * gains, stakes, target, (beyond, 1.0))
+                end = max(end, math.nextafter(beyond, 1.0))
+            else:
+                end = wealth.excluded_below(sign * gains, stakes, target, (-1.0, beyond))
+            low, high = (end, high) if sign > 0 else (low, -end)
+        return low * rule.width, high * rule.width
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready data."""

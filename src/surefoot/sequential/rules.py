@@ -91,6 +91,8 @@ class Rule(Generic[S], Record):
             raise ValueError(_check.refusal("margin", "be below the width of the score range", self.margin))
         if self.claim in ("first not worse", "same") and not self.margin:
             raise ValueError(f"`margin` must be above 0 for the claim {self.claim!r}; got 0.")
+        if self.claim == "same" and self.confidence <= 0.5:
+            raise ValueError(f"`confidence` must be above 0.5 for the claim 'same'; got {self.confidence:g}.")
 
     @property
     def error(self) -> float:

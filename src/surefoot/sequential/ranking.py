@@ -1,0 +1,284 @@
+"""Which of many policies are better than which, with a look after every round?
+
+A round is one rollout of every policy still running, in the same conditions or in conditions of their own. Every pair
+of policies is a comparison in both directions, and one error covers all of them at every moment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.sequential.betting import BettingState
+from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
+from surefoot.stats.letters import Letters, compact_letters
+from surefoot.stats.multiplicity import bonferroni, holm
+from surefoot.stats.rankings import rank_intervals
+
+Pair = tuple[str, str]
+_ADJUSTING = {"holm": holm, "bonferroni": bonferroni}
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRule(Record):
+    """A ranking of many policies, declared before the first rollout.
+
+    Each pair is bet on in both directions by a `FiniteHorizonMixture`, and each direction counts as a hypothesis of its
+    own: four policies make twelve. Holm's step-down on their anytime p-values is valid at every moment, because no
+    p-value ever rises, and never finds less than Bonferroni, the published baseline.
+
+    Attributes:
+        names: The policies.
+        horizon: The most rounds, that is rollouts of each policy.
+        confidence: The chance that every verdict is right, over all looks and all pairs.
+        low: The lowest score possible.
+        high: The highest score possible.
+        binary: Whether scores are successes and failures; see `FiniteHorizonMixture`.
+        adjusting: How the error is shared among pairs: "holm" or "bonferroni".
+
+    Example:
+        >>> from surefoot.sequential import RankingRule, run_ranking
+        >>> rule = RankingRule(("new", "old", "none"), 60)
+        >>> rounds = [{"new": 0.9, "old": 0.5 + 0.1 * (i % 3), "none": 0.0} for i in range(60)]
+        >>> states = run_ranking(rule, rounds)
+        >>> print(states[-1])
+        new   rank 1  a  18 rollouts
+        old   rank 2  b  18 rollouts
+        none  rank 3  c  12 rollouts
+        All places are settled after 18 rounds and 48 rollouts (at most 180).
+
+    Reference:
+        Holm (1979), "A simple sequentially rejective multiple test procedure"; Snyder et al. (2026), section V, for
+        Bonferroni.
+    """
+
+    names: tuple[str, ...]
+    horizon: int = 200
+    _: KW_ONLY
+    confidence: float = 0.95
+    low: float = 0.0
+    high: float = 1.0
+    binary: bool | None = None
+    adjusting: Literal["holm", "bonferroni"] = "holm"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        if len(self.names) < 2 or len(set(self.names)) < len(self.names):
+            raise ValueError(_check.refusal("names", "be two or more different policies", self.names))
+        _check.choice(self.adjusting, "adjusting", _ADJUSTING)
+        object.__setattr__(self, "confidence", _check.confidence(self.confidence))
+        object.__setattr__(self, "horizon", self.pair_rule.horizon)  # checks horizon and range
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every pair of policies, in the order of the names."""
+        return tuple(combinations(self.names, 2))
+
+    @property
+    def pair_rule(self) -> FiniteHorizonMixture:
+        """The rule of one pair, at its equal share of the error."""
+        share = (1.0 - self.confidence) / len(self.pairs) * (1.0 - 1e-9)  # so that rounding cannot miss it
+        return FiniteHorizonMixture(
+            self.horizon, confidence=1.0 - share, claim="either", low=self.low, high=self.high, binary=self.binary
+        )
+
+    def start(self) -> RankingState:
+        """The state before the first round."""
+        sides = tuple(self.pair_rule.start() for _ in self.pairs)
+        return RankingState(self, 0, (0,) * len(self.names), (0.0,) * len(self.names), sides, self._undecided())
+
+    def _undecided(self) -> tuple[Verdict, ...]:
+        return (Verdict.UNDECIDED,) * len(self.pairs)
+
+    def step(self, state: RankingState, scores: Mapping[str, float]) -> RankingState:
+        """The state after one more round.
+
+        Args:
+            state: The state before.
+            scores: The score of every policy still running, and of no other.
+
+        Raises:
+            ValueError: The ranking is finished, a policy is missing or no longer runs, or a score is out of range.
+        """
+        if state.rule != self:
+            raise ValueError("`state` must come from this rule; got a state of another.")
+        if state.finished:
+            raise ValueError(f"`state` must be unfinished; got one after {state.rounds} rounds. A ranking is final.")
+        running = state.running
+        if set(scores) != set(running):
+            raise ValueError(_check.refusal("scores", f"name the running policies {list(running)}", sorted(scores)))
+        rule = self.pair_rule
+        kept = {name: rule.scores((score, score))[0] for name, score in scores.items()}
+        sides = tuple(
+            rule.step(side, (kept[one], kept[other])) if not side.finished and {one, other} <= set(kept) else side
+            for (one, other), side in zip(self.pairs, state.sides, strict=True)
+        )
+        return RankingState(
+            self,
+            state.rounds + 1,
+            tuple(used + (name in kept) for name, used in zip(self.names, state.rollouts, strict=True)),
+            tuple(total + kept.get(name, 0.0) for name, total in zip(self.names, state.totals, strict=True)),
+            sides,
+            self._decided(state.verdicts, sides),
+        )
+
+    def _decided(self, before: tuple[Verdict, ...], sides: tuple[BettingState, ...]) -> tuple[Verdict, ...]:
+        """Verdicts so far and the new ones, strongest first, with all that follows from them."""
+        adjusted = adjusted_p(self, sides)
+        found = sorted((p, place) for place, p in enumerate(adjusted) if p <= 1.0 - self.confidence)
+        verdicts = list(before)
+        for _, place in found:
+            pair, verdict = divmod(place, 2)
+            if verdicts[pair] is Verdict.UNDECIDED:
+                verdicts[pair] = Verdict.WORSE if verdict else Verdict.BETTER
+                verdicts = _closed(self.pairs, self.names, verdicts)
+        return tuple(verdicts)
+
+
+def adjusted_p(rule: RankingRule, sides: Iterable[BettingState]) -> tuple[float, ...]:
+    """Adjusted anytime p-values: of every pair, that the first is better and that it is worse."""
+    return _ADJUSTING[rule.adjusting]([math.exp(-one.log_best) for side in sides for one in side.sides])
+
+
+def _closed(pairs: tuple[Pair, ...], names: tuple[str, ...], verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts with those that follow: better than one that is better than a third."""
+    over = {(a, b) if v is Verdict.BETTER else (b, a) for (a, b), v in zip(pairs, verdicts, strict=True) if v in _APART}
+    for middle in names:
+        over |= {(a, b) for a in names for b in names if (a, middle) in over and (middle, b) in over}
+    said = {True: Verdict.BETTER, False: Verdict.WORSE}
+    return [
+        said[(a, b) in over] if v is Verdict.UNDECIDED and {(a, b), (b, a)} & over else v
+        for (a, b), v in zip(pairs, verdicts, strict=True)
+    ]
+
+
+_APART = (Verdict.BETTER, Verdict.WORSE)
+
+
+@dataclass(frozen=True, slots=True)
+class RankingState(Record):
+    """Where every policy can stand after some rounds.
+
+    Attributes:
+        rule: The rule it belongs to.
+        rounds: Rounds seen.
+        rollouts: Rollouts used by each policy, in the order of the rule's names.
+        totals: The sum of each policy's scores.
+        sides: The betting state of every pair.
+        verdicts: The verdict of every pair, about its first policy; final once given.
+    """
+
+    rule: RankingRule
+    rounds: int
+    rollouts: tuple[int, ...]
+    totals: tuple[float, ...]
+    sides: tuple[BettingState, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def ranks(self) -> tuple[tuple[int, int], ...]:
+        """The best and the worst place each policy can have."""
+        return rank_intervals(self.rule.names, self.rule.pairs, self.verdicts)
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The policies whose place is still open."""
+        return tuple(name for name, (best, worst) in zip(self.rule.names, self.ranks, strict=True) if best < worst)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every place is settled or the horizon is reached."""
+        return self.rounds >= self.rule.horizon or not self.running
+
+    @property
+    def estimates(self) -> tuple[float, ...]:
+        """The mean score of each policy so far."""
+        return tuple(total / max(1, used) for total, used in zip(self.totals, self.rollouts, strict=True))
+
+    @property
+    def letters(self) -> Letters:
+        """Two policies share a letter exactly when they are not separated; 'a' is the best."""
+        apart = [pair for pair, verdict in zip(self.rule.pairs, self.verdicts, strict=True) if verdict in _APART]
+        order = sorted(zip(self.ranks, (-e for e in self.estimates), self.rule.names, strict=True))
+        return compact_letters([name for _, _, name in order], apart)
+
+    @property
+    def rollouts_used(self) -> int:
+        """All rollouts so far."""
+        return sum(self.rollouts)
+
+    def verdict(self, first: str, second: str) -> Verdict:
+        """What is known about the first of two policies against the second."""
+        if (first, second) in self.rule.pairs:
+            return self.verdicts[self.rule.pairs.index((first, second))]
+        if (second, first) not in self.rule.pairs:
+            raise ValueError(_check.refusal("second", f"be another of {', '.join(self.rule.names)}", second))
+        return self.verdict(second, first).mirrored
+
+    def p_value(self, first: str, second: str) -> float:
+        """The adjusted anytime p-value that the first of two policies is better; it never rises."""
+        adjusted = adjusted_p(self.rule, self.sides)
+        if (first, second) in self.rule.pairs:
+            return adjusted[2 * self.rule.pairs.index((first, second))]
+        self.verdict(first, second)  # refuses unknown names
+        return adjusted[2 * self.rule.pairs.index((second, first)) + 1]
+
+    def interval(self, first: str, second: str) -> Interval:
+        """The gain of the first over the second; all pairs' intervals hold together, and agree with the verdicts.
+
+        With Bonferroni every pair has the interval of its own share. With Holm a separated pair shows that there is a
+        gain, not how large it is at least, and all other ends share the error of what was found already.
+        """
+        if (first, second) not in self.rule.pairs:
+            self.verdict(first, second)  # refuses unknown names
+            seen = self.interval(second, first)
+            return replace(seen, low=0.0 - seen.high, high=0.0 - seen.low, estimate=0.0 - seen.estimate)
+        place = self.rule.pairs.index((first, second))
+        seen = replace(self.sides[place].interval, confidence=self.rule.confidence)
+        if self.rule.adjusting == "bonferroni":
+            return seen
+        found = sum(p <= 1.0 - self.rule.confidence for p in adjusted_p(self.rule, self.sides))
+        low, high = self.sides[place].ends((1.0 - self.rule.confidence) / (2 * len(self.rule.pairs) - found))
+        barely, verdict = math.nextafter(0.0, 1.0), self.verdicts[place]
+        low = barely if verdict is Verdict.BETTER else min(low, 0.0)
+        high = -barely if verdict is Verdict.WORSE else max(high, 0.0)
+        return replace(seen, low=low, high=max(high, low), method=f"{seen.method}, Holm-compatible")
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.rule.names)
+        of = dict(zip(self.rule.names, zip(self.ranks, self.rollouts, strict=True), strict=True))
+        rows = []
+        for name, own in zip(self.letters.names, self.letters.letters, strict=True):
+            (best, worst), used = of[name]
+            place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
+            rows.append(f"{name:<{width}}  {place}  {own}  {words.rollouts(used)}")
+        most = self.rule.horizon * len(self.rule.names)
+        settled = "All places are settled" if not self.running else f"{len(self.running)} places are open"
+        rows.append(f"{settled} after {self.rounds:,} rounds and {self.rollouts_used:,} rollouts (at most {most:,}).")
+        return "\n".join(rows)
+
+
+def run_ranking(rule: RankingRule, rounds: Iterable[Mapping[str, Any]]) -> list[RankingState]:
+    """What would have been known after each round? The states, up to the one that finished.
+
+    Scores of policies that no longer run are not looked at.
+
+    Args:
+        rule: The rule.
+        rounds: The scores of each round, by policy.
+    """
+    state, states = rule.start(), []
+    for scores in rounds:
+        state = rule.step(state, {name: scores[name] for name in state.running})
+        states.append(state)
+        if state.finished:
+            break
+    return states
