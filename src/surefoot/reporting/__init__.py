@@ -1,1 +1,1 @@
-"""."""
+"""Results in, pages and pictures out: formats, never computes."""

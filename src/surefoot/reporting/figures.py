@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 VERDICT_COLOUR = {Verdict.BETTER: style.GOOD, Verdict.WORSE: style.BAD}
 MOST_ROWS = 60
+DARK = 0.5
+"""From this level on a cell is so dark that its ink is white."""
 
 
 def intervals_figure(policies: Sequence[Measurement], measure: Measure, letters: Sequence[str] = ()) -> Figure:
@@ -72,18 +74,10 @@ def heat_figure(cells: Sequence[Measurement], measure: Measure) -> Figure:
                 one = found.get((task, policy))
                 if one is None:
                     continue
-                level = _level(one)
-                axes.add_patch(_tile(column, row, level))
+                paper, ink = tile_colours(one)
+                axes.add_patch(_tile(column, row, paper))
                 text = f"{words.number(one.estimate, one.scale)}  n={one.trials:,}"
-                axes.text(
-                    column,
-                    row,
-                    text,
-                    ha="center",
-                    va="center",
-                    fontsize=8.5,
-                    color="white" if level > 0.55 else "#1a1d20",
-                )
+                axes.text(column, row, text, ha="center", va="center", fontsize=8.5, color=ink)
         axes.set(xlim=(-0.5, len(policies) - 0.5), ylim=(len(tasks) - 0.5, -0.5))
         axes.set_xticks(range(len(policies)), [_short(name, 16) for name in policies])
         axes.set_yticks(range(len(tasks)), [_short(name, 28) for name in tasks])
@@ -165,11 +159,19 @@ def _level(found: Interval) -> float:
     return (found.estimate - scores.low) / (scores.high - scores.low)
 
 
-def _tile(column: int, row: int, level: float) -> Rectangle:
+def tile_colours(found: Interval) -> tuple[str, str]:
+    """A cell's paper and ink: the higher the value the darker, readable throughout, also without colour."""
     from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    level = _level(found)
+    return to_hex(colormaps["cividis_r"](level)), "#ffffff" if level > DARK else "#1a1d20"
+
+
+def _tile(column: int, row: int, colour: str) -> Rectangle:
     from matplotlib.patches import Rectangle as Tile
 
-    return Tile((column - 0.48, row - 0.46), 0.96, 0.92, color=colormaps["cividis_r"](level), linewidth=0)
+    return Tile((column - 0.48, row - 0.46), 0.96, 0.92, color=colour, linewidth=0)
 
 
 def _short(name: str, most: int) -> str:

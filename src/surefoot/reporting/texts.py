@@ -1,0 +1,82 @@
+"""How does a report read as Markdown, or as a table in a paper?"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from surefoot.core import words
+from surefoot.reporting import answers, pages
+
+if TYPE_CHECKING:
+    from surefoot.reporting.reports import Report
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def markdown(report: Report) -> str:
+    """The answer, what to know before relying on it, and the tables."""
+    found = report.overview
+    lines = [f"# {_md(report.title)}", "", pages.facts(found), "", f"**{_md(answers.overview_answer(found)[0])}**", ""]
+    lines += [f"{_md(line)}\n" for line in answers.overview_answer(found)[1:]]
+    lines += [
+        f"> **{_md(one.about)}.** {_md(f'{one.says} {one.threatens} {one.remedy}')}\n" for one in found.audit.findings
+    ]
+    lines += [f"- {_md(line)}" for line in report.deviations]
+    lines += _md_table(
+        ["policy", *pages.columns(found)],
+        [[one.policy, *(text for _, text in pages.cells(found, i))] for i, one in enumerate(found.policies)],
+    )
+    if found.comparisons:
+        lines += _md_table(
+            ["first", "second", "gain", "interval", "p-value", "verdict"],
+            [pages.comparison_row(one) for one in found.comparisons],
+        )
+    lines += [f"Made {report.made}: `{report.command}`. Data: {found.fingerprint}.", ""]
+    return "\n".join(lines)
+
+
+def latex(report: Report) -> str:
+    """The table of policies, with booktabs rules; every name escaped."""
+    found = report.overview
+    header = ["policy", *pages.columns(found)]
+    rows = [[one.policy, *(text for _, text in pages.cells(found, i))] for i, one in enumerate(found.policies)]
+    body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in rows]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            r"\toprule",
+            " & ".join(_tex(name) for name in header) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            f"% {words.percent(found.confidence)} confidence, ends rounded outward; surefoot, data {found.fingerprint}",
+            "",
+        ]
+    )
+
+
+def _md_table(header: list[str], rows: list[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(_md(cell) for cell in row) + " |" for row in (header, *rows)]
+    return ["", lines[0], "|" + "---|" * len(header), *lines[1:], ""]
+
+
+def _md(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text).replace("\n", " ")
+
+
+def _tex(text: str) -> str:
+    return "".join(LATEX.get(letter, letter) for letter in text.replace("\n", " "))
