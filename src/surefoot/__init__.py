@@ -15,29 +15,50 @@ _HOMES = {
     "Band": "surefoot.core.bands",
     "Bound": "surefoot.core.interval",
     "Certified": "surefoot.core.certified",
+    "Comparison": "surefoot.analysis.comparisons",
     "DataError": "surefoot.errors",
+    "Gain": "surefoot.core.gain",
     "Interval": "surefoot.core.interval",
+    "Measurement": "surefoot.analysis.measures",
     "PairTally": "surefoot.core.tally",
+    "Ranking": "surefoot.stats.rankings",
+    "Report": "surefoot.reporting.reports",
     "Rollouts": "surefoot.rollouts.table",
     "Scores": "surefoot.core.scores",
     "StudyError": "surefoot.errors",
     "SurefootError": "surefoot.errors",
     "Tally": "surefoot.core.tally",
     "Verdict": "surefoot.core.verdict",
+    "compare": "surefoot.analysis.comparisons",
+    "compare_tasks": "surefoot.analysis.comparisons",
+    "mean_score": "surefoot.analysis.measures",
+    "measure": "surefoot.analysis.measures",
     "plan_band": "surefoot.planning.bands",
     "plan_bound": "surefoot.planning.bounds",
     "plan_mean": "surefoot.planning.means",
     "plan_rate": "surefoot.planning.rates",
+    "rank": "surefoot.analysis.rankings",
     "read": "surefoot.rollouts.reading",
+    "report": "surefoot.reporting.reports",
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
+    "success_rate": "surefoot.analysis.measures",
 }
 
 if TYPE_CHECKING:
     from surefoot import sequential as sequential
     from surefoot import stats as stats
+    from surefoot.analysis.comparisons import Comparison as Comparison
+    from surefoot.analysis.comparisons import compare as compare
+    from surefoot.analysis.comparisons import compare_tasks as compare_tasks
+    from surefoot.analysis.measures import Measurement as Measurement
+    from surefoot.analysis.measures import mean_score as mean_score
+    from surefoot.analysis.measures import measure as measure
+    from surefoot.analysis.measures import success_rate as success_rate
+    from surefoot.analysis.rankings import rank as rank
     from surefoot.core.bands import Band as Band
     from surefoot.core.certified import Certified as Certified
+    from surefoot.core.gain import Gain as Gain
     from surefoot.core.interval import Bound as Bound
     from surefoot.core.interval import Interval as Interval
     from surefoot.core.scores import Scores as Scores
@@ -51,8 +72,11 @@ if TYPE_CHECKING:
     from surefoot.planning.bounds import plan_bound as plan_bound
     from surefoot.planning.means import plan_mean as plan_mean
     from surefoot.planning.rates import plan_rate as plan_rate
+    from surefoot.reporting.reports import Report as Report
+    from surefoot.reporting.reports import report as report
     from surefoot.rollouts.reading import read as read
     from surefoot.rollouts.table import Rollouts as Rollouts
+    from surefoot.stats.rankings import Ranking as Ranking
 
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)
