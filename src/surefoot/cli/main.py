@@ -19,8 +19,11 @@ from surefoot.errors import SurefootError
 USAGE, DATA = 64, 65
 
 COMMANDS = {
-    "band": "surefoot.cli.band:band",
     "rate": "surefoot.cli.rate:rate",
+    "rank": "surefoot.cli.rank:rank",
+    "band": "surefoot.cli.band:band",
+    "audit": "surefoot.cli.audit:audit",
+    "report": "surefoot.cli.report:report",
     "plan": "surefoot.cli.plan:app",
     "demo": "surefoot.cli.demo:demo",
 }

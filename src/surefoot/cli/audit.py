@@ -1,0 +1,29 @@
+"""`surefoot audit`: what can these data not support?"""
+
+from __future__ import annotations
+
+import typer
+
+import surefoot as sf
+from surefoot.cli import files, words
+
+
+def audit(
+    paths: files.Paths,
+    columns: files.Columns = None,
+    policies: files.Policies = None,
+    low: files.Low = None,
+    high: files.High = None,
+    as_json: words.AsJson = False,
+) -> None:
+    """What can these data not support? Each note says what it threatens and what to do.
+
+    Examples:
+
+        surefoot audit results.csv
+    """
+    found = sf.audit(files.table(paths, columns=columns, policies=policies, low=low, high=high))
+    if as_json:
+        words.show_json(found.to_dict())
+        return
+    typer.echo(str(found))

@@ -1,0 +1,82 @@
+"""How do files named on the command line become one table?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import surefoot as sf
+
+if TYPE_CHECKING:
+    from surefoot.analysis.rankings import Progress
+    from surefoot.rollouts.table import Rollouts
+
+Paths = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="Results: files of any known format, or a folder.")
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", metavar="NAME=YOURS", help="Your column for a name, such as policy=method; repeatable."),
+]
+Policies = Annotated[
+    list[str] | None,
+    typer.Option("--policy", help="The policy's name, for files that do not say it; one per file, in order."),
+]
+Score = Annotated[
+    str | None, typer.Option("--score", help="Judge by the score in this column ('score' for the one recognised).")
+]
+Low = Annotated[float | None, typer.Option("--low", help="The lowest score possible, known beforehand.")]
+High = Annotated[float | None, typer.Option("--high", help="The highest score possible, known beforehand.")]
+Margin = Annotated[float, typer.Option("--margin", help="A gain that would not matter.")]
+
+
+def table(
+    paths: list[Path],
+    *,
+    columns: list[str] | None = None,
+    policies: list[str] | None = None,
+    score: str | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> Rollouts:
+    """The rollouts in the files; what was guessed on reading goes to standard error."""
+    named = dict(_column(word) for word in columns or ())
+    if score not in (None, "score"):
+        named["score"] = str(score)
+    data: Any = paths[0] if len(paths) == 1 else paths
+    given: Any = policies[0] if policies and len(policies) == 1 else policies
+    rollouts = sf.read(data, columns=named, policy=given or None, low=low, high=high)
+    for note in rollouts.notes:
+        typer.echo(f"note: {note}", err=True)
+    return rollouts
+
+
+def measure_of(score: str | None) -> Any:
+    """What `--score` asks for."""
+    return "score" if score else None
+
+
+def progress(what: str) -> Progress | None:
+    """A progress line on standard error, shown only to a person and only when the work takes over a second."""
+    if not sys.stderr.isatty():
+        return None
+    import time
+
+    began = time.monotonic()
+
+    def show(done: int, total: int) -> None:
+        if time.monotonic() - began > 1.0:
+            end = "\n" if done == total else ""
+            print(f"\r{what}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+def _column(word: str) -> tuple[str, str]:
+    name, equals, yours = word.partition("=")
+    if not equals or not name or not yours:
+        raise ValueError(f"`--column` must be NAME=YOURS, such as policy=method; got {word!r}.")
+    return name, yours

@@ -1,0 +1,76 @@
+"""`surefoot rank`: which of many policies are better than which?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import surefoot as sf
+from surefoot.cli import files, words
+
+
+def rank(
+    paths: files.Paths,
+    figure: Annotated[Path | None, typer.Option("--figure", help="A figure to write: .svg, .png or .pdf.")] = None,
+    columns: files.Columns = None,
+    policies: files.Policies = None,
+    score: files.Score = None,
+    low: files.Low = None,
+    high: files.High = None,
+    margin: files.Margin = 0.0,
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """Which policies are better than which? Letters and rank intervals, with one error for all pairs.
+
+    Two policies share a letter exactly when they cannot be told apart.
+
+    Examples:
+
+        surefoot rank results.csv
+
+        surefoot rank results.csv --score progress --figure ranking.svg
+    """
+    from surefoot.analysis.measures import measure
+    from surefoot.core.words import number, percent, span
+
+    rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
+    what = files.measure_of(score) or ("success" if "success" in rollouts.columns else "score")
+    ranking = sf.rank(
+        rollouts, measure=what, confidence=confidence, margin=margin, progress=files.progress("comparing policies")
+    )
+    found = {one.policy: one for one in measure(rollouts, confidence=confidence)}
+    ordered = [found[name] for name in ranking.names]
+    letters = ranking.letters.letters if ranking.letters.readable else ("",) * len(ordered)
+    if figure is not None:
+        from surefoot.reporting import style
+        from surefoot.reporting.figures import intervals_figure
+
+        style.save(intervals_figure(ordered, what, letters if ranking.letters.readable else ()), figure)
+    if as_json:
+        words.show_json(ranking.to_dict())
+        return
+    rows = []
+    for one, ranks, letter in zip(ordered, ranking.ranks, letters, strict=True):
+        shown = one.of(what)
+        best, worst = ranks
+        if shown is not None:
+            rows.append(
+                [
+                    one.policy,
+                    number(shown.estimate, shown.scale),
+                    span(shown.low, shown.high, shown.scale),
+                    f"{shown.trials:,}",
+                    f"{best}" if best == worst else f"{best} to {worst}",
+                    letter,
+                ]
+            )
+    header = "rate" if what == "success" else "mean"
+    words.table(["policy", header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""], rows)
+    typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
+    for note in ranking.letters.notes:
+        typer.echo(note)
+    if figure is not None:
+        typer.echo(f"Wrote {figure}")

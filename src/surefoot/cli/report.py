@@ -1,0 +1,88 @@
+"""`surefoot report`: what do these data support, on one page?"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import surefoot as sf
+from surefoot.cli import files, words
+
+
+def report(
+    paths: files.Paths,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The page to write: .html, .md, .tex or .json.")
+    ] = Path("report.html"),
+    figures: Annotated[
+        Path | None, typer.Option("--figures", help="A folder to write every figure to, as SVG, PNG and PDF.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="What the page is called.")] = "",
+    columns: files.Columns = None,
+    policies: files.Policies = None,
+    score: files.Score = None,
+    low: files.Low = None,
+    high: files.High = None,
+    margin: files.Margin = 0.0,
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """What do these data support? Everything on one page: the answer, the numbers, and what they rest on.
+
+    Examples:
+
+        surefoot report results.csv -o report.html
+
+        surefoot report new.json old.json --policy new --policy old
+
+        surefoot report results.csv --score progress --figures figures/
+    """
+    rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
+    made = sf.report(
+        rollouts,
+        title=title,
+        measure=files.measure_of(score),
+        confidence=confidence,
+        margin=margin,
+        command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
+        progress=files.progress("comparing policies"),
+    )
+    made.save(output)
+    if figures is not None:
+        save_figures(made, figures)
+    if as_json:
+        words.show_json(made.data())
+        return
+    show(made)
+    typer.echo(f"\nWrote {output}")
+
+
+def show(made: sf.Report) -> None:
+    """The page's first screen, in the terminal."""
+    from surefoot.reporting import answers, pages
+
+    found = made.overview
+    for line in answers.overview_answer(found):
+        typer.echo(line)
+    for finding in found.audit.findings:
+        if finding.serious:
+            typer.echo(f"  ! {finding}")
+    words.table(
+        ["policy", *pages.columns(found)],
+        [[one.policy, *(text for _, text in pages.cells(found, place))] for place, one in enumerate(found.policies)],
+    )
+
+
+def save_figures(made: sf.Report, folder: Path) -> None:
+    """Every figure as SVG, PNG and PDF."""
+    from surefoot.reporting import style
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, figure in made.figures().items():
+        plain = "".join(letter if letter.isalnum() else "-" for letter in name)
+        for suffix in (".svg", ".png", ".pdf"):
+            style.save(figure, folder / f"{plain}{suffix}")
