@@ -116,11 +116,13 @@ def _line(name: str, seen: float, found: dict[str, float], scale: shown.Scale) -
 
 
 def _scores(data: list[str], column: str | None, policy: str | None, low: float, high: float) -> Scores:
-    try:
+    if not low < high:
+        raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+    if all(_is_number(word) for word in data):
         return Scores([float(word) for word in data], low, high)
-    except ValueError:
-        if len(data) != 1 or _is_number(data[0]):
-            raise
+    if len(data) > 1:
+        wrong = next(word for word in data if not _is_number(word))
+        raise ValueError(f"Several words must all be scores; got {wrong!r}. To read a file, name it alone.")
     values, rows = _read(Path(data[0]), column, policy)
     for value, row in zip(values, rows, strict=True):
         if not low <= value <= high:

@@ -1,0 +1,72 @@
+"""Plans for a band and for a mean."""
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.planning.bands import BandPlan
+from surefoot.planning.means import MeanPlan
+from surefoot.stats import betting_mean, dkw, ks, ks_offset, tail_tight
+from tests.reference import cases
+
+
+@pytest.mark.parametrize("case", cases("ks_min_n"))
+def test_smallest_numbers_of_the_reference(case):
+    asked, wanted = case
+    confidence = 1 - asked["alpha"]
+    assert sf.plan_band(asked["eps"], confidence=confidence).rollouts == wanted["n"]
+    assert sf.plan_band(asked["eps"], confidence=confidence, using=dkw).rollouts == wanted["n_dkw"]
+
+
+@pytest.mark.parametrize("offset", [0.9, 0.31, 0.017])
+@pytest.mark.parametrize("confidence", [0.2, 0.95, 0.999])
+def test_one_rollout_fewer_is_not_enough(offset, confidence):
+    plan = sf.plan_band(offset, confidence=confidence)
+    assert ks_offset(plan.rollouts, confidence=confidence) <= offset
+    if plan.rollouts > 1:
+        assert ks_offset(plan.rollouts - 1, confidence=confidence) > offset
+
+
+def test_tail_tight_plan():
+    plan = sf.plan_band(0.2, using=tail_tight)
+    reached = [max(h - i / n for i, h in enumerate(tail_tight(n))) for n in (plan.rollouts - 1, plan.rollouts)]
+    assert reached[0] > 0.2 >= reached[1] == plan.reached
+    assert plan.rollouts > sf.plan_band(0.2, using=ks).rollouts
+    assert str(plan).startswith(f"{plan.rollouts} rollouts: the 95% tail-tight band is then at most ")
+    assert BandPlan.from_dict(plan.to_dict()) == plan
+
+
+@pytest.mark.parametrize(("a", "b", "half"), [(1, 1, 0.1), (5, 1, 0.04), (10, 10, 0.05)])
+def test_planned_mean_width_is_what_one_gets(a, b, half):
+    mean, spread = a / (a + b), np.sqrt(a * b / (a + b) ** 2 / (a + b + 1))
+    plan = sf.plan_mean(half, spread=float(spread), mean=mean)
+    rng = np.random.default_rng(0)
+    widths = [betting_mean(sf.Scores(rng.beta(a, b, plan.rollouts))).width / 2 for _ in range(60)]
+    assert np.mean(widths) == pytest.approx(half, rel=0.08)
+    assert MeanPlan.from_dict(plan.to_dict()) == plan
+
+
+def test_mean_plan_moves_as_it_should():
+    base = sf.plan_mean(0.08, spread=0.2).rollouts
+    assert sf.plan_mean(0.04, spread=0.2).rollouts > base
+    assert sf.plan_mean(0.08, spread=0.3).rollouts > base
+    assert sf.plan_mean(0.08, spread=0.2, confidence=0.99).rollouts > base
+    assert sf.plan_mean(8, spread=20, low=100, high=200).rollouts == base
+    assert sf.plan_mean(0.08, spread=0.5).rollouts > sf.plan_mean(0.08, spread=0.3).rollouts  # two ends only
+    assert sf.plan_mean(0.6, spread=0.2).rollouts == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: sf.plan_band(0.0), "`offset` must be strictly between 0 and 1"),
+        (lambda: sf.plan_band(0.1, confidence=95), "Write 0.95"),
+        (lambda: sf.plan_mean(0.0, spread=0.1), "`half_width` must be above 0"),
+        (lambda: sf.plan_mean(0.1, spread=0.6), "`spread` must be at most 0.5"),
+        (lambda: sf.plan_mean(0.1, spread=0.1, mean=1.0), r"`mean` must lie inside the range \[0, 1\]"),
+        (lambda: sf.plan_mean(0.1, spread=0.1, low=1, high=0), "`low` must be below `high`"),
+    ],
+)
+def test_refusals(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
