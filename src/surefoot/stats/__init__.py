@@ -7,45 +7,93 @@ from typing import TYPE_CHECKING
 from surefoot import _lazy
 
 _HOMES = {
+    "AgainstBaseline": "surefoot.stats.rankings",
+    "Calibration": "surefoot.stats.judges",
     "Claim": "surefoot.stats.claims",
+    "ClusteredMean": "surefoot.stats.clusters",
+    "Components": "surefoot.stats.repeats",
     "DistributionComparison": "surefoot.stats.distributions",
     "JointGain": "surefoot.stats.distributions",
+    "JudgedRate": "surefoot.stats.judges",
+    "Letters": "surefoot.stats.letters",
     "MeanEvidence": "surefoot.stats.sequences",
     "MeanSequence": "surefoot.stats.sequences",
+    "PredictionPowered": "surefoot.stats.predictions",
+    "Ranking": "surefoot.stats.rankings",
+    "Strengths": "surefoot.stats.preferences",
+    "against_baseline": "surefoot.stats.rankings",
     "agresti_coull": "surefoot.stats.rates",
     "band": "surefoot.stats.bands",
+    "benjamini_hochberg": "surefoot.stats.multiplicity",
     "best_case_band": "surefoot.stats.bands",
+    "betting_gain": "surefoot.stats.score_gains",
     "betting_mean": "surefoot.stats.means",
     "betting_mean_lower": "surefoot.stats.means",
     "betting_mean_upper": "surefoot.stats.means",
+    "betting_paired_gain": "surefoot.stats.score_gains",
     "betting_sequence": "surefoot.stats.sequences",
+    "bonferroni": "surefoot.stats.multiplicity",
+    "bonferroni_gains": "surefoot.stats.families",
     "bootstrap_mean": "surefoot.stats.means",
+    "bradley_terry": "surefoot.stats.preferences",
+    "chance_first_higher": "surefoot.stats.orderings",
     "claim": "surefoot.stats.claims",
     "clopper_pearson": "surefoot.stats.rates",
     "clopper_pearson_lower": "surefoot.stats.rates",
     "clopper_pearson_upper": "surefoot.stats.rates",
+    "cluster_bootstrap": "surefoot.stats.clusters",
+    "cluster_gain": "surefoot.stats.clusters",
+    "cluster_mean": "surefoot.stats.clusters",
+    "cluster_rate": "surefoot.stats.clusters",
+    "cohen_kappa": "surefoot.stats.agreements",
+    "compact_letters": "surefoot.stats.letters",
     "compare_distributions": "surefoot.stats.distributions",
     "coverage": "surefoot.stats.coverages",
+    "davidson": "surefoot.stats.preferences",
     "dkw": "surefoot.stats.bands",
+    "e_benjamini_hochberg": "surefoot.stats.multiplicity",
     "empirical_bernstein": "surefoot.stats.means",
     "expected_excess": "surefoot.stats.tightness",
     "expected_shortage": "surefoot.stats.tightness",
     "expected_width": "surefoot.stats.tightness",
     "hoeffding": "surefoot.stats.means",
+    "holm": "surefoot.stats.multiplicity",
+    "holm_gains": "surefoot.stats.families",
     "jeffreys": "surefoot.stats.rates",
+    "judge_corrected_rate": "surefoot.stats.judges",
+    "judge_corrected_rate_lee": "surefoot.stats.judges",
     "ks": "surefoot.stats.bands",
     "ks_error": "surefoot.stats.bands",
     "ks_offset": "surefoot.stats.bands",
     "max_expected_excess": "surefoot.stats.tightness",
     "max_expected_shortage": "surefoot.stats.tightness",
     "max_expected_width": "surefoot.stats.tightness",
+    "mean_on_these_tasks": "surefoot.stats.repeats",
+    "mean_over_tasks": "surefoot.stats.repeats",
+    "mean_pass_all": "surefoot.stats.passes",
+    "mean_pass_at": "surefoot.stats.passes",
     "optimal_interval": "surefoot.stats.optima",
     "optimal_lower": "surefoot.stats.optima",
     "optimal_upper": "surefoot.stats.optima",
+    "paired_bca": "surefoot.stats.bootstraps",
+    "paired_bootstrap": "surefoot.stats.bootstraps",
+    "paired_permutation": "surefoot.stats.permutations",
+    "pass_all": "surefoot.stats.passes",
+    "pass_at": "surefoot.stats.passes",
+    "prediction_powered_mean": "surefoot.stats.predictions",
+    "prediction_powered_rate": "surefoot.stats.judges",
+    "rank_intervals": "surefoot.stats.rankings",
+    "rank_policies": "surefoot.stats.rankings",
+    "sidak": "surefoot.stats.multiplicity",
+    "stratified_gain": "surefoot.stats.strata",
     "student_t": "surefoot.stats.means",
     "tail_tight": "surefoot.stats.bands",
     "two_sided_band": "surefoot.stats.bands",
+    "unpaired_bca": "surefoot.stats.bootstraps",
+    "unpaired_bootstrap": "surefoot.stats.bootstraps",
+    "variance_components": "surefoot.stats.repeats",
     "wald": "surefoot.stats.rates",
+    "welch": "surefoot.stats.means_compared",
     "wilson": "surefoot.stats.rates",
     "wilson_lower": "surefoot.stats.rates",
     "wilson_upper": "surefoot.stats.rates",
@@ -54,6 +102,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from surefoot.stats.agreements import cohen_kappa as cohen_kappa
     from surefoot.stats.bands import band as band
     from surefoot.stats.bands import best_case_band as best_case_band
     from surefoot.stats.bands import dkw as dkw
@@ -62,12 +111,30 @@ if TYPE_CHECKING:
     from surefoot.stats.bands import ks_offset as ks_offset
     from surefoot.stats.bands import tail_tight as tail_tight
     from surefoot.stats.bands import two_sided_band as two_sided_band
+    from surefoot.stats.bootstraps import paired_bca as paired_bca
+    from surefoot.stats.bootstraps import paired_bootstrap as paired_bootstrap
+    from surefoot.stats.bootstraps import unpaired_bca as unpaired_bca
+    from surefoot.stats.bootstraps import unpaired_bootstrap as unpaired_bootstrap
     from surefoot.stats.claims import Claim as Claim
     from surefoot.stats.claims import claim as claim
+    from surefoot.stats.clusters import ClusteredMean as ClusteredMean
+    from surefoot.stats.clusters import cluster_bootstrap as cluster_bootstrap
+    from surefoot.stats.clusters import cluster_gain as cluster_gain
+    from surefoot.stats.clusters import cluster_mean as cluster_mean
+    from surefoot.stats.clusters import cluster_rate as cluster_rate
     from surefoot.stats.coverages import coverage as coverage
     from surefoot.stats.distributions import DistributionComparison as DistributionComparison
     from surefoot.stats.distributions import JointGain as JointGain
     from surefoot.stats.distributions import compare_distributions as compare_distributions
+    from surefoot.stats.families import bonferroni_gains as bonferroni_gains
+    from surefoot.stats.families import holm_gains as holm_gains
+    from surefoot.stats.judges import Calibration as Calibration
+    from surefoot.stats.judges import JudgedRate as JudgedRate
+    from surefoot.stats.judges import judge_corrected_rate as judge_corrected_rate
+    from surefoot.stats.judges import judge_corrected_rate_lee as judge_corrected_rate_lee
+    from surefoot.stats.judges import prediction_powered_rate as prediction_powered_rate
+    from surefoot.stats.letters import Letters as Letters
+    from surefoot.stats.letters import compact_letters as compact_letters
     from surefoot.stats.means import betting_mean as betting_mean
     from surefoot.stats.means import betting_mean_lower as betting_mean_lower
     from surefoot.stats.means import betting_mean_upper as betting_mean_upper
@@ -76,9 +143,31 @@ if TYPE_CHECKING:
     from surefoot.stats.means import hoeffding as hoeffding
     from surefoot.stats.means import student_t as student_t
     from surefoot.stats.means import wsr_mean as wsr_mean
+    from surefoot.stats.means_compared import welch as welch
+    from surefoot.stats.multiplicity import benjamini_hochberg as benjamini_hochberg
+    from surefoot.stats.multiplicity import bonferroni as bonferroni
+    from surefoot.stats.multiplicity import e_benjamini_hochberg as e_benjamini_hochberg
+    from surefoot.stats.multiplicity import holm as holm
+    from surefoot.stats.multiplicity import sidak as sidak
     from surefoot.stats.optima import optimal_interval as optimal_interval
     from surefoot.stats.optima import optimal_lower as optimal_lower
     from surefoot.stats.optima import optimal_upper as optimal_upper
+    from surefoot.stats.orderings import chance_first_higher as chance_first_higher
+    from surefoot.stats.passes import mean_pass_all as mean_pass_all
+    from surefoot.stats.passes import mean_pass_at as mean_pass_at
+    from surefoot.stats.passes import pass_all as pass_all
+    from surefoot.stats.passes import pass_at as pass_at
+    from surefoot.stats.permutations import paired_permutation as paired_permutation
+    from surefoot.stats.predictions import PredictionPowered as PredictionPowered
+    from surefoot.stats.predictions import prediction_powered_mean as prediction_powered_mean
+    from surefoot.stats.preferences import Strengths as Strengths
+    from surefoot.stats.preferences import bradley_terry as bradley_terry
+    from surefoot.stats.preferences import davidson as davidson
+    from surefoot.stats.rankings import AgainstBaseline as AgainstBaseline
+    from surefoot.stats.rankings import Ranking as Ranking
+    from surefoot.stats.rankings import against_baseline as against_baseline
+    from surefoot.stats.rankings import rank_intervals as rank_intervals
+    from surefoot.stats.rankings import rank_policies as rank_policies
     from surefoot.stats.rates import agresti_coull as agresti_coull
     from surefoot.stats.rates import clopper_pearson as clopper_pearson
     from surefoot.stats.rates import clopper_pearson_lower as clopper_pearson_lower
@@ -88,10 +177,17 @@ if TYPE_CHECKING:
     from surefoot.stats.rates import wilson as wilson
     from surefoot.stats.rates import wilson_lower as wilson_lower
     from surefoot.stats.rates import wilson_upper as wilson_upper
+    from surefoot.stats.repeats import Components as Components
+    from surefoot.stats.repeats import mean_on_these_tasks as mean_on_these_tasks
+    from surefoot.stats.repeats import mean_over_tasks as mean_over_tasks
+    from surefoot.stats.repeats import variance_components as variance_components
+    from surefoot.stats.score_gains import betting_gain as betting_gain
+    from surefoot.stats.score_gains import betting_paired_gain as betting_paired_gain
     from surefoot.stats.sequences import MeanEvidence as MeanEvidence
     from surefoot.stats.sequences import MeanSequence as MeanSequence
     from surefoot.stats.sequences import betting_sequence as betting_sequence
     from surefoot.stats.sequences import wsr_evidence as wsr_evidence
+    from surefoot.stats.strata import stratified_gain as stratified_gain
     from surefoot.stats.tightness import expected_excess as expected_excess
     from surefoot.stats.tightness import expected_shortage as expected_shortage
     from surefoot.stats.tightness import expected_width as expected_width

@@ -8,8 +8,10 @@ from dataclasses import replace
 
 from surefoot import _check
 from surefoot.core.interval import Interval
+from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.stats import bootstraps
+from surefoot.stats.means import betting_mean
 
 
 def pass_at(tally: Tally, attempts: int) -> float:
@@ -146,10 +148,7 @@ def _mean(
     method = f"task bootstrap of {name}"
     found = bootstraps.mean_bootstrap(values, rng, resamples, confidence, method, len(kept), ())
     if found.width == 0.0:
-        # Tasks that all score alike show no spread. If a mean m were further off, so many tasks at the end of the
-        # range would be less likely than the error: P(all score 1) <= m^tasks, and the mirror image.
-        edge = ((1.0 - confidence) / 2.0) ** (1.0 / len(kept))
-        note = "All tasks scored alike: the ends are guaranteed ones, not bootstrapped."
-        low, high = (edge, 1.0) if values[0] == 1.0 else (0.0, 1.0 - edge) if values[0] == 0.0 else (0.0, 1.0)
-        found = replace(found, low=low, high=high, notes=(note,))
+        sure = betting_mean(Scores(values), confidence=confidence)
+        note = "All tasks scored alike: the ends are those of the betting interval, not bootstrapped."
+        found = replace(found, low=sure.low, high=sure.high, notes=(note,))
     return replace(found, data=kept)

@@ -60,7 +60,7 @@ def stratified_gain(
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     if not strata:
         raise ValueError("`strata` must hold at least one stratum; got none.")
-    found = _Score([pair for pair in strata.values()])
+    found = _Score(list(strata.values()))
     low, high, p_value = found.invert(confidence)
     pooled = (_pooled([first for first, _ in strata.values()]), _pooled([second for _, second in strata.values()]))
     together = _Score([pooled])

@@ -1,0 +1,288 @@
+"""What is the true success rate when an imperfect judge decided what was a success?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from surefoot import _check
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.tally import Tally
+
+CALIBRATED = "The judge errs on the judged items as often as on the calibration items of the same truth."
+HUMANS = "The human labels are the truth."
+SAFE = "Coverage was at least the confidence in every simulation; it carries the uncertainty of the calibration."
+DRAWN = "The labelled items are a random sample of all judged items."
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration(Record):
+    """Items that both a human and the judge labelled.
+
+    Attributes:
+        true_pass: Human success, judge pass.
+        false_fail: Human success, judge fail.
+        false_pass: Human failure, judge pass.
+        true_fail: Human failure, judge fail.
+    """
+
+    true_pass: int
+    false_fail: int
+    false_pass: int
+    true_fail: int
+
+    def __post_init__(self) -> None:
+        for name in ("true_pass", "false_fail", "false_pass", "true_fail"):
+            object.__setattr__(self, name, _check.whole(getattr(self, name), name))
+        if self.labels == 0:
+            raise ValueError("`calibration` must hold at least one item; got none.")
+
+    @classmethod
+    def of(cls, human: Iterable[bool], judge: Iterable[bool]) -> Calibration:
+        """Count the items from two lists in the same order."""
+        pairs = list(zip(map(_label, human), map(_label, judge), strict=True))
+        return cls(*(pairs.count(kind) for kind in ((1, 1), (1, 0), (0, 1), (0, 0))))
+
+    @property
+    def labels(self) -> int:
+        """All items."""
+        return self.true_pass + self.false_fail + self.false_pass + self.true_fail
+
+    @property
+    def successes(self) -> int:
+        """Items that are successes by the human."""
+        return self.true_pass + self.false_fail
+
+    @property
+    def failures(self) -> int:
+        """Items that are failures by the human."""
+        return self.false_pass + self.true_fail
+
+    @property
+    def sensitivity(self) -> float | None:
+        """Share of true successes that the judge passed; none without a true success."""
+        return self.true_pass / self.successes if self.successes else None
+
+    @property
+    def specificity(self) -> float | None:
+        """Share of true failures that the judge failed; none without a true failure."""
+        return self.true_fail / self.failures if self.failures else None
+
+    def __str__(self) -> str:
+        agreed = self.true_pass + self.true_fail
+        return f"{self.labels:,} items labelled by a human, {agreed:,} of them alike by the judge."
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRate(Record):
+    """A success rate corrected for the judge's errors.
+
+    Attributes:
+        interval: Where the true rate lies.
+        judged: What the judge said.
+        calibration: What is known of the judge.
+        raw: The corrected rate before it is kept inside [0, 1]; none where the calibration cannot correct.
+        standard_error: Its standard error by the delta method, for reference only.
+    """
+
+    interval: Interval
+    judged: Tally
+    calibration: Calibration
+    raw: float | None
+    standard_error: float | None
+
+    def __str__(self) -> str:
+        said = f"the judge said {100 * self.judged.rate:.1f}%, {self.calibration.labels:,} items were labelled"
+        return f"{str(self.interval).removesuffix('.')}; {said}."
+
+
+def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence: float = 0.95) -> JudgedRate:
+    """What is the true success rate behind a judge's, with the judge's own errors uncertain?
+
+    The estimate is Rogan and Gladen's. The interval melds the exact bounds of the judge's pass rate, of its
+    sensitivity and of its specificity. It is [0, 1] when the calibration does not show a judge better than chance.
+
+    Args:
+        judged: What the judge said of items without a human label.
+        calibration: Items labelled by both, the human's label being the truth.
+        confidence: How often such intervals hold the true rate.
+
+    Assumptions:
+        The judge errs on the judged items as often as on calibration items of the same truth; the calibration
+        items need not have the same share of successes. Independent items.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import Calibration, judge_corrected_rate
+        >>> found = judge_corrected_rate(Tally(290, 400), Calibration(95, 5, 10, 90))
+        >>> print(found)
+        73.5% [65.5%, 80.8%] n=400 (95% melded Rogan-Gladen interval); the judge said 72.5%, 200 items were labelled.
+
+    Reference:
+        Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test"; Fay, Proschan and
+        Brittain (2015), "Combining one-sample confidence procedures for inference in the two-sample case".
+    """
+    from surefoot.numerics import melding
+
+    each = (1.0 - _check.confidence(confidence)) / 2.0
+    raw, error = _corrected(judged, calibration)
+    hit, alarm = (calibration.true_pass, calibration.successes), (calibration.false_pass, calibration.failures)
+    both = (judged.successes, judged.trials)
+    low, high = 0.0, 1.0
+    notes: tuple[str, ...] = ()
+    if float(melding.order_error(hit, alarm)) > each:
+        notes = ("The calibration does not show a judge better than chance: label more items.",)
+    else:
+        low = melding.farthest(lambda t: melding.mixture_error(t, both, hit, alarm, above=True), each, upward=False)
+        high = melding.farthest(lambda t: melding.mixture_error(t, both, hit, alarm, above=False), each, upward=True)
+    if raw is None:
+        lacks = "success" if not calibration.successes else "failure"
+        notes += (f"The calibration holds no true {lacks}: the estimate is the judge's own rate.",)
+    estimate = judged.rate if raw is None else min(1.0, max(0.0, raw))
+    interval = _interval(judged, calibration, (low, high), estimate, confidence, "melded Rogan-Gladen", notes)
+    return JudgedRate(interval, judged, calibration, raw, error)
+
+
+def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confidence: float = 0.95) -> JudgedRate:
+    """What is the true success rate behind a judge's, by the smoothed normal interval of Lee et al.?
+
+    Args:
+        judged: What the judge said of items without a human label.
+        calibration: Items labelled by both; at least one true success and one true failure.
+        confidence: How often such intervals hold the true rate, nearly.
+
+    Assumptions:
+        As for `judge_corrected_rate`; coverage fell to .92 at 95% where true failures were rare.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import Calibration, judge_corrected_rate_lee
+        >>> print(judge_corrected_rate_lee(Tally(290, 400), Calibration(95, 5, 10, 90)).interval)
+        73.5% [67.0%, 80.9%] n=400 (95% Lee et al. interval).
+
+    Reference:
+        Lee et al. (2025), "How to correctly report LLM-as-a-judge evaluations"; Lang and Reiczigel (2014).
+    """
+    from surefoot.numerics import normal
+
+    z = normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
+    raw, error = _corrected(judged, calibration)
+    if raw is None:
+        raise ValueError("`calibration` must hold a true success and a true failure; got one kind only.")
+    sizes = judged.trials + z * z, calibration.failures + 2.0, calibration.successes + 2.0
+    rate = (judged.successes + z * z / 2.0) / sizes[0]
+    spec, sens = (calibration.true_fail + 1.0) / sizes[1], (calibration.true_pass + 1.0) / sizes[2]
+    centre, spread = _delta(rate, spec, sens, sizes)
+    pull = centre * sens * (1.0 - sens) / sizes[2] - (1.0 - centre) * spec * (1.0 - spec) / sizes[1]
+    centre += 2.0 * z * z * pull
+    ends = min(1.0, max(0.0, centre - z * spread)), min(1.0, max(0.0, centre + z * spread))
+    interval = _interval(judged, calibration, ends, min(1.0, max(0.0, raw)), confidence, "Lee et al.", ())
+    return JudgedRate(interval, judged, calibration, raw, error)
+
+
+def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence: float = 0.95) -> JudgedRate:
+    """What is the true success rate, when a random sample of the judged items was labelled by a human too?
+
+    The judge sorts all items into two strata, and the human labels tell the rate in each. It is right however bad
+    the judge is, and narrow when the judge is good; no success or failure need be in the sample.
+
+    Args:
+        judged: What the judge said of the items without a human label.
+        labelled: The items with a human label, drawn at random.
+        confidence: How often such intervals hold the true rate.
+
+    Assumptions:
+        The labelled items are a random sample of all judged items. Independent items.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import Calibration, prediction_powered_rate
+        >>> print(prediction_powered_rate(Tally(860, 1000), Calibration(44, 1, 1, 4)).interval)
+        86.5% [77.8%, 93.0%] n=1,050 (95% melded prediction-powered interval).
+
+    Reference:
+        Angelopoulos et al. (2023), "Prediction-powered inference"; for a yes-or-no judge its best form is
+        post-stratification. Fay, Proschan and Brittain (2015) for the interval.
+    """
+    from surefoot.numerics import melding
+
+    each = (1.0 - _check.confidence(confidence)) / 2.0
+    passed = (labelled.true_pass, labelled.true_pass + labelled.false_pass)
+    failed = (labelled.false_fail, labelled.false_fail + labelled.true_fail)
+    share = (judged.successes + passed[1], judged.trials + labelled.labels)
+    low = melding.farthest(lambda t: melding.strata_error(t, share, passed, failed, above=True), each, upward=False)
+    high = melding.farthest(lambda t: melding.strata_error(t, share, passed, failed, above=False), each, upward=True)
+    human = labelled.successes / labelled.labels
+    inside = passed[0] / passed[1] if passed[1] else human
+    outside = failed[0] / failed[1] if failed[1] else human
+    part = share[0] / share[1]
+    estimate = part * inside + (1.0 - part) * outside
+    notes: tuple[str, ...] = ()
+    if not passed[1] or not failed[1]:
+        notes = (
+            f"No labelled item was {'passed' if not passed[1] else 'failed'} by the judge: those may be anything.",
+        )
+    method = "melded prediction-powered"
+    interval = Interval(
+        low=min(low, estimate),
+        high=max(high, estimate),
+        estimate=estimate,
+        confidence=float(confidence),
+        method=method,
+        trials=share[1],
+        assumptions=(DRAWN, HUMANS, SAFE),
+        notes=notes,
+        data=(judged, labelled),
+    )
+    return JudgedRate(interval, judged, labelled, estimate, None)
+
+
+def _corrected(judged: Tally, calibration: Calibration) -> tuple[float | None, float | None]:
+    """The corrected rate and its delta-method error; none of them where a kind of item is missing."""
+    sens, spec = calibration.sensitivity, calibration.specificity
+    if sens is None or spec is None:
+        return None, None
+    if sens + spec <= 1.0 + 1e-12:
+        raise ValueError(
+            f"`calibration` must show sensitivity + specificity above 1; got {sens:.3g} + {spec:.3g}. "
+            "A judge no better than chance cannot be corrected: use another judge or human labels."
+        )
+    return _delta(judged.rate, spec, sens, (judged.trials, calibration.failures, calibration.successes))
+
+
+def _delta(rate: float, spec: float, sens: float, sizes: tuple[float, float, float]) -> tuple[float, float]:
+    power = sens + spec - 1.0
+    theta = (rate + spec - 1.0) / power
+    variance = rate * (1.0 - rate) / sizes[0]
+    variance += (1.0 - theta) ** 2 * spec * (1.0 - spec) / sizes[1] + theta**2 * sens * (1.0 - sens) / sizes[2]
+    return theta, math.sqrt(variance) / power
+
+
+def _interval(
+    judged: Tally,
+    calibration: Calibration,
+    ends: tuple[float, float],
+    estimate: float,
+    confidence: float,
+    method: str,
+    notes: tuple[str, ...],
+) -> Interval:
+    return Interval(
+        low=min(ends[0], estimate),
+        high=max(ends[1], estimate),
+        estimate=estimate,
+        confidence=float(confidence),
+        method=method,
+        trials=judged.trials,
+        assumptions=(CALIBRATED, HUMANS, SAFE),
+        notes=notes,
+        data=(judged, calibration),
+    )
+
+
+def _label(value: object) -> int:
+    if value not in (0, 1):
+        raise ValueError(_check.refusal("label", "be True or False", value))
+    return int(bool(value))

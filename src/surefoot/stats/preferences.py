@@ -1,0 +1,290 @@
+"""How strong is each policy, when people only said which of two they preferred?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from surefoot import _check
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.stats import bootstraps
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Preference = tuple[str, str, str | float]
+_OUTCOMES: dict[object, float] = {"first": 1.0, "second": 0.0, "tie": 0.5, 1: 1.0, 0: 0.0, 0.5: 0.5}
+_RIDGE = 0.01  # holds a strength finite in a resample where a policy never lost; worth far less than one game
+ASSUMPTIONS = (
+    "Each preference (or session) is independent of the others, and a policy's strength does not depend on its rival.",
+    "Each interval holds by itself, nearly; not all of them together.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths(Record):
+    """Strengths of policies from preferences.
+
+    Attributes:
+        names: The policies, strongest first.
+        log_strengths: Their log strengths, with mean 0: a lead of d wins a share 1 / (1 + exp(-d)) of games.
+        elos: The same on the Elo scale, with mean 1000.
+        intervals: An interval on each log strength.
+        ranks: The best and worst rank in the middle share of resamples, each by itself.
+        tie_strength: Davidson's tie parameter; none where ties count as half wins.
+        preferences: How many preferences.
+        confidence: The confidence of each interval.
+        seed: The seed of the resamples.
+        notes: What a reader must know besides.
+    """
+
+    names: tuple[str, ...]
+    log_strengths: tuple[float, ...]
+    elos: tuple[float, ...]
+    intervals: tuple[Interval, ...]
+    ranks: tuple[tuple[int, int], ...]
+    tie_strength: float | None
+    preferences: int
+    confidence: float
+    seed: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.names)
+        rows = []
+        for i, name in enumerate(self.names):
+            low, high = (math.floor(_elo(self.intervals[i].low)), math.ceil(_elo(self.intervals[i].high)))
+            best, worst = self.ranks[i]
+            place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
+            rows.append(f"{name:<{width}}  Elo {self.elos[i]:.0f} [{low}, {high}]  {place}")
+        return "\n".join(rows)
+
+
+def bradley_terry(
+    preferences: Iterable[Preference],
+    *,
+    rng: _check.Rng,
+    sessions: Iterable[Hashable] | None = None,
+    prior: float = 0.0,
+    resamples: int = 1_000,
+    confidence: float = 0.95,
+) -> Strengths:
+    """How strong is each policy, from pairwise preferences? A tie is half a win for each.
+
+    Args:
+        preferences: First policy, second policy and which was preferred: "first", "second" or "tie" (or 1, 0, 0.5).
+        rng: A seed, kept with the result, or a Generator.
+        sessions: The session of each preference (one person, one scene); whole sessions are then resampled.
+        prior: Ties added between every two policies that met, for data in which a policy never lost.
+        resamples: How many resamples.
+        confidence: How often such intervals hold a strength, nearly.
+
+    Assumptions:
+        Independent preferences (or sessions); one strength per policy, whoever the rival.
+
+    Example:
+        >>> from surefoot.stats import bradley_terry
+        >>> games = [("a", "b", "first")] * 7 + [("a", "b", "second")] * 3 + [("b", "c", "tie")] * 4
+        >>> found = bradley_terry(games + [("a", "c", 1)] * 6 + [("a", "c", 0)] * 2, rng=7)
+        >>> [round(elo) for elo in found.elos]
+        [1114, 947, 938]
+
+    Reference:
+        Bradley and Terry (1952), "Rank analysis of incomplete block designs"; Ford (1957) for when strengths
+        exist.
+    """
+    return _strengths(preferences, rng, sessions, prior, resamples, confidence, davidson_ties=False)
+
+
+def davidson(
+    preferences: Iterable[Preference],
+    *,
+    rng: _check.Rng,
+    sessions: Iterable[Hashable] | None = None,
+    prior: float = 0.0,
+    resamples: int = 1_000,
+    confidence: float = 0.95,
+) -> Strengths:
+    """How strong is each policy, and how readily do people call a tie?
+
+    Args:
+        preferences: First policy, second policy and which was preferred: "first", "second" or "tie" (or 1, 0, 0.5).
+        rng: A seed, kept with the result, or a Generator.
+        sessions: The session of each preference (one person, one scene); whole sessions are then resampled.
+        prior: Ties added between every two policies that met, for data in which a policy never lost.
+        resamples: How many resamples.
+        confidence: How often such intervals hold a strength, nearly.
+
+    Assumptions:
+        Independent preferences (or sessions); a tie is as likely as its strength times the geometric mean of the
+        two policies' strengths.
+
+    Example:
+        >>> from surefoot.stats import davidson
+        >>> games = [("a", "b", "first")] * 7 + [("a", "b", "second")] * 3 + [("b", "c", "tie")] * 4
+        >>> found = davidson(games + [("a", "c", 1)] * 6 + [("a", "c", 0)] * 2, rng=7)
+        >>> round(found.tie_strength, 3)
+        0.476
+
+    Reference:
+        Davidson (1970), "On extending the Bradley-Terry model to accommodate ties in paired comparison
+        experiments".
+    """
+    return _strengths(preferences, rng, sessions, prior, resamples, confidence, davidson_ties=True)
+
+
+def _strengths(
+    preferences: Iterable[Preference],
+    rng: _check.Rng,
+    sessions: Iterable[Hashable] | None,
+    prior: float,
+    resamples: int,
+    confidence: float,
+    *,
+    davidson_ties: bool,
+) -> Strengths:
+    import numpy as np
+
+    from surefoot.numerics import choices
+
+    resamples = bootstraps.check_resamples(resamples, confidence)
+    if _check.real(prior, "prior") < 0.0:
+        raise ValueError(_check.refusal("prior", "be 0 or more", prior))
+    generator, seed = _check.generator(rng)
+    games = _Games(preferences, sessions)
+    added = prior / 2.0 * (games.points(games.counts[None])[0] + games.points(games.counts[None])[0].T > 0.0)
+    more = prior * np.count_nonzero(np.triu(added)) if prior else 0.0
+
+    def fitted(counts: Floats, ridge: float) -> tuple[Floats, Floats]:
+        ties = games.ties(counts) + more if davidson_ties else None
+        return choices.fit(games.points(counts) + added, ties, ridge)
+
+    games.refuse_unlinked(games.points(games.counts[None])[0] + added)
+    theta, eta = (found[0] for found in fitted(games.counts[None], 0.0))
+    drawn = games.resampled(resamples, generator)
+    block = max(1, 2_000_000 // len(games.names) ** 2)
+    tries = np.concatenate([fitted(drawn[i : i + block], _RIDGE)[0] for i in range(0, resamples, block)])
+    ranks = 1 + (tries[:, None, :] > tries[:, :, None] + 1e-9).sum(axis=2)
+    order = sorted(range(len(games.names)), key=lambda i: -theta[i])
+    met_both = games.points(drawn) + added > 0.0
+    finite = float(np.mean(met_both.any(axis=1).all(axis=1) & met_both.any(axis=2).all(axis=1)))
+    notes: tuple[str, ...] = (f"{resamples:,} resamples.",)
+    if 1.0 - finite > (1.0 - confidence) / 2.0:
+        notes += ("In many resamples a policy never lost or never won: that end is held finite, not known.",)
+    method = "Davidson bootstrap" if davidson_ties else "Bradley-Terry bootstrap"
+    intervals, places = [], []
+    for i in order:
+        low, high = bootstraps.percentile_ends(tries[:, i], confidence)
+        intervals.append(
+            Interval(
+                low=min(low, float(theta[i])),
+                high=max(high, float(theta[i])),
+                estimate=float(theta[i]),
+                confidence=float(confidence),
+                method=method,
+                trials=games.size,
+                scale="score",
+                assumptions=ASSUMPTIONS,
+                notes=notes,
+                seed=seed,
+            )
+        )
+        best, worst = bootstraps.percentile_ends(ranks[:, i].astype(float), confidence)
+        places.append((int(best), int(worst)))
+    return Strengths(
+        names=tuple(games.names[i] for i in order),
+        log_strengths=tuple(float(theta[i]) for i in order),
+        elos=tuple(_elo(float(theta[i])) for i in order),
+        intervals=tuple(intervals),
+        ranks=tuple(places),
+        tie_strength=float(np.exp(eta)) if davidson_ties else None,
+        preferences=games.size,
+        confidence=float(confidence),
+        seed=seed,
+        notes=notes,
+    )
+
+
+def _elo(strength: float) -> float:
+    return 1000.0 + 400.0 * strength / math.log(10.0)
+
+
+class _Games:
+    """The preferences, counted by who met whom and how it ended."""
+
+    def __init__(self, preferences: Iterable[Preference], sessions: Iterable[Hashable] | None) -> None:
+        import numpy as np
+
+        places: dict[str, int] = {}
+        cells: dict[tuple[int, int, float], int] = {}
+        kept = []
+        for number, (first, second, outcome) in enumerate(preferences, 1):
+            if outcome not in _OUTCOMES:
+                raise ValueError(_check.refusal("preferences", f"end in first, second or tie (row {number})", outcome))
+            if first == second:
+                raise ValueError(_check.refusal("preferences", f"name two policies (row {number})", first))
+            one, other = (places.setdefault(name, len(places)) for name in (first, second))
+            points = _OUTCOMES[outcome]
+            key = (one, other, points) if one < other else (other, one, 1.0 - points)
+            kept.append(cells.setdefault(key, len(cells)))
+        if not kept:
+            raise ValueError("`preferences` must hold at least one; got none.")
+        self.names, self.cells, self.size = tuple(places), tuple(cells), len(kept)
+        self.counts = np.bincount(kept, minlength=len(cells)).astype(float)
+        self.table: Floats | None = None
+        if sessions is not None:
+            from surefoot.stats import differences
+
+            numbers, groups = differences.labels(sessions, self.size, "sessions")
+            self.table = np.zeros((groups, len(cells)))
+            np.add.at(self.table, (numbers, np.asarray(kept)), 1.0)
+
+    def points(self, counts: Floats) -> Floats:
+        """What each won against each, for every row of counts."""
+        import numpy as np
+
+        found = np.zeros((counts.shape[0], len(self.names), len(self.names)))
+        for cell, (one, other, points) in enumerate(self.cells):
+            found[:, one, other] += points * counts[:, cell]
+            found[:, other, one] += (1.0 - points) * counts[:, cell]
+        return found
+
+    def ties(self, counts: Floats) -> Floats:
+        """How many ties, for every row of counts."""
+        import numpy as np
+
+        tied = np.array([points == 0.5 for _, _, points in self.cells])
+        return np.asarray(counts[:, tied].sum(axis=1))
+
+    def resampled(self, resamples: int, rng: np.random.Generator) -> Floats:
+        """Counts of preferences, or of whole sessions, drawn again."""
+        import numpy as np
+
+        if self.table is None:
+            return rng.multinomial(self.size, self.counts / self.size, size=resamples).astype(float)
+        groups = self.table.shape[0]
+        drawn = rng.multinomial(groups, np.full(groups, 1.0 / groups), size=resamples)
+        return np.asarray(drawn @ self.table)
+
+    def refuse_unlinked(self, points: Floats) -> None:
+        """Refuse data in which some strength is not determined, and say which policies are to blame."""
+        from scipy.sparse import csgraph, csr_array
+
+        links = csr_array(points > 0.0)
+        for kind, why in (
+            ("weak", "never met the others. Compare them with at least one of the others"),
+            (
+                "strong",
+                "never lost to (or never beat) the others: strengths would be infinite. Give prior=1 to hold them",
+            ),
+        ):
+            count, group = csgraph.connected_components(links, directed=True, connection=kind)
+            if count > 1:
+                apart = [name for name, own in zip(self.names, group, strict=True) if own == group[0]]
+                raise ValueError(f"`preferences` must link all policies; {', '.join(sorted(apart))} {why}.")
