@@ -1,0 +1,266 @@
+"""What every sequential rule must do. A new rule is one more line in KINDS."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.sequential import FiniteHorizonMixture, FixedSize, NScore, Rule, Savi, Simulation, State, Wsr, run, simulate
+
+
+class Kind(NamedTuple):
+    """A rule to be checked: how to make it from (horizon, claim), and whether it takes successes only."""
+
+    make: Callable[..., Rule]
+    binary: bool = False
+    steps: bool = True  # whether it may decide before the horizon
+
+
+KINDS = {
+    "mixture": Kind(FiniteHorizonMixture),
+    "mixture, binary": Kind(lambda *a, **k: FiniteHorizonMixture(*a, binary=True, **k), binary=True),
+    "nscore 11": Kind(NScore),
+    "nscore 2": Kind(lambda *a, **k: NScore(*a, bins=2, **k), binary=True),
+    "nscore levels": Kind(lambda *a, **k: NScore(*a, levels=(0.0, 0.3, 1.0), **k), binary=True),
+    "nscore raw": Kind(lambda *a, **k: NScore(*a, bins=None, **k)),
+    "wsr": Kind(Wsr),
+    "savi": Kind(Savi, binary=True),
+    "fixed size": Kind(FixedSize, steps=False),
+}
+CLAIMS = ["first better", "either"]
+every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+every_claim = pytest.mark.parametrize("claim", CLAIMS)
+
+
+def draws(kind: Kind, seed: int, runs: int, horizon: int, gap: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    first, second = rng.random((runs, horizon)), rng.random((runs, horizon))
+    if kind.binary:
+        return (first < 0.5 + gap / 2).astype(float), (second < 0.5 - gap / 2).astype(float)
+    return np.round(first ** (1 - gap), 2), np.round(second ** (1 + gap), 2)
+
+
+@every_kind
+@every_claim
+def test_live_is_replayed_and_simulated(kind, claim):
+    rule = kind.make(40, claim=claim)
+    first, second = draws(kind, 1, 12, 40, gap=0.5)
+    done = simulate(rule, first, second)
+    assert isinstance(done, Simulation)
+    for row in range(len(first)):
+        states = run(rule, zip(first[row], second[row], strict=True))
+        state = rule.start()
+        for one, other in zip(first[row], second[row], strict=True):
+            state = rule.step(state, (one, other))
+            if state.finished:
+                break
+        assert state == states[-1]
+        assert (state.pairs, state.verdict) == (done.stopping_times[row], done.verdicts[row])
+        assert [s.pairs for s in states] == list(range(1, state.pairs + 1))
+    assert kind.steps == (done.stopping_times.min() < 40)
+
+
+@every_kind
+def test_states_are_frozen_and_keep_their_own_past(kind):
+    rule = kind.make(10)
+    assert isinstance(rule, Record)
+    before = rule.step(rule.start(), (1.0, 0.0))
+    text = json.dumps(before.to_dict())
+    one, other = rule.step(before, (1.0, 0.0)), rule.step(before, (0.0, 1.0))
+    assert json.dumps(before.to_dict()) == text
+    assert one != other
+    assert rule.step(before, (1.0, 0.0)) == one
+    assert one.p_value <= before.p_value
+    for name in ("pairs", "p_value", "verdict"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(before, name, 0)
+
+
+@every_kind
+@every_claim
+def test_a_verdict_is_final_and_the_horizon_ends(kind, claim):
+    rule = kind.make(30, claim=claim)
+    decided = run(rule, [(1.0, 0.0)] * 30)[-1]
+    assert decided.verdict is Verdict.BETTER
+    assert decided.finished
+    with pytest.raises(ValueError, match="A verdict is final"):
+        rule.step(decided, (1.0, 0.0))
+    ended = run(rule, [(1.0, 0.0), (0.0, 1.0)] * 15)[-1]
+    assert ended.verdict is Verdict.UNDECIDED
+    assert ended.finished
+    with pytest.raises(ValueError, match="`state` must be"):
+        rule.step(ended, (1.0, 0.0))
+
+
+@every_kind
+def test_swapping_the_policies_mirrors_an_either_claim(kind):
+    rule = kind.make(60, claim="either")
+    first, second = draws(kind, 2, 40, 60, gap=0.4)
+    one, other = simulate(rule, first, second), simulate(rule, second, first)
+    assert (one.stopping_times == other.stopping_times).all()
+    assert [v.mirrored for v in one.verdicts] == list(other.verdicts)
+    assert Verdict.BETTER in one.verdicts
+    up = run(rule, zip(first[0], second[0], strict=True))[-1].interval
+    down = run(rule, zip(second[0], first[0], strict=True))[-1].interval
+    assert (up.low, up.high) == pytest.approx((-down.high, -down.low), abs=1e-12)
+
+
+@every_kind
+def test_first_better_never_says_worse(kind):
+    first, second = draws(kind, 3, 40, 60, gap=0.6)
+    done = simulate(kind.make(60), second, first)
+    assert set(done.verdicts) == {Verdict.UNDECIDED}
+    assert set(simulate(kind.make(60), first, second).verdicts) >= {Verdict.BETTER}
+
+
+@every_kind
+@every_claim
+def test_the_p_value_never_rises_and_agrees_with_the_verdict(kind, claim):
+    rule = kind.make(50, claim=claim)
+    first, second = draws(kind, 4, 10, 50, gap=0.5)
+    for ones, others in zip(first, second, strict=True):
+        states = run(rule, zip(ones, others, strict=True))
+        p_values = [1.0] + [state.p_value for state in states]
+        assert all(a >= b for a, b in zip(p_values, p_values[1:], strict=False))
+        assert all(0.0 < p <= 1.0 for p in p_values)
+        for state in states:
+            assert (state.verdict is not Verdict.UNDECIDED) == (state.p_value <= 1 - rule.confidence)
+
+
+@every_kind
+@every_claim
+def test_rules_and_states_come_back_from_json(kind, claim):
+    rule = kind.make(25, claim=claim, confidence=0.9)
+    assert Rule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
+    first, second = draws(kind, 5, 2, 25, gap=0.5)
+    for state in [rule.start(), *run(rule, zip(first[0], second[0], strict=True))]:
+        back = State.from_dict(json.loads(json.dumps(state.to_dict())))
+        assert back == state
+        assert back.interval == state.interval
+        if not state.finished:
+            assert rule.step(back, (1.0, 0.0)) == rule.step(state, (1.0, 0.0))
+
+
+@every_kind
+@every_claim
+def test_the_promised_error_is_kept(kind, claim):
+    horizon, runs = 30, 4000 if kind.make is not FixedSize else 400
+    if "raw" in kind.make(5).title or getattr(kind.make(5), "remembers_all", False):
+        runs = 300
+    first, second = draws(kind, 6, runs, horizon)
+    wrong = int(np.sum(simulate(kind.make(horizon, claim=claim, confidence=0.9), first, second).verdicts != "undecided"))
+    # The largest count that an honest rule would pass in all but one of ten thousand such tests.
+    limit = next(k for k in range(runs) if binomial_tail(runs, 0.1, k) < 1e-4)
+    assert wrong < limit
+
+
+def binomial_tail(trials: int, rate: float, least: int) -> float:
+    from scipy.special import betainc
+
+    return 1.0 if least == 0 else float(betainc(least, trials - least + 1, rate))
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        ((math.nan, 0.0), "`first` must be finite; got nan"),
+        ((0.0, math.inf), "`second` must be finite"),
+        ((1.2, 0.0), r"`first` must be in the range \[0, 1\]; got 1.2"),
+        ((0.0, -0.1), r"`second` must be in the range \[0, 1\]; got -0.1"),
+        ((1.0,), r"`pair` must be two scores \(first, second\)"),
+        ((1.0, 0.0, 1.0), "`pair` must be two scores"),
+        (1.0, "`pair` must be two scores"),
+    ],
+)
+def test_a_bad_pair_is_refused_and_changes_nothing(kind, pair, words):
+    rule = kind.make(10)
+    state = rule.step(rule.start(), (1.0, 0.0))
+    text = json.dumps(state.to_dict())
+    with pytest.raises(ValueError, match=words):
+        rule.step(state, pair)
+    assert json.dumps(state.to_dict()) == text
+
+
+@every_kind
+def test_words_are_not_scores(kind):
+    rule = kind.make(10)
+    with pytest.raises(TypeError, match="`first` must be a number"):
+        rule.step(rule.start(), ("1", 0.0))
+    assert rule.step(rule.start(), (True, np.bool_(False))) == rule.step(rule.start(), (1, np.float64(0.0)))
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"horizon": 0}, "`horizon` must be at least 1; got 0"),
+        ({"horizon": 2.5}, "`horizon` must be a whole number"),
+        ({"horizon": 9, "confidence": 95}, "Write 0.95 for 95%"),
+        ({"horizon": 9, "claim": "second better"}, "`claim` must be one of first better, either"),
+        ({"horizon": 9, "low": 1.0, "high": 0.0}, "`low` must be below `high`"),
+        ({"horizon": 9, "margin": -0.1}, "`margin` must be 0 or more"),
+    ],
+)
+def test_a_bad_declaration_is_refused(kind, arguments, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        kind.make(**arguments)
+
+
+@every_kind
+def test_arrays_are_checked(kind):
+    rule = kind.make(10)
+    with pytest.raises(ValueError, match=r"`second` must have the shape of `first`, \(1, 3\); got \(1, 2\)"):
+        simulate(rule, [1.0, 0.0, 1.0], [1.0, 0.0])
+    with pytest.raises(ValueError, match="`first` must be .*; got nan in row 1, pair 2"):
+        simulate(rule, [1.0, math.nan], [1.0, 0.0])
+    with pytest.raises(ValueError, match="`second` must be .*; got 2 in row 2, pair 1"):
+        simulate(rule, [[1.0], [1.0]], [[1.0], [2.0]])
+    with pytest.raises(TypeError, match="`first` must be an array of numbers"):
+        simulate(rule, ["a"], [1.0])
+    with pytest.raises(ValueError, match="each with a pair at least"):
+        simulate(rule, [], [])
+
+
+@every_kind
+def test_a_state_of_another_rule_is_refused(kind):
+    with pytest.raises(ValueError, match="`state` must come from this rule"):
+        kind.make(10).step(kind.make(11).start(), (1.0, 0.0))
+
+
+@every_kind
+@every_claim
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_the_interval_is_about_the_gain(kind, claim, data):
+    rule = kind.make(12, claim=claim, confidence=0.8)
+    score = st.sampled_from([0.0, 1.0]) if kind.binary else st.sampled_from([0.0, 0.25, 0.5, 1.0])
+    pairs = data.draw(st.lists(st.tuples(score, score), min_size=1, max_size=12))
+    state = run(rule, pairs)[-1]
+    seen: Any = state.interval
+    assert -1.0 <= seen.low <= seen.high <= 1.0
+    assert math.isfinite(seen.estimate)
+    if claim == "first better":
+        assert seen.high == 1.0
+    assert str(state).endswith(".")
+
+
+@every_kind
+def test_a_range_moves_with_the_scores(kind):
+    if kind is KINDS["nscore levels"]:
+        wide: Rule = NScore(20, levels=(-10.0, -4.0, 10.0), low=-10.0, high=10.0)
+    else:
+        wide = kind.make(20, low=-10.0, high=10.0)
+    first, second = draws(kind, 7, 10, 20, gap=0.6)
+    unit = simulate(kind.make(20), first, second)
+    moved = simulate(wide, -10 + 20 * first, -10 + 20 * second)
+    assert (unit.stopping_times == moved.stopping_times).all()
+    assert (unit.verdicts == moved.verdicts).all()
