@@ -109,7 +109,7 @@ def compare(
         >>> print(sf.compare(table, "new", "old").verdict)
         better
     """
-    what = _measure(rollouts, measure)
+    what = chosen(rollouts, measure)
     gain, why, notes = gain_of(
         rollouts, first, second, what, paired=paired, confidence=_check.confidence(confidence), margin=margin
     )
@@ -203,7 +203,8 @@ def gain_of(
     return gain, f"{reason} Independent rollouts: {gain.method}.", notes
 
 
-def _measure(rollouts: Rollouts, measure: Measure | None) -> Measure:
+def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
+    """What is compared: what was asked for, or success where the table has it."""
     if measure is None:
         return "success" if "success" in rollouts.columns else "score"
     _check.choice(measure, "measure", dict.fromkeys(("success", "score")))

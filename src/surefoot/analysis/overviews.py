@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from surefoot import _check, stats
 from surefoot.analysis.audits import Audit, audit
-from surefoot.analysis.comparisons import Comparison, compare_tasks
+from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
 from surefoot.analysis.measures import Measure, Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
 from surefoot.core.bands import Band
@@ -82,8 +82,7 @@ def overview(
         progress: Called with pairs done and pairs in all.
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
-    what: Measure = measure_of or ("success" if "success" in rollouts.columns else "score")
-    rollouts.require(what)
+    what = chosen(rollouts, measure_of)
     found = measure(rollouts, confidence=confidence)
     best = sorted(found, key=lambda one: -_level(one, what))
     comparisons: tuple[Comparison, ...] = ()

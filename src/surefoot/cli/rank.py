@@ -33,11 +33,12 @@ def rank(
 
         surefoot rank results.csv --score progress --figure ranking.svg
     """
+    from surefoot.analysis.comparisons import chosen
     from surefoot.analysis.measures import measure
     from surefoot.core.words import number, percent, span
 
     rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
-    what = files.measure_of(score) or ("success" if "success" in rollouts.columns else "score")
+    what = chosen(rollouts, files.measure_of(score))
     ranking = sf.rank(
         rollouts, measure=what, confidence=confidence, margin=margin, progress=files.progress("comparing policies")
     )

@@ -48,8 +48,9 @@ def unit(scale: Scale) -> str:
 
 
 def percent(confidence: float) -> str:
-    """A confidence as people say it: ``95%``, ``99.9%``."""
-    return f"{100 * confidence:.10g}%"
+    """A confidence as people say it: ``95%``, ``99.9%``, ``98.33%``; rounded down, to two decimals unless it is near 1."""
+    shown = rounded(100 * confidence, 2, "down") if confidence < 0.9999 else 100 * confidence
+    return f"{shown:.10g}%"
 
 
 def p_value(value: float) -> str:

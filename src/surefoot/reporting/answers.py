@@ -61,9 +61,8 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
         return comparison_answer(found.comparisons[0])
     over = [_other(one, best.policy) for one in found.comparisons if _wins(one, best.policy)]
     rest = [p.policy for p in found.policies[1:] if p.policy not in over]
-    total = len(found.policies) - 1
     if not rest:
-        return f"{best.policy} is better than all {total} others.", _family(found)
+        return f"{best.policy} is the best of {len(found.policies)}: better than each of the others.", _family(found)
     if not over:
         first = f"Cannot tell which of {len(found.policies)} policies is best; {best.policy} has the highest estimate."
         return first, _family(found)

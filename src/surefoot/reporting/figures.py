@@ -92,7 +92,7 @@ def scores_figure(
 ) -> Figure:
     """Every score of every policy, with the mean, the letters and how many rollouts were used."""
     with style.drawing():
-        figure, axes = style.canvas(7.0, 1.0 + 0.55 * len(scores))
+        figure, axes = style.canvas(7.0, 0.9 + 0.85 * len(scores))
         for place, (_, values) in enumerate(scores):
             _strip(axes, place, values, style.COLOURS[place % len(style.COLOURS)])
             letter = f"  {letters[place]}" if letters else ""
@@ -104,17 +104,17 @@ def scores_figure(
 
 
 def _strip(axes: Axes, place: int, values: Sequence[float], colour: str) -> None:
-    """Dots piled up where scores are equal, so that levels of partial credit can be counted by eye."""
-    piles: dict[float, int] = {}
-    most = max(values.count(value) for value in set(values)) if len(values) <= 2000 else 60
-    step = min(0.035, 0.36 / max(1, most / 2))
+    """Dots piled up where scores are nearly equal, so that levels of partial credit can be counted by eye."""
+    span = max(values) - min(values) or 1.0
+    piles: dict[int, list[float]] = {}
     for value in values:
-        rank = piles.get(value, 0)
-        piles[value] = rank + 1
-        offset = (rank + 1) // 2 * step * (1 if rank % 2 else -1)
-        axes.plot(value, place + max(-0.38, min(0.38, offset)), ".", color=colour, markersize=4.5, alpha=0.65, mew=0)
+        piles.setdefault(round(60 * (value - min(values)) / span), []).append(value)
+    step = min(0.09, 0.76 / max(len(pile) for pile in piles.values()))
+    for pile in piles.values():
+        rows = [place + step * (rank - (len(pile) - 1) / 2) for rank in range(len(pile))]
+        axes.plot(pile, rows, ".", color=colour, markersize=5.5, alpha=0.7, markeredgewidth=0)
     mean = sum(values) / len(values)
-    axes.plot([mean, mean], [place - 0.38, place + 0.38], color=style.INK, linewidth=2.0)
+    axes.plot([mean, mean], [place - 0.42, place + 0.42], color=style.INK, linewidth=2.0)
 
 
 def _whisker(axes: Axes, place: int, found: Interval, colour: str, *, filled: bool = True) -> None:

@@ -64,7 +64,7 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
     text = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
     text = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', text)
-    text = text.replace(INK, "currentColor")
+    text = text.replace(INK, "currentColor").replace("#000000", "currentColor")
     width = re.search(r'width="([\d.]+)pt"', text)
     text = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", text, count=1)
