@@ -48,7 +48,7 @@ def unit(scale: Scale) -> str:
 
 
 def percent(confidence: float) -> str:
-    """A confidence as people say it: ``95%``, ``99.9%``, ``98.33%``; rounded down, to two decimals unless it is near 1."""
+    """A confidence as people say it: ``95%``, ``98.33%``; rounded down, to two decimals unless it is nearly 1."""
     shown = rounded(100 * confidence, 2, "down") if confidence < 0.9999 else 100 * confidence
     return f"{shown:.10g}%"
 
