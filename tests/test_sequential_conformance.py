@@ -1,6 +1,7 @@
 """What every sequential rule must do. A new rule is one more line in KINDS."""
 
 import dataclasses
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -13,7 +14,18 @@ from hypothesis import strategies as st
 
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import FiniteHorizonMixture, FixedSize, NScore, Rule, Savi, Simulation, State, Wsr, run, simulate
+from surefoot.sequential import (
+    FiniteHorizonMixture,
+    FixedSize,
+    NScore,
+    Rule,
+    Savi,
+    Simulation,
+    State,
+    Wsr,
+    run,
+    simulate,
+)
 
 
 class Kind(NamedTuple):
@@ -129,7 +141,7 @@ def test_the_p_value_never_rises_and_agrees_with_the_verdict(kind, claim):
     for ones, others in zip(first, second, strict=True):
         states = run(rule, zip(ones, others, strict=True))
         p_values = [1.0] + [state.p_value for state in states]
-        assert all(a >= b for a, b in zip(p_values, p_values[1:], strict=False))
+        assert all(a >= b for a, b in itertools.pairwise(p_values))
         assert all(0.0 < p <= 1.0 for p in p_values)
         for state in states:
             assert (state.verdict is not Verdict.UNDECIDED) == (state.p_value <= 1 - rule.confidence)
@@ -156,7 +168,9 @@ def test_the_promised_error_is_kept(kind, claim):
     if "raw" in kind.make(5).title or getattr(kind.make(5), "remembers_all", False):
         runs = 300
     first, second = draws(kind, 6, runs, horizon)
-    wrong = int(np.sum(simulate(kind.make(horizon, claim=claim, confidence=0.9), first, second).verdicts != "undecided"))
+    wrong = int(
+        np.sum(simulate(kind.make(horizon, claim=claim, confidence=0.9), first, second).verdicts != "undecided")
+    )
     # The largest count that an honest rule would pass in all but one of ten thousand such tests.
     limit = next(k for k in range(runs) if binomial_tail(runs, 0.1, k) < 1e-4)
     assert wrong < limit
@@ -220,9 +234,9 @@ def test_arrays_are_checked(kind):
     rule = kind.make(10)
     with pytest.raises(ValueError, match=r"`second` must have the shape of `first`, \(1, 3\); got \(1, 2\)"):
         simulate(rule, [1.0, 0.0, 1.0], [1.0, 0.0])
-    with pytest.raises(ValueError, match="`first` must be .*; got nan in row 1, pair 2"):
+    with pytest.raises(ValueError, match=r"`first` must be .*; got nan in row 1, pair 2"):
         simulate(rule, [1.0, math.nan], [1.0, 0.0])
-    with pytest.raises(ValueError, match="`second` must be .*; got 2 in row 2, pair 1"):
+    with pytest.raises(ValueError, match=r"`second` must be .*; got 2 in row 2, pair 1"):
         simulate(rule, [[1.0], [1.0]], [[1.0], [2.0]])
     with pytest.raises(TypeError, match="`first` must be an array of numbers"):
         simulate(rule, ["a"], [1.0])

@@ -1,0 +1,110 @@
+"""Do the rules keep their error where it cannot be counted? Simulation, with an exact binomial pass limit."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from surefoot.core.verdict import Verdict
+from surefoot.sequential import FiniteHorizonMixture, NScore, Savi, Wsr, simulate
+
+RUNS, PAIRS = 10_000, 100
+
+
+def alone(law):
+    """Both policies draw from the same law, apart."""
+    return lambda rng, shape: (law(rng.random(shape)), law(rng.random(shape)))
+
+
+def tied(law, correlation=0.6):
+    """Both policies draw from the same law, tied by a Gaussian copula."""
+
+    def draw(rng, shape):
+        one = rng.standard_normal(shape)
+        other = correlation * one + np.sqrt(1 - correlation**2) * rng.standard_normal(shape)
+        return law(special.ndtr(one)), law(special.ndtr(other))
+
+    return draw
+
+
+def unlike(first, second):
+    """Two laws of one mean."""
+    return lambda rng, shape: (first(rng.random(shape)), second(rng.random(shape)))
+
+
+def drifting(rng, shape):
+    """Rates that both policies share and that drift together."""
+    rate = np.linspace(0.1, 0.9, shape[1])
+    return (rng.random(shape) < rate).astype(float), (rng.random(shape) < rate).astype(float)
+
+
+def success(rate):
+    return lambda u: (u < rate).astype(float)
+
+
+def beta(a, b):
+    return lambda u: special.betaincinv(a, b, u)
+
+
+def levels(*mass):
+    at = np.arange(len(mass)) / (len(mass) - 1)
+    return lambda u: at[np.searchsorted(np.cumsum(mass)[:-1], u, side="right")]
+
+
+def constant(value):
+    return lambda u: np.full(u.shape, value)
+
+
+NULLS = {
+    **{f"success {rate}": alone(success(rate)) for rate in (0.05, 0.2, 0.5, 0.8, 0.95)},
+    "tied success .3": tied(success(0.3)),
+    "tied success .7": tied(success(0.7), 0.9),
+    "opposed success": tied(success(0.5), -0.8),
+    "uniform": alone(lambda u: u),
+    "arcsine": alone(beta(0.5, 0.5)),
+    "skewed low": alone(beta(2, 5)),
+    "skewed high": alone(beta(5, 1)),
+    "partial credit": alone(levels(0.3, 0.1, 0.1, 0.1, 0.4)),
+    "tied partial credit": tied(levels(0.5, 0.2, 0.1, 0.2)),
+    "success v uniform": unlike(success(0.5), lambda u: u),
+    "rare success v constant": unlike(success(0.1), constant(0.1)),
+    "constant v rare success": unlike(constant(0.1), success(0.1)),
+    "constant v rare failure": unlike(constant(0.9), success(0.9)),
+    "drifting together": drifting,
+}
+BINARY = [name for name in NULLS if name.startswith("success ") and "uniform" not in name]
+
+
+def keeps_its_error(rule, null, seed, runs=RUNS):
+    first, second = NULLS[null](np.random.default_rng(seed), (runs, PAIRS))
+    wrong = int(np.sum(simulate(rule, first, second).verdicts != Verdict.UNDECIDED))
+    # An honest rule fails in one of a hundred thousand such tests.
+    assert wrong == 0 or special.betainc(wrong, runs - wrong + 1, 1 - rule.confidence) > 1e-5
+
+
+def test_there_are_nineteen_nulls():
+    assert len(NULLS) == 19
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("claim", ["first better", "either"])
+@pytest.mark.parametrize("make", [FiniteHorizonMixture, NScore, Wsr])
+def test_betting_rules_keep_their_error_under_every_null(make, claim, null):
+    keeps_its_error(make(PAIRS, claim=claim), null, 101)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("null", BINARY)
+@pytest.mark.parametrize("claim", ["first better", "either"])
+@pytest.mark.parametrize(
+    "make",
+    [Savi, lambda *a, **k: NScore(*a, bins=2, **k), lambda *a, **k: FiniteHorizonMixture(*a, binary=True, **k)],
+    ids=["savi", "nscore 2", "mixture"],
+)
+def test_rules_for_success_keep_their_error(make, claim, null):
+    keeps_its_error(make(PAIRS, claim=claim), null, 102, 40_000)
+
+
+@pytest.mark.parametrize("null", ["success 0.5", "tied partial credit", "success v uniform"])
+def test_the_mixture_keeps_its_error_quickly(null):
+    keeps_its_error(FiniteHorizonMixture(PAIRS), null, 103, 4000)
