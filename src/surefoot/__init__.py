@@ -23,6 +23,7 @@ _HOMES = {
     "PairTally": "surefoot.core.tally",
     "Ranking": "surefoot.stats.rankings",
     "Report": "surefoot.reporting.reports",
+    "Preferences": "surefoot.rollouts.preferences",
     "Rollouts": "surefoot.rollouts.table",
     "Scores": "surefoot.core.scores",
     "StudyError": "surefoot.errors",
@@ -37,8 +38,10 @@ _HOMES = {
     "plan_bound": "surefoot.planning.bounds",
     "plan_mean": "surefoot.planning.means",
     "plan_rate": "surefoot.planning.rates",
+    "plan_sequential": "surefoot.planning.sequential",
     "rank": "surefoot.analysis.rankings",
     "read": "surefoot.rollouts.reading",
+    "read_preferences": "surefoot.rollouts.preferences",
     "report": "surefoot.reporting.reports",
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
@@ -72,8 +75,11 @@ if TYPE_CHECKING:
     from surefoot.planning.bounds import plan_bound as plan_bound
     from surefoot.planning.means import plan_mean as plan_mean
     from surefoot.planning.rates import plan_rate as plan_rate
+    from surefoot.planning.sequential import plan_sequential as plan_sequential
     from surefoot.reporting.reports import Report as Report
     from surefoot.reporting.reports import report as report
+    from surefoot.rollouts.preferences import Preferences as Preferences
+    from surefoot.rollouts.preferences import read_preferences as read_preferences
     from surefoot.rollouts.reading import read as read
     from surefoot.rollouts.table import Rollouts as Rollouts
     from surefoot.stats.rankings import Ranking as Ranking

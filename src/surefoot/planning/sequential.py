@@ -1,0 +1,198 @@
+"""How many pairs will a sequential rule need, and how likely is it to decide?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core.record import Record
+from surefoot.core.scores import Scores
+from surefoot.core.verdict import Verdict
+from surefoot.sequential.rules import Rule
+from surefoot.sequential.runs import simulate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Law = float | Mapping[float, float] | Scores
+"""What a policy is assumed to do: a success rate, the chance of each score, or pilot scores to draw from."""
+
+_BATCH = 20_000_000  # scores drawn at once
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialPlan(Record):
+    """What a sequential rule will do if the assumed policies are true.
+
+    Attributes:
+        rule: The rule.
+        first: The mean score assumed for the first policy.
+        second: The mean score assumed for the second policy.
+        power: The chance of the right verdict within the horizon.
+        expected_pairs: Mean pairs used, an undecided run counted with all of them.
+        chances: The chance of every verdict, by name.
+        stopping: The chance to stop at exactly 1, 2, ... pairs; undecided runs stop at the horizon.
+        exact: Whether these are computed, not simulated.
+        runs: Sequences simulated; 0 when exact.
+        seed: The seed they came from.
+        correlation: How strongly the two policies' scores were tied within a pair.
+    """
+
+    rule: Rule[Any]
+    first: float
+    second: float
+    power: float
+    expected_pairs: float
+    chances: dict[str, float]
+    stopping: tuple[float, ...]
+    exact: bool = False
+    runs: int = 0
+    seed: int | None = None
+    correlation: float = 0.0
+
+    @property
+    def saving(self) -> float:
+        """The share of the horizon that is not run, on average."""
+        return 1.0 - self.expected_pairs / self.rule.horizon
+
+    def quantile(self, share: float) -> int:
+        """The pairs by which this share of runs has stopped."""
+        share = _check.rate(share, "share")
+        return int(np.searchsorted(np.cumsum(self.stopping), share - 1e-12)) + 1
+
+    @property
+    def power_error(self) -> float:
+        """The standard error of the power; 0 when exact."""
+        return 0.0 if self.exact else (self.power * (1.0 - self.power) / self.runs) ** 0.5
+
+    def __str__(self) -> str:
+        how = "computed exactly" if self.exact else f"{self.runs:,} simulated runs, seed {self.seed}"
+        return (
+            f"{self.expected_pairs:.1f} pairs on average (half of the runs stop by {self.quantile(0.5)}, "
+            f"nine in ten by {self.quantile(0.9)}, at most {self.rule.horizon:,}), power {self.power:.1%}, "
+            f"if the means are {self.first:g} and {self.second:g} ({self.rule.title}; {how})."
+        )
+
+
+def plan_sequential(
+    rule: Rule[Any],
+    first: Law,
+    second: Law,
+    *,
+    rng: np.random.Generator | int,
+    runs: int = 10_000,
+    correlation: float = 0.0,
+) -> SequentialPlan:
+    """How many pairs will the rule need on average, how likely is it to decide, and when will it stop?
+
+    A rule that can compute its own chances for two success rates does so; all others are simulated.
+
+    Args:
+        rule: The rule to be declared.
+        first: The first policy: a success rate, a chance for each score, or pilot scores to draw from.
+        second: The second policy, likewise.
+        rng: A seed or a generator; kept in the result.
+        runs: Sequences to simulate.
+        correlation: How strongly the two scores of a pair are tied by their environment (a Gaussian copula).
+
+    Example:
+        >>> from surefoot import plan_sequential
+        >>> from surefoot.sequential import FiniteHorizonMixture
+        >>> plan = plan_sequential(FiniteHorizonMixture(100, binary=True), 0.9, 0.6, rng=7, runs=2000)
+        >>> plan.power > 0.95, plan.expected_pairs < 40
+        (True, True)
+
+    Reference:
+        Snyder et al. (2026), section IV: decision time and power.
+    """
+    generator, seed = _check.generator(rng)
+    runs = _check.whole(runs, "runs", least=1)
+    correlation = _check.real(correlation, "correlation")
+    if not -1.0 < correlation < 1.0:
+        raise ValueError(_check.refusal("correlation", "be strictly between -1 and 1", correlation))
+    laws = [_law(law, name, rule) for law, name in ((first, "first"), (second, "second"))]
+    means = [float(values @ chances) for values, chances in laws]
+    tied = correlation != 0.0
+    if not tied and (known := exact_stopping(rule, laws)) is not None:
+        stopping, chances = known
+        return _plan(rule, means, stopping, chances, exact=True)
+    times, verdicts = np.zeros(rule.horizon), dict.fromkeys(Verdict, 0)
+    batch = max(1, _BATCH // rule.horizon)
+    for start in range(0, runs, batch):
+        shape = (min(batch, runs - start), rule.horizon)
+        scores = (
+            _draw(*law, uniform) for law, uniform in zip(laws, _uniforms(generator, shape, correlation), strict=True)
+        )
+        done = simulate(rule, *scores)
+        times += np.bincount(done.stopping_times - 1, minlength=rule.horizon)
+        for verdict in Verdict:
+            verdicts[verdict] += int(np.sum(done.verdicts == verdict))
+    shares = {verdict.value: count / runs for verdict, count in verdicts.items()}
+    return _plan(rule, means, times / runs, shares, runs=runs, seed=seed, correlation=correlation)
+
+
+def exact_stopping(rule: Rule[Any], laws: list[tuple[Floats, Floats]]) -> tuple[Floats, dict[str, float]] | None:
+    """Stopping chances and verdict chances of a rule that computes them (`operating`); none where it cannot."""
+    operating = getattr(rule, "operating", None)
+    if operating is None or any(not set(values.tolist()) <= {rule.low, rule.high} for values, _ in laws):
+        return None
+    first, second = (float(chances[values == rule.high].sum()) for values, chances in laws)
+    stopping, chances = operating(first, second)
+    return np.asarray(stopping, float), dict(chances)
+
+
+def _plan(
+    rule: Rule[Any], means: list[float], stopping: Floats, chances: dict[str, float], **how: Any
+) -> SequentialPlan:
+    right = Verdict.BETTER if means[0] - means[1] > 0.0 or rule.claim != "either" else Verdict.WORSE
+    if rule.claim == "same":
+        right = Verdict.SAME
+    return SequentialPlan(
+        rule=rule,
+        first=means[0],
+        second=means[1],
+        power=float(chances.get(right.value, 0.0)),
+        expected_pairs=float(np.sum(stopping * np.arange(1, len(stopping) + 1))),
+        chances={name: float(chance) for name, chance in chances.items()},
+        stopping=tuple(stopping.tolist()),
+        **how,
+    )
+
+
+def _law(law: Law, name: str, rule: Rule[Any]) -> tuple[Floats, Floats]:
+    """Scores in rising order and their chances."""
+    if isinstance(law, Scores):
+        values, counts = np.unique(np.array(law.values), return_counts=True)
+        chances = counts / counts.sum()
+    elif isinstance(law, Mapping):
+        values = np.array(sorted(_check.real(score, name) for score in law))
+        chances = np.array([_check.rate(law[score], name) for score in sorted(law)])
+        if not len(values) or abs(chances.sum() - 1.0) > 1e-9:
+            raise ValueError(_check.refusal(name, "hold chances that sum to 1", dict(law)))
+    else:
+        rate = _check.rate(law, name)
+        values, chances = np.array([rule.low, rule.high]), np.array([1.0 - rate, rate])
+    if values[0] < rule.low or values[-1] > rule.high:
+        raise ValueError(_check.refusal(name, f"hold scores in [{rule.low:g}, {rule.high:g}]", values.tolist()))
+    return values, chances
+
+
+def _uniforms(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> tuple[Floats, Floats]:
+    if correlation == 0.0:
+        return rng.random(shape), rng.random(shape)
+    from scipy.special import ndtr
+
+    one = rng.standard_normal(shape)
+    other = correlation * one + (1.0 - correlation**2) ** 0.5 * rng.standard_normal(shape)
+    return ndtr(one), ndtr(other)
+
+
+def _draw(values: Floats, chances: Floats, uniform: Floats) -> Floats:
+    drawn: Floats = values[np.searchsorted(np.cumsum(chances)[:-1], uniform, side="right")]
+    return drawn
