@@ -27,3 +27,13 @@ class Finding(Record):
 
     def __str__(self) -> str:
         return f"{self.about}: {self.says} {self.threatens} {self.remedy}"
+
+
+def own_total(what: str, says: float, counted: float) -> Finding:
+    """A file whose own total is not what its rows give."""
+    return Finding(
+        about="own totals disagree",
+        says=f"The file gives {what} as {says:.10g}; its rollouts give {counted:.10g}.",
+        threatens="Rows may be missing, repeated or changed, so any number made from them may be wrong.",
+        remedy="Find out which of the two is right before using either.",
+    )

@@ -15,6 +15,7 @@ from surefoot.rollouts.canon import Asked, from_engine, from_polars
 from surefoot.rollouts.columns import match
 from surefoot.rollouts.formats import importer_of
 from surefoot.rollouts.heads import Head
+from surefoot.rollouts.preferences import looks_like
 from surefoot.rollouts.scoring import Scoring
 from surefoot.rollouts.sheets import Sheet
 from surefoot.rollouts.table import Collected, Rollouts
@@ -214,6 +215,12 @@ def _sheet(head: Head, *, met: bool) -> Sheet | None:
     from surefoot.rollouts.formats import delimited
 
     with _polars_errors(head.name):
+        if looks_like(head.plain_header):
+            if met:
+                return None
+            raise DataError(
+                "the file must hold rollouts; it holds preferences. Read it with read_preferences.", source=head.name
+            )
         importer = importer_of(head) if not met else _importer_if_any(head)
         if importer is None and not met and len(head.header) > 1:
             importer = delimited  # so that the refusal can name the columns that are there

@@ -27,7 +27,21 @@ class Importer(Protocol):
 NAMES = (
     "parquet",
     "arrays",
+    "stable_baselines",
+    "monitor",
+    "lerobot",
+    "inspect_robots",
+    "inspect_logs",
+    "lm_eval",
+    "lm_eval_results",
+    "vla_eval",
+    "diffusion_policy",
+    "lbm",
+    "roboarena",
+    "libero_logs",
+    "counts",
     "delimited",
+    "wide",
     "lines",
 )
 """In the order they are asked: those that know a format by its own marks before those that take any table."""

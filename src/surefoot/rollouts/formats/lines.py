@@ -7,8 +7,9 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.rollouts.columns import OTHER_NAMES, plain
-from surefoot.rollouts.heads import LARGEST_TEXT, LONGEST_LINE, Head, parsed
+from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
+from surefoot.rollouts.texts import json_lines
 
 OUTCOMES = frozenset(("success", "score", *OTHER_NAMES["success"], *OTHER_NAMES["score"]))
 
@@ -26,7 +27,7 @@ def recognises(head: Head) -> bool:
 def load(head: Head) -> Sheet:
     """The objects as rows."""
     if head.first_record is not None:
-        return Sheet(frame_of(_lines(head), head.name), "JSON Lines")
+        return Sheet(frame_of((line for _, line in json_lines(head)), head.name), "JSON Lines")
     document = head.document
     rows = document if isinstance(document, list) else [document]
     return Sheet(frame_of(_objects(rows, head.name), head.name), "JSON")
@@ -37,32 +38,3 @@ def _objects(rows: list[Any], source: str) -> Iterator[Mapping[str, Any]]:
         if not isinstance(value, dict):
             raise DataError(f"a rollout must be a JSON object; got {str(value)[:60]!r}.", source=source, row=row)
         yield value
-
-
-def _lines(head: Head) -> Iterator[Mapping[str, Any]]:
-    if head.size > 4 * LARGEST_TEXT:
-        raise DataError(
-            f"JSON Lines must be at most {LARGEST_TEXT >> 18:,} MiB; got {head.size >> 20:,} MiB. "
-            "Write the rollouts to Parquet or CSV, which are read piece by piece.",
-            source=head.name,
-        )
-    row = 0
-    with head.path.open("rb") as file:
-        while line := file.readline(LONGEST_LINE):
-            if not line.strip():
-                continue
-            row += 1
-            if len(line) == LONGEST_LINE:
-                raise DataError(f"a line must be shorter than {LONGEST_LINE >> 20} MiB.", source=head.name, row=row)
-            try:
-                text = line.decode("utf-8-sig" if row == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                message = f"text must be UTF-8; byte {error.start} is not."
-                raise DataError(message, source=head.name, row=row) from None
-            yield from _objects_at(parsed(text, head.name, row=row), head.name, row)
-
-
-def _objects_at(value: Any, source: str, row: int) -> Iterator[Mapping[str, Any]]:
-    if not isinstance(value, dict):
-        raise DataError(f"a rollout must be a JSON object; got {str(value)[:60]!r}.", source=source, row=row)
-    yield value

@@ -1,0 +1,137 @@
+"""Tables of counts, or of a rate and n, per policy and task."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.rollouts.columns import plain
+from surefoot.rollouts.findings import Finding
+from surefoot.rollouts.heads import Head
+from surefoot.rollouts.sheets import Sheet, frame_of
+from surefoot.rollouts.texts import csv_rows
+from surefoot.rollouts.totals import UNORDERED, Rate, expand, impossible, whole
+
+SUCCESSES = ("successes", "num_successes", "n_successes", "num_success", "n_success", "success_count", "wins")
+TRIALS = (
+    *("trials", "n", "num_rollouts", "n_rollouts", "rollouts", "num_episodes", "n_episodes", "episodes"),
+    *("num_trials", "n_trials", "total", "n_samples", "num_samples"),
+)
+PER_REPEAT = ("n_per_seed", "n_per_repeat", "episodes_per_seed", "rollouts_per_seed", "trials_per_seed")
+RATES = ("rate", "success_rate", "pc_success", "mean_success", "accuracy", "sr", "success_percent", "success")
+SPREADS = ("std", "sd", "stdev", "standard_deviation", "success_std", "rate_std", "pm")
+REPEATS = ("seeds", "n_seeds", "num_seeds", "repeats", "n_repeats", "num_repeats", "runs", "n_runs")
+ROLLOUT = frozenset(("seed", "condition", "order", "episode", "trial", "repeat", "score"))
+RATE = re.compile(
+    r"^\s*(?P<rate>\d+(?:\.(?P<digits>\d*))?)\s*(?P<percent>%?)\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>[\d.]+)\s*%?)?$"
+)
+
+
+def recognises(head: Head) -> bool:
+    """A header with a number of rollouts and either successes or a rate, and nothing that marks a single rollout."""
+    names = head.plain_header
+    sized = names & {*TRIALS, *PER_REPEAT}
+    return bool(sized and names & {*SUCCESSES, *RATES} and not names & ROLLOUT)
+
+
+def load(head: Head) -> Sheet:
+    """A row per rollout rebuilt from the counts; a rate is checked against n."""
+    header, rows = csv_rows(head)
+    names = {plain(name): name for name in reversed(header)}
+    found = {
+        kind: next((names[name] for name in known if name in names), None)
+        for kind, known in (
+            ("successes", SUCCESSES),
+            ("trials", TRIALS),
+            ("per repeat", PER_REPEAT),
+            ("rate", RATES),
+            ("spread", SPREADS),
+            ("repeats", REPEATS),
+        )
+    }
+    successes, trials, findings, rounded = [], [], [], 0
+    percent = _in_percent(found["rate"], rows)
+    spread = 0
+    for row, cells in rows:
+        size = _size(cells, found, head.name, row)
+        who = f"{head.name}, row {row}"
+        if found["successes"]:
+            count = whole(cells[found["successes"]], found["successes"], head.name, row, least=0)
+            if count > size:
+                raise DataError(
+                    f"successes must be at most the rollouts, {size}; got {count}.", source=head.name, row=row
+                )
+            if found["rate"]:
+                findings += _agrees(_rate(cells, found["rate"], percent, head.name, row)[0], count, size, who)
+        else:
+            rate, spreads = _rate(cells, str(found["rate"]), percent, head.name, row)
+            count, fits = rate.successes(size)
+            spread += spreads
+            findings += [] if fits else [impossible(who, rate, size)]
+            rounded += fits and 2 * rate.half_unit * size > 1
+        successes.append(count)
+        trials.append(size)
+    notes = [UNORDERED]
+    if rounded:
+        notes.append(f"In {rounded:,} rows several counts give the rate as printed; the nearest is taken.")
+    if spread or found["spread"]:
+        findings.append(_spread(head.name))
+    drop = {name for name in found.values() if name}
+    kept = frame_of(({k: v for k, v in cells.items() if k not in drop} for _, cells in rows), head.name).collect()
+    frame = expand(kept, successes, trials, head.name)
+    return Sheet(frame, "counts", tuple(notes), tuple(findings), ordered=False, aggregate=True)
+
+
+def _size(cells: dict[str, Any], found: dict[str, str | None], source: str, row: int) -> int:
+    if found["trials"]:
+        return whole(cells[found["trials"]], found["trials"], source, row, least=1)
+    each = whole(cells[str(found["per repeat"])], str(found["per repeat"]), source, row, least=1)
+    repeats = found["repeats"]
+    if repeats is None:
+        raise DataError("a table with n per repeat must also have the number of repeats.", source=source)
+    return each * whole(cells[repeats], repeats, source, row, least=1)
+
+
+def _in_percent(column: str | None, rows: list[tuple[int, dict[str, Any]]]) -> bool:
+    if column is None:
+        return False
+    if "%" in column or "percent" in column.casefold() or plain(column).startswith("pc_"):
+        return True
+    values = [match for _, cells in rows if (match := RATE.match(cells[column] or ""))]
+    return any(match["percent"] or float(match["rate"]) > 1.0 for match in values)
+
+
+def _rate(cells: dict[str, Any], column: str, percent: bool, source: str, row: int) -> tuple[Rate, bool]:
+    text = cells[column] or ""
+    match = RATE.match(text)
+    scale = 100.0 if percent else 1.0
+    if match is None or float(match["rate"]) > scale:
+        most = "100%" if percent else "1"
+        raise DataError(f"`{column}` must be a rate between 0 and {most}; got {text!r}.", source=source, row=row)
+    return Rate(float(match["rate"]) / scale, 0.5 * 10.0 ** -len(match["digits"] or "") / scale), bool(match["spread"])
+
+
+def _agrees(rate: Rate, count: int, size: int, who: str) -> list[Finding]:
+    if abs(count / size - rate.value) <= rate.half_unit + 1e-9:
+        return []
+    return [
+        Finding(
+            about="a rate that n cannot give",
+            says=f"{who}: {count:,} of {size:,} is {100 * count / size:.6g}%, not {100 * rate.value:.6g}%. "
+            "The counts are used.",
+            threatens="One of the three numbers is wrong.",
+            remedy="Find the results rollout by rollout.",
+        )
+    ]
+
+
+def _spread(source: str) -> Finding:
+    return Finding(
+        about="mean ± standard deviation over repeats",
+        says=f"{source} reports rates as mean ± standard deviation over repeats; they are pooled to counts.",
+        threatens="The deviation says how repeats differ, not how well the rate is known: with few repeats it is too "
+        "small by chance as often as not, and it does not shrink with more rollouts.",
+        remedy="Read the intervals made from the pooled counts; if repeats differ more than chance, cluster by repeat.",
+        serious=False,
+    )

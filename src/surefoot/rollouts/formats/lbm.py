@@ -1,0 +1,93 @@
+"""LBM 1.0 CSV: a list of outcomes in each cell, in the order they were run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.rollouts.findings import Finding, own_total
+from surefoot.rollouts.heads import Head
+from surefoot.rollouts.sheets import Sheet, frame_of
+from surefoot.rollouts.texts import csv_rows
+
+SUCCESS, PROGRESS = "Success/Failure", "Task_Progress_Results"
+TRUTH = {"True": 1.0, "False": 0.0}
+
+
+def recognises(head: Head) -> bool:
+    """The columns of the paper's tables."""
+    return {"Task", "Method"} <= set(head.header) and bool({SUCCESS, PROGRESS} & set(head.header))
+
+
+def load(head: Head) -> Sheet:
+    """One row per rollout; aggregate rows repeat the tasks laid end to end and are left out."""
+    header, table = csv_rows(head)
+    source, column = (SUCCESS, "success") if SUCCESS in header else (PROGRESS, "score")
+    rows: list[dict[str, Any]] = []
+    findings: list[Finding] = []
+    sums: dict[tuple[str | None, str], list[float]] = {}
+    whole: list[tuple[int, tuple[str | None, str], list[float]]] = []
+    for row, cells in table:
+        values = _list(cells[source], source, head.name, row)
+        findings += _totals(cells, values, f"{head.name}, row {row}", head.name, row)
+        policy = " ".join(filter(None, (cells["Method"], cells.get("Fraction"))))
+        group = (cells.get("Panel"), policy)
+        if (cells["Task"] or "").startswith("Aggregate"):
+            whole.append((row, group, values))
+            continue
+        sums.setdefault(group, []).extend(values)
+        common = {"policy": policy, "task": cells["Task"], "dataset": cells.get("Panel")}
+        rows += [{**common, "order": place, column: value} for place, value in enumerate(values, 1)]
+    notes = []
+    for row, group, values in whole:
+        if group not in sums:  # a table of aggregates only: they are the rollouts
+            panel = {"policy": group[1], "task": "all tasks", "dataset": group[0]}
+            rows += [{**panel, column: value} for value in values]
+        elif len(sums[group]) != len(values) or not math.isclose(sum(sums[group]), sum(values), abs_tol=1e-6):
+            findings.append(own_total(f"the aggregate in row {row}", sum(values), sum(sums[group])))
+    left = sum(group in sums for _, group, _ in whole)
+    if left:
+        notes.append(f"{left} aggregate rows are left out: they repeat the tasks laid end to end.")
+    return Sheet(frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings))
+
+
+def _list(cell: str | None, column: str, source: str, row: int) -> list[float]:
+    inside = (cell or "").strip()
+    if not (inside.startswith("[") and inside.endswith("]")):
+        raise DataError(f"`{column}` must be a list in brackets; got {inside[:40]!r}.", source=source, row=row)
+    values = []
+    for part in filter(None, map(str.strip, inside[1:-1].split(","))):
+        try:
+            value = TRUTH[part] if part in TRUTH else float(part)
+        except ValueError:
+            raise DataError(
+                f"`{column}` must list True, False or numbers; got {part[:40]!r}.", source=source, row=row
+            ) from None
+        if not math.isfinite(value):
+            raise DataError(f"`{column}` must list finite numbers; got {part[:40]!r}.", source=source, row=row)
+        values.append(value)
+    if not values:
+        raise DataError(f"`{column}` must list at least one rollout; got none.", source=source, row=row)
+    return values
+
+
+def _totals(cells: dict[str, str | None], values: list[float], who: str, source: str, row: int) -> list[Finding]:
+    counted = {
+        "Num_Rollouts": float(len(values)),
+        "Num_Successes": sum(values),
+        "Success_Rate": sum(values) / len(values),
+        "Avg_Task_Progress": sum(values) / len(values),
+    }
+    found = []
+    for name, mine in counted.items():
+        cell = cells.get(name)
+        if cell is None:
+            continue
+        try:
+            says = float(cell)
+        except ValueError:
+            raise DataError(f"`{name}` must be a number; got {cell[:40]!r}.", source=source, row=row) from None
+        if not math.isclose(says, mine, rel_tol=1e-6, abs_tol=1e-6):
+            found.append(own_total(f"{name} in {who}", says, mine))
+    return found

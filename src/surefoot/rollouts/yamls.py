@@ -1,0 +1,45 @@
+"""How is YAML read so that it can neither run code nor grow?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.rollouts.heads import Head
+
+LARGEST = 1 << 22
+NOTHING = ("", "~", "null", "Null", "NULL")
+
+
+def yaml_of(head: Head) -> dict[str, Any]:
+    """The mapping in a YAML file; every scalar as text, no tags, no aliases."""
+    try:
+        import yaml  # type: ignore[import-untyped]
+    except ImportError:
+        raise DataError("reading YAML needs pyyaml. Install surefoot[yaml].", source=head.name) from None
+    if head.size > LARGEST:
+        raise DataError(
+            f"a YAML file must be at most {LARGEST >> 20} MiB; got {head.size >> 20} MiB.", source=head.name
+        )
+    content = head.whole_text()
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        if any(isinstance(token, yaml.AliasEvent) for token in yaml.parse(content, Loader=loader)):
+            raise DataError("YAML must not use aliases: they can grow without end.", source=head.name)
+        document = yaml.load(content, Loader=loader)  # the base loader makes text, lists and mappings, nothing else
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" at line {mark.line + 1}" if mark is not None else ""
+        raise DataError(
+            f"the file must be readable YAML; {getattr(error, 'problem', error)}{place}.", source=head.name
+        ) from None
+    except (RecursionError, ValueError) as error:
+        raise DataError(f"the file must be readable YAML; {str(error)[:100]}.", source=head.name) from None
+    if not isinstance(document, dict):
+        raise DataError("the YAML file must hold a mapping.", source=head.name)
+    return document
+
+
+def value_of(value: Any) -> Any:
+    """A scalar's text, or none when YAML writes nothing."""
+    return None if value is None or (isinstance(value, str) and value in NOTHING) else value
