@@ -202,7 +202,7 @@ def test_sequence_holds_and_never_widens():
     assert len(found) == 150
     assert np.all(np.diff(lows) >= 0)
     assert np.all(np.diff(highs) <= 0)
-    assert np.all((lows <= 2 / 3) & (2 / 3 <= highs))
+    assert np.all((lows <= 2 / 3) & (highs >= 2 / 3))
     for count in (1, 40, 150):  # the same end, solved afresh for the first scores
         bets = mean_bets.wsr_bets(z[:count], 0.025)
         assert lows[count - 1] == pytest.approx(mean_bets.low_end(z[:count], bets, 0.025), abs=1e-12)

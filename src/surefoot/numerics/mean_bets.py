@@ -11,6 +11,8 @@ Every end rests on a capital that falls in m, so one bracketed root is the end: 
 from __future__ import annotations
 
 import math
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -35,8 +37,6 @@ PRIOR_SPREAD = 0.6
 m (1 - m) is the largest variance a score of mean m can have; any start is valid, this one is narrow on success
 rates and on concentrated scores alike.
 """
-
-_MOST_STEPS = 20_000
 
 
 def wsr_moments(z: ArrayLike, centre: Literal["running", "current"] = "running") -> tuple[Floats, Floats]:
@@ -98,19 +98,34 @@ def low_end(z: ArrayLike, bets: Floats, tail: float, cap: float = CAP, *, left: 
     """
     z = np.asarray(z, float)
     right = max(float(z.max()), left)  # nothing is won against a candidate above every score
-    return _root(lambda m: log_capital(z, bets, m, cap), math.log(1.0 / tail), left, right)
+    return _root(lambda m: float(log_capital(z, bets, m, cap).max()), math.log(1.0 / tail), left, right)
 
 
-def _root(paths: Callable[[float], Floats], goal: float, left: float, right: float) -> float:
-    """The largest candidate, to rounding, whose path reaches the goal; paths fall from left to right."""
-    while right - left > 1e-15:
+def _root(most: Callable[[float], float], goal: float, left: float, right: float) -> float:
+    """The largest candidate, to rounding, against which the capital reaches the goal; `most` falls.
+
+    False position with Illinois' correction, halving when it is slow. What is returned was itself found refused
+    (or is `left`): an end never claims more than was computed.
+    """
+    above, below = math.nan, math.nan  # heights over the goal at both ends, once known
+    side, near = 0, 1e-14
+    for _ in range(200):
+        if right - left <= near:
+            break
         middle = 0.5 * (left + right)
+        if above > 0.0 > below:
+            middle = left + (right - left) * above / (above - below)
+            # A step of its own size past the guess closes the far side too.
+            middle = min(max(middle + (near if side > 0 else -near) * 0.5, left + 0.25 * near), right - 0.25 * near)
         if not left < middle < right:
             break
-        if paths(middle).max() >= goal:
-            left = middle
+        height = most(middle) - goal
+        if height >= 0.0:
+            below = 0.5 * below if side == 1 else below
+            left, above, side = middle, height, 1
         else:
-            right = middle
+            above = 0.5 * above if side == -1 else above
+            right, below, side = middle, height, -1
     return left
 
 
@@ -136,7 +151,7 @@ def low_ends(z: ArrayLike, bets: Floats, tail: float, cap: float = CAP) -> Float
 
 def cells_for(count: int) -> int:
     """In how many cells [0, 1] is cut for `count` scores: fine against the interval, even so that 1/2 is an edge."""
-    return max(256, 32 * math.ceil(math.sqrt(min(count, _MOST_STEPS))))
+    return max(256, 32 * math.ceil(math.sqrt(min(count, 20_000))))
 
 
 def aimed_low(z: ArrayLike, tail: float, cells: int | None = None) -> float:
@@ -152,18 +167,13 @@ def aimed_low(z: ArrayLike, tail: float, cells: int | None = None) -> float:
         tail: Error allowed on this side.
         cells: Number of cells, a matter of sharpness and speed only.
     """
-    z = np.asarray(z, float)
-    total = cells or cells_for(z.size)
-    first, last = 1, min(total, math.ceil(float(z.mean()) * total) + 1)
-    while True:
-        cell = _first_alive(z, tail, np.arange(first, last + 1), total)
-        if cell is not None:
-            break
-        if last == total:  # unreachable in exact arithmetic: the cell at 1 wins nothing
-            return 1.0
-        first, last = last + 1, total
-    shares, goal = aimed_shares(z, cell / total, tail), math.log(1.0 / tail)
-    return _root(lambda m: shared_log_capital(z, shares, m), goal, (cell - 1) / total, cell / total)
+    return _aimed_ends(np.asarray(z, float), tail, cells, ("low",))[0]
+
+
+def aimed_ends(z: ArrayLike, tail: float, cells: int | None = None) -> tuple[float, float]:
+    """Both ends, each with error `tail`, in one pass; the upper is the lower end of 1 - z, mirrored."""
+    low, mirrored = _aimed_ends(np.asarray(z, float), tail, cells, ("low", "high"))
+    return low, 1.0 - mirrored
 
 
 def aimed_shares(z: ArrayLike, edge: float, tail: float) -> Floats:
@@ -172,23 +182,23 @@ def aimed_shares(z: ArrayLike, edge: float, tail: float) -> Floats:
     Once 1 / tail is reached the aim is raised tenfold, and again: the interval does not change by it, and the
     evidence against a clearly wrong candidate keeps growing.
     """
-    z = np.asarray(z, float)
-    count, shares = z.size, np.empty(z.size)
-    block = max(1, math.ceil(count / _MOST_STEPS))
+    values = np.asarray(z, float).tolist()
+    count, shares = len(values), []
     logs, squares, goal = 0.0, PRIOR_WEIGHT * PRIOR_SPREAD * edge * (1.0 - edge), math.log(1.0 / tail)
-    for seen in range(0, count, block):
-        variance = squares / (PRIOR_WEIGHT + seen)
+    for start, stop in _blocks(count):
         while logs >= goal:
             goal += math.log(10.0)
+        variance = squares / (PRIOR_WEIGHT + start)
         share = AIMED_CAP
         if variance > 0.0:
-            share = min(share, edge * math.sqrt(2.0 * (goal - logs) / ((count - seen) * variance)))
-        for i in range(seen, min(seen + block, count)):
-            step = float(z[i]) - edge
-            logs += math.log1p(share / edge * step)
+            share = min(share, edge * math.sqrt(2.0 * (goal - logs) / ((count - start) * variance)))
+        size = share / edge
+        for value in values[start:stop]:
+            step = value - edge
+            logs += math.log1p(size * step)
             squares += step * step
-            shares[i] = share
-    return shares
+        shares += [share] * (stop - start)
+    return np.array(shares)
 
 
 def shared_log_capital(z: ArrayLike, shares: Floats, mean: float) -> Floats:
@@ -204,31 +214,81 @@ def aimed_evidence(z: ArrayLike, mean: float, tail: float, cells: int | None = N
     return math.exp(min(700.0, max(0.0, float(shared_log_capital(z, shares, mean).max()))))
 
 
-def _first_alive(z: Floats, tail: float, numbers: NDArray[np.int64], total: int) -> int | None:
-    """The first of the cells whose upper edge is never refused; None when all are."""
-    count = z.size
-    block = max(1, math.ceil(count / _MOST_STEPS))
-    edge = numbers / total
+def _blocks(count: int) -> list[tuple[int, int]]:
+    """When the bets are aimed anew: after every score at first and towards the end, less often in between.
+
+    The times depend on the number of scores alone, so the bets stay predictable.
+    """
+    times, now = [0], 0
+    while now < count:
+        now += max(1, min(now, count - now) // 25)
+        times.append(now)
+    return list(pairwise(times))
+
+
+def _aimed_ends(z: Floats, tail: float, cells: int | None, sides: tuple[str, ...]) -> list[float]:
+    """The lower end of z, and that of 1 - z when "high" is asked for too."""
+    total = cells or cells_for(z.size)
+    views = [z if side == "low" else 1.0 - z for side in sides]
+    # Only the cells up to the mean can matter, unless all of those are refused.
+    upto = [min(total, math.ceil(float(view.mean()) * total) + 1) for view in views]
+    found = _first_alive(views, [np.arange(1, last + 1) for last in upto], total, tail)
+    ends = []
+    for view, last, cell in zip(views, upto, found, strict=True):
+        if cell is None:
+            cell = _first_alive([view], [np.arange(last + 1, total + 1)], total, tail)[0] or total
+        shares, goal = aimed_shares(view, cell / total, tail), math.log(1.0 / tail)
+        most = partial(_largest, view, shares)
+        ends.append(_root(most, goal, (cell - 1) / total, cell / total))
+    return ends
+
+
+def _largest(z: Floats, shares: Floats, mean: float) -> float:
+    return float(shared_log_capital(z, shares, mean).max())
+
+
+def _first_alive(views: list[Floats], numbers: list[NDArray[np.int64]], total: int, tail: float) -> list[int | None]:
+    """In each view, the first of its cells whose upper edge is never refused; None when all are.
+
+    A second view is 1 minus the first. The cells of both walk through the scores together, in one array.
+    """
+    z, count = views[0], views[0].size
+    number = np.concatenate(numbers)
+    mirrored = np.repeat(np.arange(len(views)), [len(part) for part in numbers])
+    edge = number / total
+    sign, shift = 1.0 - 2.0 * mirrored, mirrored - edge  # sign z + shift is the score of the view, minus the edge
     most = AIMED_CAP / edge
     short = np.full(edge.size, math.log(1.0 / tail))  # how far, in logs, the capital is from 1 / tail
     squares = PRIOR_WEIGHT * PRIOR_SPREAD * edge * (1.0 - edge)
-    for seen in range(0, count, block):
-        rate = 2.0 * (PRIOR_WEIGHT + seen) / (count - seen)
-        with np.errstate(divide="ignore"):  # no variance about the edge at 1 yet: the most is bet
-            size = np.minimum(np.sqrt(rate * short / squares), most)
-        if block == 1:
-            step = z[seen] - edge
-            short -= np.log1p(size * step)
-            squares += step * step
-            low = short
-        else:
-            steps = z[seen : seen + block, None] - edge
-            paths = short - np.cumsum(np.log1p(size * steps), axis=0)
-            squares += (steps * steps).sum(axis=0)
-            low, short = paths.min(axis=0), paths[-1]
-        if low.min() <= 0.0:
-            alive = low > 0.0
-            edge, most, short, squares = edge[alive], most[alive], short[alive], squares[alive]
-            if not edge.size:
-                return None
-    return round(float(edge[0]) * total)
+    with np.errstate(divide="ignore"):  # no variance about the edge at 1 yet: the most is bet
+        for turn, (start, stop) in enumerate(_blocks(count), 1):
+            size = short / squares
+            size *= 2.0 * (PRIOR_WEIGHT + start) / (count - start)
+            np.sqrt(size, out=size)
+            np.minimum(size, most, out=size)
+            if stop - start == 1:
+                step = sign * z[start]
+                step += shift
+                size *= step
+                short -= np.log1p(size, out=size)
+                step *= step
+                squares += step
+                low = short
+            else:
+                steps = np.multiply.outer(z[start:stop], sign)
+                steps += shift
+                squares += np.einsum("ij,ij->j", steps, steps)
+                steps *= size
+                paths = np.log1p(steps, out=steps).cumsum(axis=0)
+                low = short - paths.max(axis=0)
+                short = short - paths[-1]
+            if low.min() <= 0.0:
+                short[low <= 0.0] = math.inf  # refused for good
+            if turn % 16 == 0:
+                kept = short < math.inf
+                number, mirrored, short, squares = number[kept], mirrored[kept], short[kept], squares[kept]
+                sign, shift, most = sign[kept], shift[kept], most[kept]
+                if not number.size:
+                    return [None] * len(views)
+    firsts = [np.flatnonzero((mirrored == which) & (short < math.inf)) for which in range(len(views))]
+    return [int(number[places[0]]) if places.size else None for places in firsts]

@@ -143,6 +143,6 @@ def _expected(count: int, mean: float, spread: float, each: float) -> float:
             z = special.betaincinv(mean * weight, (1.0 - mean) * weight, places)
         else:  # as spread as can be: nothing but the two ends
             z = (places > 1.0 - mean).astype(float)
-        low, high = mean_bets.aimed_low(z, each), 1.0 - mean_bets.aimed_low(1.0 - z, each)
+        low, high = mean_bets.aimed_ends(z, each)
         halves.append((high - low) / 2.0)
     return math.fsum(halves) / len(halves)

@@ -7,6 +7,7 @@ mean, the average of the worst rollouts, the chance to reach a threshold) holds 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
 
@@ -103,15 +104,12 @@ def tail_tight(rollouts: int, *, confidence: float = 0.95, sides: int = 1) -> tu
         Gontscharuk, Landwehr and Finner (2016), equal local levels. Calibration after Moscovich and Nadler
         (2017), "Fast calculation of boundary crossing probabilities for Poisson processes".
     """
-    from surefoot.numerics import crossing
-
     confidence, sides = _check.confidence(confidence), _sides(sides)
     rollouts = _check.whole(rollouts, "rollouts", least=1)
     if rollouts > MOST_TAIL_TIGHT:
         hint = "Use `ks` for so many rollouts."
         raise ValueError(_check.refusal("rollouts", f"be at most {MOST_TAIL_TIGHT:,} for `tail_tight`", rollouts, hint))
-    level = crossing.local_level(rollouts, 1.0 - confidence, sides)
-    return (*crossing.local_limits(rollouts, level, 1)[1].tolist(), 1.0)
+    return _equal_local_levels(rollouts, confidence, sides)
 
 
 def band(scores: Scores, *, confidence: float = 0.95, using: Heights = ks) -> Band:
@@ -216,6 +214,15 @@ def ks_error(rollouts: int, offset: float) -> float:
     from surefoot.numerics import crossing
 
     return crossing.one_sided_tail(_check.whole(rollouts, "rollouts", least=1), _check.fraction(offset, "offset"))
+
+
+@lru_cache(maxsize=32)
+def _equal_local_levels(rollouts: int, confidence: float, sides: int) -> tuple[float, ...]:
+    """The heights, kept: many bands of one size are asked for in a report or a simulation."""
+    from surefoot.numerics import crossing
+
+    level = crossing.local_level(rollouts, 1.0 - confidence, sides)
+    return (*crossing.local_limits(rollouts, level, 1)[1].tolist(), 1.0)
 
 
 def _sides(sides: int) -> int:

@@ -51,7 +51,7 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
     from surefoot.numerics import mean_bets
 
     z, each = _unit(scores), _each(confidence)
-    low, high = mean_bets.aimed_low(z, each), 1.0 - mean_bets.aimed_low(1.0 - z, each)
+    low, high = mean_bets.aimed_ends(z, each)
     return _interval(scores, low, high, confidence, "betting", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
 
 
