@@ -12,6 +12,7 @@ from surefoot import _lazy
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "Audit": "surefoot.rollouts.audits",
     "Band": "surefoot.core.bands",
     "Bound": "surefoot.core.interval",
     "Certified": "surefoot.core.certified",
@@ -30,6 +31,7 @@ _HOMES = {
     "SurefootError": "surefoot.errors",
     "Tally": "surefoot.core.tally",
     "Verdict": "surefoot.core.verdict",
+    "audit": "surefoot.rollouts.audits",
     "compare": "surefoot.analysis.comparisons",
     "compare_tasks": "surefoot.analysis.comparisons",
     "mean_score": "surefoot.analysis.measures",
@@ -78,6 +80,8 @@ if TYPE_CHECKING:
     from surefoot.planning.sequential import plan_sequential as plan_sequential
     from surefoot.reporting.reports import Report as Report
     from surefoot.reporting.reports import report as report
+    from surefoot.rollouts.audits import Audit as Audit
+    from surefoot.rollouts.audits import audit as audit
     from surefoot.rollouts.preferences import Preferences as Preferences
     from surefoot.rollouts.preferences import read_preferences as read_preferences
     from surefoot.rollouts.reading import read as read

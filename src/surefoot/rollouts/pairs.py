@@ -12,6 +12,7 @@ from surefoot.core.tally import PairTally
 from surefoot.errors import DataError
 from surefoot.rollouts.canon import small
 from surefoot.rollouts.columns import COLUMNS, PAIR_KEYS
+from surefoot.rollouts.environments import WIDE, by_environment
 from surefoot.rollouts.table import Rollouts, scores_in
 
 if TYPE_CHECKING:
@@ -189,43 +190,15 @@ class _Met:
     repeated: str
 
 
-WIDE = 8
-"""Up to this many policies, every environment is looked up once for all of them; above, once for each pair."""
-
-
 def _met(rollouts: Rollouts, first: str, second: str, on: tuple[str, ...]) -> _Met:
     """The counts of two policies, from one grouping of the table by environment that all pairs share."""
     names = rollouts.policies if len(rollouts.policies) <= WIDE else (first, second)
-    key = (*on, "|", *names)
+    key = (*on, "|", *names, "|", first, second)
     kept = rollouts.environments
     if key not in kept:
-        kept[key] = _by_environment(rollouts, names, on)
-    if (*key, first, second) not in kept:
-        kept[*key, first, second] = _counted(kept[key], first, second, names, on)
-    answer: _Met = kept[*key, first, second]
+        kept[key] = _counted(by_environment(rollouts, names, on), first, second, names, on)
+    answer: _Met = kept[key]
     return answer
-
-
-def _by_environment(rollouts: Rollouts, names: tuple[str, ...], on: tuple[str, ...]) -> nw.LazyFrame[Any]:
-    import narwhals as nw
-
-    frame = rollouts.counted().filter(nw.col("policy").is_in(list(names)))
-    has = "success" in rollouts.columns
-    columns, wanted = [], []
-    for place, name in enumerate(names):
-        own = nw.col("policy") == name
-        columns.append(nw.when(own).then(nw.lit(1)).otherwise(nw.lit(0)).alias(f"n{place}"))
-        wanted.append(nw.col(f"n{place}").sum())
-        if has:
-            columns.append(nw.when(own).then(nw.col("success").cast(nw.Float64)).alias(f"s{place}"))
-            wanted.append(nw.col(f"s{place}").max())
-    keys = {key: f"key_{place}" for place, key in enumerate(on)}
-    wide = frame.select(*(nw.col(key).alias(new) for key, new in keys.items()), *columns)
-    grouped = wide.group_by(*keys.values()).agg(*wanted)
-    if grouped.implementation.is_polars():
-        held: nw.LazyFrame[Any] = nw.from_native(grouped.to_native().collect(engine="streaming").lazy())
-        return held
-    return grouped
 
 
 def _counted(wide: nw.LazyFrame[Any], first: str, second: str, names: tuple[str, ...], on: tuple[str, ...]) -> _Met:

@@ -1,0 +1,94 @@
+"""What can these data not support?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surefoot.core import words
+from surefoot.core.record import Record
+from surefoot.rollouts import checks
+from surefoot.rollouts.environments import Environments, environments
+from surefoot.rollouts.findings import Finding
+from surefoot.rollouts.table import Collected, Rollouts
+
+MEANING: dict[str, str] = {
+    "one": "one environment for all rollouts: the result speaks for that environment only",
+    "shared": "the same environments for every policy: compare by pairs; tests for independent streams need thin()",
+    "independent": "an environment of its own for each rollout: tests for independent streams are valid",
+    "stratified": "an environment of its own for each rollout within every task: compare task by task or stratified",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Audit(Record):
+    """What a reader must know of the data before believing a number.
+
+    Attributes:
+        collected: How environments were met: one, shared, independent or stratified.
+        why: How that is known.
+        findings: What was found, the serious ones first.
+        rollouts: The size of the table.
+        source: Where it came from.
+    """
+
+    collected: Collected
+    why: str
+    findings: tuple[Finding, ...]
+    rollouts: int
+    source: str = ""
+
+    @property
+    def serious(self) -> tuple[Finding, ...]:
+        """The findings that can make a conclusion wrong, not only weaker."""
+        return tuple(finding for finding in self.findings if finding.serious)
+
+    def about(self, what: str) -> tuple[Finding, ...]:
+        """The findings of one kind."""
+        return tuple(finding for finding in self.findings if finding.about == what)
+
+    def __str__(self) -> str:
+        count = len(self.findings)
+        origin = f" from {self.source}" if self.source else ""
+        lines = [
+            f"{words.rollouts(self.rollouts)}{origin}: {count or 'no'} finding{'' if count == 1 else 's'}, "
+            f"{len(self.serious) or 'none'} serious.",
+            f"Collected as {MEANING[self.collected]}. {self.why}",
+            *(f"{'!' if finding.serious else '-'} {finding}" for finding in self.findings),
+        ]
+        return "\n".join(lines)
+
+
+def audit(rollouts: Rollouts) -> Audit:
+    """What these rollouts cannot support, what each finding threatens, and what to do about it.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> rows = {"policy": ["new", "new", "old"], "seed": [1, 2, 1], "success": [1, None, 0]}
+        >>> [finding.about for finding in sf.audit(sf.read(pl.DataFrame(rows))).findings]
+        ['missing values', 'incomplete pairs']
+    """
+    met = environments(rollouts)
+    collected, why = _collected(rollouts, met)
+    found = [
+        *rollouts.findings,
+        *(finding for check in checks.ALONE for finding in check(rollouts)),
+        *(finding for check in checks.WITH_ENVIRONMENTS for finding in check(rollouts, met)),
+    ]
+    ordered = sorted(found, key=lambda finding: not finding.serious)
+    return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source)
+
+
+def _collected(rollouts: Rollouts, met: Environments | None) -> tuple[Collected, str]:
+    if rollouts.collected is not None:
+        return rollouts.collected, "Declared."
+    apart: Collected = "stratified" if len(rollouts.tasks) > 1 else "independent"
+    if met is None:
+        told = "Nothing in the table tells environments apart, so this is assumed: declare it with collected=."
+        return apart, told
+    on = ", ".join(met.on)
+    if met.total == 1 and len(rollouts) > 1:
+        return "one", f"All rollouts have the same {on}."
+    if met.shared * 2 >= met.total and len(rollouts.policies) > 1:
+        return "shared", f"{met.shared:,} of {met.total:,} environments ({on}) were met by several policies."
+    return apart, f"{met.shared:,} of {met.total:,} environments ({on}) were met by several policies."
