@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot import _check, stats
-from surefoot.analysis.audits import Audit, audit
+from surefoot.rollouts.audits import Audit, audit
 from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
 from surefoot.analysis.measures import Measure, Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of

@@ -11,7 +11,7 @@ from surefoot.errors import StudyError
 from surefoot.study.plans import Plan
 
 if TYPE_CHECKING:
-    from surefoot.sequential import Rule, State
+    from surefoot.sequential import RankingRule, RankingState, Rule, State
 
 
 class Judge(Protocol):
@@ -71,9 +71,80 @@ class PairJudge:
         self.states.append(self.rule.step(self.state, (first, second)))
 
 
+class RankingJudge:
+    """Three policies or more, ranked; a policy whose place is settled needs no further rollouts."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.rule = ranking_rule_of(plan)
+        self.states: list[RankingState] = [self.rule.start()]
+
+    @property
+    def state(self) -> RankingState:
+        """What the ranking knows now."""
+        return self.states[-1]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Better when the first-named policy was shown better than every other, worse when shown worse than one."""
+        first, *others = self.plan.policies
+        said = {self.state.verdict(first, other) for other in others}
+        if Verdict.WORSE in said:
+            return Verdict.WORSE
+        return Verdict.BETTER if said == {Verdict.BETTER} else Verdict.UNDECIDED
+
+    @property
+    def finished(self) -> bool:
+        """Whether every place is settled or the horizon is reached."""
+        return self.state.finished
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The policies whose place is still open."""
+        return self.state.running
+
+    def add(self, scores: Mapping[str, float]) -> None:
+        """Take in one more completed block; results of policies settled meanwhile are not looked at."""
+        running = {name: score for name, score in scores.items() if name in self.state.running}
+        if set(running) == set(self.state.running):
+            self.states.append(self.rule.step(self.state, running))
+
+
 def judge_of(plan: Plan) -> Judge:
     """The judge that a plan declares."""
-    return PairJudge(plan)
+    return PairJudge(plan) if len(plan.policies) == 2 else RankingJudge(plan)
+
+
+def check_rule(plan: Plan) -> None:
+    """Refuse a plan whose rule cannot decide it.
+
+    Raises:
+        StudyError: The rule does not fit the plan; the sentence says which would.
+    """
+    if len(plan.policies) == 2:
+        rule_of(plan)
+    else:
+        ranking_rule_of(plan)
+
+
+def ranking_rule_of(plan: Plan) -> RankingRule:
+    """The ranking of three policies or more that a plan declares.
+
+    Raises:
+        StudyError: The plan asks for what a ranking cannot give.
+    """
+    if plan.rule != "mixture":
+        raise StudyError(f"Three policies or more are ranked by rule = 'mixture'; got {plan.rule!r}.")
+    if plan.claim != "either" or plan.margin:
+        raise StudyError("A ranking needs claim = 'either' and no margin.")
+    return sequential.RankingRule(
+        plan.policies,
+        plan.horizon,
+        confidence=plan.confidence,
+        low=plan.low,
+        high=plan.high,
+        binary=plan.measure == "success",
+    )
 
 
 def rule_of(plan: Plan) -> Rule[Any]:
@@ -83,7 +154,7 @@ def rule_of(plan: Plan) -> Rule[Any]:
         StudyError: The rule does not fit the plan; the sentence says which would.
     """
     shared: dict[str, Any] = {"horizon": plan.horizon, "confidence": plan.confidence, "claim": plan.claim}
-    ranged = {"low": plan.low, "high": plan.high, "margin": plan.margin}
+    ranged: dict[str, Any] = {"low": plan.low, "high": plan.high, "margin": plan.margin}
     try:
         if plan.rule == "exact":
             paired = plan.environments in ("shared", "stratified")

@@ -17,7 +17,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.study.events import Event, Line, broken
 from surefoot.study.folds import Fold, Result
-from surefoot.study.judging import rule_of
+from surefoot.study.judging import check_rule
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn, seed_hash
 from surefoot.study.stores import ConflictError, Store
@@ -48,7 +48,7 @@ class Study:
         Raises:
             StudyError: The plan's rule does not fit, or the store already holds a study.
         """
-        rule_of(plan)
+        check_rule(plan)
         if store.read():
             raise StudyError("The store already holds a study; open it, or give another place.")
         study = cls(store, author=author, clock=clock)
@@ -286,7 +286,7 @@ class Study:
                 raise StudyError(f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
             try:
                 plan = fold.plan.amended(changes)
-                rule_of(plan)
+                check_rule(plan)
                 for result in fold.results.values():
                     plan.value(result.score)
             except (ValueError, TypeError) as error:

@@ -1,0 +1,317 @@
+"""When would a sequential rule have stopped, had these rollouts been run under it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot import _check, sequential
+from surefoot.analysis.measures import Measure
+from surefoot.core import words
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.errors import DataError
+from surefoot.rollouts.table import Rollouts
+from surefoot.sequential.rules import Claim, Environments, Rule
+
+BLOCKED = (
+    "The order is blocked by {what}: contexts were run one after another. If the gain differs between them, no "
+    "sequential rule keeps its promise on this order; run contexts in random order."
+)
+HINDSIGHT = (
+    "A replay shows what a rule would have done; it is not a test to be reported beside the one that was planned."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop(Record):
+    """Where one rule would have stopped.
+
+    Attributes:
+        rule: The rule.
+        name: Its short name.
+        pairs: Pairs it would have used; the horizon when undecided.
+        verdict: What it would have said.
+        p_value: Its anytime p-value then.
+        evidence: Its evidence after each pair; empty for a rule that has none.
+        threshold: The evidence at which it decides; 0 for a rule that has none.
+    """
+
+    rule: Rule[Any]
+    name: str
+    pairs: int
+    verdict: Verdict
+    p_value: float
+    evidence: tuple[float, ...]
+    threshold: float
+
+    @property
+    def decided(self) -> bool:
+        """Whether it would have decided."""
+        return self.verdict is not Verdict.UNDECIDED
+
+    def __str__(self) -> str:
+        what = f"{self.verdict.value} at {self.pairs}" if self.decided else f"undecided (counted {self.pairs})"
+        return f"{self.name}: {what}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedPair(Record):
+    """Two policies on one task, replayed under several rules.
+
+    Attributes:
+        task: The task, or None when there is only one.
+        pairs: Pairs recorded.
+        horizon: The horizon that the rules were given.
+        stops: Where each rule would have stopped.
+        notes: What a reader must know besides.
+    """
+
+    task: str | None
+    pairs: int
+    horizon: int
+    stops: tuple[Stop, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Replay(Record):
+    """A suite of comparisons, replayed under several rules.
+
+    Attributes:
+        first: The policy that the verdicts are about.
+        second: The policy it is compared with.
+        measure: Whether success or the score was compared.
+        claim: What the rules could show.
+        confidence: Over all looks, for each comparison.
+        comparisons: One per task.
+        notes: What a reader must know besides.
+    """
+
+    first: str
+    second: str
+    measure: Measure
+    claim: str
+    confidence: float
+    comparisons: tuple[ReplayedPair, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The names of the rules."""
+        return tuple(stop.name for stop in self.comparisons[0].stops)
+
+    def total(self, name: str) -> int:
+        """Rollouts of both policies over the suite; an undecided comparison counts its whole horizon."""
+        return sum(2 * stop.pairs for stop in self._stops(name))
+
+    def undecided(self, name: str) -> int:
+        """How many comparisons the rule would have left undecided."""
+        return sum(not stop.decided for stop in self._stops(name))
+
+    def saving(self, name: str) -> float:
+        """The share of the batch that the rule would have saved."""
+        return 1.0 - self.total(name) / self.batch
+
+    @property
+    def batch(self) -> int:
+        """Rollouts of both policies when every comparison is run to its horizon."""
+        return sum(2 * comparison.horizon for comparison in self.comparisons)
+
+    def _stops(self, name: str) -> list[Stop]:
+        _check.choice(name, "name", dict.fromkeys(self.rules))
+        return [stop for comparison in self.comparisons for stop in comparison.stops if stop.name == name]
+
+    def __str__(self) -> str:
+        lines = []
+        for comparison in self.comparisons:
+            where = f"{comparison.task}: " if comparison.task else ""
+            lines.append(where + "; ".join(map(str, comparison.stops)) + ".")
+        for name in self.rules:
+            left = self.undecided(name)
+            marked = f", {left} undecided counted at the horizon" if left else ""
+            lines.append(
+                f"{name}: {self.total(name):,} of {self.batch:,} rollouts{marked}; {self.saving(name):.0%} saved."
+            )
+        return "\n".join((*lines, *self.notes))
+
+
+def replay(
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    *,
+    horizon: int | None = None,
+    measure: Measure | None = None,
+    confidence: float = 0.95,
+    claim: Claim = "first better",
+    randomised: bool = False,
+) -> Replay:
+    """When would each sequential rule have stopped on recorded rollouts, in recorded order?
+
+    Rollouts in the same environment are paired; where the table cannot tell, rollout n of one policy is paired with
+    rollout n of the other. Every task is a comparison of its own.
+
+    Args:
+        rollouts: The table.
+        first: The policy that the verdicts are about.
+        second: The policy it is compared with.
+        horizon: The most pairs; left out, as many as were recorded.
+        measure: "success" or "score"; left out, the score where there is one.
+        confidence: Over all looks.
+        claim: "first better" or "either".
+        randomised: Whether the order of the environments was drawn at random; only then are the exact rules shown.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> frame = pl.DataFrame({"policy": ["new", "old"] * 30, "score": [0.9, 0.3, 0.7, 0.4] * 15})
+        >>> print(sf.replay(sf.read(frame), "new", "old").comparisons[0].stops[0])
+        FHM: better at 12
+    """
+    measure = measure or ("score" if "score" in rollouts.columns else "success")
+    for policy in (first, second):
+        _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
+    tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 else (None,)
+    found = []
+    for task in tasks:
+        part = rollouts if task is None else rollouts.where(task=task)
+        if task is None or {first, second} <= set(part.policies):
+            found.append(_replayed(part, task, (first, second), horizon, measure, (confidence, claim, randomised)))
+    if not found:
+        raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source or None)
+    notes = tuple(
+        dict.fromkeys(note for comparison in found for note in comparison.notes if note.startswith("The order"))
+    )
+    return Replay(first, second, measure, claim, float(confidence), tuple(found), (*notes, HINDSIGHT))
+
+
+def replay_pairs(
+    pairs: Iterable[tuple[float, float]],
+    *,
+    horizon: int | None = None,
+    confidence: float = 0.95,
+    claim: Claim = "first better",
+    randomised: bool = False,
+    shared: bool = True,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Replay:
+    """When would each sequential rule have stopped on these pairs (first, second)?
+
+    Args:
+        pairs: The scores of each pair, in the order they were run.
+        horizon: The most pairs; left out, as many as there are.
+        confidence: Over all looks.
+        claim: "first better" or "either".
+        randomised: Whether the order of the environments was drawn at random.
+        shared: Whether both rollouts of a pair share their environment.
+        low: The lowest score possible.
+        high: The highest score possible.
+    """
+    kept = [(float(one), float(other)) for one, other in pairs]
+    if not kept:
+        raise ValueError("`pairs` must hold at least one pair; got none.")
+    binary = {score for pair in kept for score in pair} <= {low, high}
+    most = horizon or len(kept)
+    ways: Environments = "shared" if shared else "independent"
+    stops = _stops(kept, _rules(most, (confidence, claim, randomised), ways, binary, (low, high)))
+    measure: Measure = "success" if binary else "score"
+    comparison = ReplayedPair(None, len(kept), most, stops)
+    return Replay("first", "second", measure, claim, float(confidence), (comparison,), (HINDSIGHT,))
+
+
+def _replayed(
+    part: Rollouts,
+    task: str | None,
+    policies: tuple[str, str],
+    horizon: int | None,
+    measure: Measure,
+    declared: tuple[float, Claim, bool],
+) -> ReplayedPair:
+    pairing = part.pairing(*policies)
+    notes = []
+    if pairing:
+        pairs = [(float(a), float(b)) for a, b in part.pairs(*policies).values(measure)]
+        longer = len(pairs)
+    else:
+        ones, others = (
+            [float(v) for v in part.where(policy=policy).column(measure) if v is not None] for policy in policies
+        )
+        pairs, longer = list(zip(ones, others, strict=False)), max(len(ones), len(others))
+        if not pairs:
+            raise DataError(f"both policies must have a {measure}; got none.", source=part.source or None)
+        if len(ones) != len(others):
+            short = policies[0] if len(ones) < len(others) else policies[1]
+            notes.append(f"{abs(len(ones) - len(others))} rollouts have no counterpart: {short!r} has fewer.")
+    notes += [BLOCKED.format(what=what) for what in _blocking(part, task)]
+    low, high = (part.low, part.high) if measure == "score" else (0.0, 1.0)
+    environments = part.collected or ("shared" if pairing else "independent")
+    rules = _rules(horizon or longer, declared, environments, measure == "success", (low, high))
+    return ReplayedPair(task, len(pairs), horizon or longer, _stops(pairs, rules), tuple(notes))
+
+
+def _rules(
+    horizon: int,
+    declared: tuple[float, Claim, bool],
+    environments: Environments,
+    binary: bool,
+    ends: tuple[float, float],
+) -> dict[str, Rule[Any]]:
+    """The rules that hold for rollouts collected in this way, the default one first."""
+    confidence, claim, randomised = declared
+    common: dict[str, Any] = {"confidence": confidence, "claim": claim, "low": ends[0], "high": ends[1]}
+    rules: dict[str, Rule[Any]] = {
+        "FHM": sequential.FiniteHorizonMixture(horizon, binary=binary, **common),
+        "N-SCORE": sequential.NScore(horizon, bins=2 if binary else 11, **common),
+        "WSR": sequential.Wsr(horizon, **common),
+    }
+    if binary:
+        rules["theta-SAVI"] = sequential.Savi(horizon, **common)
+        for name in ("ExactBinary", "ExactPairedBinary"):
+            if name in sequential.__all__:
+                rules = {name: getattr(sequential, name)(horizon, confidence=confidence, claim=claim), **rules}
+    fits = {name: rule for name, rule in rules.items() if environments in rule.environments}
+    return {name: rule for name, rule in fits.items() if randomised or not rule.needs_random_order}
+
+
+def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tuple[Stop, ...]:
+    stops = []
+    for name, rule in rules.items():
+        states = sequential.run(rule, pairs)
+        last = states[-1]
+        evidence = tuple(float(state.evidence) for state in states) if hasattr(last, "evidence") else ()
+        decided = last.verdict is not Verdict.UNDECIDED
+        used = last.pairs if decided else rule.horizon
+        stops.append(Stop(rule, name, used, last.verdict, last.p_value, evidence, getattr(rule, "threshold", 0.0)))
+    return tuple(stops)
+
+
+def _blocking(part: Rollouts, task: str | None) -> list[str]:
+    """The columns that name contexts which were run in blocks."""
+    columns = [
+        name for name in ("task", "condition", "session") if name in part.columns and (name, task) != ("task", task)
+    ]
+    return [name for name in columns if any(in_blocks(part.where(policy=p).column(name)) for p in part.policies)]
+
+
+def in_blocks(contexts: Sequence[Any]) -> bool:
+    """Whether contexts come in longer runs than a random order would give: fewer than half of the changes expected."""
+    counts: dict[Any, int] = {}
+    for context in contexts:
+        counts[context] = counts.get(context, 0) + 1
+    size = len(contexts)
+    if size < 10 or len(counts) < 2 or max(counts.values()) == 1:
+        return False
+    expected = (size * size - sum(count * count for count in counts.values())) / size
+    changes = sum(a != b for a, b in zip(contexts, contexts[1:], strict=False))
+    return expected >= 3.0 and changes < expected / 2.0
+
+
+def rollouts_word(stop: Stop) -> str:
+    """A stop as a cell of a table: the pairs, or the horizon marked as undecided."""
+    return f"{stop.pairs:,}" if stop.decided else f"– ({stop.pairs:,})"
+
+
+__all__ = ["Replay", "ReplayedPair", "Stop", "in_blocks", "replay", "replay_pairs", "rollouts_word", "words"]
