@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from surefoot.core import words
 from surefoot.core.record import Record
-from surefoot.rollouts import checks
+from surefoot.rollouts import checks, collecting
 from surefoot.rollouts.environments import Environments, environments
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.table import Collected, Rollouts
@@ -72,8 +72,11 @@ def audit(rollouts: Rollouts) -> Audit:
     collected, why = _collected(rollouts, met)
     found = [
         *rollouts.findings,
-        *(finding for check in checks.ALONE for finding in check(rollouts)),
-        *(finding for check in checks.WITH_ENVIRONMENTS for finding in check(rollouts, met)),
+        *(finding for check in checks.CHECKS for finding in check(rollouts)),
+        *collecting.environments_met(met),
+        *collecting.duplicated_rows(rollouts, met),
+        *collecting.blocks(rollouts),
+        *collecting.task_mixes(rollouts),
     ]
     ordered = sorted(found, key=lambda finding: not finding.serious)
     return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source)
