@@ -22,9 +22,9 @@ _HOMES = {
     "Interval": "surefoot.core.interval",
     "Measurement": "surefoot.analysis.measures",
     "PairTally": "surefoot.core.tally",
+    "Preferences": "surefoot.rollouts.preferences",
     "Ranking": "surefoot.stats.rankings",
     "Report": "surefoot.reporting.reports",
-    "Preferences": "surefoot.rollouts.preferences",
     "Rollouts": "surefoot.rollouts.table",
     "Scores": "surefoot.core.scores",
     "StudyError": "surefoot.errors",
@@ -44,6 +44,7 @@ _HOMES = {
     "rank": "surefoot.analysis.rankings",
     "read": "surefoot.rollouts.reading",
     "read_preferences": "surefoot.rollouts.preferences",
+    "replay": "surefoot.analysis.replays",
     "report": "surefoot.reporting.reports",
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.measures import measure as measure
     from surefoot.analysis.measures import success_rate as success_rate
     from surefoot.analysis.rankings import rank as rank
+    from surefoot.analysis.replays import replay as replay
     from surefoot.core.bands import Band as Band
     from surefoot.core.certified import Certified as Certified
     from surefoot.core.gain import Gain as Gain

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from surefoot import _check, sequential
 from surefoot.analysis.measures import Measure
-from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
@@ -19,9 +19,7 @@ BLOCKED = (
     "The order is blocked by {what}: contexts were run one after another. If the gain differs between them, no "
     "sequential rule keeps its promise on this order; run contexts in random order."
 )
-HINDSIGHT = (
-    "A replay shows what a rule would have done; it is not a test to be reported beside the one that was planned."
-)
+HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +128,9 @@ class Replay(Record):
             lines.append(where + "; ".join(map(str, comparison.stops)) + ".")
         for name in self.rules:
             left = self.undecided(name)
-            marked = f", {left} undecided counted at the horizon" if left else ""
-            lines.append(
-                f"{name}: {self.total(name):,} of {self.batch:,} rollouts{marked}; {self.saving(name):.0%} saved."
-            )
+            marked = f" ({left} undecided, counted at the horizon)" if left else ""
+            total = f"{self.total(name):,} of {self.batch:,} rollouts"
+            lines.append(f"{name}: {total}{marked}, {self.saving(name):.0%} saved.")
         return "\n".join((*lines, *self.notes))
 
 
@@ -147,11 +144,12 @@ def replay(
     confidence: float = 0.95,
     claim: Claim = "first better",
     randomised: bool = False,
+    pooled: bool = False,
 ) -> Replay:
     """When would each sequential rule have stopped on recorded rollouts, in recorded order?
 
     Rollouts in the same environment are paired; where the table cannot tell, rollout n of one policy is paired with
-    rollout n of the other. Every task is a comparison of its own.
+    rollout n of the other. Every task is a comparison of its own unless `pooled`.
 
     Args:
         rollouts: The table.
@@ -162,6 +160,7 @@ def replay(
         confidence: Over all looks.
         claim: "first better" or "either".
         randomised: Whether the order of the environments was drawn at random; only then are the exact rules shown.
+        pooled: Whether all tasks make one comparison, in the order they were run, in place of one each.
 
     Example:
         >>> import polars as pl
@@ -173,7 +172,7 @@ def replay(
     measure = measure or ("score" if "score" in rollouts.columns else "success")
     for policy in (first, second):
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
-    tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 else (None,)
+    tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     found = []
     for task in tasks:
         part = rollouts if task is None else rollouts.where(task=task)
@@ -181,9 +180,7 @@ def replay(
             found.append(_replayed(part, task, (first, second), horizon, measure, (confidence, claim, randomised)))
     if not found:
         raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source or None)
-    notes = tuple(
-        dict.fromkeys(note for comparison in found for note in comparison.notes if note.startswith("The order"))
-    )
+    notes = tuple(dict.fromkeys(note for comparison in found for note in comparison.notes))
     return Replay(first, second, measure, claim, float(confidence), tuple(found), (*notes, HINDSIGHT))
 
 
@@ -244,7 +241,8 @@ def _replayed(
             raise DataError(f"both policies must have a {measure}; got none.", source=part.source or None)
         if len(ones) != len(others):
             short = policies[0] if len(ones) < len(others) else policies[1]
-            notes.append(f"{abs(len(ones) - len(others))} rollouts have no counterpart: {short!r} has fewer.")
+            where = f" on {task}" if task else ""
+            notes.append(f"{short!r} has {abs(len(ones) - len(others))} fewer{where}: the surplus is left out.")
     notes += [BLOCKED.format(what=what) for what in _blocking(part, task)]
     low, high = (part.low, part.high) if measure == "score" else (0.0, 1.0)
     environments = part.collected or ("shared" if pairing else "independent")
@@ -290,9 +288,8 @@ def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tup
 
 def _blocking(part: Rollouts, task: str | None) -> list[str]:
     """The columns that name contexts which were run in blocks."""
-    columns = [
-        name for name in ("task", "condition", "session") if name in part.columns and (name, task) != ("task", task)
-    ]
+    contexts = ("task", "condition", "session") if task is None else ("condition", "session")
+    columns = [name for name in contexts if name in part.columns]
     return [name for name in columns if any(in_blocks(part.where(policy=p).column(name)) for p in part.policies)]
 
 
@@ -305,13 +302,5 @@ def in_blocks(contexts: Sequence[Any]) -> bool:
     if size < 10 or len(counts) < 2 or max(counts.values()) == 1:
         return False
     expected = (size * size - sum(count * count for count in counts.values())) / size
-    changes = sum(a != b for a, b in zip(contexts, contexts[1:], strict=False))
+    changes = sum(a != b for a, b in pairwise(contexts))
     return expected >= 3.0 and changes < expected / 2.0
-
-
-def rollouts_word(stop: Stop) -> str:
-    """A stop as a cell of a table: the pairs, or the horizon marked as undecided."""
-    return f"{stop.pairs:,}" if stop.decided else f"– ({stop.pairs:,})"
-
-
-__all__ = ["Replay", "ReplayedPair", "Stop", "in_blocks", "replay", "replay_pairs", "rollouts_word", "words"]

@@ -25,6 +25,7 @@ COMMANDS = {
     "audit": "surefoot.cli.audit:audit",
     "report": "surefoot.cli.report:report",
     "plan": "surefoot.cli.plan:app",
+    "replay": "surefoot.cli.replay:replay",
     "demo": "surefoot.cli.demo:demo",
 }
 """The home of each command: a function, or an app with commands of its own."""

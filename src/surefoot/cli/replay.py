@@ -1,0 +1,140 @@
+"""`surefoot replay`: when would a sequential test have stopped?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surefoot import _check
+from surefoot.cli import words
+from surefoot.errors import DataError
+
+if TYPE_CHECKING:
+    from surefoot.analysis.replays import Replay, Stop
+
+CLAIMS = ("first better", "either")
+
+
+def replay(
+    file: Annotated[
+        Path, typer.Argument(help="Rollouts in any known format, or pairs: two columns of scores (.csv, .npy).")
+    ],
+    first: Annotated[str | None, typer.Option(help="The policy that the verdict is about.")] = None,
+    second: Annotated[str | None, typer.Option(help="The policy it is compared with.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="The most pairs; as many as were recorded when left out.")] = None,
+    measure: Annotated[str | None, typer.Option(help="success or score; the score where there is one.")] = None,
+    score: Annotated[str | None, typer.Option(help="The column that holds the score.")] = None,
+    claim: Annotated[str, typer.Option(help="'first better' or 'either'.")] = "first better",
+    low: Annotated[float, typer.Option(help="The lowest score possible.")] = 0.0,
+    high: Annotated[float, typer.Option(help="The highest score possible.")] = 1.0,
+    randomised: Annotated[
+        bool, typer.Option("--randomised", help="The order of environments was drawn at random: show exact rules too.")
+    ] = False,
+    pooled: Annotated[bool, typer.Option("--pooled", help="All tasks as one comparison, in recorded order.")] = False,
+    figure: Annotated[Path | None, typer.Option(help="Write the evidence as a figure (.svg, .png, .pdf).")] = None,
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """When would a sequential test have stopped, on recorded rollouts in recorded order?
+
+    Examples:
+
+        surefoot replay results.csv --first new --second old --horizon 200
+
+        surefoot replay results.csv --first new --second old --score progress --figure evidence.svg
+
+        surefoot replay pairs.csv --claim either
+    """
+    _check.choice(claim, "--claim", dict.fromkeys(CLAIMS))
+    declared: dict[str, Any] = {
+        "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised
+    }  # fmt: skip
+    if first is None and second is None:
+        from surefoot.analysis.replays import replay_pairs
+
+        found = replay_pairs(_pairs(file), low=low, high=high, **declared)
+    else:
+        found = _table(file, (first, second), (measure, score, low, high), pooled, declared)
+    if as_json:
+        words.show_json(found.to_dict())
+    else:
+        _show(found)
+    if figure is not None:
+        from surefoot.reporting.bandplots import save_figure
+        from surefoot.reporting.evidence import replay_figure
+
+        written = save_figure(replay_figure(found), figure)
+        if not as_json:
+            typer.echo(f"Wrote {written}.")
+
+
+def _table(
+    file: Path, policies: tuple[Any, Any], asked: tuple[Any, ...], pooled: bool, declared: dict[str, Any]
+) -> Replay:
+    from surefoot.analysis.replays import replay as replayed
+    from surefoot.rollouts.reading import read
+
+    measure, score, low, high = asked
+    if None in policies:
+        raise ValueError("`--first` and `--second` must both be given; got one of them.")
+    if measure is not None:
+        _check.choice(measure, "--measure", dict.fromkeys(("success", "score")))
+    if score is not None and measure is None:
+        measure = "score"
+    rollouts = read(file, columns={"score": score} if score else None, low=low, high=high)
+    return replayed(rollouts, *policies, measure=measure, pooled=pooled, **declared)
+
+
+def _pairs(file: Path) -> list[tuple[float, float]]:
+    """Pairs from a file of two columns of numbers."""
+    import numpy as np
+
+    if not file.exists():
+        raise DataError("there is no such file.", source=str(file))
+    if file.suffix == ".npy":
+        table = np.load(file, allow_pickle=False)
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise DataError(
+                f"the array must have two columns (first, second); got shape {table.shape}.", source=file.name
+            )
+        return [(float(a), float(b)) for a, b in table]
+    pairs = []
+    for row, line in enumerate(file.read_text(encoding="utf-8-sig").splitlines(), 1):
+        cells = [cell.strip() for cell in line.replace(";", ",").replace("\t", ",").split(",")]
+        if not any(cells):
+            continue
+        try:
+            one, other = map(float, cells)
+        except ValueError:
+            if row == 1 and len(cells) == 2:
+                continue  # a heading
+            hint = "Give --first and --second for a table of rollouts."
+            raise DataError(f"a row must hold two scores; got {line!r}. {hint}", source=file.name, row=row) from None
+        pairs.append((one, other))
+    return pairs
+
+
+def _show(found: Replay) -> None:
+    rules = list(found.rules)
+    rows = [
+        [comparison.task or f"{found.first} v {found.second}", f"{comparison.pairs:,}", *map(_cell, comparison.stops)]
+        for comparison in found.comparisons
+    ]
+    rows.append(["rollouts of both policies", f"{found.batch:,}", *(f"{found.total(name):,}" for name in rules)])
+    rows.append(["saved", "", *(f"{found.saving(name):.0%}" for name in rules)])
+    typer.echo(
+        f"Pairs to a decision: {found.first} against {found.second}, {found.measure}, claim '{found.claim}', "
+        f"{100 * found.confidence:.10g}% over all looks."
+    )
+    words.table(["comparison", "recorded", *rules], rows)
+    if any(found.undecided(name) for name in rules):
+        typer.echo("A dash is undecided; it counts with its horizon, in brackets.")
+    for note in found.notes:
+        typer.echo(note)
+
+
+def _cell(stop: Stop) -> str:
+    worse = " worse" if stop.verdict.value == "worse" else ""
+    return f"{stop.pairs:,}{worse}" if stop.decided else f"- ({stop.pairs:,})"

@@ -1,0 +1,100 @@
+"""How did the evidence grow, rollout by rollout, towards the line where it decides?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from surefoot.core import words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from surefoot.analysis.replays import Replay
+
+# Okabe-Ito: told apart by colour-blind readers; dashes tell them apart in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)), (0, (3, 1)))
+
+
+def evidence_figure(
+    curves: Mapping[str, Sequence[float]], threshold: float, *, horizon: int | None = None, title: str = ""
+) -> Figure:
+    """Evidence against pairs, with the line at which a rule decides.
+
+    Args:
+        curves: The evidence after each pair, by the rule's name.
+        threshold: The evidence at which the rules decide.
+        horizon: The most pairs; the axis ends there.
+        title: What was compared.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    _panel(figure.add_subplot(), curves, threshold, horizon, title)
+    figure.supxlabel(_caption(threshold), fontsize=8.5, color="0.25", x=0.01, ha="left")
+    return figure
+
+
+def replay_figure(replayed: Replay) -> Figure:
+    """Evidence against pairs for every comparison of a replayed suite, one panel each."""
+    from matplotlib.figure import Figure
+
+    panels = replayed.comparisons
+    columns = 1 if len(panels) == 1 else 2
+    rows = math.ceil(len(panels) / columns)
+    figure = Figure(figsize=(7.2 if columns == 1 else 10.0, 1.0 + 3.0 * rows), layout="constrained")
+    for place, comparison in enumerate(panels, 1):
+        curves = {stop.name: stop.evidence for stop in comparison.stops if stop.evidence}
+        threshold = max(stop.threshold for stop in comparison.stops)
+        axes = figure.add_subplot(rows, columns, place)
+        _panel(axes, curves, threshold, comparison.horizon, comparison.task or f"{replayed.first} v {replayed.second}")
+    figure.suptitle(
+        f"{replayed.first} against {replayed.second}, {replayed.measure}",
+        x=0.01,
+        ha="left",
+        fontsize=11.5,
+        weight="bold",
+    )
+    level = words.percent(replayed.confidence)
+    figure.supxlabel(
+        f"{_caption(threshold)} {level} over all looks; claim: {replayed.claim}. A dot is a decision.",
+        fontsize=8.5,
+        color="0.25",
+        x=0.01,
+        ha="left",
+    )
+    return figure
+
+
+def _panel(
+    axes: Axes, curves: Mapping[str, Sequence[float]], threshold: float, horizon: int | None, title: str
+) -> None:
+    longest = horizon or max(map(len, curves.values()))
+    for place, (name, curve) in enumerate(curves.items()):
+        colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
+        pairs = range(len(curve) + 1)
+        decided = bool(curve) and curve[-1] >= threshold * (1.0 - 1e-9)
+        shown = f"{name}, {len(curve)} pairs" if decided else f"{name}, undecided"
+        axes.plot(pairs, [1.0, *curve], color=colour, linestyle=dash, linewidth=1.7, label=shown)
+        if decided:
+            axes.plot([len(curve)], [curve[-1]], "o", color=colour, markersize=6)
+    axes.axhline(threshold, color="0.15", linewidth=1.0)
+    axes.text(longest, threshold, f"decides at {threshold:g} ", ha="right", va="bottom", fontsize=8.5, color="0.15")
+    axes.axhline(1.0, color="0.75", linewidth=0.8)
+    axes.set_yscale("log")
+    least = min((min(curve) for curve in curves.values() if curve), default=1.0)
+    axes.set(xlim=(0, longest), ylim=(max(1e-3, min(0.3, least)), threshold * 4.0))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.minorticks_off()
+    axes.set_xlabel("pairs of rollouts")
+    axes.set_ylabel("evidence")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.legend(frameon=False, fontsize=8.5, loc="lower right")
+
+
+def _caption(threshold: float) -> str:
+    return f"Evidence starts at 1; under a false claim it reaches {threshold:g} with chance at most 1/{threshold:g}."
