@@ -1,0 +1,118 @@
+"""Boundaries for two streams of successes and for pairs in shared environments, with their proved errors."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, ndtri
+
+from surefoot.numerics import bernstein, priors, walks
+from surefoot.numerics.design_search import Ascent, Report, ascend, search
+from surefoot.numerics.programmes import Programme
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+MARGIN = 1e-5
+"""The error is aimed this far below what is allowed, so that no rounding can carry it above."""
+
+_NULLS = 91
+_BINARY_ASCENT = Ascent(1.5, 15.0, 60)
+_PAIRED_ASCENT = Ascent(0.5, 40.0, 120)
+_COARSEST = 40
+"""A paired design of a longer horizon starts from the weights of half the horizon."""
+
+
+class Design(NamedTuple):
+    """A boundary and a number that its error is proved never to exceed."""
+
+    limits: Ints
+    proved: float
+
+
+def binary_design(horizon: int, error: float, *, mirrored: bool, report: Report | None = None) -> Design:
+    """The design for two independent streams; `mirrored` decides in both directions, `error` each."""
+    programme = binary_programme(horizon, error, priors.for_binary(), binary_cost(horizon), mirrored=mirrored)
+    checks = binomial_laws(2 * horizon, 4 * _NULLS + 3)
+    found = search(programme, error - MARGIN, _BINARY_ASCENT, checks=checks, report=report)
+    return proved(walks.BinaryWalk(horizon, mirrored=mirrored), found.limits)
+
+
+def paired_design(horizon: int, error: float, *, mirrored: bool, report: Report | None = None) -> Design:
+    """The design for shared environments in random order; `mirrored` decides in both directions, `error` each."""
+    programme = paired_programme(horizon, error, mirrored=mirrored)
+    weights = _paired_start(horizon, error, mirrored=mirrored)
+    checks = np.eye(horizon + 1)
+    found = search(programme, error - MARGIN, _PAIRED_ASCENT, checks=checks, weights=weights, report=report)
+    return proved(walks.PairedWalk(horizon, mirrored=mirrored), found.limits)
+
+
+def proved(walk: walks.BinaryWalk, limits: Ints) -> Design:
+    """The boundary with its certificate.
+
+    Two streams: the largest error over all common rates, from above. Shared environments: the largest error over all
+    numbers of pairs that differ, in random order; it bounds the error for independent pairs too.
+    """
+    error = walks.coefficients(walk, limits)
+    if isinstance(walk, walks.PairedWalk):
+        return Design(limits, float(error.max()) * (1.0 + 1e-9))
+    return Design(limits, bernstein.maximise(error)[1])
+
+
+def binary_programme(
+    horizon: int, error: float, points: priors.Alternatives, cost: float, *, mirrored: bool, whole: bool = False
+) -> Programme:
+    """The programme for two streams; `whole` follows every column, so that its bound is proved for every rule."""
+    spread = (float(-ndtri(error)) + 2.3) / math.sqrt(2.0)
+    walk = walks.BinaryWalk(horizon, mirrored=mirrored, depth=walks.everything if whole else _roots(5.0 / math.sqrt(2)))
+    reach = walks.everything if whole else _roots(spread)
+    chances = priors.binary_chances(points, horizon)
+    return Programme(walk, chances, binomial_laws(2 * horizon, _NULLS), cost, reach)
+
+
+def paired_programme(horizon: int, error: float, *, mirrored: bool) -> Programme:
+    """The programme for shared environments: one null point for each number of pairs that differ."""
+    walk = walks.PairedWalk(horizon, mirrored=mirrored, depth=_roots(5.0))
+    chances = priors.paired_chances(priors.for_paired(), horizon)
+    return Programme(walk, chances, np.eye(horizon + 1)[1:], paired_cost(horizon), _roots(float(-ndtri(error)) + 2.4))
+
+
+def binary_cost(horizon: int) -> float:
+    """What a run without a right decision costs, in pairs: chosen for the power of the published figures."""
+    return float(horizon**1.5 / max(4.0, 5.5 + 1.38 * math.log(horizon / 50)))
+
+
+def paired_cost(horizon: int) -> float:
+    """What a run without a right decision costs, in pairs."""
+    return float(horizon**1.5 / (7.0 * max(1.0, horizon / 100) ** 0.2))
+
+
+def binomial_laws(degree: int, count: int) -> Floats:
+    """Binomial laws of a total of `degree`, one row for each of `count` rates spread evenly on the arcsine scale."""
+    rates = (1.0 - np.cos(np.pi * np.arange(1, count + 1) / (count + 1))) / 2.0
+    m, lf = np.arange(degree + 1), gammaln(np.arange(degree + 2) + 1.0)
+    ways = lf[degree] - lf[m] - lf[degree - m]
+    laws: Floats = np.exp(ways + m * np.log(rates)[:, None] + (degree - m) * np.log1p(-rates)[:, None])
+    return laws
+
+
+def _paired_start(horizon: int, error: float, *, mirrored: bool) -> Floats | None:
+    """Weights to begin with, stretched from the best of half the horizon."""
+    if horizon <= _COARSEST:
+        return None
+    half = horizon // 2
+    begin = _paired_start(half, error, mirrored=mirrored)
+    _, best = ascend(paired_programme(half, error, mirrored=mirrored), error - MARGIN, _PAIRED_ASCENT, begin)[0]
+    share = np.arange(1, horizon + 1) / horizon
+    stretched = np.exp(np.interp(share, np.arange(1, half + 1) / half, np.log(best)))
+    return stretched * 2**0.75 * half / horizon
+
+
+def _roots(scale: float) -> walks.Reach:
+    """A band that widens with the square root of the pairs."""
+    return lambda n: math.ceil(scale * math.sqrt(n)) + 8

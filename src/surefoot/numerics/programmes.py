@@ -1,0 +1,138 @@
+"""The best boundary against weighted errors: a dynamic programme, and the dual bound that goes with it.
+
+Minimise, over rules, expected pairs + cost x P(no right decision) + weighted false decisions. The errors at the null
+points are weighted by `w`; the value of the programme less error x sum(w) is then below what any rule that keeps the
+error can reach (weak duality). All values are in mass form: multiplied by the chance of their state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+
+from surefoot.numerics import walks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+class Assessment(NamedTuple):
+    """What a boundary costs: the Bernstein coefficients of its error, the objective, and what is left at the end."""
+
+    coefficients: Floats
+    objective: float
+    left: Floats
+
+
+class Programme:
+    """The dynamic programme on the band of columns that can matter.
+
+    Args:
+        walk: The walk.
+        prior: For each n = 0 ... horizon, (n, chances of the states [row, row + column] under the alternatives).
+        nulls: One row per null point: the law of the total at the horizon.
+        cost: What a run without a right decision costs, in pairs.
+        reach: Columns above the diagonal that are followed after n pairs.
+    """
+
+    def __init__(
+        self,
+        walk: walks.BinaryWalk,
+        prior: Iterable[tuple[int, Floats]],
+        nulls: Floats,
+        cost: float,
+        reach: walks.Reach,
+    ) -> None:
+        horizon = walk.horizon
+        self.walk, self.nulls, self.cost = walk, nulls, cost
+        self.high = [min(n, reach(n)) for n in range(horizon + 1)]
+        empty = np.zeros((0, 0))
+        self.right, self.wrong, self.mass = ([empty] * (horizon + 1) for _ in range(3))
+        for n, chances in prior:
+            low, high, rows = int(walk.low[n]), self.high[n], walk.rows(n)
+            self.right[n] = _band(chances, rows, low + 1, high + 1)
+            if walk.mirrored:
+                self.wrong[n] = _band(chances.T, rows, low + 1, high + 1)
+            columns = np.arange(-low - 1, high + 2)
+            self.mass[n] = walk.mass(n, np.arange(rows)[:, None], columns)
+
+    def respond(self, weights: Floats) -> tuple[float, Ints]:
+        """The value of the programme and the best boundary against these weights."""
+        walk, horizon = self.walk, self.walk.horizon
+        limits = np.full((horizon + 1, horizon + 1), horizon, np.int64)
+        total = weights @ self.nulls
+        value = np.zeros((0, 0))
+        for n in range(horizon, -1, -1):
+            rows, low, high = walk.rows(n), int(walk.low[n]), self.high[n]
+            right = self.right[n]
+            width = right.shape[1]
+            spread = np.zeros(2 * rows + width + len(total))
+            spread[low + 1 : low + 1 + len(total)] = total
+            stop = self.mass[n] * sliding_window_view(spread, width)[: 2 * rows : 2]
+            everyone = right
+            if walk.mirrored:
+                everyone = right + self.wrong[n]
+                stop += self.cost * self.wrong[n]
+            stop[:, : low + 2] = np.inf  # no decision against what was seen
+            if n == horizon:
+                onward = self.cost * everyone
+            else:
+                onward = np.empty_like(stop)
+                shift = int(walk.low[n + 1]) - low
+                onward[:, 1:-1] = walk.expect(n, value[:, shift : shift + width], -low) + everyone[:, 1:-1]
+                # Outside the band a walk that goes on is never decided.
+                onward[:, -1] = (horizon - n + self.cost) * everyone[:, -1]
+                onward[:, 0] = 0.0 if walk.mirrored else (horizon - n + self.cost) * right[:, 0]
+            if n == 0:
+                return float(onward[0, low + 1]), limits
+            stopped = stop <= onward
+            best = np.where(stopped.any(axis=1), np.argmax(stopped, axis=1) - low - 2, n)
+            limits[n, :rows] = np.minimum(best + np.arange(rows), n)
+            value = np.empty((rows + 1, width))
+            np.minimum(stop, onward, out=value[:-1])
+            value[-1] = 0.0
+            if walk.mirrored:
+                value[0, 0] = 0.0
+                value[1:, 0] = value[:-1, 2]
+            for _ in range(walk.growth):
+                total = walks.lowered(total)
+        raise AssertionError  # pragma: no cover
+
+    def assess(self, limits: Ints) -> Assessment:
+        """The error and the objective of a boundary."""
+        walk, horizon = self.walk, self.walk.horizon
+        coefficients, left = np.zeros(1), [np.zeros((0, 0))]
+        objective = horizon + self.cost
+        for stop in walks.sweep(walk, limits, left):
+            coefficients = walks.add_stops(walk, coefficients, stop)
+            inside = stop.columns <= self.high[stop.n]  # a stop outside the band counts as none: never too good
+            at = stop.rows[inside], stop.columns[inside] + int(walk.low[stop.n]) + 1
+            chance = stop.chance[inside]
+            objective -= (horizon - stop.n + self.cost) * float(chance @ self.right[stop.n][at])
+            if walk.mirrored:
+                objective -= (horizon - stop.n) * float(chance @ self.wrong[stop.n][at])
+        return Assessment(coefficients, objective, left[-1])
+
+    def touches(self, limits: Ints) -> bool:
+        """Whether the boundary runs into the edge of the band, which is then too narrow."""
+        edges = [(n, np.arange(self.walk.rows(n))) for n in range(1, len(limits)) if self.high[n] < n]
+        return any(
+            int((limits[n, rows] - rows)[self.walk.valid(n, rows, limits[n, rows] - rows + 1)].max(initial=0))
+            >= self.high[n]
+            for n, rows in edges
+        )
+
+
+def _band(matrix: Floats, rows: int, low: int, high: int) -> Floats:
+    """matrix[r, r + d] for d = -low ... high; 0 outside the matrix."""
+    rows_given, columns = matrix.shape
+    wide = np.zeros((rows, low + max(columns, rows) + high + 1))
+    wide[: min(rows, rows_given), low : low + columns] = matrix[:rows]
+    step, unit = wide.strides
+    return as_strided(wide, (rows, low + high + 1), (step + unit, unit)).copy()

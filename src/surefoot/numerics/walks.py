@@ -1,0 +1,231 @@
+"""Walks on counts that stop at a boundary: every chance of stopping, exactly.
+
+A state after n pairs is a row r and a column d. Two streams: r successes of the second policy, r + d of the first.
+Shared environments: r pairs won by the second policy alone, r + d by the first alone. Either way m = 2r + d is
+sufficient when the policies are equal, and P(not stopped | state) does not depend on the rates: one pass over the
+band of columns between the boundaries gives every operating characteristic. A boundary is `limits[n, r]`: the walk
+stops for the first policy as soon as r + d > limits[n, r]. A mirrored walk also stops for the second policy, by the
+same boundary with the policies swapped, so that only d >= 0 is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy.special import gammaln
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+Reach = Callable[[int], int]
+
+
+class Stops(NamedTuple):
+    """The states in which a walk stops for the first policy after `n` pairs, and P(not stopped before | state)."""
+
+    n: int
+    rows: Ints
+    columns: Ints
+    chance: Floats
+
+
+def everything(n: int) -> int:
+    """All columns below the diagonal."""
+    return n
+
+
+class BinaryWalk:
+    """Two independent streams of successes and failures, one of each a pair.
+
+    Args:
+        horizon: The most pairs.
+        mirrored: Whether the walk also stops for the second policy.
+        depth: How many columns below the diagonal are followed after n pairs when not mirrored. Below them the walk is
+            taken not to have stopped yet, so that every chance of stopping is exact or a little too high.
+    """
+
+    growth = 2
+    """By how much the sufficient total can grow with each pair."""
+
+    def __init__(self, horizon: int, *, mirrored: bool, depth: Reach = everything) -> None:
+        self.horizon, self.mirrored = horizon, mirrored
+        self.low = np.array([0 if mirrored else min(n, depth(n)) for n in range(horizon + 1)])
+        self.log_factorial = gammaln(np.arange(2 * horizon + 2) + 1.0)
+
+    def rows(self, n: int) -> int:
+        """Rows that hold a state after n pairs."""
+        return n + 1
+
+    def valid(self, n: int, rows: Ints, columns: Ints) -> NDArray[np.bool_]:
+        """Which of these can be a state after n pairs."""
+        other = rows + columns
+        return (rows >= 0) & (rows <= n) & (other >= 0) & (other <= n)
+
+    def mass(self, n: int, rows: Ints, columns: Ints) -> Floats:
+        """P(state | m) after n pairs of equal policies; 0 where there is no state."""
+        valid = self.valid(n, rows, columns)
+        other = np.clip(rows + columns, 0, n)
+        m, lf = rows + other, self.log_factorial
+        ways = 2 * lf[n] - lf[rows] - lf[n - rows] - lf[other] - lf[n - other]
+        return np.where(valid, np.exp(ways - lf[2 * n] + lf[m] + lf[2 * n - m]), 0.0)
+
+    def arrive(self, n: int, before: Floats, start: int) -> Floats:
+        """P(not stopped before n | state), from the states that go on after n - 1 pairs.
+
+        `before` has a column more at each end; `start` is the column that the answer begins with.
+        """
+        width = before.shape[1] - 1
+        other = np.arange(start, start + n + width)
+        up = np.where((other >= 0) & (other <= n), other / n, 0.0)
+        down = np.where((other >= 0) & (other <= n), 1.0 - other / n, 0.0)
+        half = sliding_window_view(down, width)[: n + 1] * before[:, 1:]
+        half += sliding_window_view(up, width)[: n + 1] * before[:, :-1]
+        won = (np.arange(n + 1) / n)[:, None]
+        here = half[:, :-1] * won[::-1]
+        here[1:] += won[1:] * half[:-1, 1:]
+        return here
+
+    def expect(self, n: int, after: Floats, start: int) -> Floats:
+        """The mean over the next pair of `after`, values in mass form with a row more and a column more at each end."""
+        width = after.shape[1] - 1
+        other = np.arange(start - 1, start + n + 1 + width)
+        fine = (other >= 0) & (other <= n)
+        up = np.where(fine, (other + 1) / (n + 1), 0.0)
+        down = np.where(fine, (n + 1 - other) / (n + 1), 0.0)
+        half = sliding_window_view(down, width)[: n + 2] * after[: n + 2, :-1]
+        half += sliding_window_view(up, width)[: n + 2] * after[: n + 2, 1:]
+        won = (np.arange(1, n + 2) / (n + 1))[:, None]
+        here = half[:-1, 1:] * won[::-1]
+        here += won * half[1:, :-1]
+        return here
+
+    def top(self, n: int, last: Ints) -> Ints:
+        """The highest column of each row that can be reached at n when `last` went on at n - 1."""
+        top = np.full(n + 1, -n - 1)
+        top[:-1] = last + 1
+        top[1:] = np.maximum(top[1:], last)
+        return top
+
+
+class PairedWalk(BinaryWalk):
+    """Pairs in shared environments: won by the first policy alone, by the second alone, or by neither."""
+
+    growth = 1
+
+    def rows(self, n: int) -> int:
+        """Rows that hold a state after n pairs."""
+        return n // 2 + 1 if self.mirrored else n + 1
+
+    def valid(self, n: int, rows: Ints, columns: Ints) -> NDArray[np.bool_]:
+        """Which of these can be a state after n pairs."""
+        return (rows >= 0) & (rows + columns >= 0) & (2 * rows + columns <= n)
+
+    def mass(self, n: int, rows: Ints, columns: Ints) -> Floats:
+        """P(state | m) after n pairs of equal policies; 0 where there is no state."""
+        valid = self.valid(n, rows, columns)
+        other = np.clip(rows + columns, 0, n)
+        m, lf = rows + other, self.log_factorial
+        return np.where(valid, np.exp(lf[m] - lf[rows] - lf[other] - m * np.log(2.0)), 0.0)
+
+    def arrive(self, n: int, before: Floats, start: int) -> Floats:
+        """P(not stopped before n | state), from the states that go on after n - 1 pairs."""
+        width, rows = before.shape[1] - 2, len(before)
+        wins = np.maximum(np.arange(start, start + rows + width - 1), 0) / n
+        ties = np.maximum(n - np.arange(start, start + 2 * rows + width - 2), 0) / n
+        here = sliding_window_view(wins, width) * before[:, :-2]
+        here += sliding_window_view(ties, width)[::2] * before[:, 1:-1]
+        here[1:] += (np.arange(1, rows) / n)[:, None] * before[:-1, 2:]
+        return here
+
+    def expect(self, n: int, after: Floats, start: int) -> Floats:
+        """The mean over the next pair of `after`, values in mass form with a row more and a column more at each end."""
+        width, rows = after.shape[1] - 2, self.rows(n)
+        wins = np.maximum(np.arange(start, start + rows + width - 1) + 1, 0) / (n + 1)
+        ties = np.maximum(n + 1 - np.arange(start, start + 2 * rows + width - 2), 0) / (n + 1)
+        here = sliding_window_view(wins, width) * after[:rows, 2:]
+        here += sliding_window_view(ties, width)[::2] * after[:rows, 1:-1]
+        here += (np.arange(1, rows + 1) / (n + 1))[:, None] * after[1 : rows + 1, :-2]
+        return here
+
+    def top(self, n: int, last: Ints) -> Ints:
+        """The highest column of each row that can be reached at n when `last` went on at n - 1."""
+        top = np.full(self.rows(n), -n - 1)
+        top[: len(last)] = last + 1
+        top[1:] = np.maximum(top[1:], last[: len(top) - 1] - 1)
+        return top
+
+
+def stops(walk: BinaryWalk, limits: Ints) -> Iterator[Stops]:
+    """The states in which the walk stops for the first policy, pair by pair."""
+    yield from sweep(walk, limits)
+
+
+def sweep(walk: BinaryWalk, limits: Ints, left: list[Floats] | None = None) -> Iterator[Stops]:
+    """As `stops`; `left` receives P(not stopped | state) at the horizon, columns from -low[horizon] on."""
+    onward, begin = np.ones((1, 1)), 0
+    last = np.zeros(1, np.int64)
+    for n in range(1, walk.horizon + 1):
+        rows, low = walk.rows(n), int(walk.low[n])
+        reached = np.minimum(walk.top(n, last), n)
+        top = max(int(reached.max()), 0)
+        before = np.zeros((rows, top + low + 3))  # columns -low - 1 to top + 1
+        skip = begin + low + 1
+        share = min(onward.shape[1], before.shape[1] - skip)
+        before[: len(onward), skip : skip + share] = onward[:, :share]
+        if walk.mirrored:
+            before[1:, 0] = before[:-1, 2]
+        else:
+            across, down = np.arange(-low - 1, begin), np.arange(rows)[:, None]
+            before[:, :skip] = walk.valid(n - 1, down, across)
+        here = walk.arrive(n, before, -low)
+        last = np.minimum(limits[n, :rows] - np.arange(rows), n)
+        depth = int((reached - last).max(initial=0))
+        at, step = np.nonzero(np.arange(1, depth + 1) <= (reached - last)[:, None])
+        columns = last[at] + 1 + step
+        fine = walk.valid(n, at, columns)
+        at, columns = at[fine], columns[fine]
+        yield Stops(n, at, columns, here[at, columns + low])
+        here[at, columns + low] = 0.0
+        onward, begin = here, -low
+    if left is not None:
+        left.append(onward)
+
+
+def coefficients(walk: BinaryWalk, limits: Ints) -> Floats:
+    """b_m = P(stops for the first policy | total m at the horizon) when the policies are equal."""
+    total = np.zeros(1)
+    for stop in stops(walk, limits):
+        total = add_stops(walk, total, stop)
+    return total
+
+
+def add_stops(walk: BinaryWalk, total: Floats, stop: Stops) -> Floats:
+    """The coefficients after one more pair: `total` raised by the walk's growth, and the states that stop now."""
+    for _ in range(walk.growth):
+        total = raised(total)
+    mass = stop.chance * walk.mass(stop.n, stop.rows, stop.columns)
+    return total + np.bincount(2 * stop.rows + stop.columns, mass, minlength=len(total))
+
+
+def raised(total: Floats) -> Floats:
+    """The same polynomial in Bernstein coefficients of one degree more."""
+    degree = len(total)
+    out = np.zeros(degree + 1)
+    share = np.arange(1, degree + 1) / degree
+    out[:-1] = total * share[::-1]
+    out[1:] += total * share
+    return out
+
+
+def lowered(mass: Floats) -> Floats:
+    """The law of the total with one of the things counted left out at random."""
+    degree = len(mass) - 1
+    share = np.arange(1, degree + 1) / degree
+    lowered: Floats = mass[1:] * share + mass[:-1] * share[::-1]
+    return lowered
