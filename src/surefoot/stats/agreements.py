@@ -35,7 +35,7 @@ def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confid
     Example:
         >>> from surefoot.stats import cohen_kappa
         >>> print(cohen_kappa([1, 1, 0, 0, 1, 0, 1, 1] * 5, [1, 1, 0, 0, 1, 1, 1, 1] * 5))
-        0.714 [0.436, 0.894] n=40 (95% softened Cohen's kappa interval).
+        0.714 [0.408, 0.888] n=40 (95% softened Cohen's kappa interval).
 
     Reference:
         Cohen (1960), "A coefficient of agreement for nominal scales"; Fleiss, Cohen and Everitt (1969) for the

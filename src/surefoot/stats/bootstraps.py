@@ -53,7 +53,7 @@ def paired_bootstrap(
         >>> from surefoot import Scores
         >>> from surefoot.stats import paired_bootstrap
         >>> print(paired_bootstrap(Scores([1, 0.8, 0.9, 0.7]), Scores([0.4, 0.5, 0.6, 0.5]), rng=7))
-        +0.350 [+0.225, +0.525] n=4 (95% paired bootstrap interval), p = 0.001: the first is better.
+        +0.350 [+0.225, +0.525] n=4 (95% paired bootstrap interval), p = 0.000200: the first is better.
 
     Reference:
         Efron and Tibshirani (1993), "An introduction to the bootstrap", section 13.3.

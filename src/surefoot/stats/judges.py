@@ -118,7 +118,7 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
         >>> from surefoot.stats import Calibration, judge_corrected_rate
         >>> found = judge_corrected_rate(Tally(290, 400), Calibration(95, 5, 10, 90))
         >>> print(found)
-        73.5% [65.5%, 80.8%] n=400 (95% melded Rogan-Gladen interval); the judge said 72.5%, 200 items were labelled.
+        73.5% [66.4%, 81.7%] n=400 (95% melded Rogan-Gladen interval); the judge said 72.5%, 200 items were labelled.
 
     Reference:
         Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test"; Fay, Proschan and
@@ -200,7 +200,7 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
         >>> from surefoot import Tally
         >>> from surefoot.stats import Calibration, prediction_powered_rate
         >>> print(prediction_powered_rate(Tally(860, 1000), Calibration(44, 1, 1, 4)).interval)
-        86.5% [77.8%, 93.0%] n=1,050 (95% melded prediction-powered interval).
+        87.0% [77.4%, 95.0%] n=1,050 (95% melded prediction-powered interval).
 
     Reference:
         Angelopoulos et al. (2023), "Prediction-powered inference"; for a yes-or-no judge its best form is

@@ -27,7 +27,7 @@ def welch(first: Scores, second: Scores, *, confidence: float = 0.95, margin: fl
         >>> from surefoot.stats import welch
         >>> first, second = Scores([0.62, 0.71, 0.55, 0.9, 0.43, 0.81]), Scores([0.4, 0.52, 0.61, 0.35, 0.48])
         >>> print(welch(first, second))
-        +0.198 [+0.005, +0.391] n=11 (95% Welch (approximate) interval), p = 0.045: the first is better.
+        +0.198 [+0.005, +0.391] n=11 (95% Welch (approximate) interval), p = 0.0449: the first is better.
 
     Reference:
         Welch (1947), "The generalization of Student's problem when several different population variances are

@@ -79,7 +79,7 @@ def mean_pass_at(
         >>> from surefoot.stats import mean_pass_at
         >>> tasks = [Tally(3, 10), Tally(9, 10), Tally(0, 10), Tally(5, 10), Tally(1, 10), Tally(8, 10)]
         >>> print(mean_pass_at(tasks, 3, rng=7))
-        65.4% [34.5%, 92.8%] n=6 (95% task bootstrap of pass@3 interval).
+        65.4% [33.4%, 93.8%] n=6 (95% task bootstrap of pass@3 interval).
 
     Reference:
         Chen et al. (2021), equation 1; tasks resampled as in Efron and Tibshirani (1993), section 13.3.
@@ -112,7 +112,7 @@ def mean_pass_all(
         >>> from surefoot.stats import mean_pass_all
         >>> tasks = [Tally(3, 10), Tally(9, 10), Tally(0, 10), Tally(5, 10), Tally(1, 10), Tally(8, 10)]
         >>> print(mean_pass_all(tasks, 3, rng=7))
-        20.8% [1.3%, 45.5%] n=6 (95% task bootstrap of pass^3 interval).
+        21.0% [1.5%, 44.2%] n=6 (95% task bootstrap of pass^3 interval).
 
     Reference:
         Yao et al. (2024), section 4; tasks resampled as in Efron and Tibshirani (1993), section 13.3.

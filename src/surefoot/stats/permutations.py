@@ -42,7 +42,7 @@ def paired_permutation(
         >>> from surefoot.stats import paired_permutation
         >>> first, second = Scores([1, 0.9, 0.8, 0.9, 0.7, 1]), Scores([0.5, 0.6, 0.4, 0.8, 0.5, 0.6])
         >>> print(paired_permutation(first, second, rng=7))
-        +0.317 [+0.149, +0.484] n=6 (95% exact paired permutation interval), p = 0.032: the first is better.
+        +0.317 [+0.100, +0.500] n=6 (95% exact paired permutation interval), p = 0.0313: the first is better.
 
     Reference:
         Fisher (1935), "The design of experiments", section 21; Phipson and Smyth (2010), "Permutation p-values

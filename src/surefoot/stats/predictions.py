@@ -57,7 +57,7 @@ def prediction_powered_mean(
         >>> from surefoot.stats import prediction_powered_mean
         >>> human, judge = Scores([1, 0.8, 0.2, 0.9, 0.4] * 6), Scores([0.9, 0.8, 0.3, 1, 0.5] * 6)
         >>> print(prediction_powered_mean(human, judge, Scores([0.7, 0.8, 0.5, 0.9] * 50)))
-        0.693 [0.620, 0.748] n=230 (95% softened PPI++ interval); 30 human scores, judge trusted 0.92.
+        0.685 [0.591, 0.737] n=230 (95% softened PPI++ interval); 30 human scores, judge trusted 1.00.
 
     Reference:
         Angelopoulos, Duchi and Zrnic (2023), "PPI++: efficient prediction-powered inference", example 6.1; the

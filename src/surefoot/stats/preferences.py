@@ -93,7 +93,7 @@ def bradley_terry(
         >>> games = [("a", "b", "first")] * 7 + [("a", "b", "second")] * 3 + [("b", "c", "tie")] * 4
         >>> found = bradley_terry(games + [("a", "c", 1)] * 6 + [("a", "c", 0)] * 2, rng=7)
         >>> [round(elo) for elo in found.elos]
-        [1114, 947, 938]
+        [1112, 954, 934]
 
     Reference:
         Bradley and Terry (1952), "Rank analysis of incomplete block designs"; Ford (1957) for when strengths
@@ -130,7 +130,7 @@ def davidson(
         >>> games = [("a", "b", "first")] * 7 + [("a", "b", "second")] * 3 + [("b", "c", "tie")] * 4
         >>> found = davidson(games + [("a", "c", 1)] * 6 + [("a", "c", 0)] * 2, rng=7)
         >>> round(found.tie_strength, 3)
-        0.476
+        0.512
 
     Reference:
         Davidson (1970), "On extending the Bradley-Terry model to accommodate ties in paired comparison

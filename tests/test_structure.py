@@ -1,0 +1,321 @@
+"""Rollouts that are not independent: clusters, repeats, strata, several attempts."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import stdtrit
+
+from surefoot import Scores, Tally, Verdict
+from surefoot.core.record import Record
+from surefoot.stats import (
+    cluster_bootstrap,
+    cluster_gain,
+    cluster_mean,
+    cluster_rate,
+    mean_on_these_tasks,
+    mean_over_tasks,
+    mean_pass_all,
+    mean_pass_at,
+    pass_all,
+    pass_at,
+    stratified_gain,
+    variance_components,
+)
+from tests.oracles import structure as twin
+from tests.reference import cases
+
+outcomes = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=3, max_size=20).filter(
+    lambda rows: len({label for _, label in rows}) > 1
+)
+
+
+def scored(values):
+    return Scores(values, min(0, *values), max(1, *values))
+
+
+# --- Clusters
+
+
+@pytest.mark.parametrize("case", cases("cluster_se"))
+def test_cluster_errors_of_the_reference(case):
+    asked, wanted = case
+    found = cluster_mean(Scores(asked["values"]), asked["cluster"])
+    assert found.interval.estimate == pytest.approx(wanted["mean"], rel=1e-12)
+    assert found.clusters == wanted["clusters"]
+    assert found.plain_error == pytest.approx(wanted["se_naive"], rel=1e-10)
+    assert found.cr0 == pytest.approx(wanted["se_cr0"], rel=1e-10)
+    assert found.cr1 == pytest.approx(wanted["se_cr1"], rel=1e-10)
+    assert found.miller == pytest.approx(wanted["se_miller"], rel=1e-10)
+    assert (found.cr1 / found.plain_error) ** 2 == pytest.approx(wanted["deff_cr1"], rel=1e-10)
+    assert found.design_effect == pytest.approx(max(1, wanted["deff_cr1"]), rel=1e-10)
+
+
+def test_cluster_interval_by_hand():
+    values, labels = [0.1, 0.2, 0.15, 0.8, 0.9, 0.7, 0.5, 0.6], list("aaabbbcc")
+    found = cluster_mean(Scores(values), labels)
+    half = stdtrit(2, 0.975) * found.cr1
+    assert found.design_effect > 1
+    assert found.interval.low == pytest.approx(max(0, np.mean(values) - half))
+    assert "worth 2 rollouts" in str(found)
+    assert Record.from_dict(found.to_dict()) == found
+
+
+@given(rows=outcomes)
+@settings(max_examples=60, deadline=None)
+def test_cluster_rate_is_wilson_on_the_effective_size(rows):
+    values, labels = [v for v, _ in rows], [label for _, label in rows]
+    found = cluster_rate(values, labels)
+    size = twin.effective_size(values, labels)
+    assert found.effective_size == pytest.approx(size)
+    assert found.design_effect >= 1
+    z, p = stdtrit(found.clusters - 1, 0.975), np.mean(values)
+    centre = (p + z * z / (2 * size)) / (1 + z * z / size)
+    half = z / (1 + z * z / size) * math.sqrt(p * (1 - p) / size + z * z / (4 * size**2))
+    assert found.interval.low == pytest.approx(0 if p == 0 else centre - half, abs=1e-9)
+    assert found.interval.high == pytest.approx(1 if p == 1 else centre + half, abs=1e-9)
+    mirrored = cluster_rate([1 - v for v in values], labels).interval
+    assert mirrored.low == pytest.approx(1 - found.interval.high, abs=1e-9)
+
+
+def test_without_a_failure_each_cluster_counts_once():
+    found = cluster_rate([True] * 40, [i // 10 for i in range(40)])
+    assert (found.effective_size, found.interval.high) == (4.0, 1.0)
+    assert found.interval.low < 0.5
+    assert "each cluster counts as one rollout" in found.interval.notes[0]
+
+
+def test_crossed_clusters_add_both_ways_of_belonging_together():
+    rng = np.random.default_rng(3)
+    items, judges = np.repeat(range(12), 5), np.tile(range(5), 12)
+    values = 0.5 + 0.15 * rng.standard_normal(12)[items] + 0.25 * rng.standard_normal(5)[judges]
+    scores = Scores(values.clip(0, 1))
+    one_way = cluster_mean(scores, items.tolist())
+    two_way = cluster_mean(scores, items.tolist(), crossed=judges.tolist())
+    assert two_way.interval.width > 1.2 * one_way.interval.width
+    # by hand: item and judge parts, less the cells, each with its own small-sample factor
+    apart = np.array(scores.values) - scores.mean
+    parts = [
+        sum(apart[of == g].sum() ** 2 for g in range(count)) / 60**2 * count / (count - 1)
+        for of, count in ((items, 12), (judges, 5), (np.arange(60), 60))
+    ]
+    half = stdtrit(4, 0.975) * math.sqrt(parts[0] + parts[1] - parts[2])
+    assert two_way.interval.high == pytest.approx(scores.mean + half)
+
+
+def test_cluster_gain_pairs_first_and_clusters_second():
+    rng = np.random.default_rng(6)
+    hard = np.repeat(rng.random(10) * 0.5, 4)
+    first, second = (
+        Scores((hard + 0.2 + 0.1 * rng.random(40)).clip(0, 1)),
+        Scores((hard + 0.1 * rng.random(40)).clip(0, 1)),
+    )
+    labels = np.repeat(range(10), 4).tolist()
+    found = cluster_gain(first, second, labels)
+    assert found.verdict is Verdict.BETTER
+    assert cluster_gain(second, first, labels).interval.low == pytest.approx(-found.interval.high)
+    apart = cluster_mean(Scores(np.subtract(first.values, second.values), -1, 1), labels)
+    assert found.interval.high == pytest.approx(apart.interval.high)
+    by_judge = cluster_gain(first, second, labels, crossed=np.tile(range(4), 10).tolist())
+    assert by_judge.interval != found.interval
+    assert cluster_gain(first, second, labels, margin=0.5).verdict is Verdict.SAME
+
+
+def test_cluster_bootstrap_near_the_robust_interval():
+    rng = np.random.default_rng(8)
+    labels = np.repeat(range(60), 5)
+    scores = Scores((0.5 + 0.2 * rng.standard_normal(60)[labels] + 0.05 * rng.standard_normal(300)).clip(0, 1))
+    robust, boot = cluster_mean(scores, labels.tolist()).interval, cluster_bootstrap(scores, labels.tolist(), rng=1)
+    assert (boot.low, boot.high) == pytest.approx((robust.low, robust.high), abs=0.01)
+    assert boot.seed == 1
+
+
+# --- Repeats
+
+
+@pytest.mark.parametrize("case", cases("runs_by_tasks"))
+def test_components_of_the_reference(case):
+    asked, wanted = case
+    found = variance_components(asked["matrix"])
+    assert found.mean == pytest.approx(wanted["mean"], rel=1e-10)
+    assert found.run_means == pytest.approx(wanted["run_means"], rel=1e-10)
+    for name, value in (
+        ("sd_between_runs", found.between_runs),
+        ("se_task_clustered_cr0", found.by_task),
+        ("se_run_clustered_cr0", found.by_run),
+        ("var_twoway_cr0", found.two_way),
+        ("var_within_task", found.within_task),
+        ("var_between_task_means", found.between_tasks),
+        ("var_task_component", found.task_part),
+        ("se_iid_single_run_equivalent", found.one_run_error),
+        ("se_mean_random_tasks", found.error),
+    ):
+        assert value == pytest.approx(wanted[name], rel=1e-10, abs=1e-14), name
+
+
+def test_the_noise_of_runs_is_not_counted_twice():
+    rng = np.random.default_rng(1)
+    rates = rng.beta(2, 1, 4000)
+    one = (rng.random((1, 4000)) < rates).astype(int)
+    mean = one.mean()
+    found = mean_over_tasks(one.tolist())
+    half = stdtrit(3999, 0.975) * math.sqrt(mean * (1 - mean) / 4000)
+    assert found.width == pytest.approx(2 * half, rel=0.01)
+    assert "One run cannot tell" in found.notes[0]
+    several = (rng.random((8, 4000)) < rates).astype(int)
+    parts = variance_components(several.tolist())
+    assert parts.task_part == pytest.approx(rates.var(), rel=0.1)
+    assert parts.within_task == pytest.approx(np.mean(rates * (1 - rates)), rel=0.05)
+    assert mean_over_tasks(several.tolist()).width == pytest.approx(2 * 1.96 * parts.error, rel=0.02)
+    fixed = mean_on_these_tasks(several.tolist())
+    assert fixed.width == pytest.approx(2 * 1.96 * math.sqrt(parts.within_task / 32_000), rel=0.02)
+
+
+def test_which_extra_run_helps_most():
+    spread = variance_components([[1, 0, 1, 0, 1, 0, 1, 0]] * 3)
+    assert spread.largest == "tasks"
+    assert "More tasks help most" in spread.notes[0]
+    assert "0% as one more run" in spread.notes[0]
+    runs = [[1, 1, 0, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 0, 1, 1, 1]]
+    shared = variance_components(runs, shared_runs=True)
+    assert shared.largest == "runs"
+    assert "More runs help most" in shared.notes[0]
+    assert shared.error_with(runs=6, tasks=8, shared_runs=True) < shared.error_with(runs=3, tasks=16, shared_runs=True)
+    assert mean_over_tasks(runs, shared_runs=True).width > mean_over_tasks(runs).width
+    assert mean_on_these_tasks(runs, shared_runs=True).width > mean_on_these_tasks(runs).width
+
+
+def test_error_foreseen_for_the_same_design_is_the_error_found():
+    found = variance_components([[1, 1, 0, 1, 0, 1, 1, 0], [1, 0, 0, 1, 1, 1, 1, 0]])
+    assert found.error_with(runs=2, tasks=8) == pytest.approx(found.error)
+    assert Record.from_dict(found.to_dict()) == found
+
+
+def test_repeats_of_scores_and_of_all_successes():
+    found = mean_over_tasks([[1.5, 2.0, 0.5], [1.0, 2.5, 0.0]], low=0, high=3)
+    assert (found.method, found.scale) == ("clustered t", "score")
+    sure = mean_over_tasks([[1] * 6] * 3)
+    assert sure.high == 1.0
+    assert sure.low < 0.7  # six tasks, not eighteen rollouts
+    assert mean_on_these_tasks([[1] * 6] * 3).low > sure.low
+
+
+# --- Strata
+
+strata = st.lists(
+    st.tuples(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=4
+).map(lambda rows: {str(i): (Tally(round(a * m), m), Tally(round(b * n), n)) for i, (m, n, a, b) in enumerate(rows)})
+
+
+@given(data=strata)
+@settings(max_examples=60, deadline=None)
+def test_stratified_gain_is_mantel_haenszel_with_its_own_p_value(data):
+    found = stratified_gain(data)
+    rows = [(a.successes, a.trials, b.successes, b.trials) for a, b in data.values()]
+    assert found.estimate == pytest.approx(twin.mantel_haenszel(rows)["difference"], abs=1e-12)
+    # in strata of one or two rollouts a gain beyond 0 can fit better than 0 itself
+    large = min(min(row[1], row[3]) for row in rows) >= 4
+    assert (
+        found.p_value == pytest.approx(twin.cmh(rows)[1], abs=1e-9)
+        if large
+        else found.p_value >= twin.cmh(rows)[1] - 1e-9
+    )
+    assert (0.0 in found.interval) == (found.verdict is Verdict.UNDECIDED)
+    assert (found.p_value < 0.05) == (found.verdict is not Verdict.UNDECIDED)
+    assert found.interval.low <= found.estimate <= found.interval.high
+    assert found.interval.width > 0
+    other = stratified_gain({name: (second, first) for name, (first, second) in data.items()})
+    assert other.interval.low == pytest.approx(-found.interval.high, abs=1e-9)
+    assert other.verdict is found.verdict.mirrored
+
+
+def test_stratified_interval_near_sato_with_many_rollouts():
+    rows = {"a": (Tally(300, 500), Tally(250, 500)), "b": (Tally(90, 300), Tally(100, 400))}
+    found = stratified_gain(rows)
+    error = twin.mantel_haenszel([(300, 500, 250, 500), (90, 300, 100, 400)])["se_sato"]
+    assert found.interval.low == pytest.approx(found.estimate - 1.96 * error, abs=0.002)
+
+
+def test_simpson_is_warned_of():
+    # Charig et al. 1986: open surgery is better for small and for large stones, and worse when pooled
+    stones = {"small": (Tally(81, 87), Tally(234, 270)), "large": (Tally(192, 263), Tally(55, 80))}
+    found = stratified_gain(stones)
+    assert found.estimate > 0
+    assert "the other way" in found.notes[0]
+    assert stratified_gain({"one": (Tally(9, 10), Tally(2, 10))}).notes == ()
+
+
+def test_nothing_in_the_strata():
+    none = stratified_gain({"a": (Tally(0, 10), Tally(0, 8)), "b": (Tally(0, 3), Tally(0, 5))})
+    assert (none.estimate, none.p_value, none.verdict) == (0.0, 1.0, Verdict.UNDECIDED)
+    assert none.interval.width > 0.2
+
+
+# --- Attempts
+
+
+@pytest.mark.parametrize("case", cases("pass_at_k"))
+def test_attempts_of_the_reference(case):
+    asked, wanted = case
+    tally = Tally(asked["c"], asked["n"])
+    assert pass_at(tally, asked["k"]) == pytest.approx(wanted["pass_at_k"], rel=1e-12)
+    assert pass_all(tally, asked["k"]) == pytest.approx(wanted["pass_hat_k"], rel=1e-12)
+
+
+@given(total=st.integers(1, 8), data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_attempts_are_their_twin(total, data):
+    right, attempts = data.draw(st.integers(0, total)), data.draw(st.integers(1, total))
+    some, every = twin.pass_at_k(total, right, attempts)
+    assert pass_at(Tally(right, total), attempts) == pytest.approx(some, abs=1e-12)
+    assert pass_all(Tally(right, total), attempts) == pytest.approx(every, abs=1e-12)
+
+
+def test_attempts_averaged_over_tasks():
+    tasks = [Tally(k, 10) for k in (0, 2, 9, 10, 5, 7, 1, 10)]
+    some, every = mean_pass_at(tasks, 3, rng=5), mean_pass_all(tasks, 3, rng=5)
+    assert some.estimate == pytest.approx(np.mean([pass_at(t, 3) for t in tasks]))
+    assert every.estimate < some.estimate
+    assert (some.seed, some.trials) == (5, 8)
+    assert mean_pass_at(tasks, 1, rng=5).estimate == pytest.approx(mean_pass_all(tasks, 1, rng=5).estimate)
+    assert mean_pass_at(tasks, 3, rng=5, confidence=0.8).width < some.width
+
+
+def test_attempts_where_all_tasks_are_alike_keep_a_width():
+    sure = mean_pass_at([Tally(10, 10)] * 20, 2, rng=1)
+    assert sure.high == 1.0
+    assert 0.7 < sure.low < 0.9
+    assert mean_pass_all([Tally(0, 10)] * 20, 2, rng=1).high > 0.1
+    assert "betting" in sure.notes[0]
+
+
+REFUSALS = [
+    (lambda: cluster_mean(Scores([1, 0]), ["a", "a"]), "One cluster cannot show how clusters differ"),
+    (lambda: cluster_rate([1, 0], ["a", "a"]), "One cluster cannot show how clusters differ"),
+    (lambda: cluster_rate([1, 0.5], ["a", "b"]), "successes and failures"),
+    (lambda: cluster_bootstrap(Scores([1, 0]), ["a", "a"], rng=1), "at least 2 clusters"),
+    (lambda: cluster_mean(Scores([1, 0]), ["a"]), "one cluster per observation"),
+    (lambda: cluster_mean(Scores([1, 1]), ["a", "b"]), "`scores` must vary"),
+    (lambda: cluster_mean(Scores([1, 0]), ["a", "b"], crossed=["x", "x"]), "`crossed` must name at least 2"),
+    (lambda: cluster_gain(Scores([1, 1]), Scores([0, 0]), ["a", "b"]), "more than a constant"),
+    (lambda: cluster_gain(Scores([1, 1]), Scores([0]), ["a", "b"]), "without its partner"),
+    (lambda: variance_components([[1]]), "at least 2 tasks"),
+    (lambda: variance_components([[1, 0], [1]]), "every task in every run"),
+    (lambda: mean_on_these_tasks([[1, 0, 1]]), "at least 2 runs; got 1"),
+    (lambda: mean_over_tasks([[1, 0, 1]], shared_runs=True), "One run cannot show how runs differ"),
+    (lambda: variance_components([[1, 0]]).error_with(runs=2, tasks=3), "repeat at least some tasks"),
+    (lambda: mean_over_tasks([[0.5, 0.5], [0.5, 0.5]]), "`outcomes` must vary"),
+    (lambda: stratified_gain({}), "at least one stratum"),
+    (lambda: pass_at(Tally(3, 10), 11), "`attempts` must be at most the 10 recorded; got 11"),
+    (lambda: pass_all(Tally(3, 10), 11), "`attempts` must be at most the 10 recorded; got 11"),
+    (lambda: pass_at(Tally(3, 10), 0), "at least 1"),
+    (lambda: mean_pass_at([Tally(3, 10)], 2, rng=1), "at least 2 tasks"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSALS, ids=[words for _, words in REFUSALS])
+def test_refusals(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
