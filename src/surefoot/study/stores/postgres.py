@@ -100,7 +100,7 @@ class PostgresStore:
             try:
                 if self._link is None or self._link.closed:
                     self._link = self._driver.connect(self._address, autocommit=True, connect_timeout=10)
-                answer = self._link.execute(query, values)  # type: ignore[arg-type]
+                answer = self._link.execute(query, values)
                 return answer.fetchall() if answer.description else []
             except self._driver.errors.UniqueViolation:
                 raise ConflictError("That line of the log was written by somebody else first.") from None

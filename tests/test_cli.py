@@ -1,0 +1,123 @@
+"""Commands as a person meets them: what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import surefoot as sf
+from surefoot.cli.main import COMMANDS, run
+
+
+def said(capsys, *words: str) -> tuple[int, str, str]:
+    code = run(words)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_rate_is_one_line_with_interval_and_n(capsys):
+    assert said(capsys, "rate", "38/50") == (0, "76.0% [62.5%, 85.8%] n=50 (95% Wilson interval).\n", "")
+
+
+def test_a_rate_as_json_is_the_result(capsys):
+    code, out, _ = said(capsys, "rate", "38/50", "--json", "--confidence", "0.9")
+    assert code == 0
+    assert sf.Interval.from_dict(json.loads(out)) == sf.stats.wilson(sf.Tally(38, 50), confidence=0.9)
+
+
+@pytest.mark.parametrize("name", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wald"])
+def test_every_interval_has_its_word(capsys, name):
+    method = getattr(sf.stats, name.replace("-", "_"))
+    _, out, _ = said(capsys, "rate", "7/9", "--using", name)
+    assert out == f"{method(sf.Tally(7, 9))}\n"
+
+
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_a_bound_is_the_guaranteed_one_unless_another_is_named(capsys, side):
+    guaranteed = getattr(sf.stats, f"clopper_pearson_{side}")(sf.Tally(7, 9))
+    assert said(capsys, "rate", "7/9", f"--{side}")[1] == f"{guaranteed}\n"
+    optimal = getattr(sf.stats, f"optimal_{side}")(sf.Tally(7, 9), rng=7)
+    assert said(capsys, "rate", "7/9", f"--{side}", "--using", "optimal", "--seed", "7")[1] == f"{optimal}\n"
+
+
+def test_a_required_rate_can_or_cannot_be_claimed(capsys):
+    assert "can be claimed" in said(capsys, "rate", "38/50", "--requires", "0.6")[1]
+    out = said(capsys, "rate", "38/50", "--requires", "0.7")[1]
+    assert "cannot be claimed" in out
+    assert "more rollouts" in out
+
+
+def test_several_tallies_are_several_lines(capsys):
+    _, out, _ = said(capsys, "rate", "1/2", "2/3", "3/4")
+    assert len(out.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["rate", "a/b"], 64, "A tally must be SUCCESSES/ROLLOUTS"),
+        (["rate", "38"], 64, "A tally must be SUCCESSES/ROLLOUTS"),
+        (["rate", "nan/50"], 64, "A tally must be SUCCESSES/ROLLOUTS"),
+        (["rate", "2.5/10"], 64, "A tally must be SUCCESSES/ROLLOUTS"),
+        (["rate", "38/0"], 65, "`trials` must be at least 1"),
+        (["rate", "12/10"], 65, "`successes` must be at most `trials`; got 12 successes in 10 trials."),
+        (["rate", "--", "-1/5"], 65, "`successes` must be at least 0"),
+        (["rate", "38/50", "--confidence", "0"], 64, "`confidence` must be strictly between 0 and 1; got 0"),
+        (["rate", "38/50", "--confidence", "1"], 64, "`confidence` must be strictly between 0 and 1; got 1"),
+        (["rate", "38/50", "--confidence", "95"], 64, "Write 0.95 for 95%."),
+        (["rate", "38/50", "--confidence", "nan"], 64, "`confidence` must be strictly between 0 and 1"),
+        (["rate", "38/50", "--using", "guess"], 64, "`--using` must be one of wilson"),
+        (
+            ["rate", "38/50", "--using", "wald", "--lower"],
+            64,
+            "`--using` must be one of wilson, clopper-pearson, optimal",
+        ),
+        (["rate", "38/50", "--using", "optimal"], 64, "give a seed"),
+        (["rate", "38/50", "--lower", "--upper"], 64, "must not be given together"),
+        (["rate", "38/50", "--requires", "0.6", "--lower"], 64, "must stand alone"),
+        (["rate", "38/50", "--requires", "60"], 64, "must be strictly between 0 and 1"),
+        (["rate", "38/50", "--nonsense"], 64, "See `surefoot rate --help`."),
+        (["rate"], 64, "Missing argument"),
+        (["nonsense"], 64, "No such command"),
+        (["plan", "rate", "5"], 64, "Write 0.05 for 5 points."),
+        (["plan", "bound"], 64, "must leave exactly one to be found"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_an_exit_code(capsys, words, code, text):
+    found, out, err = said(capsys, *words)
+    assert found == code
+    assert out == ""
+    assert err.startswith("surefoot: ")
+    assert err.count("\n") == 1
+    assert text in err
+
+
+def test_plans_show_what_other_sizes_buy(capsys):
+    _, out, _ = said(capsys, "plan", "rate", "0.05")
+    assert out.startswith("381 rollouts: ")
+    assert "What n buys you" in out
+    _, out, _ = said(capsys, "plan", "bound", "--tightness", "0.1")
+    assert out.startswith("69 rollouts: ")
+
+
+def test_help_is_there_for_every_command(capsys):
+    for name in COMMANDS:
+        code, out, _ = said(capsys, name, "--help")
+        assert code == 0
+        assert out.startswith("Usage:")
+    assert said(capsys)[0] == 0
+
+
+def test_the_version_is_the_packages(capsys):
+    assert said(capsys, "--version") == (0, f"surefoot {sf.__version__}\n", "")
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "surefoot", "rate", "1/0"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 65
+    assert "Traceback" not in done.stderr
