@@ -68,7 +68,6 @@ _HOMES = {
     "max_expected_excess": "surefoot.stats.tightness",
     "max_expected_shortage": "surefoot.stats.tightness",
     "max_expected_width": "surefoot.stats.tightness",
-    "mean_bootstrap": "surefoot.stats.bootstraps",
     "mean_on_these_tasks": "surefoot.stats.repeats",
     "mean_over_tasks": "surefoot.stats.repeats",
     "mean_pass_all": "surefoot.stats.passes",
@@ -112,7 +111,6 @@ if TYPE_CHECKING:
     from surefoot.stats.bands import ks_offset as ks_offset
     from surefoot.stats.bands import tail_tight as tail_tight
     from surefoot.stats.bands import two_sided_band as two_sided_band
-    from surefoot.stats.bootstraps import mean_bootstrap as mean_bootstrap
     from surefoot.stats.bootstraps import paired_bca as paired_bca
     from surefoot.stats.bootstraps import paired_bootstrap as paired_bootstrap
     from surefoot.stats.bootstraps import unpaired_bca as unpaired_bca
