@@ -1,4 +1,4 @@
-"""Writes docs/tables/bands.inc.md, the tables of docs/bands.md: `python docs/tables/bands.py`.
+"""Writes bands.inc and bands.svg, the tables and the figure of docs/bands.md: `python docs/tables/bands.py`.
 
 About six minutes on one core. Fixed seeds, so a second run writes the same file.
 """
@@ -13,7 +13,8 @@ import numpy as np
 
 from surefoot import Scores, stats
 
-TARGET = Path(__file__).with_name("bands.inc.md")
+TARGET = Path(__file__).with_name("bands.inc")
+FIGURE = TARGET.with_suffix(".svg")
 SEED = 20260
 SIZES = {20: 10_000, 40: 10_000, 120: 10_000, 500: 4_000}
 FEWER = 2_000  # draws of the slow bootstrap, and of the band bounds
@@ -58,7 +59,18 @@ READ = {
 }
 
 
+def figure() -> None:
+    """Forty rollouts of the third law's kind, with its worst case."""
+    from surefoot.reporting.bandplots import band_figure, save_figure
+
+    rng = np.random.default_rng(SEED)
+    values = np.where(rng.random(40) < 0.9, rng.beta(8.0, 1.2, 40), 0.5 * rng.random(40))
+    scores = Scores(values.round(3))
+    save_figure(band_figure(stats.band(scores), stats.band(scores, using=stats.tail_tight)), FIGURE)
+
+
 def main() -> None:
+    figure()
     bounds, widths = [], []
     for number, (law, (draw, mean)) in enumerate(LAWS.items()):
         large = np.sort(draw(np.random.default_rng([SEED, number]), 4_000_000))
