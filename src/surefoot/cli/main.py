@@ -26,6 +26,7 @@ COMMANDS = {
     "report": "surefoot.cli.report:report",
     "plan": "surefoot.cli.plan:app",
     "replay": "surefoot.cli.replay:replay",
+    "study": "surefoot.cli.study:app",
     "demo": "surefoot.cli.demo:demo",
 }
 """The home of each command: a function, or an app with commands of its own."""

@@ -1,1 +1,1 @@
-"""."""
+"""A study in a browser, over JSON, and from a script on another machine."""

@@ -1,0 +1,49 @@
+"""`surefoot study serve`: run a study from a phone, a browser or a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot.errors import StudyError
+
+
+def serve(
+    store: Annotated[str, typer.Argument(help="The study: a file, or postgresql://host/database?study=NAME.")],
+    lan: Annotated[
+        bool, typer.Option("--lan", help="Also answer phones on this network; everyone needs a token.")
+    ] = False,
+    host: Annotated[str | None, typer.Option(help="The address to listen at, instead of the one --lan finds.")] = None,
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
+    name: Annotated[list[str] | None, typer.Option(help="A further host name it answers to, behind a proxy.")] = None,
+    tokens: Annotated[Path | None, typer.Option(help="The file of the roles' tokens, made if there is none.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate, to serve over HTTPS.")] = None,
+    key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None,
+) -> None:
+    """Run a study from a phone, a browser or a script, until you press Ctrl+C.
+
+    Examples:
+
+        surefoot study serve study.db
+
+        surefoot study serve study.db --lan
+
+        surefoot study serve 'postgresql://lab/evals?study=grasping' --lan --port 9000
+    """
+    from surefoot.console.serving import Place, lan_address
+    from surefoot.console.serving import serve as start
+    from surefoot.console.tokens import Tokens
+    from surefoot.study.stores import open_store
+    from surefoot.study.studies import Study
+
+    remote = store.startswith(("postgresql://", "postgres://"))
+    if not remote and not Path(store).is_file():
+        raise StudyError(f"{store}: there is no study here. Make one with `surefoot study create`.")
+    if (certificate is None) != (key is None):
+        raise ValueError("`--certificate` and `--key` must be given together.")
+    study = Study.open(open_store(store))
+    kept = tokens or (Path("surefoot-tokens.json") if remote else Path(f"{store}.tokens.json"))
+    place = Place(host or (lan_address() if lan else "127.0.0.1"), port, tuple(name or ()), certificate, key)
+    start(study, Tokens.kept(kept), place, say=typer.echo)

@@ -1,0 +1,293 @@
+"""What may be asked of a study from outside, and what is answered while it is blinded?
+
+One desk serves one study: requests are carried out one at a time by one thread, so that devices never race each other
+inside a server. This is the only file of the console that reads a study's fold, and so the only one that must keep
+policies and outcomes back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from surefoot.console.figures import Live, live_of
+from surefoot.console.refusals import Refusal
+from surefoot.console.tokens import Session
+from surefoot.core.verdict import Verdict
+from surefoot.errors import DataError, StudyError
+from surefoot.study.folds import Fold, summary_of
+from surefoot.study.plans import Plan
+from surefoot.study.schedules import Turn
+from surefoot.study.stores import StoreError
+from surefoot.study.studies import Study
+
+if TYPE_CHECKING:
+    from surefoot.rollouts.table import Rollouts
+
+T = TypeVar("T")
+LEASE = timedelta(hours=1)
+FRESH = 1.0
+"""Seconds after which a reader looks whether another server wrote to the log."""
+
+
+class Desk:
+    """A study, asked one thing at a time."""
+
+    def __init__(self, study: Study) -> None:
+        """Serve a study that is open."""
+        self._study = study
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="surefoot-desk")
+        self._refreshed = 0.0
+        self._live: tuple[int, Live] | None = None
+        self._report: tuple[int, str] | None = None
+        self._writing = asyncio.Lock()
+        started = study.fold.history[0].body
+        self.id = str(started["seed_hash"])[:16]
+
+    async def ask(self, question: Callable[..., T], *more: Any) -> T:
+        """Carry out one of the methods below on the desk's thread.
+
+        Raises:
+            Refusal: It cannot be done; nothing was recorded.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._worker, self._answer, question, *more)
+
+    def _answer(self, question: Callable[..., T], *more: Any) -> T:
+        try:
+            return question(*more)
+        except StoreError as error:
+            raise Refusal(503, str(error), "Your entry is safe on your side; it may be sent again.", wait=2) from None
+        except StudyError as error:
+            raise Refusal(409, str(error)) from None
+
+    def close(self) -> None:
+        """Let go of the thread."""
+        self._worker.shutdown(wait=True)
+
+    @property
+    def version(self) -> int:
+        """The number of the log's last line, as far as it was read."""
+        return self._study.version
+
+    @property
+    def plan(self) -> Plan:
+        """The plan; it names policies, and tells nothing of which turn runs which."""
+        return self._study.plan
+
+    @property
+    def blinded(self) -> bool:
+        """Whether policies are hidden behind codes."""
+        return self._study.fold.blinded
+
+    # What is read.
+
+    def look(self) -> None:
+        """Take in what other servers wrote, at most once a second."""
+        if time.monotonic() - self._refreshed >= FRESH:
+            self._study.refresh()
+            self._refreshed = time.monotonic()
+
+    def status(self) -> dict[str, Any]:
+        """Progress, and whether to go on; the verdict only once the study is not blinded."""
+        self.look()
+        return self._status()
+
+    def _status(self) -> dict[str, Any]:
+        fold = self._study.fold
+        decision = "continue"
+        if fold.finished:
+            decided = fold.judge.verdict is not Verdict.UNDECIDED
+            decision = "stop: decided" if decided else "stop: nothing more can be decided"
+        status = {"study": self.id, **summary_of(fold), "decision": decision}
+        return status if fold.blinded else {**status, "verdict": fold.judge.verdict.value}
+
+    def held(self, session: Session) -> list[dict[str, Any]]:
+        """The turns being run, by holder; each holder's first is the current one."""
+        self.look()
+        fold = self._study.fold
+        seen: set[str] = set()
+        rows = []
+        for turn in [] if fold.finished else fold.held(_now()):
+            holder = fold.leases[turn.number][0]
+            rows.append({**self._turn(turn, session), "holder": holder, "current": holder not in seen})
+            seen.add(holder)
+        return rows
+
+    def turn(self, number: int, session: Session) -> dict[str, Any]:
+        """One turn that was handed out."""
+        self.look()
+        fold = self._study.fold
+        turn = _found(fold, number)
+        return {
+            **self._turn(turn, session),
+            "recorded": number in fold.results,
+            "voided": turn.block in fold.voids,
+        }
+
+    def live(self) -> Live:
+        """Evidence, intervals and tallies; never while the study is blinded."""
+        self.look()
+        fold = self._study.fold
+        if fold.blinded:
+            raise Refusal(403, "The study is blinded.", "Only progress is shown until its owner unblinds it.")
+        if self._live is None or self._live[0] != fold.version:
+            self._live = (fold.version, live_of(fold))
+        return self._live[1]
+
+    def export(self) -> str:
+        """The log as JSON lines; never while the study is blinded."""
+        self._study.refresh()
+        if self._study.fold.blinded:
+            raise Refusal(403, "The study is blinded: its log would give outcomes away.", "Unblind it first.")
+        return self._study.export()
+
+    async def report(self) -> str:
+        """The study's report as a page, written aside so that recording goes on; never while the study is blinded."""
+        await self.ask(self.live)
+        async with self._writing:
+            version = self.version
+            if self._report is None or self._report[0] != version:
+                rollouts = await self.ask(self._study.rollouts)
+                self._report = (version, await asyncio.to_thread(_written, rollouts, self.plan.title))
+            return self._report[1]
+
+    # What is done.
+
+    def next_turns(self, session: Session, holder: str, ahead: int, lease: float | None) -> dict[str, Any]:
+        """The turn to run now and those held in reserve."""
+        self._study.author = session.author
+        span = LEASE if lease is None else timedelta(seconds=lease)
+        turns = self._study.next_turns(ahead + 1, holder=holder, lease=span)
+        rows = [self._turn(turn, session) for turn in turns]
+        status = self._status()
+        return {
+            "turn": rows[0] if rows else None,
+            "ahead": rows[1:],
+            "finished": status["finished"],
+            "waiting": not rows and not status["finished"],
+            "status": status,
+        }
+
+    def record(self, session: Session, number: int, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep a result: once for each request word, and never over another."""
+        study = self._study
+        study.refresh()
+        fold, attempt = study.fold, entry["attempt"]
+        if entry["request"] and fold.requests.get(entry["request"]) == number:
+            return {"turn": number, "repeated": True, "status": self._status()}
+        turn = _found(fold, number)
+        if turn.block in fold.voids:
+            raise Refusal(409, f"Turn {number} was voided meanwhile.", "Ask for the next turn.")
+        if number in fold.results:
+            raise Refusal(409, f"Turn {number} already has a result, from {fold.results[number].author}.", _UNDO_FIRST)
+        if attempt is not None and attempt != fold.attempts.get(number, 0) + 1:
+            raise Refusal(409, f"Turn {number} was recorded and undone meanwhile.", "Ask for the turn again.")
+        try:
+            fold.plan.value(entry["result"])
+        except StudyError as error:
+            raise Refusal(422, str(error)) from None
+        study.author = session.author
+        given = {name: entry[name] for name in ("duration", "note", "failure", "request")}
+        study.record(number, entry["result"], **given)
+        return {"turn": number, "repeated": False, "status": self._status()}
+
+    def undo(self, session: Session, number: int, reason: str, attempt: int | None) -> dict[str, Any]:
+        """Take back a result."""
+        self._study.refresh()
+        _found(self._study.fold, number)
+        repeated = number not in self._study.fold.results and attempt == self._study.fold.attempts.get(number)
+        self._study.author = session.author
+        self._study.undo(number, reason=reason, attempt=attempt)
+        return {"turn": number, "repeated": repeated, "status": self._status()}
+
+    def void(self, session: Session, number: int, reason: str, note: str) -> dict[str, Any]:
+        """Declare that the turn's block does not count; voided before, nothing changes."""
+        self._study.refresh()
+        fold = self._study.fold
+        turn = _found(fold, number)
+        if reason not in fold.plan.void_reasons:
+            raise Refusal(422, f"`reason` must be one that the plan names: {', '.join(fold.plan.void_reasons)}.")
+        repeated = turn.block in fold.voids
+        if not repeated:
+            self._study.author = session.author
+            self._study.void(number, reason=reason, note=note)
+        return {"turn": number, "repeated": repeated, "status": self._status()}
+
+    def release(self, session: Session, number: int) -> dict[str, Any]:
+        """Hand a turn back; one's own, or as the owner anybody's."""
+        self._study.refresh()
+        _found(self._study.fold, number)
+        holder = self._study.fold.leases.get(number, ("", ""))[0]
+        if session.browser and session.role != "owner" and holder != session.holder:
+            raise Refusal(403, f"Turn {number} is held by {holder}.", "The owner can hand it back.")
+        self._study.author = session.author
+        self._study.release(number)
+        return {"turn": number, "status": self._status()}
+
+    def check(self, session: Session, items: list[str], note: str) -> dict[str, Any]:
+        """Log a session's checklist."""
+        self._study.author = session.author
+        self._study.check(items, note=note)
+        return {"status": self._status()}
+
+    def amend(self, session: Session, changes: dict[str, Any], reason: str, version: int | None) -> dict[str, Any]:
+        """Change the plan."""
+        self._current(version)
+        self._study.author = session.author
+        self._study.amend(changes, reason=reason)
+        return {"plan": self._study.plan.to_dict(), "status": self._status()}
+
+    def unblind(self, session: Session, reason: str, version: int | None) -> dict[str, Any]:
+        """Reveal which policy each code meant."""
+        self._current(version)
+        self._study.author = session.author
+        self._study.unblind(reason=reason)
+        return {"status": self._status()}
+
+    def _current(self, version: int | None) -> None:
+        self._study.refresh()
+        if version is not None and version != self._study.version:
+            raise Refusal(
+                409,
+                f"The study has moved on: its log is at version {self._study.version}, not {version}.",
+                "Look at it again, then repeat the request.",
+            )
+
+    def _turn(self, turn: Turn, session: Session) -> dict[str, Any]:
+        fold = self._study.fold
+        row: dict[str, Any] = {
+            "number": turn.number,
+            "block": turn.block,
+            "code": turn.code,
+            "task": turn.task,
+            "condition": turn.condition,
+            "attempt": fold.attempts.get(turn.number, 0) + 1,
+        }
+        return {**row, "policy": turn.policy} if session.role == "runner" or not fold.blinded else row
+
+
+_UNDO_FIRST = "It was not overwritten: undo it first if it is wrong."
+
+
+def _found(fold: Fold, number: int) -> Turn:
+    try:
+        return fold.find(number)
+    except StudyError as error:
+        raise Refusal(404, str(error)) from None
+
+
+def _written(rollouts: Rollouts, title: str) -> str:
+    from surefoot.reporting.reports import report
+
+    try:
+        return report(rollouts, title=title).html()
+    except (DataError, ValueError) as error:
+        raise Refusal(409, f"The report cannot be written yet: {error}") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,193 @@
+"""What does the live page draw once a study is not blinded? Numbers on the study's side, places on the page's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot.core import words
+from surefoot.core.interval import Interval
+from surefoot.core.scores import Scores
+from surefoot.core.tally import Tally
+from surefoot.study.folds import Fold
+from surefoot.study.judging import PairJudge, RankingJudge
+
+POINTS = 150
+"""Most points of a curve: more cannot be seen, and each interval costs time."""
+WIDTH, HEIGHT = 720, 260
+LEFT, RIGHT, TOP, BOTTOM = 52, 12, 14, 34
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One policy: its estimate and interval as shown, and as shares of the axis."""
+
+    policy: str
+    shown: str
+    count: str
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One drawing: a line, perhaps a region around it, ticks, and a line to reach."""
+
+    title: str
+    summary: str
+    line: str
+    region: str
+    marks: tuple[tuple[float, str], ...]
+    steps: tuple[tuple[float, str], ...]
+    target: float | None
+    target_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """All that the live page shows, and the same as data."""
+
+    verdict: str
+    sentence: str
+    bars: tuple[Bar, ...]
+    curves: tuple[Curve, ...]
+    data: dict[str, Any]
+
+
+def live_of(fold: Fold) -> Live:
+    """Evidence, confidence sequence and tallies of a study that is not blinded."""
+    judge: PairJudge | RankingJudge = fold.judge  # type: ignore[assignment]
+    intervals = _policies(fold)
+    bars = tuple(_bar(policy, interval, fold) for policy, interval in intervals)
+    states = _thinned(judge.states) if isinstance(judge, PairJudge) else []  # a ranking has no one gain to draw
+    rows = [
+        {"pairs": state.pairs, "evidence": _evidence(state), "low": i.low, "estimate": i.estimate, "high": i.high}
+        for state in states
+        if state.pairs and (i := state.interval)
+    ]
+    data: dict[str, Any] = {
+        "verdict": judge.verdict.value,
+        "policies": [{"policy": policy, **interval.to_dict()} for policy, interval in intervals],
+        "sequence": rows,
+    }
+    curves: tuple[Curve, ...] = ()
+    if rows:
+        threshold = 1.0 / states[-1].rule.error
+        data["threshold"] = threshold
+        curves = (_evidence_curve(rows, threshold), _gain_curve(rows, fold, states[-1].interval))
+    return Live(judge.verdict.value, str(judge.state), bars, curves, data)
+
+
+def _policies(fold: Fold) -> list[tuple[str, Interval]]:
+    from surefoot import stats
+
+    scores: dict[str, list[float]] = {policy: [] for policy in fold.plan.policies}
+    for number, result in sorted(fold.results.items()):
+        turn = fold.turns[number]
+        if turn.block not in fold.voids:
+            scores[turn.policy].append(result.score)
+    counted = [(policy, values) for policy, values in scores.items() if values]
+    if fold.plan.measure == "success":
+        return [(policy, stats.wilson(Tally(int(sum(values)), len(values)))) for policy, values in counted]
+    low, high = fold.plan.low, fold.plan.high
+    return [(policy, stats.betting_mean(Scores(values, low=low, high=high))) for policy, values in counted]
+
+
+def _bar(policy: str, interval: Interval, fold: Fold) -> Bar:
+    low, width = fold.plan.low, fold.plan.high - fold.plan.low
+    scale: words.Scale = "rate" if fold.plan.measure == "success" else "score"
+    trials = interval.trials or 0
+    count = f"{round(interval.estimate * trials)}/{trials}" if scale == "rate" else words.rollouts(trials)
+    return Bar(
+        policy,
+        f"{words.number(interval.estimate, scale)} {words.span(interval.low, interval.high, scale)}",
+        count,
+        round(100 * (interval.estimate - low) / width, 2),
+        round(100 * (interval.low - low) / width, 2),
+        round(100 * (interval.high - low) / width, 2),
+    )
+
+
+def _thinned(states: Sequence[Any]) -> list[Any]:
+    """At most `POINTS` states, the last among them."""
+    every = max(1, math.ceil(len(states) / POINTS))
+    return [state for place, state in enumerate(states) if place % every == 0 or place == len(states) - 1]
+
+
+def _evidence(state: Any) -> float:
+    """The rule's evidence; of a rule without one, the inverse of its p-value."""
+    evidence = getattr(state, "evidence", None)
+    return float(evidence) if evidence is not None else 1.0 / max(state.p_value, 1e-12)
+
+
+def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
+    logs = [math.log10(max(row["evidence"], 1e-9)) for row in rows]
+    low = min(-1.0, math.floor(min(logs)))
+    high = max(math.ceil(math.log10(threshold)), math.ceil(max(logs)))
+    place = _Axes(rows[-1]["pairs"], low, high)
+    every = max(1, math.ceil((high - low) / 5))
+    marks = tuple((place.y(power), _power(power)) for power in range(int(low), int(high) + 1, every))
+    last = rows[-1]["evidence"]
+    return Curve(
+        "Evidence against pairs",
+        f"Evidence is {last:.3g} after {rows[-1]['pairs']} pairs; the rule decides at {threshold:.3g}.",
+        place.line(zip((row["pairs"] for row in rows), logs, strict=True)),
+        "",
+        marks,
+        place.steps,
+        place.y(math.log10(threshold)),
+        f"decides at {threshold:.3g}",
+    )
+
+
+def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve:
+    width = fold.plan.high - fold.plan.low
+    place = _Axes(rows[-1]["pairs"], -width, width)
+    scale: words.Scale = "gain" if fold.plan.measure == "success" else "score gain"
+    marks = tuple((place.y(part * width), words.number(part * width, scale)) for part in (-1.0, -0.5, 0.5, 1.0))
+    upper = [(row["pairs"], row["high"]) for row in rows]
+    lower = [(row["pairs"], row["low"]) for row in reversed(rows)]
+    names = fold.plan.policies
+    shown = f"{words.number(last.estimate, scale)}{words.unit(scale)} {words.span(last.low, last.high, scale)}"
+    return Curve(
+        f"Gain of {names[0]} over {names[1]}, at {words.percent(last.confidence)} confidence over all looks",
+        f"The gain is {shown} after {rows[-1]['pairs']} pairs.",
+        place.line((row["pairs"], row["estimate"]) for row in rows),
+        place.line([*upper, *lower]),
+        marks,
+        place.steps,
+        place.y(0.0),
+        "no gain",
+    )
+
+
+class _Axes:
+    """Where a number of pairs and a value lie on the drawing."""
+
+    def __init__(self, pairs: int, low: float, high: float) -> None:
+        self.pairs, self.low, self.high = max(pairs, 2), low, high
+
+    def x(self, pairs: float) -> float:
+        return round(LEFT + (WIDTH - LEFT - RIGHT) * (pairs - 1) / (self.pairs - 1), 1)
+
+    def y(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(1.0, max(0.0, share)), 1)
+
+    def line(self, points: Any) -> str:
+        return " ".join(f"{self.x(pairs)},{self.y(value)}" for pairs, value in points)
+
+    @property
+    def steps(self) -> tuple[tuple[float, str], ...]:
+        """A few round numbers of pairs."""
+        raw = self.pairs / 5
+        size = 10 ** math.floor(math.log10(max(raw, 1)))
+        step = next(size * times for times in (1, 2, 5, 10) if size * times >= raw)
+        return tuple((self.x(pairs), f"{pairs:,}") for pairs in range(step, self.pairs + 1, step))
+
+
+def _power(power: int) -> str:
+    return f"{10.0**power:g}" if -3 <= power <= 3 else f"1e{power}"

@@ -1,0 +1,114 @@
+"""What is refused before any of our code looks at it?
+
+A wrong host (DNS rebinding), a body too large, and a request that another site made a browser send. Every answer leaves
+with the same strict headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from surefoot.console.refusals import Refusal
+
+MOST_BYTES = 64 * 1024
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """ASGI middleware around everything."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        """Answer only requests that name one of `hosts`."""
+        self.app, self.hosts = app, frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check, then pass on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def headed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            headers = Headers(scope=scope)
+            self._right_host(headers)
+            _same_origin(scope, headers)
+            await self.app(scope, await _whole_body(scope, headers, receive), headed)
+        except Refusal as refusal:
+            answer = JSONResponse(refusal.body, refusal.status, refusal.headers)
+            await answer(scope, receive, headed)
+
+    def _right_host(self, headers: Headers) -> None:
+        host = urlsplit(f"//{headers.get('host', '')}")
+        try:
+            name = host.hostname
+        except ValueError:
+            name = None
+        if name not in self.hosts:
+            raise Refusal(421, "This server does not answer to that name.", "Use the address it printed at its start.")
+
+
+def _same_origin(scope: Scope, headers: Headers) -> None:
+    """A request that changes something must come from our own page, or from no browser at all."""
+    if scope["method"] in SAFE:
+        return
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    ours = f"{scope['scheme']}://{headers.get('host', '')}"
+    if site not in (None, "same-origin") or (origin is not None and origin.lower() != ours.lower()):
+        raise Refusal(403, "The request comes from another site.", "Open the console itself and try there.")
+
+
+async def _whole_body(scope: Scope, headers: Headers, receive: Receive) -> Receive:
+    """The body, read once and never past the limit."""
+    if scope["method"] in SAFE:
+        return receive
+    length = headers.get("content-length", "0")
+    if not length.isdecimal():
+        raise Refusal(400, "`Content-Length` must be a whole number.")
+    if int(length[:12]) > MOST_BYTES:
+        raise Refusal(413, f"A request may hold at most {MOST_BYTES // 1024} KiB.")
+    chunks, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            break
+        chunks.append(message.get("body", b""))
+        size += len(chunks[-1])
+        more = message.get("more_body", False)
+        if size > MOST_BYTES:
+            raise Refusal(413, f"A request may hold at most {MOST_BYTES // 1024} KiB.")
+    whole = b"".join(chunks)
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": whole, "more_body": False}
+
+    return again

@@ -1,0 +1,181 @@
+"""Which pages does a person see, and in which role?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from surefoot.console.bodies import Fields
+from surefoot.console.desks import Desk
+from surefoot.console.doors import Door, new_device
+from surefoot.console.qr import svg
+from surefoot.console.refusals import Refusal
+from surefoot.console.tokens import SESSION_SECONDS, Session, seal
+from surefoot.core import words
+from surefoot.study.plans import BINDING
+
+AHEAD = 5
+"""Turns that a browser holds in reserve, for when its connection goes away."""
+CHECKLIST = (
+    "The robot is homed and its cameras are clean.",
+    "The scene and the objects are those of the plan.",
+    "Nobody here knows which policy a code means.",
+    "What counts as a success was agreed before the first turn.",
+    "Recording is on.",
+)
+REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+
+
+class Pages:
+    """The pages on one desk."""
+
+    def __init__(self, desk: Desk, door: Door, *, address: str = "", secure: bool = False) -> None:
+        """Serve a desk behind a door; `address` is where a phone reaches it."""
+        self.desk, self.door, self.address, self.secure = desk, door, address, secure
+        self._templates = Environment(
+            loader=PackageLoader("surefoot.console", "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.filters["percent"] = words.percent
+
+    @property
+    def routes(self) -> list[Route]:
+        """Every page with its path."""
+        return [
+            Route("/", self.home),
+            Route("/join", self.join, methods=["GET"]),
+            Route("/join", self.joined, methods=["POST"]),
+            Route("/leave", self.leave, methods=["POST"]),
+            Route("/run", self.run),
+            Route("/mirror", self.mirror),
+            Route("/runner", self.runner),
+            Route("/live", self.live),
+            Route("/owner", self.owner),
+            Route("/report", self.report),
+        ]
+
+    async def home(self, request: Request) -> Response:
+        """Each role's own page."""
+        session = self.door.known(request)
+        if session is None:
+            return self._page("join.html", request, None)
+        return RedirectResponse({"operator": "/run", "runner": "/runner", "owner": "/owner"}[session.role], 303)
+
+    async def join(self, request: Request) -> Response:
+        """Where a token is shown; a scanned one comes in the fragment, which no server and no log ever sees."""
+        return self._page("join.html", request, None)
+
+    async def joined(self, request: Request) -> Response:
+        """A token in exchange for a cookie."""
+        fields = Fields(await request.body(), ("token", "name"), form=True)
+        role = self.door.role_of(fields.text("token", most=200), request)
+        session = Session(role, new_device(), fields.text("name", most=60), browser=True)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(
+            self.door.cookie,
+            seal(session, self.door.tokens),
+            max_age=SESSION_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=self.secure,
+        )
+        return answer
+
+    async def leave(self, request: Request) -> Response:
+        """Forget this browser."""
+        self.door.enter(request)
+        answer = RedirectResponse("/", 303)
+        answer.delete_cookie(self.door.cookie, httponly=True, samesite="strict", secure=self.secure)
+        return answer
+
+    async def run(self, request: Request) -> Response:
+        """The operator's page."""
+        session = self.door.enter(request)
+        status = await self.desk.ask(self.desk.status)
+        more: dict[str, Any] = {"status": status, "ahead": AHEAD, "checklist": CHECKLIST}
+        return self._page("run.html", request, session, **more)
+
+    async def mirror(self, request: Request) -> Response:
+        """A large display for the room: read only."""
+        session = self.door.enter(request)
+        status = await self.desk.ask(self.desk.status)
+        codes_only = Session("operator", session.device)  # a screen for all shows codes, whoever opened it
+        turns = [turn for turn in await self.desk.ask(self.desk.held, codes_only) if turn["current"]]
+        return self._page("mirror.html", request, session, status=status, turns=turns)
+
+    async def runner(self, request: Request) -> Response:
+        """Which policy each code means, for whoever starts them."""
+        session = self.door.enter(request, "runner")
+        status = await self.desk.ask(self.desk.status)
+        turns = await self.desk.ask(self.desk.held, session)
+        return self._page("runner.html", request, session, status=status, turns=turns)
+
+    async def live(self, request: Request) -> Response:
+        """Progress; and once the study is not blinded, evidence, intervals and tallies."""
+        session = self.door.enter(request)
+        status = await self.desk.ask(self.desk.status)
+        live = None if status["blinded"] else await self.desk.ask(self.desk.live)
+        return self._page("live.html", request, session, status=status, live=live)
+
+    async def owner(self, request: Request) -> Response:
+        """Phones, unblinding, amendments, export."""
+        session = self.door.enter(request, "owner")
+        status = await self.desk.ask(self.desk.status)
+        base = self.address or f"{request.url.scheme}://{request.headers['host']}"
+        link = f"{base}/join#{self.door.tokens.operator}"  # the runner's is printed at the start, never shown
+        more: dict[str, Any] = {
+            "status": status,
+            "turns": await self.desk.ask(self.desk.held, session),
+            "link": link,
+            "code": svg(link),
+            "binding": BINDING,
+            "shown": _shown(self.desk.plan.to_dict()),
+        }
+        return self._page("owner.html", request, session, **more)
+
+    async def report(self, request: Request) -> Response:
+        """The report, in a sandbox: it has styles of its own and may run nothing."""
+        self.door.enter(request)
+        page = await self.desk.report()
+        return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
+
+    def refused(self, request: Request, refusal: Refusal) -> Response:
+        """A refusal as a page; whoever has shown no token is asked for one."""
+        if refusal.status == 401:
+            wrong = refusal if request.method == "POST" else None
+            return self._page("join.html", request, None, status_code=401, refusal=wrong)
+        answer = self._page("refused.html", request, None, status_code=refusal.status, refusal=refusal)
+        answer.headers.update(refusal.headers)
+        return answer
+
+    def _page(
+        self, template: str, request: Request, session: Session | None, *, status_code: int = 200, **more: Any
+    ) -> Response:
+        unit = "pairs" if len(self.desk.plan.policies) == 2 else "rounds"
+        context = {
+            "plan": self.desk.plan,
+            "unit": unit,
+            "study": self.desk.id,
+            "session": session,
+            "path": request.url.path,
+        }
+        text = self._templates.get_template(template).render({"refusal": None, **context, **more})
+        return HTMLResponse(text, status_code)
+
+
+def _shown(fields: dict[str, Any]) -> list[tuple[str, str]]:
+    """The plan's fields as a person reads them."""
+    rows = []
+    for name, value in fields.items():
+        if name in ("type", "schema") or value in ("", [], None):
+            continue
+        text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
+        rows.append((name.replace("_", " "), {"True": "yes", "False": "no"}.get(text, text)))
+    return rows

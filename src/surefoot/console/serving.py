@@ -1,0 +1,108 @@
+"""How is a study put on the network, and who is told where?"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from surefoot.console.tokens import Tokens
+from surefoot.errors import StudyError
+from surefoot.study.studies import Study
+
+PORT = 8765
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a study is served.
+
+    Attributes:
+        host: The address to listen at; this machine only by default.
+        port: The port; 0 takes a free one.
+        names: Further names it answers to, such as the machine's name on the network.
+        certificate: The TLS certificate's file, to serve over HTTPS.
+        key: The certificate's private key.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+    names: tuple[str, ...] = ()
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def secure(self) -> bool:
+        """Whether it is served over HTTPS."""
+        return self.certificate is not None
+
+
+def lan_address() -> str:
+    """This machine's address on its network.
+
+    Raises:
+        StudyError: It has none.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing: only asks which of our addresses would be used
+            return str(probe.getsockname()[0])
+        except OSError:
+            raise StudyError("This machine is on no network; give its address with --host.") from None
+
+
+def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], None] = print) -> None:
+    """Serve a study until stopped.
+
+    Raises:
+        StudyError: The web packages are missing, or the port is taken.
+    """
+    try:
+        import uvicorn
+
+        from surefoot.console.app import LOOPBACK, create_app
+        from surefoot.console.qr import terminal
+    except ImportError as error:
+        hint = "pip install 'surefoot[console]'"
+        raise StudyError(f"The console needs the `console` extra ({error.name} is missing): {hint}.") from None
+    listener = _listener(place)
+    port = listener.getsockname()[1]
+    shown = f"[{place.host}]" if ":" in place.host else place.host
+    address = f"{'https' if place.secure else 'http'}://{shown}:{port}"
+    hosts = {*LOOPBACK, place.host, *place.names}
+    app = create_app(study, tokens, hosts=hosts, address=address, secure=place.secure)
+    say(f"{study.plan}\n")
+    for role, what in (("operator", "runs turns by code"), ("runner", "learns the policies"), ("owner", "unblinds")):
+        say(f"{role:>8}  {address}/join#{getattr(tokens, role)}   {what}")
+    if place.host not in LOOPBACK:
+        if not place.secure:
+            say("\nAnyone on this network can read what is sent: use a network you trust, or --certificate and --key.")
+        say(f"\nThe operator's phone:\n{terminal(f'{address}/join#{tokens.operator}')}")
+    say("\nStop with Ctrl+C; nothing recorded is lost.")
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=2,
+        ssl_certfile=place.certificate,
+        ssl_keyfile=place.key,
+    )
+    with listener:
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listener(place: Place) -> socket.socket:
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((place.host, place.port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        hint = "Is it being served already? Give another --port."
+        raise StudyError(f"{place.host}:{place.port} cannot be listened at: {error.strerror}. {hint}") from None
+    return listener
