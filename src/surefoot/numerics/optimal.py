@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,92 +15,136 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-def below(t: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
-    """P(X + U <= t)."""
-    t = np.asarray(t, float)
-    whole = np.floor(t)
-    chance: Floats = binomial.at_most(whole - 1.0, n, p) + (t - whole) * binomial.pmf(whole, n, p)
-    return chance
-
-
-def above(t: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
-    """P(X + U > t)."""
-    t = np.asarray(t, float)
-    whole = np.floor(t)
-    chance: Floats = binomial.at_least(whole + 1.0, n, p) + (1.0 - (t - whole)) * binomial.pmf(whole, n, p)
-    return chance
-
-
 def low(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
     """The p with P(X + U > k + u) = tail; 0 where k + u < 1 - tail and 1 where k + u > n + 1 - tail."""
     k, u, n, tail = _together(k, u, n, tail)
     with np.errstate(all="ignore"):
         none = -np.expm1(np.log((1.0 - tail) / u) / n)  # u (1-p)^n = 1 - tail
         every = np.exp(np.log(tail / (1.0 - u)) / n)  # (1-u) p^n = tail
-    ends: Floats = np.where(k == 0, np.where(u > 1.0 - tail, none, 0.0), np.where(u < 1.0 - tail, every, 1.0))
-    # n = 1 has no count between its ends, and k = 0 = n cannot be: the ends are all closed forms.
-    inside = (k > 0) & (k < n)
-    if not inside.any():
-        return ends
-    k, u, n, tail = (x[inside] for x in (k, u, n, tail))
+    ends = np.where(k == 0, np.where(u > 1.0 - tail, none, 0.0), np.where(u < 1.0 - tail, every, 1.0))
 
-    def lacking(p: Floats, k: Floats, u: Floats, n: Floats, tail: Floats) -> Floats:
-        return binomial.at_least(k, n, p) - u * binomial.pmf(k, n, p) - tail
+    def lacking(p: Floats, k: Floats, u: Floats, n: Floats, tail: Floats) -> tuple[Floats, Floats]:
+        mass = binomial.pmf(k, n, p)
+        return binomial.at_least(k, n, p) - u * mass - tail, mass * (k - u * (k - n * p) / (1.0 - p)) / p
 
-    # u = 0 and u = 1 are the exact bounds of k and k + 1: the root lies between them.
-    answer: Floats = np.array(ends)
-    answer[inside] = roots.solve(lacking, beta.exact_low(k, n, tail), beta.exact_low(k + 1.0, n, tail), k, u, n, tail)
-    return answer
+    def bracket(k: Floats, n: Floats, tail: Floats) -> tuple[Floats, Floats]:
+        return beta.exact_low(k, n, tail), beta.exact_low(k + 1.0, n, tail)  # u = 0 and u = 1
+
+    return _between(ends, lacking, bracket, k, u, n, tail)
 
 
 def high(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
-    """One minus the lower bound of the failures, with the same u."""
-    return 1.0 - low(np.asarray(n, float) - k, u, n, tail)
-
-
-def quantile(level: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
-    """The t with P(X + U <= t) = level."""
-    level, n, p = _together(level, n, p)
-    least, most = np.zeros(level.shape), np.array(n)
-    # The whole part is the first count with P(X <= count) >= level.
-    while (least < most).any():
-        middle = np.floor((least + most) / 2.0)
-        enough = binomial.at_most(middle, n, p) >= level
-        least, most = np.where(enough, least, middle + 1.0), np.where(enough, middle, most)
-        least = np.minimum(least, most)
+    """One minus the lower bound of the failures with the same u, solved for p so that a tiny p keeps its digits."""
+    k, u, n, tail = _together(k, u, n, tail)
     with np.errstate(all="ignore"):
-        part = (level - binomial.at_most(least - 1.0, n, p)) / binomial.pmf(least, n, p)
-    t: Floats = least + np.clip(np.where(np.isfinite(part), part, 0.0), 0.0, 1.0)
-    return t
+        every = np.exp(np.log((1.0 - tail) / u) / n)  # u p^n = 1 - tail
+        none = -np.expm1(np.log(tail / (1.0 - u)) / n)  # (1-u) (1-p)^n = tail
+    ends = np.where(k == n, np.where(u > 1.0 - tail, every, 1.0), np.where(u < 1.0 - tail, none, 0.0))
+
+    def lacking(p: Floats, k: Floats, u: Floats, n: Floats, tail: Floats) -> tuple[Floats, Floats]:
+        mass = binomial.pmf(k, n, p)
+        return tail - binomial.at_most(k, n, p) + u * mass, mass * (n - k - u * (n * p - k) / p) / (1.0 - p)
+
+    def bracket(k: Floats, n: Floats, tail: Floats) -> tuple[Floats, Floats]:
+        return beta.exact_high(k, n, tail), beta.exact_high(k - 1.0, n, tail)  # u = 0 and u = 1
+
+    return _between(ends, lacking, bracket, k, u, n, tail)
+
+
+def unbiased(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> tuple[Floats, Floats]:
+    """Both ends of the interval whose acceptance region [t1, t2] has size 1 - tail and is unbiased."""
+    return unbiased_low(k, u, n, tail), unbiased_high(k, u, n, tail)
 
 
 def unbiased_low(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
-    """The p whose unbiased acceptance region [t1, t2] of size 1 - tail ends at t2 = k + u (Lehmann-Romano 5.5)."""
+    """The p whose unbiased acceptance region ends at t2 = k + u (Lehmann-Romano 5.5).
+
+    The two conditions on t1 and t2 differ by (1-p) times the difference of `_weight`: unbiased is equal weights.
+    """
     k, u, n, tail = _together(k, u, n, tail)
     # Thresholds compare the draw, not k + u, which would lose digits of u for a large k.
-    early = (k < 1) | (k == 1) & (u <= 1.0 - tail)
     late = (k == n) & (u > 1.0 - tail)
+    inside = ~late & ((k > 1) | (k == 1) & (u > 1.0 - tail))
     answer: Floats = np.where(late, 1.0, 0.0)
-    inside = ~early & ~late
-    if not inside.any():
-        return answer
     k, u, n, tail = (x[inside] for x in (k, u, n, tail))
 
     def excess(p: Floats, k: Floats, u: Floats, n: Floats, tail: Floats) -> Floats:
-        # Given p and t2 the size fixes t1; what is left of the second condition is positive left of the root.
         over = binomial.at_least(k + 1.0, n, p) + (1.0 - u) * binomial.pmf(k, n, p)
-        start = quantile(np.clip(tail - over, 0.0, 1.0), n, p)
-        further = binomial.at_least(k, n - 1.0, p) + (1.0 - u) * binomial.pmf(k - 1.0, n - 1.0, p)
-        return tail - further - below(start - 1.0, n - 1.0, p)
+        return _weight(*_first(np.maximum(tail - over, 0.0), n, p), n, p) - _weight(k, u, n, p)
 
     answer[inside] = roots.solve(excess, 0.0, low(k, u, n, tail), k, u, n, tail)
     return answer
 
 
-def unbiased(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> tuple[Floats, Floats]:
-    """Both ends; the high end is one minus the low end of the mirrored count n + 1 - t = (n - k) + (1 - u)."""
-    k, u, n = (np.asarray(x, float) for x in (k, u, n))
-    return unbiased_low(k, u, n, tail), 1.0 - unbiased_low(n - k, 1.0 - u, n, tail)
+def unbiased_high(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
+    """The p whose unbiased acceptance region starts at t1 = k + u."""
+    k, u, n, tail = _together(k, u, n, tail)
+    early = (k == 0) & (u < tail)
+    inside = ~early & ((k < n - 1.0) | (k == n - 1.0) & (u < tail))
+    answer: Floats = np.where(early, 0.0, 1.0)
+    k, u, n, tail = (x[inside] for x in (k, u, n, tail))
+
+    def excess(p: Floats, k: Floats, u: Floats, n: Floats, tail: Floats) -> Floats:
+        under = binomial.at_most(k - 1.0, n, p) + u * binomial.pmf(k, n, p)
+        return _weight(k, u, n, p) - _weight(*_last(np.maximum(tail - under, 0.0), n, p), n, p)
+
+    # At the left end of the bracket P(X + U <= t) = tail: the bound of the mirrored draw.
+    answer[inside] = roots.solve(excess, high(k, np.subtract(1.0, u), n, tail), 1.0, k, u, n, tail)
+    return answer
+
+
+def _weight(k: Floats, u: Floats, n: Floats, p: Floats) -> Floats:
+    """P(k + u - 1 < X + U <= k + u) for n - 1: two probabilities mixed by the draw."""
+    weight: Floats = (1.0 - u) * binomial.pmf(k - 1.0, n - 1.0, p) + u * binomial.pmf(k, n - 1.0, p)
+    return weight
+
+
+def _first(level: Floats, n: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Whole and fractional part of the t with P(X + U <= t) = level."""
+    whole = _search(lambda count: binomial.at_most(count, n, p) >= level, n)
+    with np.errstate(all="ignore"):
+        part = (level - binomial.at_most(whole - 1.0, n, p)) / binomial.pmf(whole, n, p)
+    return whole, np.clip(np.where(np.isfinite(part), part, 0.0), 0.0, 1.0)
+
+
+def _last(level: Floats, n: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Whole and fractional part of the t with P(X + U > t) = level."""
+    whole = _search(lambda count: binomial.at_least(count + 1.0, n, p) <= level, n)
+    with np.errstate(all="ignore"):
+        part = 1.0 - (level - binomial.at_least(whole + 1.0, n, p)) / binomial.pmf(whole, n, p)
+    return whole, np.clip(np.where(np.isfinite(part), part, 1.0), 0.0, 1.0)
+
+
+def _search(enough: Callable[[Floats], NDArray[np.bool_]], n: Floats) -> Floats:
+    """The first count in 0 ... n that is enough, for each element."""
+    least, most = np.zeros(n.shape), np.array(n, float)
+    while (least < most).any():
+        middle = np.floor((least + most) / 2.0)
+        found = enough(middle)
+        least, most = np.where(found, least, np.minimum(middle + 1.0, most)), np.where(found, middle, most)
+    return least
+
+
+def _between(
+    ends: Floats,
+    function: Callable[..., tuple[Floats, Floats]],
+    bracket: Callable[[Floats, Floats, Floats], tuple[Floats, Floats]],
+    *args: Floats,
+) -> Floats:
+    """The closed forms at no success and at no failure; elsewhere a root between the ends that u = 0 and u = 1 give."""
+    k, _, n, _ = args
+    inside = np.array((k > 0) & (k < n))
+    answer: Floats = np.array(ends)
+    if not inside.any():
+        return answer
+    k, u, n, tail = (x[inside] for x in args)
+    plain, other = bracket(k, n, tail)
+    answer[inside] = np.where(u == 0.0, plain, other)
+    inside[inside] = between = (u > 0.0) & (u < 1.0)
+    if between.any():
+        least, most = np.minimum(plain, other)[between], np.maximum(plain, other)[between]
+        answer[inside] = roots.newton(function, least, most, *(x[between] for x in (k, u, n, tail)))
+    return answer
 
 
 def _together(*items: ArrayLike) -> tuple[Floats, ...]:

@@ -64,6 +64,33 @@ def solve(
     return answer.reshape(shape)
 
 
+def newton(function: Callable[..., tuple[Floats, Floats]], low: Floats, high: Floats, *args: Floats) -> Floats:
+    """The x in each [low, high] with function(x, *args)[0] = 0, for functions that give their slope as well.
+
+    Newton's method; a step that leaves the bracket halves it instead.
+
+    Args:
+        function: Takes an array and `args`; returns values and slopes. Negative at `low`, positive at `high`.
+        low: Left ends.
+        high: Right ends.
+        args: Further arrays, one element per root.
+    """
+    x = (low + high) / 2.0
+    # Convergence is quadratic: the step after one this small in its bracket would be below a rounding error.
+    close = np.maximum(1e-8 * (high - low), 4.0 * _EPS * np.abs(x))
+    for _ in range(_ROUNDS):
+        value, slope = function(x, *args)
+        low, high = np.where(value < 0.0, x, low), np.where(value < 0.0, high, x)
+        with np.errstate(all="ignore"):
+            step = x - value / slope
+        further = np.where((low <= step) & (step <= high), step, (low + high) / 2.0)
+        settled = np.abs(further - x) <= close
+        x = further
+        if settled.all():
+            break
+    return x
+
+
 def _step(a: Floats, b: Floats, c: Floats, fa: Floats, fb: Floats, fc: Floats, close: Floats) -> Floats:
     """How far from a towards b to look next."""
     with np.errstate(all="ignore"):

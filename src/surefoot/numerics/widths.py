@@ -56,9 +56,12 @@ def _nodes(left: Floats, right: Floats) -> tuple[Floats, Floats]:
 
 def _parts(first: NDArray[np.int64], last: NDArray[np.int64], n: int, x: Floats, tail: float) -> tuple[Floats, Floats]:
     """The fractional parts of t1 and t2 in the cells `first` and `last`."""
+    # Size 1 - tail is stop b2 - start b1 = outside; unbiased is equal interpolated weights of n - 1 at t1 and t2.
     outside = binomial.at_most(first - 1, n, x) + binomial.at_least(last, n, x) - tail
-    further = binomial.at_most(first - 2, n - 1, x) + binomial.at_least(last - 1, n - 1, x) - tail
-    apart = last - first
-    start = (n * x * further - last * outside) / (apart * binomial.pmf(first, n, x))
-    stop = (n * x * further - first * outside) / (apart * binomial.pmf(last, n, x))
+    b1, b2 = binomial.pmf(first, n, x), binomial.pmf(last, n, x)
+    before1, after1 = binomial.pmf(first - 1, n - 1, x), binomial.pmf(first, n - 1, x)
+    before2, after2 = binomial.pmf(last - 1, n - 1, x), binomial.pmf(last, n - 1, x)
+    rise, fall, apart = after1 - before1, after2 - before2, before2 - before1
+    scale = rise * b2 - fall * b1
+    start, stop = (apart * b2 + fall * outside) / scale, (outside * rise + apart * b1) / scale
     return np.clip(start, 0.0, 1.0), np.clip(stop, 0.0, 1.0)

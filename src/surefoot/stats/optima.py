@@ -51,7 +51,7 @@ def optimal_lower(
     drawn, seed = _drawn(rng, draw)
     tail = 1.0 - _check.confidence(confidence)
     k, n = tally.successes, tally.trials
-    value, plain, most = (float(optimal.low(k, u, n, tail)) for u in (drawn, 0.0, 1.0))
+    value, plain, most = (float(end) for end in optimal.low(k, [drawn, 0.0, 1.0], n, tail))
     return _bound(tally, "lower", (value, plain, most), confidence, drawn, seed)
 
 
@@ -84,7 +84,7 @@ def optimal_upper(
     drawn, seed = _drawn(rng, draw)
     tail = 1.0 - _check.confidence(confidence)
     k, n = tally.successes, tally.trials
-    value, plain, most = (float(optimal.high(k, u, n, tail)) for u in (drawn, 0.0, 1.0))
+    value, plain, most = (float(end) for end in optimal.high(k, [drawn, 0.0, 1.0], n, tail))
     return _bound(tally, "upper", (value, plain, most), confidence, drawn, seed)
 
 
