@@ -19,6 +19,10 @@ BLOCKED = (
     "The order is blocked by {what}: contexts were run one after another. If the gain differs between them, no "
     "sequential rule keeps its promise on this order; run contexts in random order."
 )
+NO_ORDER = (
+    "The order across tasks is not recorded: each task counts its own rollouts. If tasks were run one after another and "
+    "the gain differs between them, no sequential rule keeps its promise."
+)
 HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."
 
 
@@ -244,6 +248,9 @@ def _replayed(
             where = f" on {task}" if task else ""
             notes.append(f"{short!r} has {abs(len(ones) - len(others))} fewer{where}: the surplus is left out.")
     notes += [BLOCKED.format(what=what) for what in _blocking(part, task)]
+    if task is None and len(part.tasks) > 1 and "order" in part.columns:
+        orders = part.where(policy=policies[0]).column("order")
+        notes += [NO_ORDER] if len(set(orders)) < len(orders) else []
     low, high = (part.low, part.high) if measure == "score" else (0.0, 1.0)
     environments = part.collected or ("shared" if pairing else "independent")
     rules = _rules(horizon or longer, declared, environments, measure == "success", (low, high))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from surefoot.core import words
 
@@ -50,7 +50,7 @@ def replay_figure(replayed: Replay) -> Figure:
         curves = {stop.name: stop.evidence for stop in comparison.stops if stop.evidence}
         threshold = max(stop.threshold for stop in comparison.stops)
         axes = figure.add_subplot(rows, columns, place)
-        _panel(axes, curves, threshold, comparison.horizon, comparison.task or f"{replayed.first} v {replayed.second}")
+        _panel(axes, curves, threshold, comparison.horizon, comparison.task or "")
     figure.suptitle(
         f"{replayed.first} against {replayed.second}, {replayed.measure}",
         x=0.01,
@@ -59,13 +59,9 @@ def replay_figure(replayed: Replay) -> Figure:
         weight="bold",
     )
     level = words.percent(replayed.confidence)
-    figure.supxlabel(
-        f"{_caption(threshold)} {level} over all looks; claim: {replayed.claim}. A dot is a decision.",
-        fontsize=8.5,
-        color="0.25",
-        x=0.01,
-        ha="left",
-    )
+    parts = (_caption(threshold), f"{level} over all looks; claim: {replayed.claim}. A dot is a decision.")
+    caption = ("\n" if columns == 1 else " ").join(parts)
+    figure.supxlabel(caption, fontsize=8.5, color="0.25", x=0.01, ha="left")
     return figure
 
 
@@ -80,20 +76,22 @@ def _panel(
         shown = f"{name}, {len(curve)} pairs" if decided else f"{name}, undecided"
         axes.plot(pairs, [1.0, *curve], color=colour, linestyle=dash, linewidth=1.7, label=shown)
         if decided:
-            axes.plot([len(curve)], [curve[-1]], "o", color=colour, markersize=6)
+            axes.plot([len(curve)], [curve[-1]], "o", color=colour, markersize=6, clip_on=False)
     axes.axhline(threshold, color="0.15", linewidth=1.0)
-    axes.text(longest, threshold, f"decides at {threshold:g} ", ha="right", va="bottom", fontsize=8.5, color="0.15")
+    at_line: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+    axes.annotate(f"decides\nat {threshold:g}", (1.0, threshold), (4, 0), fontsize=8.5, color="0.15", **at_line)
     axes.axhline(1.0, color="0.75", linewidth=0.8)
     axes.set_yscale("log")
     least = min((min(curve) for curve in curves.values() if curve), default=1.0)
-    axes.set(xlim=(0, longest), ylim=(max(1e-3, min(0.3, least)), threshold * 4.0))
+    axes.set(xlim=(0, longest), ylim=(max(1e-3, min(0.3, least)), threshold * 2.0))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.minorticks_off()
     axes.set_xlabel("pairs of rollouts")
     axes.set_ylabel("evidence")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(title, loc="left", fontsize=10)
-    axes.legend(frameon=False, fontsize=8.5, loc="lower right")
+    axes.set_title(title, loc="left", fontsize=10, pad=22)
+    above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 0.995), "borderaxespad": 0.3}
+    axes.legend(frameon=False, fontsize=8.5, ncols=len(curves), columnspacing=1.2, handlelength=1.8, **above)
 
 
 def _caption(threshold: float) -> str:
