@@ -1,0 +1,189 @@
+"""From a table to named results: the right method is chosen, and the result says which and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot import Verdict
+from surefoot.analysis.changes import change
+from surefoot.analysis.measures import MANY, score_interval
+
+
+def table(**columns) -> sf.Rollouts:
+    return sf.read(pl.DataFrame(columns))
+
+
+def streams(first: int, second: int, size: int = 20) -> sf.Rollouts:
+    ended = [1] * first + [0] * (size - first) + [1] * second + [0] * (size - second)
+    return table(policy=["new"] * size + ["old"] * size, success=ended)
+
+
+def test_a_success_rate_is_wilsons():
+    assert sf.success_rate(streams(17, 8).where(policy="new")) == sf.stats.wilson(sf.Tally(17, 20))
+
+
+def test_a_success_rate_needs_one_policy():
+    with pytest.raises(ValueError, match=r"one policy here; got new, old\. Narrow it first"):
+        sf.success_rate(streams(17, 8))
+
+
+def test_repeats_of_one_condition_are_clusters():
+    rollouts = table(
+        policy=["new"] * 12,
+        condition=[str(i // 3) for i in range(12)],
+        repeat=[str(i % 3) for i in range(12)],
+        success=[1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0],
+    )
+    found = sf.success_rate(rollouts)
+    assert found.method == "Wilson on effective size"
+    assert found.width > sf.stats.wilson(sf.Tally(7, 12)).width
+    assert "12 rollouts in 4 clusters (condition)" in found.notes[-1]
+
+
+def test_a_cluster_column_is_believed():
+    rollouts = table(policy=["new"] * 8, cluster=list("aabbccdd"), score=[0.2, 0.9, 0.5, 0.7, 0.7, 0.1, 0.4, 0.3])
+    assert sf.mean_score(rollouts).method == "cluster-robust t"
+
+
+def test_measurements_per_policy_and_task_count_every_rollout():
+    rollouts = table(policy=["a", "a", "b", "b"], task=["x", "y", "x", "y"], success=[1, 0, 1, 1], score=[1.0, 0.5, 1.0, 1.0])
+    found = sf.measure(rollouts, by_task=True)
+    assert [(one.policy, one.task, one.rollouts) for one in found] == [
+        ("a", "x", 1),
+        ("a", "y", 1),
+        ("b", "x", 1),
+        ("b", "y", 1),
+    ]
+    assert all(one.success and one.score for one in found)
+    assert {one.policy: one.success.estimate for one in sf.measure(rollouts)} == {"a": 0.5, "b": 1.0}
+
+
+def test_very_many_scores_get_the_one_pass_interval():
+    scores = sf.Scores(np.random.default_rng(1).random(MANY + 1))
+    assert score_interval(scores) == sf.stats.empirical_bernstein(scores)
+
+
+def test_independent_success_is_compared_exactly():
+    found = sf.compare(streams(17, 8), "new", "old")
+    exact = sf.stats.exact_gain(sf.Tally(17, 20), sf.Tally(8, 20))
+    assert found.gain == exact
+    assert found.verdict is exact.verdict
+    assert "Not paired" in found.why
+    assert (found.of_first.estimate, found.of_second.estimate) == (0.85, 0.4)
+
+
+def test_shared_conditions_are_compared_as_pairs():
+    rollouts = table(
+        policy=["new"] * 6 + ["old"] * 6,
+        condition=[str(i) for i in range(6)] * 2,
+        success=[1, 1, 1, 1, 0, 1] + [0, 0, 1, 0, 0, 1],
+    )
+    found = sf.compare(rollouts, "new", "old")
+    assert found.gain == sf.stats.exact_paired_gain(sf.PairTally(2, 3, 0, 1))
+    assert found.why.startswith("Paired on condition (6 pairs)")
+    unpaired = sf.compare(rollouts, "new", "old", paired=False)
+    assert unpaired.gain == sf.stats.exact_gain(sf.Tally(5, 6), sf.Tally(2, 6))
+    assert "as asked" in unpaired.why
+
+
+def test_what_cannot_be_paired_is_not_paired_when_told_to():
+    with pytest.raises(sf.DataError, match="cannot be compared as pairs"):
+        sf.compare(streams(17, 8), "new", "old", paired=True)
+
+
+def test_a_rollout_without_partner_is_left_out_and_said():
+    rollouts = table(policy=["new"] * 3 + ["old"] * 2, condition=["a", "b", "c", "a", "b"], success=[1, 1, 1, 0, 0])
+    assert "1 rollouts had no partner and were left out." in sf.compare(rollouts, "new", "old").notes
+
+
+def test_scores_are_compared_by_betting_in_recorded_order():
+    rng = np.random.default_rng(3)
+    first, second = rng.random(30) * 0.5 + 0.5, rng.random(30) * 0.5
+    rollouts = table(policy=["new"] * 30 + ["old"] * 30, score=[*first, *second])
+    found = sf.compare(rollouts, "new", "old")
+    assert found.measure == "score"
+    assert found.gain == sf.stats.betting_gain(sf.Scores(first), sf.Scores(second))
+    assert found.verdict is Verdict.BETTER
+
+
+def test_unequal_task_mixes_are_stratified_and_warned_of():
+    rows = [("new", "easy", 18, 20), ("new", "hard", 32, 80), ("old", "easy", 60, 80), ("old", "hard", 4, 20)]
+    data = [(p, t, i < k) for p, t, k, n in rows for i in range(n)]
+    rollouts = sf.read(pl.DataFrame(data, schema=["policy", "task", "success"], orient="row"))
+    found = sf.compare(rollouts, "new", "old")
+    assert found.gain.method == "stratified score"
+    assert found.verdict is Verdict.BETTER
+    assert any("Simpson" in note for note in found.notes)
+
+
+def test_clustered_pairs_are_not_taken_for_independent():
+    rng = np.random.default_rng(5)
+    items, epochs = 12, 4
+    rows = []
+    for item in range(items):
+        for name, level in (("new", 0.8), ("old", 0.5)):
+            ended = rng.random() < level
+            rows += [(name, str(item), str(epoch), bool(ended)) for epoch in range(epochs)]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "condition", "repeat", "success"], orient="row"))
+    found = sf.compare(rollouts, "new", "old")
+    naive = sf.stats.exact_paired_gain(rollouts.pairs("new", "old").tally())
+    assert "clustered by condition" in found.why
+    assert found.interval.width > naive.interval.width
+    assert found.interval.scale == "gain"
+
+
+def test_a_ranking_holds_together_and_letters_agree_with_verdicts():
+    counts = {"new": 19, "mid": 10, "old": 4, "mid2": 11}
+    rows = [(name, i < k) for name, k in counts.items() for i in range(20)]
+    found = sf.rank(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    assert found.names == ("new", "mid2", "mid", "old")
+    letters = dict(zip(found.names, found.letters.letters, strict=True))
+    for (first, second), gain in zip(found.pairs, found.gains, strict=True):
+        apart = gain.verdict in (Verdict.BETTER, Verdict.WORSE)
+        assert apart == (0.0 not in gain.interval)
+        assert apart == (not set(letters[first]) & set(letters[second]))
+    share = 1 - 0.05 / 6
+    alone = sf.stats.exact_gain(sf.Tally(19, 20), sf.Tally(4, 20), confidence=share)
+    assert found.gain("new", "old").interval.low == alone.interval.low
+    assert found.gain("new", "old").p_value == pytest.approx(min(1.0, 6 * alone.p_value))
+
+
+def test_tasks_are_a_family():
+    rows = [(p, t, i < k) for t in "xyz" for p, k in (("new", 16), ("old", 5)) for i in range(20)]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+    found = sf.compare_tasks(rollouts, "new", "old")
+    assert [one.task for one in found] == ["x", "y", "z"]
+    alone = sf.stats.exact_gain(sf.Tally(16, 20), sf.Tally(5, 20), confidence=1 - 0.05 / 3)
+    assert all(one.interval.low == alone.interval.low for one in found)
+    assert all(one.interval.confidence == 0.95 for one in found)
+
+
+def test_a_change_against_the_previous_run_is_a_comparison():
+    found = change(streams(17, 8), streams(9, 8))
+    assert [(one.first, one.second) for one in found] == [
+        ("new (now)", "new (previous run)"),
+        ("old (now)", "old (previous run)"),
+    ]
+    alone = sf.stats.exact_gain(sf.Tally(17, 20), sf.Tally(9, 20), confidence=0.975)
+    assert found[0].interval.low == alone.interval.low
+    assert found[1].gain.estimate == 0.0
+
+
+def test_runs_without_a_common_policy_have_no_change():
+    with pytest.raises(sf.DataError, match="must share a policy by name"):
+        change(streams(17, 8).where(policy="new"), streams(17, 8).where(policy="old"))
+
+
+def test_a_margin_reaches_the_verdict():
+    assert sf.compare(streams(17, 8), "new", "old").verdict is Verdict.BETTER
+    assert sf.compare(streams(17, 8), "new", "old", margin=0.4).verdict is Verdict.UNDECIDED
+
+
+def test_results_go_to_json_and_back():
+    found = sf.compare(streams(17, 8), "new", "old")
+    assert sf.Comparison.from_dict(found.to_dict()) == found
+    ranking = sf.rank(streams(17, 8))
+    assert sf.Ranking.from_dict(ranking.to_dict()) == ranking
