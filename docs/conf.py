@@ -75,6 +75,22 @@ def missing() -> list[str]:
     return lacks
 
 
+def draw_figures() -> None:
+    """Every figure of the docs that is not made by a script of its own."""
+    from surefoot import stats
+    from surefoot.reporting.coverages import coverage_figure
+
+    folder = HERE / "generated"
+    folder.mkdir(exist_ok=True)
+    rates = [(i + 0.5) / 400 for i in range(400)]
+    curves = {
+        name: [stats.coverage(method, trials=20, rate=rate) for rate in rates]
+        for name, method in (("Wilson", stats.wilson), ("Clopper-Pearson", stats.clopper_pearson), ("Wald", stats.wald))
+    }
+    coverage_figure(rates, curves, trials=20, confidence=0.95).savefig(folder / "coverage.svg")
+
+
+draw_figures()
 LACKS = missing()
 if LACKS:
     raise RuntimeError("The docs lag behind the code:\n  " + "\n  ".join(LACKS))
