@@ -1,0 +1,174 @@
+"""Strengths from preferences: Bradley-Terry and Davidson, their intervals and ranks."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import bdtr
+
+from surefoot.core.record import Record
+from surefoot.stats import bradley_terry, davidson
+from tests.oracles import many as twin
+from tests.reference import cases
+
+
+def games_of(wins, ties=None):
+    """Preferences from a table of wins; a half win on both sides is a tie."""
+    games = []
+    for i in range(len(wins)):
+        for j in range(i + 1, len(wins)):
+            tied = ties[i][j] if ties else round(2 * (wins[i][j] % 1))
+            games += [(str(i), str(j), "first")] * int(wins[i][j])
+            games += [(str(i), str(j), "second")] * int(wins[j][i])
+            games += [(str(i), str(j), "tie")] * int(tied)
+    return games
+
+
+def by_name(found, values):
+    return [values[found.names.index(str(i))] for i in range(len(found.names))]
+
+
+@pytest.mark.parametrize("case", cases("bradley_terry_elo"))
+def test_strengths_of_the_reference(case):
+    asked, wanted = case
+    found = bradley_terry(games_of(asked["wins"]), rng=1, resamples=50)
+    assert by_name(found, found.log_strengths) == pytest.approx(wanted["log_strength"], abs=1e-8)
+    assert by_name(found, found.elos) == pytest.approx(wanted["elo"], abs=1e-6)
+
+
+tables = st.lists(st.integers(1, 9), min_size=12, max_size=12).map(
+    lambda v: [[0, v[0], v[1]], [v[2], 0, v[3]], [v[4], v[5], 0]]
+)
+
+
+@given(wins=tables)
+@settings(max_examples=20, deadline=None)
+def test_bradley_terry_is_its_twin(wins):
+    found = bradley_terry(games_of(wins), rng=1, resamples=50)
+    assert by_name(found, found.log_strengths) == pytest.approx(twin.bradley_terry(wins), abs=1e-6)
+    assert sum(found.log_strengths) == pytest.approx(0, abs=1e-9)
+    assert list(found.log_strengths) == sorted(found.log_strengths, reverse=True)
+    for i, interval in enumerate(found.intervals):
+        assert interval.low <= found.log_strengths[i] <= interval.high
+        assert found.ranks[i][0] <= found.ranks[i][1]
+
+
+def test_davidson_is_its_twin():
+    rng = np.random.default_rng(0)
+    wins, ties = rng.integers(1, 9, (3, 3)).tolist(), np.triu(rng.integers(0, 6, (3, 3)), 1).tolist()
+    for i in range(3):
+        wins[i][i] = 0
+    found = davidson(games_of(wins, ties), rng=1, resamples=50)
+    strengths, tie = twin.davidson(wins, ties)
+    assert by_name(found, found.log_strengths) == pytest.approx(strengths, abs=1e-5)
+    assert found.tie_strength == pytest.approx(tie, rel=1e-4)
+
+
+def test_davidson_without_ties_is_bradley_terry():
+    games = games_of([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
+    one, other = davidson(games, rng=1, resamples=50), bradley_terry(games, rng=1, resamples=50)
+    assert one.log_strengths == pytest.approx(other.log_strengths, abs=1e-9)
+    assert one.tie_strength < 1e-12
+
+
+@given(wins=tables)
+@settings(max_examples=10, deadline=None)
+def test_swapping_first_and_second_changes_nothing(wins):
+    games = games_of(wins)
+    turned = [(b, a, {"first": "second", "second": "first", "tie": "tie"}[o]) for a, b, o in games]
+    one, other = bradley_terry(games, rng=1, resamples=50), bradley_terry(turned, rng=1, resamples=50)
+    assert by_name(one, one.log_strengths) == pytest.approx(by_name(other, other.log_strengths), abs=1e-9)
+
+
+def test_intervals_hold_the_strengths_and_ranks():
+    """Three policies of known strength, 60 games a pair: pointwise coverage by simulation."""
+    rng = np.random.default_rng(5)
+    truth = np.array([0.6, 0.0, -0.6])
+    covered, ranked = np.zeros(3), np.zeros(3)
+    draws = 60
+    for _ in range(draws):
+        wins = [[0] * 3 for _ in range(3)]
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            wins[i][j] = int(rng.binomial(60, 1 / (1 + np.exp(truth[j] - truth[i]))))
+            wins[j][i] = 60 - wins[i][j]
+        found = bradley_terry(games_of(wins), rng=rng, resamples=200)
+        for i in range(3):
+            place = found.names.index(str(i))
+            covered[i] += truth[i] in found.intervals[place]
+            ranked[i] += found.ranks[place][0] <= i + 1 <= found.ranks[place][1]
+    least = next(k for k in range(draws) if bdtr(k, draws, 0.95) > 1e-3)
+    assert covered.min() >= least
+    assert ranked.min() >= least
+
+
+def test_sessions_are_resampled_whole():
+    games = [("a", "b", "first")] * 30 + [("a", "b", "second")] * 20
+    sessions = [i // 10 for i in range(50)]  # everyone in a session says the same
+    alone = bradley_terry(games, rng=1)
+    whole = bradley_terry(games, rng=1, sessions=sessions)
+    assert whole.intervals[0].width > 2 * alone.intervals[0].width
+    assert whole.log_strengths == alone.log_strengths
+
+
+def test_a_policy_that_never_lost_can_be_held_by_a_prior():
+    games = [("a", "b", "first")] * 5 + [("b", "c", "first")] * 3 + [("c", "b", "first")] * 2
+    with pytest.raises(ValueError, match=r"never lost to \(or never beat\) the others.*Give prior=1"):
+        bradley_terry(games, rng=1)
+    found = bradley_terry(games, rng=1, prior=1)
+    assert found.names == ("a", "b", "c")
+    assert found.log_strengths[0] < 5
+    assert bradley_terry(games, rng=1, prior=0.1).log_strengths[0] > found.log_strengths[0]
+
+
+def test_unseen_ends_are_said_to_be_unseen():
+    found = bradley_terry([("a", "b", "first")] * 9 + [("a", "b", "second")], rng=1)
+    assert any("never lost or never won" in note for note in found.notes)
+
+
+def test_the_seed_is_kept_and_matters():
+    games = games_of([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
+    one = bradley_terry(games, rng=1)
+    assert one == bradley_terry(games, rng=1)
+    assert one.seed == 1
+    assert one.intervals != bradley_terry(games, rng=2).intervals
+    assert bradley_terry(games, rng=1, confidence=0.8).intervals[0].width < one.intervals[0].width
+    assert Record.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+    assert str(one).startswith("0  Elo 1164 [")
+
+
+def test_many_policies_in_a_moment():
+    rng = np.random.default_rng(0)
+    names = [f"p{i}" for i in range(25)]
+    games = []
+    for _ in range(8000):
+        i, j = rng.choice(25, 2, replace=False)
+        games.append((names[i], names[j], int(rng.random() < 1 / (1 + np.exp((i - j) / 8)))))
+    start = time.process_time()
+    found = bradley_terry(games, rng=1)
+    assert time.process_time() - start < 10
+    assert found.ranks[0][0] == 1
+
+
+REFUSALS = [
+    (lambda: bradley_terry([], rng=1), "at least one; got none"),
+    (lambda: bradley_terry([("a", "b", "won")], rng=1), r"end in first, second or tie \(row 1\)"),
+    (lambda: bradley_terry([("a", "a", 1)], rng=1), "name two policies"),
+    (
+        lambda: bradley_terry([("a", "b", 0.5), ("c", "d", 0.5)], rng=1),
+        "`preferences` must link all policies; a, b never met the others",
+    ),
+    (lambda: bradley_terry([("a", "b", 1)] * 3, rng=1), "strengths would be infinite"),
+    (lambda: bradley_terry([("a", "b", 0.5)], rng=None), "`rng` must be"),
+    (lambda: bradley_terry([("a", "b", 0.5)] * 2, rng=1, sessions=[1, 1]), "`sessions` must name at least 2"),
+    (lambda: bradley_terry([("a", "b", 0.5)], rng=1, prior=-1), "`prior` must be 0 or more"),
+    (lambda: davidson([("a", "b", 0.5)], rng=1, resamples=3), "`resamples` must be at least 40"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSALS, ids=[str(i) for i in range(len(REFUSALS))])
+def test_refusals(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
