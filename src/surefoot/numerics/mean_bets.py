@@ -151,7 +151,7 @@ def low_ends(z: ArrayLike, bets: Floats, tail: float, cap: float = CAP) -> Float
 
 def cells_for(count: int) -> int:
     """In how many cells [0, 1] is cut for `count` scores: fine against the interval, even so that 1/2 is an edge."""
-    return max(256, 32 * math.ceil(math.sqrt(min(count, 20_000))))
+    return max(256, 32 * math.ceil(math.sqrt(min(count, 200_000))))
 
 
 def aimed_low(z: ArrayLike, tail: float, cells: int | None = None) -> float:
