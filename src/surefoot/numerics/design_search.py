@@ -128,16 +128,18 @@ def settle(programme: Programme, limits: Ints, error: float, checks: Floats) -> 
     undecided = limits.copy()
     undecided[n] = n
     free = programme.assess(undecided)
-    width = min(free.left.shape[1] - low, programme.mass[n].shape[1] - low - 1)
+    width = free.left.shape[1] - low
     row, columns = np.arange(rows), np.arange(width)
     fine = walk.valid(n, row[:, None], columns)
     total = np.where(fine, 2 * row[:, None] + columns, 0)
-    chance = np.where(fine, free.left[:, low : low + width], 0.0)
-    here = slice(low + 1, low + 1 + width)
-    price = chance * programme.mass[n][:, here]
-    gain = chance * programme.right[n][:, here]
+    chance = np.where(fine, free.left[:, low:], 0.0)
+    price = chance * walk.mass(n, row[:, None], columns)
+    inside = min(width, programme.high[n] + 2)  # outside the band there is no gain to speak of
+    here = slice(low + 1, low + 1 + inside)
+    gain = np.zeros_like(chance)
+    gain[:, :inside] = chance[:, :inside] * programme.right[n][:, here]
     if walk.mirrored:
-        gain -= chance * programme.wrong[n][:, here]
+        gain[:, :inside] -= chance[:, :inside] * programme.wrong[n][:, here]
     last = np.minimum(limits[n, :rows] - row, width - 1)  # the highest column of each row that stays undecided
     chosen = columns > last[:, None]
     errors = checks @ (free.coefficients + np.bincount(total[chosen], price[chosen], minlength=checks.shape[1]))

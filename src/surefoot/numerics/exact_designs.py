@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from surefoot.numerics import bernstein, priors, walks
+from surefoot.numerics import priors, walks
 from surefoot.numerics.design_search import Ascent, Report, ascend, search
 from surefoot.numerics.programmes import Programme
 
@@ -58,10 +58,7 @@ def proved(walk: walks.BinaryWalk, limits: Ints) -> Design:
     Two streams: the largest error over all common rates, from above. Shared environments: the largest error over all
     numbers of pairs that differ, in random order; it bounds the error for independent pairs too.
     """
-    error = walks.coefficients(walk, limits)
-    if isinstance(walk, walks.PairedWalk):
-        return Design(limits, float(error.max()) * (1.0 + 1e-9))
-    return Design(limits, bernstein.maximise(error)[1])
+    return Design(limits, walk.worst(walks.coefficients(walk, limits)))
 
 
 def binary_programme(
@@ -84,7 +81,7 @@ def paired_programme(horizon: int, error: float, *, mirrored: bool) -> Programme
 
 def binary_cost(horizon: int) -> float:
     """What a run without a right decision costs, in pairs: chosen for the power of the published figures."""
-    return float(horizon**1.5 / max(4.0, 5.5 + 1.38 * math.log(horizon / 50)))
+    return float(horizon**1.5 / max(4.0, 5.5 + 1.3 * math.log(horizon / 50)))
 
 
 def paired_cost(horizon: int) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from surefoot.numerics.walks import lowered
+from surefoot.numerics.walks import one_more
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ def binary_chances(points: Alternatives, horizon: int) -> Iterator[tuple[int, Fl
     zeros, ones = np.ones((len(second), 1)), weights[:, None]
     for n in range(horizon + 1):
         if n:
-            zeros, ones = _one_more(zeros, second), _one_more(ones, first)
+            zeros, ones = one_more(zeros, second), one_more(ones, first)
         yield n, zeros.T @ np.add.reduceat(ones, begins, axis=0)
 
 
@@ -93,8 +93,8 @@ def paired_chances(points: Alternatives, horizon: int) -> Iterator[tuple[int, Fl
         yield n, chances
         if n:
             share = np.arange(1, n + 1) / n
-            ties = (n - np.add.outer(np.arange(n), np.arange(n))) / n
-            fewer = np.maximum(ties, 0.0) * chances[:-1, :-1]
+            rest = (n - np.add.outer(np.arange(n), np.arange(n))) / n
+            fewer = np.maximum(rest, 0.0) * chances[:-1, :-1]
             fewer += share * chances[:-1, 1:]
             fewer += share[:, None] * chances[1:, :-1]
             chances = fewer
@@ -103,11 +103,3 @@ def paired_chances(points: Alternatives, horizon: int) -> Iterator[tuple[int, Fl
 def _rate(angle: Floats) -> Floats:
     rate: Floats = (1.0 - np.cos(angle)) / 2.0
     return rate
-
-
-def _one_more(chances: Floats, rates: Floats) -> Floats:
-    """The binomial laws with one more try."""
-    out = np.zeros((len(chances), chances.shape[1] + 1))
-    out[:, :-1] = chances * (1.0 - rates)[:, None]
-    out[:, 1:] += chances * rates[:, None]
-    return out

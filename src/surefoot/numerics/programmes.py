@@ -69,8 +69,7 @@ class Programme:
         total = weights @ self.nulls
         value = np.zeros((0, 0))
         for n in range(horizon, -1, -1):
-            rows, low, high = walk.rows(n), int(walk.low[n]), self.high[n]
-            right = self.right[n]
+            rows, low, right = walk.rows(n), int(walk.low[n]), self.right[n]
             width = right.shape[1]
             spread = np.zeros(2 * rows + width + len(total))
             spread[low + 1 : low + 1 + len(total)] = total

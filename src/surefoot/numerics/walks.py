@@ -17,6 +17,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import gammaln
 
+from surefoot.numerics import bernstein
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -26,13 +28,25 @@ if TYPE_CHECKING:
 Reach = Callable[[int], int]
 
 
+class States(NamedTuple):
+    """Some states, and P(not stopped before | state) of each."""
+
+    rows: Ints
+    columns: Ints
+    chance: Floats
+
+
 class Stops(NamedTuple):
-    """The states in which a walk stops for the first policy after `n` pairs, and P(not stopped before | state)."""
+    """The states in which a walk stops for the first policy after `n` pairs, and P(not stopped before | state).
+
+    `quits` are those in which it is given up, where that is asked for.
+    """
 
     n: int
     rows: Ints
     columns: Ints
     chance: Floats
+    quits: States | None = None
 
 
 def everything(n: int) -> int:
@@ -105,6 +119,10 @@ class BinaryWalk:
         here += won * half[1:, :-1]
         return here
 
+    def worst(self, total: Floats) -> float:
+        """The largest error with these coefficients, from above: over all common rates."""
+        return bernstein.maximise(total)[1]
+
     def top(self, n: int, last: Ints) -> Ints:
         """The highest column of each row that can be reached at n when `last` went on at n - 1."""
         top = np.full(n + 1, -n - 1)
@@ -153,6 +171,10 @@ class PairedWalk(BinaryWalk):
         here += (np.arange(1, rows + 1) / (n + 1))[:, None] * after[1 : rows + 1, :-2]
         return here
 
+    def worst(self, total: Floats) -> float:
+        """The largest error with these coefficients, from above: over all numbers of pairs that differ."""
+        return float(total.max()) * (1.0 + 1e-9)
+
     def top(self, n: int, last: Ints) -> Ints:
         """The highest column of each row that can be reached at n when `last` went on at n - 1."""
         top = np.full(self.rows(n), -n - 1)
@@ -161,13 +183,17 @@ class PairedWalk(BinaryWalk):
         return top
 
 
-def stops(walk: BinaryWalk, limits: Ints) -> Iterator[Stops]:
-    """The states in which the walk stops for the first policy, pair by pair."""
-    yield from sweep(walk, limits)
+def sweep(
+    walk: BinaryWalk, limits: Ints, left: list[Floats] | None = None, best: Ints | None = None
+) -> Iterator[Stops]:
+    """The states in which the walk stops for the first policy, pair by pair.
 
-
-def sweep(walk: BinaryWalk, limits: Ints, left: list[Floats] | None = None) -> Iterator[Stops]:
-    """As `stops`; `left` receives P(not stopped | state) at the horizon, columns from -low[horizon] on."""
+    Args:
+        walk: The walk.
+        limits: Its boundary.
+        left: Receives P(not stopped | state) at the horizon, columns from -low[horizon] on.
+        best: Give up where no decision can be reached any more: other <= n - best[n, row], and mirrored.
+    """
     onward, begin = np.ones((1, 1)), 0
     last = np.zeros(1, np.int64)
     for n in range(1, walk.horizon + 1):
@@ -190,17 +216,35 @@ def sweep(walk: BinaryWalk, limits: Ints, left: list[Floats] | None = None) -> I
         columns = last[at] + 1 + step
         fine = walk.valid(n, at, columns)
         at, columns = at[fine], columns[fine]
-        yield Stops(n, at, columns, here[at, columns + low])
+        chance = here[at, columns + low]
         here[at, columns + low] = 0.0
+        yield Stops(
+            n, at, columns, chance, None if best is None or n == walk.horizon else _give_up(walk, n, here, best)
+        )
         onward, begin = here, -low
     if left is not None:
         left.append(onward)
 
 
+def _give_up(walk: BinaryWalk, n: int, here: Floats, best: Ints) -> States:
+    """Take the hopeless states out of `here`."""
+    rows, low = np.arange(len(here)), int(walk.low[n])
+    columns = np.arange(here.shape[1]) - low
+    hopeless = (rows[:, None] + columns <= n - best[n, rows, None]) & (here > 0.0)
+    at, column = np.nonzero(hopeless)
+    columns = columns[column]
+    if walk.mirrored:
+        lost = at <= n - best[n, at + columns]
+        at, columns = at[lost], columns[lost]
+    chance = here[at, columns + low]
+    here[at, columns + low] = 0.0
+    return States(at, columns, chance)
+
+
 def coefficients(walk: BinaryWalk, limits: Ints) -> Floats:
     """b_m = P(stops for the first policy | total m at the horizon) when the policies are equal."""
     total = np.zeros(1)
-    for stop in stops(walk, limits):
+    for stop in sweep(walk, limits):
         total = add_stops(walk, total, stop)
     return total
 
@@ -229,3 +273,11 @@ def lowered(mass: Floats) -> Floats:
     share = np.arange(1, degree + 1) / degree
     lowered: Floats = mass[1:] * share + mass[:-1] * share[::-1]
     return lowered
+
+
+def one_more(chances: Floats, rates: Floats) -> Floats:
+    """The binomial laws with one more try, one row for each rate."""
+    out = np.zeros((len(chances), chances.shape[1] + 1))
+    out[:, :-1] = chances * (1.0 - rates)[:, None]
+    out[:, 1:] += chances * rates[:, None]
+    return out
