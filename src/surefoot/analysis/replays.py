@@ -20,7 +20,7 @@ BLOCKED = (
     "sequential rule keeps its promise on this order; run contexts in random order."
 )
 NO_ORDER = (
-    "The order across tasks is not recorded: each task counts its own rollouts. If tasks were run one after another and "
+    "The order across tasks is not recorded: each task counts its own rollouts. If tasks were run in turn and "
     "the gain differs between them, no sequential rule keeps its promise."
 )
 HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."

@@ -1,0 +1,158 @@
+"""Replays: on made data, on the published rollouts, and at the command line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from surefoot.analysis.replays import in_blocks, replay, replay_pairs
+from surefoot.cli.main import run as surefoot
+from surefoot.reporting.evidence import evidence_figure, replay_figure
+from surefoot.rollouts.reading import read
+from surefoot.sequential import FiniteHorizonMixture, run
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "lbm1"
+published = pytest.mark.skipif(not DATA.exists(), reason="the published rollouts are not here")
+
+
+def table(**more):
+    rng = np.random.default_rng(1)
+    policy = ["new", "old"] * 40
+    score = np.where(np.array(policy) == "new", rng.random(80) ** 0.3, rng.random(80)).round(2)
+    return pl.DataFrame({"policy": policy, "score": score, **more})
+
+
+@published
+def test_published_success_stops_where_the_paper_says():
+    """Snyder et al. 2026, Table II, N-SCORE_2 and theta-SAVI, within 3 rollouts; STEP and WSR are other designs."""
+    found = replay(read(DATA / "Fig4_AB.csv"), "LBM finetuned", "Single Task", randomised=True)
+    stops = {(c.task, stop.name): stop.pairs if stop.decided else None for c in found.comparisons for stop in c.stops}
+    expected = {
+        "DumpVegetablesFromSmallToLargeContainer": (None, None),
+        "PutContainersOnPlate": (None, None),
+        "PutFruitInLargeContainerAndCoverWithPlate": (46, 45),
+        "SeparateFruitsVegetablesIntoContainers": (98, 98),
+        "TurnLargeContainerUpsideDown": (None, None),
+        "BikeRotorInstall": (None, None),
+        "CutAppleIntoSlices": (None, None),
+        "CleanLitterBox": (None, None),
+        "ClearKitchenCounter": (25, 30),
+        "SetUpBreakfastTable": (19, 19),
+    }
+    for task, numbers in expected.items():
+        for name, number in zip(("N-SCORE", "theta-SAVI"), numbers, strict=True):
+            pairs = stops[task, name]
+            assert (pairs is None) == (number is None), (task, name)
+            assert pairs is None or abs(pairs - number) <= 3, (task, name, pairs)
+
+
+@published
+def test_published_progress_needs_fewer_rollouts_with_the_mixture():
+    found = replay(read(DATA / "Fig5_C.csv"), "LBM Finetuned", "Single Task", horizon=200)
+    assert found.total("FHM") <= 0.87 * found.total("N-SCORE")
+    stops = [[stop.pairs if stop.decided else None for stop in c.stops[:2]] for c in found.comparisons]
+    assert stops == [[41, 65], [136, 185], [17, 16], [21, 19], [None, None]]
+    assert (found.total("FHM"), found.undecided("FHM"), found.batch) == (830, 1, 2000)
+    assert any("the surplus is left out" in note for note in found.notes)
+
+
+@published
+def test_pooling_tasks_of_unknown_order_is_warned_about():
+    found = replay(read(DATA / "Fig5_C.csv"), "LBM Finetuned", "Single Task", pooled=True)
+    assert any("The order across tasks is not recorded" in note for note in found.notes)
+
+
+def test_a_replay_is_the_run_of_the_rule():
+    frame = table()
+    found = replay(read(frame), "new", "old")
+    first, second = (frame.filter(pl.col("policy") == p)["score"].to_list() for p in ("new", "old"))
+    states = run(FiniteHorizonMixture(40, binary=False), zip(first, second, strict=True))
+    stop = found.comparisons[0].stops[0]
+    assert (stop.name, stop.pairs, stop.verdict) == ("FHM", states[-1].pairs, states[-1].verdict)
+    assert stop.evidence == tuple(state.evidence for state in states)
+    assert type(found).from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_pairs_follow_the_environment_not_the_row():
+    conditions = [i // 2 for i in range(80)]
+    found = replay(read(table(condition=[str(c) for c in conditions])), "new", "old")
+    mixed = table(condition=[str(c) for c in conditions]).sample(fraction=1.0, shuffle=True, seed=3)
+    other = replay(read(mixed), "new", "old")
+    assert found.comparisons[0].pairs == other.comparisons[0].pairs == 40
+    assert "theta-SAVI" not in found.rules
+
+
+def test_blocked_order_is_warned_about_and_random_order_is_not():
+    blocked = [f"scene {i // 20}" for i in range(80)]
+    rng = np.random.default_rng(0)
+    mixed = rng.permutation(blocked).tolist()
+    assert any("blocked by session" in n for n in replay(read(table(session=blocked)), "new", "old").notes)
+    assert not any("blocked" in n for n in replay(read(table(session=mixed)), "new", "old").notes)
+    tasks = replay(read(table(task=blocked)), "new", "old", pooled=True)
+    assert any("blocked by task" in note for note in tasks.notes)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "blocked"),
+    [
+        ("aaaaabbbbbccccc", True),
+        ("abcabcabcabcabc", False),
+        ("aaaaaaaaaaaaaaa", False),
+        ("abcdefghijklmno", False),
+        ("aaabbb", False),
+    ],
+)
+def test_blocks_are_runs_longer_than_chance(contexts, blocked):
+    assert in_blocks(tuple(contexts)) is blocked
+
+
+def test_exact_and_savi_rules_are_shown_only_where_they_hold():
+    pairs = [(1.0, 0.0), (1.0, 1.0), (0.0, 0.0)] * 10
+    assert replay_pairs(pairs).rules == ("FHM", "N-SCORE", "WSR")
+    assert "theta-SAVI" in replay_pairs(pairs, randomised=True, shared=False).rules
+    assert "theta-SAVI" not in replay_pairs(pairs, randomised=True, shared=True).rules
+    assert "theta-SAVI" not in replay_pairs([(0.5, 0.2)] * 5, randomised=True, shared=False).rules
+
+
+def test_the_command_prints_stops_totals_and_a_figure(tmp_path, capsys):
+    table().write_csv(tmp_path / "results.csv")
+    figure = tmp_path / "evidence.svg"
+    code = surefoot(
+        ["replay", str(tmp_path / "results.csv"), "--first", "new", "--second", "old", "--figure", str(figure)]
+    )
+    out = capsys.readouterr().out
+    assert code == 0
+    assert "FHM" in out
+    assert "saved" in out
+    assert figure.read_text().startswith("<?xml")
+    assert surefoot(["replay", str(tmp_path / "results.csv"), "--first", "new", "--second", "old", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["type"] == "Replay"
+
+
+def test_the_command_reads_plain_pairs(tmp_path, capsys):
+    path = tmp_path / "pairs.csv"
+    path.write_text("first,second\n" + "1,0\n" * 12)
+    assert surefoot(["replay", str(path), "--claim", "either"]) == 0
+    assert "first v second" in capsys.readouterr().out
+    np.save(tmp_path / "pairs.npy", np.array([[1.0, 0.0]] * 12))
+    assert surefoot(["replay", str(tmp_path / "pairs.npy")]) == 0
+    np.save(tmp_path / "bad.npy", np.zeros(3))
+    assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
+    assert "two columns" in capsys.readouterr().err
+    path.write_text("1,0\n1,x\n")
+    assert surefoot(["replay", str(path)]) == 65
+    assert "pairs.csv, row 2: a row must hold two scores" in capsys.readouterr().err
+    path.write_text("1,0\n2,0\n")
+    assert surefoot(["replay", str(path)]) == 64
+    assert surefoot(["replay", str(path), "--first", "new"]) == 64
+    assert surefoot(["replay", str(tmp_path / "none.csv")]) == 65
+
+
+def test_figures_mark_the_threshold_and_the_decision():
+    pairs = [(1.0, 0.0)] * 12
+    drawn = replay_figure(replay_pairs(pairs))
+    assert "decides\nat 20" in [text.get_text() for text in drawn.axes[0].texts]
+    one = evidence_figure({"rule": [2.0, 5.0]}, 20.0, title="new v old")
+    assert [text.get_text() for text in one.axes[0].get_legend().get_texts()] == ["rule, undecided"]

@@ -1,0 +1,105 @@
+"""Planning a sequential comparison, and admitting a rule."""
+
+import json
+
+import numpy as np
+import pytest
+
+from surefoot import Scores, plan_sequential
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.sequential import FiniteHorizonMixture, FixedSize, NScore, Savi, Wsr, admit, simulate
+from surefoot.sequential.admission import admitted
+
+
+def test_a_plan_is_the_simulation_summed_up():
+    rule = FiniteHorizonMixture(50, binary=True)
+    plan = plan_sequential(rule, 0.8, 0.5, rng=3, runs=500)
+    rng = np.random.default_rng(3)
+    first, second = (rng.random((500, 50)) < 0.8), (rng.random((500, 50)) < 0.5)
+    # the planner draws failures below one minus the rate
+    rng = np.random.default_rng(3)
+    first, second = (rng.random((500, 50)) >= 1 - 0.8).astype(float), (rng.random((500, 50)) >= 1 - 0.5).astype(float)
+    done = simulate(rule, first, second)
+    assert plan.expected_pairs == pytest.approx(done.mean_pairs)
+    assert plan.power == pytest.approx(done.share(Verdict.BETTER))
+    assert sum(plan.stopping) == pytest.approx(1.0)
+    assert sum(plan.chances.values()) == pytest.approx(1.0)
+    assert plan.quantile(0.5) == int(np.sort(done.stopping_times)[249])
+    assert 0.0 < plan.saving < 1.0
+    assert Record.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_laws_may_be_chances_or_pilot_scores():
+    rule = FiniteHorizonMixture(40)
+    chances = plan_sequential(rule, {0.0: 0.1, 0.5: 0.4, 1.0: 0.5}, {0.0: 0.5, 0.5: 0.4, 1.0: 0.1}, rng=1, runs=300)
+    assert (chances.first, chances.second) == pytest.approx((0.7, 0.3))
+    pilot = plan_sequential(
+        rule, Scores([0.0] + [0.5] * 4 + [1.0] * 5), Scores([0.0] * 5 + [0.5] * 4 + [1.0]), rng=1, runs=300
+    )
+    assert pilot.stopping == chances.stopping
+    tied = plan_sequential(rule, 0.7, 0.5, rng=1, runs=2000, correlation=0.8)
+    loose = plan_sequential(rule, 0.7, 0.5, rng=1, runs=2000)
+    assert tied.power > loose.power  # a shared environment helps a betting rule
+
+
+def test_power_is_about_the_right_verdict():
+    assert plan_sequential(Wsr(60, claim="either"), 0.2, 0.9, rng=1, runs=200).power > 0.9
+    assert plan_sequential(Wsr(60), 0.2, 0.9, rng=1, runs=200).power == 0.0
+    assert plan_sequential(Wsr(60, claim="same", margin=0.5), 0.5, 0.5, rng=1, runs=200).power > 0.5
+
+
+def test_the_same_seed_is_the_same_plan():
+    one, other = (plan_sequential(NScore(30, bins=2), 0.9, 0.4, rng=5, runs=100) for _ in range(2))
+    assert one == other
+    assert one.seed == 5
+    assert "seed 5" in str(one)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"first": 1.2}, "`first` must be between 0 and 1"),
+        ({"first": {0.0: 0.5, 1.0: 0.6}}, "`first` must hold chances that sum to 1"),
+        ({"second": {0.0: 0.5, 3.0: 0.5}}, r"`second` must hold scores in \[0, 1\]"),
+        ({"runs": 0}, "`runs` must be at least 1"),
+        ({"correlation": 1.0}, "`correlation` must be strictly between -1 and 1"),
+    ],
+)
+def test_bad_plans_are_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        plan_sequential(Wsr(9), **{"first": 0.5, "second": 0.5, "rng": 1, **arguments})
+
+
+def test_chance_must_be_asked_for():
+    with pytest.raises(TypeError, match="`rng` must be"):
+        plan_sequential(Wsr(9), 0.5, 0.5, rng=None)
+
+
+@pytest.mark.parametrize("environments", ["one", "shared", "independent", "stratified"])
+@pytest.mark.parametrize("randomised", [True, False])
+@pytest.mark.parametrize("rule", [FiniteHorizonMixture(9), NScore(9), Wsr(9)])
+def test_betting_rules_hold_everywhere(rule, environments, randomised):
+    assert admit(rule, environments, randomised=randomised) is rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "environments", "randomised", "words"),
+    [
+        (Savi(9), "shared", True, "must hold for shared environments; got theta-SAVI. Both rollouts of a pair share"),
+        (Savi(9), "stratified", True, "must hold for stratified environments"),
+        (Savi(9), "independent", False, "must hold for an order that was not randomised; got theta-SAVI"),
+        (FixedSize(9, binary=True, paired=False), "shared", True, "Use ExactPairedBinary for success"),
+        (FixedSize(9), "one", False, "Use a betting rule, such as FiniteHorizonMixture"),
+        (Wsr(9), "several", True, "`environments` must be one of one, shared, independent, stratified"),
+    ],
+)
+def test_a_rule_that_does_not_hold_is_refused(rule, environments, randomised, words):
+    with pytest.raises(ValueError, match=words):
+        admit(rule, environments, randomised=randomised)
+
+
+def test_the_admitted_are_those_that_hold():
+    rules = [FiniteHorizonMixture(9), Savi(9), FixedSize(9, binary=True)]
+    assert admitted(rules, "shared", randomised=True) == [rules[0], rules[2]]
+    assert admitted(rules, "independent", randomised=False) == [rules[0]]

@@ -1,0 +1,125 @@
+"""Many policies, sequentially."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from scipy import special
+
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.sequential import RankingRule, run_ranking
+
+NAMES = ("a", "b", "c", "d")
+
+
+def rounds(rates, size, seed):
+    rng = np.random.default_rng(seed)
+    return [
+        dict(zip(NAMES, (rng.random(len(rates)) < rates).astype(float).tolist(), strict=False)) for _ in range(size)
+    ]
+
+
+def test_clear_policies_are_put_in_order_and_dropped_when_settled():
+    rule = RankingRule(NAMES, 150, binary=True)
+    states = run_ranking(rule, rounds((0.95, 0.6, 0.25, 0.02), 150, 1))
+    last = states[-1]
+    assert last.ranks == ((1, 1), (2, 2), (3, 3), (4, 4))
+    assert last.letters.letters == ("a", "b", "c", "d")
+    assert last.finished
+    assert last.running == ()
+    assert last.rollouts_used < 4 * last.rounds  # somebody was dropped before the end
+    assert last.rollouts_used == sum(len(state.running) for state in [rule.start(), *states[:-1]])
+    assert last.verdict("a", "d") is Verdict.BETTER
+    assert last.verdict("d", "a") is Verdict.WORSE
+    for state, later in itertools.pairwise(states):
+        assert set(later.running) <= set(state.running)
+        for before, after in zip(state.verdicts, later.verdicts, strict=True):
+            assert before in (Verdict.UNDECIDED, after)  # final
+
+
+def test_adjusted_p_values_never_rise():
+    states = run_ranking(RankingRule(NAMES, 60), rounds((0.9, 0.6, 0.5, 0.2), 60, 2))
+    for one, other in itertools.permutations(NAMES, 2):
+        found = [state.p_value(one, other) for state in states]
+        assert all(a >= b for a, b in itertools.pairwise(found))
+
+
+def test_holm_never_finds_less_than_bonferroni_and_sometimes_more():
+    more = 0
+    for seed in range(6):
+        table = rounds((0.95, 0.75, 0.4, 0.1), 120, seed)
+        holm = run_ranking(RankingRule(NAMES, 120, binary=True), table)[-1]
+        plain = run_ranking(RankingRule(NAMES, 120, binary=True, adjusting="bonferroni"), table)[-1]
+        assert holm.rounds <= plain.rounds
+        more += holm.rollouts_used < plain.rollouts_used
+    assert more
+
+
+@pytest.mark.parametrize("adjusting", ["holm", "bonferroni"])
+def test_intervals_agree_with_verdicts(adjusting):
+    rule = RankingRule(("a", "b", "c"), 80, adjusting=adjusting)
+    said = set()
+    for state in run_ranking(rule, rounds((0.9, 0.5, 0.2), 80, 3)):
+        for one, other in itertools.permutations(rule.names, 2):
+            seen, verdict = state.interval(one, other), state.verdict(one, other)
+            said.add(verdict)
+            if adjusting == "holm":
+                assert (seen.low > 0, seen.high < 0) == (verdict is Verdict.BETTER, verdict is Verdict.WORSE)
+            elif seen.low > 0 or seen.high < 0:
+                assert verdict is (Verdict.BETTER if seen.low > 0 else Verdict.WORSE)
+            assert seen.confidence == 0.95
+    assert said == {Verdict.BETTER, Verdict.WORSE, Verdict.UNDECIDED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rates", [(0.5, 0.5, 0.5), (0.8, 0.4, 0.4), (0.9, 0.9, 0.5)])
+def test_no_false_verdict_among_all_pairs(rates):
+    """Family-wise error at any moment: the last state holds every verdict ever given."""
+    runs, wrong = 250, 0
+    rule = RankingRule(("a", "b", "c"), 60, confidence=0.9, binary=True)
+    for seed in range(runs):
+        last = run_ranking(rule, rounds(rates, 60, 1000 + seed))[-1]
+        wrong += any(
+            (verdict in (Verdict.BETTER, Verdict.WORSE) and (rates[i] > rates[j]) != (verdict is Verdict.BETTER))
+            or (rates[i] == rates[j] and verdict is not Verdict.UNDECIDED)
+            for (i, j), verdict in zip(itertools.combinations(range(3), 2), last.verdicts, strict=True)
+        )
+    assert wrong == 0 or special.betainc(wrong, runs - wrong + 1, 0.1) > 1e-4
+
+
+def test_a_ranking_comes_back_from_json():
+    rule = RankingRule(("a", "b", "c"), 30)
+    state = run_ranking(rule, rounds((0.9, 0.5, 0.2), 12, 4))[-1]
+    assert Record.from_dict(json.loads(json.dumps(state.to_dict()))) == state
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: RankingRule(("a",)), "`names` must be two or more different policies"),
+        (lambda: RankingRule(("a", "a")), "`names` must be two or more different policies"),
+        (lambda: RankingRule(("a", "b"), 0), "`horizon` must be at least 1"),
+        (lambda: RankingRule(("a", "b"), confidence=95), "Write 0.95 for 95%"),
+        (lambda: RankingRule(("a", "b"), adjusting="none"), "`adjusting` must be one of holm, bonferroni"),
+    ],
+)
+def test_bad_declarations_are_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_bad_rounds_are_refused():
+    rule = RankingRule(("a", "b"), 2)
+    state = rule.start()
+    with pytest.raises(ValueError, match=r"`scores` must name the running policies \['a', 'b'\]; got \['a'\]"):
+        rule.step(state, {"a": 1.0})
+    with pytest.raises(ValueError, match="must be in the range"):
+        rule.step(state, {"a": 1.0, "b": 1.5})
+    last = run_ranking(rule, [{"a": 1.0, "b": 1.0}] * 2)[-1]
+    with pytest.raises(ValueError, match="A ranking is final"):
+        rule.step(last, {"a": 1.0, "b": 1.0})
+    with pytest.raises(ValueError, match="`second` must be another of a, b"):
+        last.verdict("a", "x")
+    assert "2 places are open after 2 rounds and 4 rollouts (at most 4)." in str(last)
