@@ -6,15 +6,16 @@ pair; `a` is the group of the best.
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from surefoot import _check
 from surefoot.core.record import Record
 
 MOST = 1_000  # groups listed before giving up
-READABLE = 26  # groups a reader can use
+READABLE = 10  # letters of one policy that a reader can use
 WORK = 200_000  # steps of the search before giving up: it never hangs
 
 
@@ -39,7 +40,7 @@ class Letters(Record):
     @property
     def readable(self) -> bool:
         """Whether there are few enough letters to be read."""
-        return self.complete and len(self.groups) <= READABLE
+        return self.complete and max(len(re.sub(r"\d", "", own)) for own in self.letters) <= READABLE
 
     def of(self, name: str) -> str:
         """The letters of one policy."""
@@ -96,11 +97,11 @@ def compact_letters(
     for number, group in enumerate(members):
         for index in group:
             own[index] += _letter(number)
-    notes: tuple[str, ...] = ()
-    if len(members) > READABLE:
-        notes = (f"{len(members):,} letters are too many to read: use the rank intervals instead.",)
     groups = tuple(tuple(ordered[index] for index in group) for group in members)
-    return Letters(ordered, tuple(own), groups, True, notes)
+    found = Letters(ordered, tuple(own), groups)
+    if found.readable:
+        return found
+    return replace(found, notes=(f"{len(groups):,} letters are too many to read: use the rank intervals instead.",))
 
 
 def _ordered(names: Sequence[str], estimates: Sequence[float] | None) -> tuple[str, ...]:
