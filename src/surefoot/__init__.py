@@ -16,6 +16,7 @@ _HOMES = {
     "Band": "surefoot.core.bands",
     "Bound": "surefoot.core.interval",
     "Certified": "surefoot.core.certified",
+    "Client": "surefoot.console.client",
     "Comparison": "surefoot.analysis.comparisons",
     "DataError": "surefoot.errors",
     "Gain": "surefoot.core.gain",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.measures import success_rate as success_rate
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.replays import replay as replay
+    from surefoot.console.client import Client as Client
     from surefoot.core.bands import Band as Band
     from surefoot.core.certified import Certified as Certified
     from surefoot.core.gain import Gain as Gain

@@ -45,7 +45,7 @@ class Api:
             (f"{turn}/record", self.record, "POST"),
             (f"{turn}/undo", self.undo, "POST"),
             (f"{turn}/void", self.void, "POST"),
-            (f"{turn}/release", self.release, "POST"),
+            ("/release", self.release, "POST"),
             ("/checks", self.check, "POST"),
             ("/amend", self.amend, "POST"),
             ("/unblind", self.unblind, "POST"),
@@ -126,10 +126,10 @@ class Api:
         return JSONResponse(await self.desk.ask(self.desk.void, session, request.path_params["number"], reason, note))
 
     async def release(self, request: Request) -> Response:
-        """Hand back a turn that will not be run."""
+        """Hand back the turns of a holder who will not run them."""
         session = self.door.enter(request)
-        Fields(await request.body(), ())
-        return JSONResponse(await self.desk.ask(self.desk.release, session, request.path_params["number"]))
+        holder = Fields(await request.body(), ("holder",)).text("holder", most=200) or session.holder
+        return JSONResponse(await self.desk.ask(self.desk.release, session, holder))
 
     async def check(self, request: Request) -> Response:
         """Log a session's checklist."""

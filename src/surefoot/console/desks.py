@@ -217,16 +217,16 @@ class Desk:
             self._study.void(number, reason=reason, note=note)
         return {"turn": number, "repeated": repeated, "status": self._status()}
 
-    def release(self, session: Session, number: int) -> dict[str, Any]:
-        """Hand a turn back; one's own, or as the owner anybody's."""
-        self._study.refresh()
-        _found(self._study.fold, number)
-        holder = self._study.fold.leases.get(number, ("", ""))[0]
+    def release(self, session: Session, holder: str) -> dict[str, Any]:
+        """Hand back every turn of a holder: one's own, or as the owner anybody's."""
         if session.browser and session.role != "owner" and holder != session.holder:
-            raise Refusal(403, f"Turn {number} is held by {holder}.", "The owner can hand it back.")
+            raise Refusal(403, f"Those turns are held by {holder}.", "The owner can hand them back.")
+        self._study.refresh()
         self._study.author = session.author
-        self._study.release(number)
-        return {"turn": number, "status": self._status()}
+        turns = self._study.fold.held(_now(), holder)
+        for turn in turns:
+            self._study.release(turn)
+        return {"released": len(turns), "status": self._status()}
 
     def check(self, session: Session, items: list[str], note: str) -> dict[str, Any]:
         """Log a session's checklist."""

@@ -132,7 +132,7 @@ def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
     marks = tuple((place.y(power), _power(power)) for power in range(int(low), int(high) + 1, every))
     last = rows[-1]["evidence"]
     return Curve(
-        "Evidence against pairs",
+        "Evidence, pair by pair",
         f"Evidence is {last:.3g} after {rows[-1]['pairs']} pairs; the rule decides at {threshold:.3g}.",
         place.line(zip((row["pairs"] for row in rows), logs, strict=True)),
         "",

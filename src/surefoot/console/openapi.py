@@ -75,6 +75,7 @@ SCHEMAS: dict[str, Any] = {
         "properties": {
             "turn": {"type": "integer"},
             "repeated": {"type": "boolean", "description": "It had been done before; nothing changed."},
+            "released": {"type": "integer"},
             "plan": {"type": "object"},
             "status": _ref("Status"),
         },
@@ -105,7 +106,7 @@ BODIES: dict[str, Any] = {
     "void": _object(
         ("reason",), reason={**TEXT, "description": "One that the plan names."}, note={**TEXT, "maxLength": 2000}
     ),
-    "release": _object(),
+    "release": _object(holder={**TEXT, "maxLength": 200, "description": "Your own turns when left out."}),
     "check": _object(
         items={"type": "array", "maxItems": 50, "items": TEXT},
         note={**TEXT, "maxLength": 2000},
@@ -129,7 +130,7 @@ OPERATIONS = (
     ("/turns/{number}/record", "post", "record", "Keep a turn's result, once.", "Done", (404, 409)),
     ("/turns/{number}/undo", "post", "undo", "Take back a turn's result.", "Done", (404, 409)),
     ("/turns/{number}/void", "post", "void", "Declare that the turn's block does not count.", "Done", (404, 409)),
-    ("/turns/{number}/release", "post", "release", "Hand back a turn that will not be run.", "Done", (404,)),
+    ("/release", "post", "release", "Hand back turns that will not be run.", "Done", (409,)),
     ("/checks", "post", "check", "Log a session's checklist.", "Done", ()),
     ("/amend", "post", "amend", "Owner: change the plan.", "Done", (409,)),
     ("/unblind", "post", "unblind", "Owner: reveal which policy each code meant.", "Done", (409,)),
