@@ -48,11 +48,11 @@ def bonferroni_gains(
         What the method of one pair assumes; nothing about how the pairs depend on one another.
 
     Example:
-        >>> from surefoot import Tally
-        >>> from surefoot.stats import bonferroni_gains, newcombe
-        >>> pairs = [(Tally(45, 50), Tally(20, 50)), (Tally(45, 50), Tally(40, 50))]
-        >>> [str(gain.verdict) for gain in bonferroni_gains(pairs, newcombe)]
-        ['better', 'undecided']
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import bonferroni_gains
+        >>> new, old, base = Scores([0.9, 0.8, 1.0] * 20), Scores([0.8, 0.9, 0.9] * 20), Scores([0.2, 0.4] * 30)
+        >>> [str(gain.verdict) for gain in bonferroni_gains([(new, old), (new, base), (old, base)])]
+        ['undecided', 'better', 'better']
 
     Reference:
         Dunn (1961), "Multiple comparisons among means".
@@ -88,11 +88,11 @@ def holm_gains(
         depend on one another. Each pair counts as two hypotheses, one per direction.
 
     Example:
-        >>> from surefoot import Tally
-        >>> from surefoot.stats import holm_gains, newcombe
-        >>> pairs = [(Tally(45, 50), Tally(20, 50)), (Tally(45, 50), Tally(40, 50))]
-        >>> [str(gain.verdict) for gain in holm_gains(pairs, newcombe)]
-        ['better', 'undecided']
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import holm_gains
+        >>> new, old, base = Scores([0.9, 0.8, 1.0] * 20), Scores([0.8, 0.9, 0.9] * 20), Scores([0.2, 0.4] * 30)
+        >>> [str(gain.verdict) for gain in holm_gains([(new, old), (new, base), (old, base)])]
+        ['undecided', 'better', 'better']
 
     Reference:
         Holm (1979); Strassburger and Bretz (2008), "Compatible simultaneous lower confidence bounds for the Holm

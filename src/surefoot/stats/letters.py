@@ -98,10 +98,10 @@ def compact_letters(
         for index in group:
             own[index] += _letter(number)
     groups = tuple(tuple(ordered[index] for index in group) for group in members)
-    found = Letters(ordered, tuple(own), groups)
-    if found.readable:
-        return found
-    return replace(found, notes=(f"{len(groups):,} letters are too many to read: use the rank intervals instead.",))
+    shown = Letters(ordered, tuple(own), groups)
+    if shown.readable:
+        return shown
+    return replace(shown, notes=(f"{len(groups):,} letters are too many to read: use the rank intervals instead.",))
 
 
 def _ordered(names: Sequence[str], estimates: Sequence[float] | None) -> tuple[str, ...]:

@@ -108,13 +108,13 @@ def rank_policies(
         What the method of one pair assumes; nothing about how the pairs depend on one another.
 
     Example:
-        >>> from surefoot import Tally
-        >>> from surefoot.stats import newcombe, rank_policies
-        >>> found = rank_policies({"old": Tally(20, 50), "new": Tally(46, 50), "mid": Tally(30, 50)}, using=newcombe)
-        >>> print(found)
-        new  92.0%  rank 1  a
-        mid  60.0%  rank 2 to 3  b
-        old  40.0%  rank 2 to 3  b
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import rank_policies
+        >>> new, old, base = Scores([0.9, 0.8, 1.0] * 20), Scores([0.8, 0.9, 0.9] * 20), Scores([0.2, 0.4] * 30)
+        >>> print(rank_policies({"base": base, "old": old, "new": new}))
+        new   0.900  rank 1 to 2  a
+        old   0.867  rank 1 to 2  a
+        base  0.300  rank 3  b
 
     Reference:
         Piepho (2004) for the letters; Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks", for
@@ -164,11 +164,11 @@ def against_baseline(
         The baseline was named before the data were seen; what the method of one pair assumes.
 
     Example:
-        >>> from surefoot import Tally
-        >>> from surefoot.stats import against_baseline, newcombe
-        >>> found = against_baseline({"old": Tally(20, 50), "new": Tally(46, 50)}, "old", using=newcombe)
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import against_baseline
+        >>> found = against_baseline({"base": Scores([0.2, 0.4] * 30), "new": Scores([0.9, 0.8, 1.0] * 20)}, "base")
         >>> print(found)
-        new against old: +52.0 points [+34.0, +65.6] n=100 (95% Newcombe interval): the first is better.
+        new against base: +0.600 [+0.498, +0.646] n=60 (95% betting interval): the first is better.
 
     Reference:
         Dunnett (1955), "A multiple comparison procedure for comparing several treatments with a control", for
