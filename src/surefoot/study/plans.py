@@ -84,6 +84,8 @@ class Plan(Record):
     def __post_init__(self) -> None:
         for name in ("policies", "tasks", "conditions", "void_reasons"):
             object.__setattr__(self, name, _names(getattr(self, name), name))
+        for name in ("title", "reset"):
+            _check.instance(getattr(self, name), name, str)
         if len(self.policies) < 2:
             raise ValueError(f"`policies` must name at least two policies; got {len(self.policies)}.")
         for name, options in (("claim", Claim), ("environments", Environments), ("rule", RuleName)):

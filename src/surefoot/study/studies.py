@@ -281,6 +281,8 @@ class Study:
         _said(reason)
 
         def write(fold: Fold) -> Event:
+            if "blinded" in changes:
+                raise StudyError("`blinded` cannot be amended: unblind the study, which reveals its seed.")
             fixed = [name for name in ("policies", "measure", "environments") if name in changes and fold.turns]
             if fixed:
                 raise StudyError(f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
