@@ -52,7 +52,9 @@ class Client:
         self.holder = holder or f"{socket.gethostname()}-{secrets.token_hex(3)}"
         self.patience = _check.positive(patience, "patience")
         self._attempts: dict[int, int] = {}
-        direct = {} if parts.hostname in ("localhost", "127.0.0.1", "::1") else None  # no proxy to this machine
+        direct: dict[str, str] | None = (
+            {} if parts.hostname in ("localhost", "127.0.0.1", "::1") else None
+        )  # no proxy to this machine
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler(direct), _NoRedirect())
 
     def __repr__(self) -> str:
