@@ -246,7 +246,7 @@ def test_the_kernel_that_is_simulated_is_the_interval_that_is_given():
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize(("labels", "rate"), SETTINGS)
 def test_coverage_of_rates_in_full(labels, rate, judge):
-    draws = 4000
+    draws = 2000
     for balanced in (False, True):
         assert corrected_coverage(labels, rate, judge, draws, 27, balanced) >= least(draws)
     assert powered_coverage(labels, rate, judge, draws, 28) >= least(draws)
@@ -256,7 +256,7 @@ def test_coverage_of_rates_in_full(labels, rate, judge):
 @pytest.mark.parametrize("kind", ["success", "score"])
 @pytest.mark.parametrize(("labels", "rate"), SETTINGS)
 def test_coverage_of_means_in_full(labels, rate, kind):
-    assert mean_coverage(labels, rate, kind, 4000, 29) >= least(4000)
+    assert mean_coverage(labels, rate, kind, 2000, 29) >= least(2000)
 
 
 # --- Prediction-powered mean

@@ -193,6 +193,12 @@ def test_error_foreseen_for_the_same_design_is_the_error_found():
     assert Record.from_dict(found.to_dict()) == found
 
 
+def test_arrays_and_booleans_are_outcomes_too():
+    table = np.array([[True, False, True], [True, True, False]])
+    assert mean_over_tasks(table) == mean_over_tasks([[1, 0, 1], [1, 1, 0]])
+    assert cluster_rate(table.ravel(), list("aabbcc")) == cluster_rate([1, 0, 1, 1, 1, 0], list("aabbcc"))
+
+
 def test_repeats_of_scores_and_of_all_successes():
     found = mean_over_tasks([[1.5, 2.0, 0.5], [1.0, 2.5, 0.0]], low=0, high=3)
     assert (found.method, found.scale) == ("clustered t", "score")

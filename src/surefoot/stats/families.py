@@ -60,7 +60,7 @@ def bonferroni_gains(
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     _some(pairs)
     share = 1.0 - (1.0 - confidence) / len(pairs)
-    kept = [_pair(pair, using, share) for pair in pairs]
+    kept = [_pair(pair, using or _usual(*pair), share) for pair in pairs]
     over = f", Bonferroni over {len(pairs):,}" if len(pairs) > 1 else ""
     found = []
     for pair, (interval, p_value, method) in zip(pairs, kept, strict=True):
@@ -79,13 +79,15 @@ def holm_gains(
 
     Args:
         pairs: First and second of every comparison in the family.
-        using: The method of one pair; the exact gain for tallies and the betting gain for scores if not given.
+        using: The method of one pair, with half of its error on each side; the score interval of Miettinen and
+            Nurminen for tallies and the betting gain for scores if not given.
         confidence: The chance that all intervals hold together.
         margin: The gain that would not matter.
 
     Assumptions:
-        What the method of one pair assumes, with half of its error on each side; nothing about how the pairs
-        depend on one another. Each pair counts as two hypotheses, one per direction.
+        What the method of one pair assumes, with at most half of its error on each side (`exact_gain` does not
+        promise that; use it with `bonferroni_gains`); nothing about how the pairs depend on one another. Each
+        pair counts as two hypotheses, one per direction.
 
     Example:
         >>> from surefoot import Scores
@@ -106,7 +108,7 @@ def holm_gains(
     open_ = 2 * len(pairs)
     while True:
         # two one-sided bounds at error / open_ each are one interval at this confidence
-        kept = [_pair(pair, using, 1.0 - 2.0 * error / open_) for pair in pairs]
+        kept = [_pair(pair, using or _even(*pair), 1.0 - 2.0 * error / open_) for pair in pairs]
         above |= {i for i, (interval, _, _) in enumerate(kept) if interval.low > margin}
         below |= {i for i, (interval, _, _) in enumerate(kept) if interval.high < -margin}
         left = 2 * len(pairs) - len(above) - len(below)
@@ -134,12 +136,20 @@ def _holm_p(p_values: list[float | None]) -> list[float | None]:
     return list(both[: len(known)])
 
 
-def _pair(pair: tuple[Policy, Policy], using: Using | None, confidence: float) -> tuple[Interval, float | None, str]:
-    first, second = pair
-    result = (using or _usual(first, second))(first, second, confidence=confidence)
+def _pair(pair: tuple[Policy, Policy], using: Using, confidence: float) -> tuple[Interval, float | None, str]:
+    result = using(*pair, confidence=confidence)
     if isinstance(result, Interval):
         return result, None, result.method
     return result.interval, result.p_value, result.method
+
+
+def _even(first: Policy, second: Policy) -> Using:
+    """A method with half of its error on each side; the exact gain shares it as the data happen to fall."""
+    if isinstance(first, Tally) and isinstance(second, Tally):
+        from surefoot import stats
+
+        return cast("Using", stats.miettinen_nurminen)
+    return _usual(first, second)
 
 
 def _usual(first: Policy, second: Policy) -> Using:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from surefoot import _check
@@ -74,12 +74,14 @@ class AgainstBaseline(Record):
         names: The others, in the order given.
         gains: The gain of each over the baseline.
         confidence: The chance that all of it holds together.
+        policies: The data of the baseline, then of each of `names`.
     """
 
     baseline: str
     names: tuple[str, ...]
     gains: tuple[Gain, ...]
     confidence: float
+    policies: tuple[Record, ...] = ()
 
     def __str__(self) -> str:
         rows = [f"{name} against {self.baseline}: {gain}" for name, gain in zip(self.names, self.gains, strict=True)]
@@ -133,7 +135,7 @@ def rank_policies(
         names,
         tuple(level[name] for name in names),
         pairs,
-        tuple(gains),
+        tuple(map(_light, gains)),
         rank_intervals(names, pairs, verdicts),
         letters,
         float(confidence),
@@ -181,7 +183,8 @@ def against_baseline(
         raise ValueError("`policies` must hold a policy besides the baseline; got none.")
     data = [(policies[name], policies[baseline]) for name in names]
     gains = adjusting(data, using, confidence=confidence, margin=margin)
-    return AgainstBaseline(baseline, names, tuple(gains), float(confidence))
+    kept = tuple(policies[name] for name in (baseline, *names))
+    return AgainstBaseline(baseline, names, tuple(map(_light, gains)), float(confidence), kept)
 
 
 def rank_intervals(
@@ -225,6 +228,11 @@ def rank_intervals(
 
 
 _APART = (Verdict.BETTER, Verdict.WORSE)
+
+
+def _light(gain: Gain) -> Gain:
+    """The gain without its data: a family keeps each policy's once, not once per pair."""
+    return replace(gain, interval=replace(gain.interval, data=()), data=())
 
 
 def _estimate(name: str, data: Policy) -> float:

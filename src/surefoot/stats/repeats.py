@@ -268,7 +268,7 @@ def _advice(parts: dict[str, float], runs: int, tasks: int) -> tuple[str, ...]:
 def _table(outcomes: Sequence[Sequence[float]]) -> Floats:
     import numpy as np
 
-    rows: list[Any] = [list(row) for row in outcomes]
+    rows: list[Any] = _rows(outcomes)
     if not rows or len(rows[0]) < 2:
         raise ValueError(
             "`outcomes` must hold at least 1 run of at least 2 tasks. One task cannot show how tasks differ."
@@ -282,8 +282,12 @@ def _table(outcomes: Sequence[Sequence[float]]) -> Floats:
     return np.asarray(kept)
 
 
+def _rows(outcomes: Any) -> list[Any]:
+    return [list(row) for row in (outcomes.tolist() if hasattr(outcomes, "tolist") else outcomes)]
+
+
 def _scores(outcomes: Sequence[Sequence[float]], low: float, high: float) -> Scores:
-    return Scores([float(value) for row in outcomes for value in row], low, high)
+    return Scores([value for row in _rows(outcomes) for value in row], low, high)
 
 
 def _interval(
