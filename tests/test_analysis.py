@@ -49,7 +49,9 @@ def test_a_cluster_column_is_believed():
 
 
 def test_measurements_per_policy_and_task_count_every_rollout():
-    rollouts = table(policy=["a", "a", "b", "b"], task=["x", "y", "x", "y"], success=[1, 0, 1, 1], score=[1.0, 0.5, 1.0, 1.0])
+    rollouts = table(
+        policy=["a", "a", "b", "b"], task=["x", "y", "x", "y"], success=[1, 0, 1, 1], score=[1.0, 0.5, 1.0, 1.0]
+    )
     found = sf.measure(rollouts, by_task=True)
     assert [(one.policy, one.task, one.rollouts) for one in found] == [
         ("a", "x", 1),
