@@ -219,6 +219,12 @@ def test_holm_decides_all_that_bonferroni_does_and_is_the_step_down_procedure(pa
             assert gain.interval.low == pytest.approx(margin, abs=1e-12)
 
 
+def test_holm_at_any_confidence():
+    pair = [(Tally(40, 40), Tally(0, 40))]
+    for confidence in (0.3, 0.5, 0.95):
+        assert holm_gains(pair, hybrid, confidence=confidence)[0].verdict is Verdict.BETTER
+
+
 def test_family_wise_error_counts_both_directions():
     """Equal policies: the chance of any verdict, both directions, over six pairs of four, by simulation."""
     rng = np.random.default_rng(12)

@@ -293,6 +293,12 @@ def test_clusters_are_the_resampled_unit():
     )
 
 
+def test_few_pairs_are_warned_of():
+    first, second = Scores([0.9, 0.7, 0.8] * 5), Scores([0.5, 0.3, 0.6] * 5)
+    assert "Only 15 units" in paired_bootstrap(first, second, rng=1).notes[-1]
+    assert "Only 15 units" in unpaired_bootstrap(first, second, rng=1).notes[-1]
+
+
 def test_the_seed_is_kept_and_matters():
     first, second = Scores([0.9, 0.7, 0.8, 0.4, 0.6]), Scores([0.5, 0.3, 0.6, 0.5, 0.1])
     for method in (paired_bootstrap, paired_bca, unpaired_bootstrap, unpaired_bca):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+FEW = 30
 CLUSTERED = "The clusters are independent of one another."
 RESAMPLES = 10_000
 
@@ -260,7 +261,7 @@ class _Pairs:
             self.notes += (f"{groups:,} clusters were resampled whole.",)
 
     def gain(self, ends: tuple[float, float], method: str, margin: float, p_value: float | None) -> Gain:
-        notes = self.notes + (_no_spread() if ends[0] == ends[1] else ())
+        notes = self.notes + _warnings(ends, self.influence.size)
         return differences.gain_of(
             self.first,
             self.second,
@@ -277,8 +278,10 @@ class _Pairs:
         )
 
 
-def _no_spread() -> tuple[str, ...]:
-    return ("Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain.",)
+def _warnings(ends: tuple[float, float], units: int) -> tuple[str, ...]:
+    if ends[0] == ends[1]:
+        return ("Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain.",)
+    return (f"Only {units} units to resample: the interval is likely too narrow.",) if units < FEW else ()
 
 
 def _two_samples(
@@ -317,7 +320,7 @@ def _unpaired(
         trials=len(first) + len(second),
         p_value=p_value,
         assumptions=(differences.STREAMS, differences.APPROXIMATE),
-        notes=_no_spread() if ends[0] == ends[1] else (),
+        notes=_warnings(ends, min(len(first), len(second))),
         seed=seed,
     )
 

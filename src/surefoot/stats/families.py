@@ -108,7 +108,8 @@ def holm_gains(
     open_ = 2 * len(pairs)
     while True:
         # two one-sided bounds at error / open_ each are one interval at this confidence
-        kept = [_pair(pair, using or _even(*pair), 1.0 - 2.0 * error / open_) for pair in pairs]
+        level = 1.0 - min(2.0 * error / open_, 0.99)
+        kept = [_pair(pair, using or _even(*pair), level) for pair in pairs]
         above |= {i for i, (interval, _, _) in enumerate(kept) if interval.low > margin}
         below |= {i for i, (interval, _, _) in enumerate(kept) if interval.high < -margin}
         left = 2 * len(pairs) - len(above) - len(below)
