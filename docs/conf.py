@@ -78,6 +78,7 @@ def missing() -> list[str]:
 def draw_figures() -> None:
     """Every figure of the docs that is not made by a script of its own."""
     from surefoot import stats
+    from surefoot.reporting import style
     from surefoot.reporting.coverages import coverage_figure
 
     folder = HERE / "generated"
@@ -87,7 +88,7 @@ def draw_figures() -> None:
         name: [stats.coverage(method, trials=20, rate=rate) for rate in rates]
         for name, method in (("Wilson", stats.wilson), ("Clopper-Pearson", stats.clopper_pearson), ("Wald", stats.wald))
     }
-    coverage_figure(rates, curves, trials=20, confidence=0.95).savefig(folder / "coverage.svg")
+    style.save(coverage_figure(rates, curves, trials=20, confidence=0.95), folder / "coverage.svg")
 
 
 draw_figures()

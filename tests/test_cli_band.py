@@ -6,7 +6,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli.main import run
-from surefoot.reporting.bandplots import band_figure, save_figure
+from surefoot.reporting.bandplots import band_figure
+from surefoot.reporting.style import save
 
 VALUES = [0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
 
@@ -85,7 +86,7 @@ def test_figure_says_the_worst_case_and_its_terms():
 
 def test_figure_endings(tmp_path):
     with pytest.raises(ValueError, match=r"must end in \.svg, \.png or \.pdf; got 'f\.gif'"):
-        save_figure(band_figure(sf.stats.band(sf.Scores(VALUES))), tmp_path / "f.gif")
+        save(band_figure(sf.stats.band(sf.Scores(VALUES))), tmp_path / "f.gif")
 
 
 @pytest.mark.parametrize(

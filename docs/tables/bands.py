@@ -61,12 +61,13 @@ READ = {
 
 def figure() -> None:
     """Forty rollouts of the third law's kind, with its worst case."""
-    from surefoot.reporting.bandplots import band_figure, save_figure
+    from surefoot.reporting.bandplots import band_figure
+    from surefoot.reporting.style import save
 
     rng = np.random.default_rng(SEED)
     values = np.where(rng.random(40) < 0.9, rng.beta(8.0, 1.2, 40), 0.5 * rng.random(40))
     scores = Scores(values.round(3))
-    save_figure(band_figure(stats.band(scores), stats.band(scores, using=stats.tail_tight)), FIGURE)
+    save(band_figure(stats.band(scores), stats.band(scores, using=stats.tail_tight)), FIGURE)
 
 
 def main() -> None:

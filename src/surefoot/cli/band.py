@@ -58,13 +58,13 @@ def band(
     mean = stats.betting_mean(scores, confidence=confidence)
     rows = _rows(bands, quantile or QUANTILES, worst or WORST, at_least or ())
     if figure is not None:
-        from surefoot.reporting import bandplots
+        from surefoot.reporting import bandplots, style
 
         main = bands.get(marked, bands["ks"])
         other = next((found for found in bands.values() if found is not main), None)
         what = score or "score"
         drawn = bandplots.band_figure(main, other, quantiles=quantile or bandplots.MARKS, what=what)
-        bandplots.save_figure(drawn, figure)
+        style.save(drawn, figure)
     if as_json:
         table = [{"what": name, "observed": seen, **found} for name, seen, found, _ in rows]
         words.show_json(

@@ -67,6 +67,7 @@ def _counts() -> list[dict[str, str]]:
 
 
 def _figure(output: Path) -> None:
+    from surefoot.reporting import style
     from surefoot.reporting.coverages import coverage_figure
 
     trials, confidence, steps = 20, 0.95, 400
@@ -79,4 +80,4 @@ def _figure(output: Path) -> None:
             "Wald (do not use)": stats.wald,
         }.items()
     }
-    coverage_figure(rates, curves, trials=trials, confidence=confidence).savefig(output, dpi=160)
+    style.save(coverage_figure(rates, curves, trials=trials, confidence=confidence), output)

@@ -62,10 +62,10 @@ def replay(
     else:
         _show(found)
     if figure is not None:
-        from surefoot.reporting.bandplots import save_figure
+        from surefoot.reporting import style
         from surefoot.reporting.evidence import replay_figure
 
-        written = save_figure(replay_figure(found), figure)
+        written = style.save(replay_figure(found), figure)
         if not as_json:
             typer.echo(f"Wrote {written}.")
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from surefoot.core import words
 from surefoot.core.bands import Band
+from surefoot.reporting import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Okabe-Ito blue and vermilion, told apart in grey by their darkness and their dashes.
-OBSERVED, WORST, OTHER = "#000000", "#D55E00", "#0072B2"
+OBSERVED, WORST, OTHER = style.INK, style.BAD, style.GOOD
 MARKS = (0.1, 0.25, 0.5)
 
 
@@ -29,10 +29,12 @@ def band_figure(
         quantiles: The quantiles to mark.
         what: The name of the score, for the axis.
     """
-    from matplotlib.figure import Figure
+    with style.drawing():
+        return _drawn(band, other, quantiles, what)
 
-    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
-    axes = figure.add_subplot()
+
+def _drawn(band: Band, other: Band | None, quantiles: Sequence[float], what: str) -> Figure:
+    figure, axes = style.canvas(7.2, 4.8)
     low, high = band.scores.low, band.scores.high
     span = high - low
     xs, observed = _steps(band, tuple(i / band.trials for i in range(band.trials + 1)))
@@ -50,33 +52,14 @@ def band_figure(
     _mark_mean(axes, band)
     _mark_quantiles(axes, band, quantiles)
     axes.set(xlim=(low - 0.02 * span, high + 0.02 * span), ylim=(-0.1, 1.0))
-    axes.axhline(0.0, color="0.6", linewidth=0.8)
+    axes.axhline(0.0, color=style.FAINT, linewidth=0.8)
     axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     axes.set_xlabel(what)
     axes.set_ylabel("share of rollouts at or below")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(_headline(band), loc="left", fontsize=11.5, weight="bold", color=WORST)
-    figure.supxlabel(_caption(band, other), fontsize=8.5, color="0.25", x=0.01, ha="left")
+    figure.supxlabel(_caption(band, other), fontsize=8.5, color=style.INK, x=0.01, ha="left")
     return figure
-
-
-def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write a figure as SVG, PNG or PDF, by the ending of its name, the same bytes every time.
-
-    Raises:
-        ValueError: The name ends otherwise.
-    """
-    import matplotlib as mpl
-
-    path = Path(path)
-    kind = path.suffix.lower().lstrip(".")
-    if kind not in ("svg", "png", "pdf"):
-        raise ValueError(f"A figure's name must end in .svg, .png or .pdf; got {path.name!r}.")
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    with mpl.rc_context({"svg.hashsalt": "surefoot", "svg.fonttype": "path"}):
-        figure.savefig(path, dpi=160, metadata=dates)
-    return path
 
 
 def _steps(band: Band, heights: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -112,7 +95,7 @@ def _label(axes: Axes, text: str, colour: str, x: float, y: float, *, left: bool
 
 def _mark_mean(axes: Axes, band: Band) -> None:
     bound, mean = band.mean_bound(), band.scores.mean
-    axes.plot([bound, mean], [-0.05, -0.05], color="0.6", linewidth=0.8, zorder=1)
+    axes.plot([bound, mean], [-0.05, -0.05], color=style.FAINT, linewidth=0.8, zorder=1)
     axes.plot([bound], [-0.05], marker="D", markersize=8, color=WORST, zorder=5)
     axes.plot([mean], [-0.05], marker="D", markersize=5, color=OBSERVED, zorder=5)
     left = bound - band.scores.low > 0.4 * (band.scores.high - band.scores.low)
@@ -124,7 +107,7 @@ def _mark_mean(axes: Axes, band: Band) -> None:
         ha="right" if left else "left",
         va="center",
         fontsize=9.5,
-        color="0.1",
+        color=style.INK,
     )
 
 
@@ -132,7 +115,7 @@ def _mark_quantiles(axes: Axes, band: Band, quantiles: Sequence[float]) -> None:
     span = band.scores.high - band.scores.low
     for tau in sorted(quantiles):
         bound = band.quantile_bound(tau)
-        axes.plot([band.scores.low - 0.02 * span, bound], [tau, tau], color="0.45", linewidth=0.8, linestyle=":")
+        axes.plot([band.scores.low - 0.02 * span, bound], [tau, tau], color=style.FAINT, linewidth=0.8, linestyle=":")
         axes.plot([bound], [tau], marker="o", markersize=6, color=WORST, markeredgecolor="white", zorder=5)
         name = "median" if tau == 0.5 else f"{tau:.10g} quantile" if tau * 100 % 1 else f"{tau:.0%} quantile"
         vacuous = bound <= band.scores.low
@@ -145,7 +128,7 @@ def _mark_quantiles(axes: Axes, band: Band, quantiles: Sequence[float]) -> None:
             ha="left" if vacuous else "right",
             va="bottom",
             fontsize=9.5,
-            color="0.1",
+            color=style.INK,
         )
 
 

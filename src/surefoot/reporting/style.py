@@ -73,14 +73,22 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     return text.replace("<svg", label, 1)
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write the figure as .svg, .png or .pdf."""
+def save(figure: Figure, path: str | Path) -> Path:
+    """Write the figure as .svg, .png or .pdf, by the ending of its name, the same bytes every time.
+
+    Raises:
+        ValueError: The name ends otherwise.
+    """
     import matplotlib as mpl
 
-    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise ValueError(f"`path` must end in .svg, .png or .pdf; got {path.name!r}.")
-    with mpl.rc_context({**RC, "svg.hashsalt": "surefoot"}):
-        figure.savefig(path, dpi=160, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+    target = Path(path)
+    dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
+    kind = target.suffix.lower()
+    if kind not in dates:
+        raise ValueError(f"A figure's name must end in .svg, .png or .pdf; got {target.name!r}.")
+    with mpl.rc_context({**RC, "svg.hashsalt": "surefoot", "svg.fonttype": "path"}):
+        figure.savefig(target, dpi=160, metadata=dates[kind])
+    return target
 
 
 def _escaped(text: str) -> str:
