@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-MARGIN = 1e-5
-"""The error is aimed this far below what is allowed, so that no rounding can carry it above."""
+_MARGIN = 1e-5
 
 _NULLS = 91
 _BINARY_ASCENT = Ascent(1.5, 15.0, 60)
@@ -39,8 +38,8 @@ def binary_design(horizon: int, error: float, *, mirrored: bool, report: Report 
     """The design for two independent streams; `mirrored` decides in both directions, `error` each."""
     programme = binary_programme(horizon, error, priors.for_binary(), binary_cost(horizon), mirrored=mirrored)
     checks = binomial_laws(2 * horizon, 4 * _NULLS + 3)
-    found = search(programme, error - MARGIN, _BINARY_ASCENT, checks=checks, report=report)
-    return proved(walks.BinaryWalk(horizon, mirrored=mirrored), found.limits)
+    found = search(programme, aim(error), _BINARY_ASCENT, checks=checks, report=report)
+    return proved(programme.walk, found.limits)
 
 
 def paired_design(horizon: int, error: float, *, mirrored: bool, report: Report | None = None) -> Design:
@@ -48,8 +47,13 @@ def paired_design(horizon: int, error: float, *, mirrored: bool, report: Report 
     programme = paired_programme(horizon, error, mirrored=mirrored)
     weights = _paired_start(horizon, error, mirrored=mirrored)
     checks = np.eye(horizon + 1)
-    found = search(programme, error - MARGIN, _PAIRED_ASCENT, checks=checks, weights=weights, report=report)
-    return proved(walks.PairedWalk(horizon, mirrored=mirrored), found.limits)
+    found = search(programme, aim(error), _PAIRED_ASCENT, checks=checks, weights=weights, report=report)
+    return proved(programme.walk, found.limits)
+
+
+def aim(error: float) -> float:
+    """The error to aim at: a little below what is allowed, so that no rounding can carry it above."""
+    return error - min(_MARGIN, error / 1000.0)
 
 
 def proved(walk: walks.BinaryWalk, limits: Ints) -> Design:
@@ -66,7 +70,7 @@ def binary_programme(
 ) -> Programme:
     """The programme for two streams; `whole` follows every column, so that its bound is proved for every rule."""
     spread = (float(-ndtri(error)) + 2.3) / math.sqrt(2.0)
-    walk = walks.BinaryWalk(horizon, mirrored=mirrored, depth=walks.everything if whole else _roots(5.0 / math.sqrt(2)))
+    walk = walks.BinaryWalk(horizon, mirrored=mirrored, depth=walks.everything if whole else deep(paired=False))
     reach = walks.everything if whole else _roots(spread)
     chances = priors.binary_chances(points, horizon)
     return Programme(walk, chances, binomial_laws(2 * horizon, _NULLS), cost, reach)
@@ -74,7 +78,7 @@ def binary_programme(
 
 def paired_programme(horizon: int, error: float, *, mirrored: bool) -> Programme:
     """The programme for shared environments: one null point for each number of pairs that differ."""
-    walk = walks.PairedWalk(horizon, mirrored=mirrored, depth=_roots(5.0))
+    walk = walks.PairedWalk(horizon, mirrored=mirrored, depth=deep(paired=True))
     chances = priors.paired_chances(priors.for_paired(), horizon)
     return Programme(walk, chances, np.eye(horizon + 1)[1:], paired_cost(horizon), _roots(float(-ndtri(error)) + 2.4))
 
@@ -104,10 +108,15 @@ def _paired_start(horizon: int, error: float, *, mirrored: bool) -> Floats | Non
         return None
     half = horizon // 2
     begin = _paired_start(half, error, mirrored=mirrored)
-    _, best = ascend(paired_programme(half, error, mirrored=mirrored), error - MARGIN, _PAIRED_ASCENT, begin)[0]
+    _, best = ascend(paired_programme(half, error, mirrored=mirrored), aim(error), _PAIRED_ASCENT, begin)[0]
     share = np.arange(1, horizon + 1) / horizon
     stretched = np.exp(np.interp(share, np.arange(1, half + 1) / half, np.log(best)))
     return stretched * 2**0.75 * half / horizon
+
+
+def deep(*, paired: bool) -> walks.Reach:
+    """A band below the diagonal from whose edge a return to the boundary is out of the question."""
+    return _roots(5.0 if paired else 5.0 / math.sqrt(2))
 
 
 def _roots(scale: float) -> walks.Reach:

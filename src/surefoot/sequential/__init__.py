@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from surefoot import _lazy
 
 _HOMES = {
+    "ExactBinary": "surefoot.sequential.exact_binary",
+    "ExactPairedBinary": "surefoot.sequential.exact_paired_binary",
     "FiniteHorizonMixture": "surefoot.sequential.finite_horizon_mixture",
     "FixedSize": "surefoot.sequential.fixed_sizes",
     "NScore": "surefoot.sequential.nscores",
@@ -25,6 +27,8 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from surefoot.sequential.admission import admit as admit
+    from surefoot.sequential.exact_binary import ExactBinary as ExactBinary
+    from surefoot.sequential.exact_paired_binary import ExactPairedBinary as ExactPairedBinary
     from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture as FiniteHorizonMixture
     from surefoot.sequential.fixed_sizes import FixedSize as FixedSize
     from surefoot.sequential.nscores import NScore as NScore

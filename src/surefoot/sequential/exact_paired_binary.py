@@ -1,0 +1,121 @@
+"""How few pairs can decide on success and failure when both policies meet the same environments?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, get_args
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core.tally import PairTally
+from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
+from surefoot.sequential.rules import Environments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from surefoot.sequential import designs
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
+    """Decides on success and failure in shared environments, met in random order, with few pairs.
+
+    Only pairs that differ count. The error is kept for every number of pairs that differ among the horizon's
+    environments in random order, so that a fixed list of environments, shuffled, is enough; independent pairs are
+    covered too. Where the order was not randomised use `FiniteHorizonMixture`.
+
+    Example:
+        >>> from surefoot.sequential import ExactPairedBinary, run
+        >>> rule = ExactPairedBinary(horizon=50)
+        >>> print(run(rule, [(1, 0)] * 50)[-1])
+        Decided after 6 pairs, p = 0.0157: the first policy is better.
+        >>> rule.certificate.high <= 0.05
+        True
+
+    Reference:
+        The design and its proof are surefoot's own (see docs/exact-designs.md); McNemar (1947) for the idea that only
+        pairs that differ count.
+    """
+
+    title: ClassVar[str] = "exact paired binary design"
+    environments: ClassVar[tuple[str, ...]] = get_args(Environments)
+    family: ClassVar[designs.Family] = "paired"
+    outcomes: ClassVar[int] = 2
+
+    def start(self) -> ExactPairedBinaryState:
+        """The state before the first pair."""
+        return ExactPairedBinaryState.undecided(
+            self, companion=self.companion.start(), both=0, first_only=0, second_only=0
+        )
+
+    def advance(self, state: ExactPairedBinaryState, first: float, second: float) -> ExactPairedBinaryState:
+        """The state after a checked pair."""
+        pairs = state.pairs + 1
+        one, other = first == self.high, second == self.high
+        counts = Counts(state.first_only + (one and not other), state.second_only + (other and not one))
+        verdict, p_value = self.judge(pairs, counts)
+        return ExactPairedBinaryState(
+            rule=self,
+            pairs=pairs,
+            p_value=p_value,
+            verdict=verdict,
+            companion=state.followed(first, second),
+            both=state.both + (one and other),
+            first_only=counts.first,
+            second_only=counts.second,
+        )
+
+    def tied(
+        self, first: float, second: float, both: float, *, futility: bool = True
+    ) -> tuple[tuple[float, ...], dict[str, float]]:
+        """As `operating`, when both policies succeed in the share `both` of the environments.
+
+        Args:
+            first: The first policy's success rate.
+            second: The second policy's success rate.
+            both: The chance that both succeed; the product of the rates when the outcomes are independent.
+            futility: Whether a run stops once no verdict can be reached any more.
+        """
+        first, second, both = _check.rate(first, "first"), _check.rate(second, "second"), _check.rate(both, "both")
+        if not max(0.0, first + second - 1.0) - 1e-12 <= both <= min(first, second) + 1e-12:
+            must = f"be between {max(0.0, first + second - 1.0):g} and {min(first, second):g} at these rates"
+            raise ValueError(_check.refusal("both", must, both))
+        return self._operating((max(0.0, first - both), max(0.0, second - both)), futility=futility)
+
+    def _chances(self, first: float, second: float) -> tuple[float, float]:
+        """The chances that only the first, and only the second, policy succeeds, when they are independent."""
+        return first * (1.0 - second), second * (1.0 - first)
+
+    def tallies(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+        """The running counts of pairs won by each policy alone, one run per row."""
+        return np.cumsum(first & ~second, axis=1), np.cumsum(second & ~first, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPairedBinaryState(ExactState[ExactPairedBinary]):
+    """What `ExactPairedBinary` knows after some pairs.
+
+    Attributes:
+        both: Pairs in which both succeeded.
+        first_only: Pairs in which only the first policy succeeded.
+        second_only: Pairs in which only the second policy succeeded.
+    """
+
+    both: int
+    first_only: int
+    second_only: int
+
+    @property
+    def counts(self) -> Counts:
+        """What the table is read by."""
+        return Counts(self.first_only, self.second_only)
+
+    @property
+    def tally(self) -> PairTally:
+        """The pairs by who succeeded; there must be a pair."""
+        neither = self.pairs - self.both - self.first_only - self.second_only
+        return PairTally(self.both, self.first_only, self.second_only, neither)

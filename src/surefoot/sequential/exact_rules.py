@@ -1,0 +1,320 @@
+"""How does a rule decide by a table of counts whose error was proved beforehand?
+
+An exact rule has no evidence curve: it stops when the counts leave a region that was computed before the first pair.
+So it has a picture of its own (where the counts stand, the chance to decide from here), a p-value that is known only
+once it has stopped, and an interval that comes from betting on the same pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.certified import Certified
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.sequential import designs
+from surefoot.sequential.betting import BettingState
+from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
+from surefoot.sequential.rules import CODES, Rule, State
+from surefoot.sequential.savis import APART
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+E = TypeVar("E", bound="ExactState[Any]")
+X = TypeVar("X", bound="ExactRule[Any]")
+
+_CELLS = 4_000_000  # counts looked up at once
+
+
+class Counts(NamedTuple):
+    """What the table is read by: successes of each policy, or pairs won by each policy alone."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Record):
+    """Where the counts stand in the region in which the rule goes on.
+
+    Attributes:
+        pairs: Pairs seen.
+        first: The first policy's count.
+        second: The second policy's count.
+        better_above: The rule says BETTER now if the first count is above this, with the second count as it is; none
+            when no count is enough after so many pairs.
+        worse_above: The same for the second count and WORSE; none also when the rule never says WORSE.
+        wins_to_better: The fewest further pairs after which it can say BETTER; none when it cannot any more.
+        wins_to_worse: The same for WORSE.
+    """
+
+    pairs: int
+    first: int
+    second: int
+    better_above: int | None
+    worse_above: int | None
+    wins_to_better: int | None
+    wins_to_worse: int | None
+
+    def __str__(self) -> str:
+        parts = [f"{self.first} for the first policy and {self.second} for the second after {self.pairs:,} pairs"]
+        for verdict, wins in (("better", self.wins_to_better), ("worse", self.wins_to_worse)):
+            if wins:
+                parts.append(f"{wins:,} pairs in a row from {verdict}")
+        return "; ".join(parts) + "."
+
+
+@dataclass(frozen=True, slots=True)
+class ExactRule(Rule[E]):
+    """A rule that decides by a table of counts, its error proved for every rate before the first pair."""
+
+    binary_only: ClassVar[bool] = True
+    family: ClassVar[designs.Family] = "binary"
+    outcomes: ClassVar[int] = 4  # of a pair, as many as are alike when the policies are: bounds the shortest horizon
+
+    def __post_init__(self) -> None:
+        Rule.__post_init__(self)
+        least = math.ceil(math.log(1.0 / self.error) / math.log(self.outcomes) - 1e-9)
+        if self.horizon < least:
+            hint = "With fewer not even the clearest outcome decides."
+            must = f"be at least {least} for {self.title} at {words.percent(self.confidence)}"
+            raise ValueError(_check.refusal("horizon", must, self.horizon, hint))
+        if self.horizon > designs.LONGEST:
+            must = f"be at most {designs.LONGEST:,} for {self.title}"
+            hint = "The table of a longer design does not fit in memory. FiniteHorizonMixture takes any horizon."
+            raise ValueError(_check.refusal("horizon", must, self.horizon, hint))
+
+    @property
+    def design(self) -> designs.ExactDesign:
+        """The table with its certificate: shipped, cached, or computed at the first use."""
+        both = self.claim == "either"
+        error = designs.error_of(self.confidence, both=both)
+        return designs.design(designs.Declared(self.family, self.horizon, error, both))
+
+    @property
+    def certificate(self) -> Certified:
+        """The largest chance of a wrong verdict in one direction, proved afresh from the table.
+
+        It holds for every success rate (or for every number of pairs that differ) when the policies are equal, and
+        bounds every case in which the claim is false.
+        """
+        low, high, at = _certificate(self.design.declared)
+        return Certified(low, high, at, f"the largest error in each direction of {self.title}")
+
+    def operating(
+        self, first: float, second: float, *, futility: bool = True
+    ) -> tuple[tuple[float, ...], dict[str, float]]:
+        """The chance to stop after exactly 1, 2, ... pairs, and of every verdict, at these success rates: exact.
+
+        Args:
+            first: The first policy's success rate.
+            second: The second policy's success rate.
+            futility: Whether a run stops once no verdict can be reached any more, as the rule does; otherwise every
+                undecided run counts the whole horizon.
+        """
+        rates = _check.rate(first, "first"), _check.rate(second, "second")
+        return self._operating(self._chances(*rates), futility=futility)
+
+    def _operating(self, chances: tuple[float, float], *, futility: bool) -> tuple[tuple[float, ...], dict[str, float]]:
+        from surefoot.numerics.characteristics import characteristics
+
+        design = self.design
+        found = characteristics(design.walk(), design.limits, chances[1], chances[0], futility=futility)
+        stopping = (found.first + found.second + found.hopeless)[0]
+        better, worse = float(found.first.sum()), float(found.second.sum())
+        stopping[-1] = max(0.0, 1.0 - float(stopping[:-1].sum()))
+        shares = {"better": better, "worse": worse, "undecided": max(0.0, 1.0 - better - worse)}
+        return tuple(stopping[1:].tolist()), shares
+
+    def _chances(self, first: float, second: float) -> tuple[float, float]:
+        """The chances of a pair by which the counts of the first and the second policy grow."""
+        return first, second
+
+    @property
+    def companion(self) -> FiniteHorizonMixture:
+        """The betting rule, of the same declaration, that gives the interval."""
+        return FiniteHorizonMixture(
+            self.horizon, confidence=self.confidence, claim=self.claim, low=self.low, high=self.high, binary=True
+        )
+
+    def judge(self, pairs: int, counts: Counts) -> tuple[Verdict, float]:
+        """The verdict after so many pairs with these counts, and the p-value of stopping there."""
+        limits, both = self.design.limits, self.claim == "either"
+        verdict = Verdict.UNDECIDED
+        if counts.first > limits[pairs, counts.second]:
+            verdict = Verdict.BETTER
+        elif both and counts.second > limits[pairs, counts.first]:
+            verdict = Verdict.WORSE
+        if verdict is Verdict.UNDECIDED and pairs < self.horizon:
+            return verdict, 1.0
+        return verdict, self._p_value(pairs, counts, verdict)
+
+    def _p_value(self, pairs: int, counts: Counts, verdict: Verdict) -> float:
+        """By stage-wise ordering: an earlier verdict is stronger, and after as many pairs the larger gain.
+
+        Before the end it is 1: only where the run ends has a place in the ordering. A run undecided at the horizon
+        comes after all that were decided, in the order of the gain.
+        """
+        decided = verdict is not Verdict.UNDECIDED
+        first, second = counts if verdict is not Verdict.WORSE else counts[::-1]
+        if not decided and self.claim == "either" and first < second:
+            first, second = second, first
+        sides = 2.0 if self.claim == "either" else 1.0
+        if not decided and first <= second:
+            return 1.0
+        tail = _stage_wise(self.design.declared, pairs, second, first, decided)
+        whole = 1.0 - self.confidence
+        # The certificate bounds every decision; and without a verdict no p-value may look like one.
+        return min(sides * tail, whole) if decided else min(1.0, max(sides * tail, math.nextafter(whole, 1.0)))
+
+    def hopeless(self, pairs: int, counts: Counts) -> bool:
+        """Whether no verdict can be reached any more."""
+        from surefoot.numerics import characteristics
+
+        best = _closest(self.design.declared)
+        return bool(characteristics.hopeless(best, pairs, counts.second, counts.first, mirrored=self.claim == "either"))
+
+    def tallies(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+        """The running counts of both policies, one run per row."""
+        return np.cumsum(first, axis=1), np.cumsum(second, axis=1)
+
+    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Stopping times and verdict codes of many sequences, one per row."""
+        from surefoot.numerics import characteristics
+
+        limits, best, both = self.design.limits, _closest(self.design.declared), self.claim == "either"
+        pairs = min(first.shape[1], self.horizon)
+        times, codes = np.empty(len(first), np.int64), np.empty(len(first), np.int8)
+        now = np.arange(1, pairs + 1)
+        for start in range(0, len(first), max(1, _CELLS // pairs)):
+            part = slice(start, start + max(1, _CELLS // pairs))
+            one, other = self.tallies(first[part, :pairs] == self.high, second[part, :pairs] == self.high)
+            found = np.where(one > limits[now, other], np.int8(CODES.index(Verdict.BETTER)), np.int8(0))
+            if both:
+                found[other > limits[now, one]] = CODES.index(Verdict.WORSE)
+            ended = (found > 0) | characteristics.hopeless(best, now, other, one, mirrored=both)
+            ended[:, -1] = True
+            stop = ended.argmax(axis=1)
+            times[part], codes[part] = stop + 1, np.take_along_axis(found, stop[:, None], axis=1)[:, 0]
+        return times, codes
+
+
+@dataclass(frozen=True, slots=True)
+class ExactState(State[X]):
+    """What an exact rule knows after some pairs.
+
+    Attributes:
+        companion: The betting state that gives the interval.
+    """
+
+    companion: BettingState
+
+    @property
+    def counts(self) -> Counts:
+        """What the table is read by."""
+        raise NotImplementedError
+
+    def followed(self, first: float, second: float) -> BettingState:
+        """The companion after one more pair; it stays where it has decided."""
+        companion = self.companion
+        return companion if companion.finished else companion.rule.step(companion, (first, second))
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether no verdict can be reached any more, so that further pairs would change nothing."""
+        undecided = self.verdict is Verdict.UNDECIDED and self.pairs < self.rule.horizon
+        return undecided and self.rule.hopeless(self.pairs, self.counts)
+
+    @property
+    def finished(self) -> bool:
+        """Whether no further pair may be added: decided, at the horizon, or no verdict in reach."""
+        return self.verdict is not Verdict.UNDECIDED or self.pairs >= self.rule.horizon or self.hopeless
+
+    @property
+    def interval(self) -> Interval:
+        """Where the gain lies, valid at any moment: a betting interval, a statement apart that may still hold 0."""
+        return replace(self.companion.interval, notes=(APART,))
+
+    @property
+    def standing(self) -> Standing:
+        """Where the counts stand in the region in which the rule goes on."""
+        limits, best = self.rule.design.limits, _closest(self.rule.design.declared)
+        first, second = self.counts
+        both = self.rule.claim == "either"
+
+        def above(own: int) -> int | None:
+            edge = int(limits[self.pairs, own]) if self.pairs else self.pairs
+            return edge if edge < self.pairs else None
+
+        def wins(ours: int, theirs: int) -> int | None:
+            ahead = np.flatnonzero(ours + np.arange(self.rule.horizon - self.pairs + 1) > limits[self.pairs :, theirs])
+            return int(ahead[0]) if len(ahead) and ours > self.pairs - best[self.pairs, theirs] else None
+
+        undecided = self.verdict is Verdict.UNDECIDED
+        return Standing(
+            pairs=self.pairs,
+            first=first,
+            second=second,
+            better_above=above(second),
+            worse_above=above(first) if both else None,
+            wins_to_better=wins(first, second) if undecided else None,
+            wins_to_worse=wins(second, first) if undecided and both else None,
+        )
+
+    def chance_to_decide(self, first: float, second: float) -> dict[str, float]:
+        """How likely is each verdict from here, if these are the success rates? Exact."""
+        from surefoot.numerics.characteristics import onward
+
+        one, other = self.rule._chances(_check.rate(first, "first"), _check.rate(second, "second"))
+        if self.verdict is not Verdict.UNDECIDED:
+            better, worse = float(self.verdict is Verdict.BETTER), float(self.verdict is Verdict.WORSE)
+        else:
+            design, counts = self.rule.design, self.counts
+            place = self.pairs, counts.second, counts.first
+            better, worse = onward(design.walk(), design.limits, place, other, one)
+        return {"better": better, "worse": worse, "undecided": max(0.0, 1.0 - better - worse)}
+
+    def __str__(self) -> str:
+        if self.hopeless:
+            looks = f"after {self.pairs:,} pair{'' if self.pairs == 1 else 's'}"
+            return f"Undecided {looks}: no verdict can be reached any more within {self.rule.horizon:,} pairs."
+        return State.__str__(self)
+
+
+@lru_cache(maxsize=16)
+def _closest(declared: designs.Declared) -> Ints:
+    from surefoot.numerics.characteristics import closest
+
+    return closest(designs.design(declared).limits)
+
+
+@lru_cache(maxsize=64)
+def _certificate(declared: designs.Declared) -> tuple[float, float, float]:
+    from surefoot.numerics import bernstein, walks
+
+    design = designs.design(declared)
+    total = walks.coefficients(design.walk(), design.limits)
+    if declared.family == "paired":
+        most = int(np.argmax(total))
+        return float(total[most]), design.walk().worst(total), most / declared.horizon
+    return bernstein.maximise(total)
+
+
+@lru_cache(maxsize=256)
+def _stage_wise(declared: designs.Declared, pairs: int, row: int, other: int, decided: bool) -> float:
+    from surefoot.numerics.characteristics import stage_wise
+
+    design = designs.design(declared)
+    return stage_wise(design.walk(until=pairs), design.limits, row, other, decided=decided)
