@@ -16,10 +16,35 @@ from surefoot.cli.main import application
 
 HERE = Path(__file__).parent
 LAZY = ["surefoot", "surefoot.stats", "surefoot.sequential"]
-WORDS = (
-    "policy task rollout score success tally rate estimate pair gain margin confidence power interval bound band "
-    "evidence p-value verdict plan study turn event log void audit report"
-).split()
+WORDS = [
+    "policy",
+    "task",
+    "rollout",
+    "score",
+    "success",
+    "tally",
+    "rate",
+    "estimate",
+    "pair",
+    "gain",
+    "margin",
+    "confidence",
+    "power",
+    "interval",
+    "bound",
+    "band",
+    "evidence",
+    "p-value",
+    "verdict",
+    "plan",
+    "study",
+    "turn",
+    "event",
+    "log",
+    "void",
+    "audit",
+    "report",
+]
 
 project = "surefoot"
 author = "The surefoot authors"
