@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks import sequential_laws as laws
+from benchmarks.common import write
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import FiniteHorizonMixture, NScore, Wsr, simulate
 
-RESULTS = Path(__file__).with_name("RESULTS.md")
 SEED = 20260
 
 
@@ -67,38 +67,28 @@ def figures(setting: Setting, draws: int, seed: int) -> dict[str, tuple[float, f
     return out
 
 
-def table(draws: int, seed: int) -> list[str]:
+def table(draws: int, seed: int) -> tuple[list[str], bool]:
     lines = [
-        "| setting | FHM | N-SCORE | WSR two-sided | FHM / N-SCORE time | stated |",
-        "|---|---|---|---|---|---|",
+        "| setting | FHM | N-SCORE | WSR two-sided | FHM / N-SCORE time | stated | met |",
+        "|---|---|---|---|---|---|---|",
     ]
+    all_met = True
     for setting in SETTINGS:
         found = figures(setting, draws, seed)
         shown = [f"{t:.1f} ± {te:.1f} / {p:.3f} ± {pe:.3f}" for t, te, p, pe in found.values()]
         ratio = found["FHM"][0] / found["N-SCORE"][0]
         stated = setting.stored
         limit = f" (at most {setting.ratio:.2f})" if setting.ratio else ""
+        met = ratio <= (setting.ratio or 1.0) and found["FHM"][2] > found["N-SCORE"][2]
+        all_met &= met
         lines.append(
             f"| {setting.name} | {' | '.join(shown)} | {ratio:.3f}{limit} | "
-            f"{stated[0]} / {stated[1]:.3f}; {stated[2]} / {stated[3]:.3f} |"
+            f"{stated[0]} / {stated[1]:.3f}; {stated[2]} / {stated[3]:.3f} | {'yes' if met else '**no**'} |"
         )
-    return lines
+    return lines, all_met
 
 
-def write(section: str, lines: list[str]) -> None:
-    """Put the lines into RESULTS.md between the marks of their section."""
-    begin, end = f"<!-- {section} -->", f"<!-- end {section} -->"
-    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "# Measured\n"
-    body = "\n".join([begin, *lines, end])
-    if begin in text:
-        head, rest = text.split(begin, 1)
-        text = head + body + rest.split(end, 1)[1]
-    else:
-        text = text.rstrip("\n") + "\n\n" + body + "\n"
-    RESULTS.write_text(text, encoding="utf-8")
-
-
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few draws: a look, not a measurement; writes nothing")
     parser.add_argument("--draws", type=int, default=21_000)
@@ -106,7 +96,7 @@ def main() -> None:
     options = parser.parse_args()
     began = time.process_time()
     draws = 700 if options.quick else options.draws
-    lines = table(draws, options.seed)
+    lines, met = table(draws, options.seed)
     spent = time.process_time() - began
     lines = [
         "## Pairs to a decision: the betting rules on the same draws",
@@ -120,7 +110,8 @@ def main() -> None:
     print("\n".join(lines))
     if not options.quick:
         write("sequential-table", lines)
+    return 0 if met or options.quick else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
