@@ -17,13 +17,16 @@ FEW_LABELS = 20
 def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
     """Rollouts that ran and have no outcome."""
     found = []
-    for column, word in (("success", "success"), ("score", "score")):
+    before: list[tuple[Group, int]] = []
+    for column in ("success", "score"):
         if column not in rollouts.columns:
             continue
         gaps = [(group, group.rollouts - _known(group, column)) for group in rollouts.summary()]
-        gaps = [(group, gap) for group, gap in gaps if gap]
-        if not gaps or (column == "score" and all(group.outcomes == group.rollouts for group, _ in gaps)):
+        other = "score" if column == "success" else "success"
+        gaps = [(group, gap) for group, gap in gaps if gap and (_known(group, column) or not _known(group, other))]
+        if not gaps or gaps == before:
             continue
+        before = gaps
         listed = some([f"{gap:,} of {group.rollouts:,} of {group.key[0]!r}" for group, gap in gaps])
         ends = ""
         if column == "success" and len(gaps) == 1 and gaps[0][0].outcomes:
@@ -33,7 +36,7 @@ def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
         found.append(
             Finding(
                 about="missing values",
-                says=f"No {word} is known for {listed}; they are left out of every rate and mean.",
+                says=f"No {column} is known for {listed}; they are left out of every rate and mean.",
                 threatens="If failures go unrecorded more often than successes, the rate is too high." + ends,
                 remedy="Fill them in, or report both extremes.",
             )

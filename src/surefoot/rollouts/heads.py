@@ -186,10 +186,9 @@ def parsed(text: str, source: str, *, row: int | None = None) -> Any:
     except RecursionError:
         raise DataError("JSON must not be nested this deeply.", source=source, row=row) from None
     except json.JSONDecodeError as error:
-        end = error.pos >= len(text.rstrip()) - 1
-        what = "it ends too early: the file is cut off" if end else f"{error.msg} at line {error.lineno}"
-        raise DataError(
-            f"the file must be complete JSON; {what}, column {error.colno}.", source=source, row=row
-        ) from None
+        cut = error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 1
+        place = f"line {error.lineno}, column {error.colno}"
+        what = f"it is cut off after {place}" if cut else f"{error.msg} at {place}"
+        raise DataError(f"the file must be complete JSON; {what}.", source=source, row=row) from None
     except ValueError as error:  # a number with too many digits
         raise DataError(f"the file must be readable JSON; {error}.", source=source, row=row) from None

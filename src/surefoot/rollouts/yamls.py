@@ -8,6 +8,7 @@ from surefoot.errors import DataError
 from surefoot.rollouts.heads import Head
 
 LARGEST = 1 << 22
+DEEPEST = 50
 NOTHING = ("", "~", "null", "Null", "NULL")
 
 
@@ -24,8 +25,14 @@ def yaml_of(head: Head) -> dict[str, Any]:
     content = head.whole_text()
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        if any(isinstance(token, yaml.AliasEvent) for token in yaml.parse(content, Loader=loader)):
-            raise DataError("YAML must not use aliases: they can grow without end.", source=head.name)
+        depth = 0
+        for event in yaml.parse(content, Loader=loader):  # read piece by piece, so that a bad one ends it early
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+                raise DataError(
+                    f"YAML must have no aliases and at most {DEEPEST} levels: it could grow without end.",
+                    source=head.name,
+                )
         document = yaml.load(content, Loader=loader)  # the base loader makes text, lists and mappings, nothing else
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)

@@ -1,0 +1,270 @@
+"""Bad files: a sentence with file, row, column and value; nothing partly read, nothing executed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.rollouts import archives
+from tests import samples
+from tests.samples import FIXTURES, put
+
+HEADER = "policy,task,success,score\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", r"f: the file must hold rollouts; it is empty\."),
+        (" \n\n", r"f: the file must hold rollouts; it is empty\."),
+        ("policy,success\n", r"f: there must be at least one rollout; got a header and no rows\."),
+        ("hello world\n", r"f: the file must be a table of rollouts .* it is none of these\."),
+        ("a,b\n1,2\n", r"f: there must be a `success` or a `score` column; got 'a', 'b'"),
+        (
+            "policy,success\nnew,sucess\n",
+            r"f, row 1: `success` must be one of 1, true, success, 0, false, failure; got 'sucess'\.",
+        ),
+        ("policy,success\nnew,1\nnew,0.5\n", r"f, row 2: `success` .* got '0.5'\. A partial success is a score"),
+        ("policy,success\nnew,1\n,1\n", r"f, row 2: `policy` must name a policy in every row; got None\."),
+        ("policy,score\nnew,NaN\n", r"f, row 1: `score` must be a finite number; got 'NaN'\. Leave the cell empty"),
+        ("policy,score\nnew,inf\n", r"f, row 1: `score` must be a finite number; got 'inf'\."),
+        ("policy,score\nnew,50%\n", r"f, row 1: `score` must be a finite number; got '50%'\. Write 0.5 for 50%\."),
+        (
+            "policy,progress\nnew,high\n",
+            r"f, row 1: `score` \(column 'progress'\) must be a finite number; got 'high'\.",
+        ),
+        ("policy,success,steps\nnew,1,2.5\n", r"f, row 1: `steps` must be a whole number; got '2.5'\."),
+        ("policy,success\nnew,1\nnew\n", r"f, row 2: a row must have as many cells as the header, 2; got 1\."),
+        ("policy,success\nnew,1,1\n", r"f, row 1: a row must have as many cells as the header, 2; got 3\."),
+        ('policy,success\n"new,1\n', r"f: the file must be delimited text; unexpected end of data\."),
+        ("policy,success\nnew,\nold,\n", r"f: at least one rollout must have an outcome; got 2 without\."),
+        (b"policy,success\nn\xe9w,1\n", r"f: text must be UTF-8; byte 16 is not\. Save the file as UTF-8\."),
+        ("policy,success\nnew,1\n".encode("utf-16"), r"f: the file must be plain data; it is UTF-16 text\."),
+        ('{"policy": "new", "succ', r"f: the file must be complete JSON; it is cut off after line 1, column 19"),
+        ('{"policy": "new", oops}', r"f: the file must be complete JSON; .* at line 1, column 19\."),
+        ('[{"policy": "new", "success": 1}, 3]', r"f, row 2: a rollout must be a JSON object; got '3'\."),
+        ('{"policy": "a", "success": 1}\n{"policy": "a", "success": 2}\n', r"f, row 2: `success` .* got 2\."),
+        ('{"policy": "a", "success": 1}\n[1]\n', r"f, row 2: a rollout must be a JSON object"),
+        ('{"policy": "a", "success": 1}\n{"policy": \n', r"f, row 2: the file must be complete JSON"),
+        (
+            '{"policy": "a", "score": 0.5}\n{"policy": "a", "score": "high"}\n',
+            r"f, row 2: `score` must be a finite number; got 'high'",
+        ),
+        (
+            '{"policy": "a", "score": 0.5}\n{"policy": "a", "score": {"x": 1}}\n',
+            r"f, row 2: `score` must be a finite number; got '{\"x\": 1}'",
+        ),
+        (
+            '{"policy": "\\ud800", "success": 1}\n{"policy": "a", "success": 1}\n',
+            r"f, row 1: text must be valid Unicode",
+        ),
+        ("[" * 100_000, r"f: JSON must not be nested this deeply\."),
+        ('{"policy": "a", "score": 1' + "0" * 5000 + "}", r"f: the file must be readable JSON; Exceeds the limit"),
+        (b"\x1f\x8b\x08\x00abc", r"f: the file must be plain data; it is gzip-packed\. Unpack it first\."),
+        (b"SQLite format 3\x00abc", r"f: the file must be plain data; it is an SQLite database"),
+        (b"\x04\x22\x4d\x18abc", r"f: the file must be plain data; it is an lz4-packed pickle"),
+        (b"PAR1 not parquet at all", r"f: the table must be readable"),
+        (b"PK\x03\x04 not a zip", r"f: the zip file must be whole"),
+        (b"\x93NUMPY\x01\x00", r"f: the array must have a readable header"),
+    ],
+)
+def test_refused_with_its_place(tmp_path: Path, content: str | bytes, message: str) -> None:
+    with pytest.raises(sf.DataError, match=f"^{message}"):
+        sf.read(put(tmp_path, "f", content))
+
+
+def test_the_error_carries_file_and_row(tmp_path: Path) -> None:
+    with pytest.raises(sf.DataError) as refused:
+        sf.read(put(tmp_path, "r.csv", "policy,success\nnew,1\nnew,maybe\n"))
+    assert (refused.value.source, refused.value.row) == ("r.csv", 3 - 1)
+
+
+def test_a_bad_row_far_down_is_found(tmp_path: Path) -> None:
+    rows = ["new,1"] * 70_000
+    rows[65_431] = "new,x"
+    with pytest.raises(sf.DataError, match=r"big.csv, row 65432: .* got 'x'"):
+        sf.read(put(tmp_path, "big.csv", "policy,success\n" + "\n".join(rows)))
+
+
+def test_no_such_file() -> None:
+    with pytest.raises(sf.DataError, match=r"nowhere.csv: the file must be readable; No such file"):
+        sf.read("nowhere.csv")
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(sf.DataError, match="the folder must hold files of rollouts; it is empty"):
+        sf.read(tmp_path)
+
+
+class Boom:
+    """A pickle that would leave a trace if anything loaded it."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self.trace),)
+
+
+@pytest.mark.parametrize("kind", ["pickle", "npy", "npz", "torch"])
+def test_a_pickle_is_refused_and_never_run(tmp_path: Path, kind: str) -> None:
+    trace = tmp_path / "trace"
+    if kind == "pickle":
+        content = pickle.dumps(Boom(trace))
+    elif kind == "npy":
+        content = samples.npy(np.array([Boom(trace)], dtype=object))
+    elif kind == "npz":
+        content = samples.npz(timesteps=np.array([1]), results=np.array([Boom(trace)], dtype=object))
+    else:
+        content = samples.deflated({"archive/data.pkl": pickle.dumps(Boom(trace)), "archive/version": b"3"})
+    with pytest.raises(sf.DataError, match=r"pickle.* Load it where you trust it and write plain data"):
+        sf.read(put(tmp_path, "f", content))
+    assert not trace.exists()
+
+
+def test_npy_of_another_shape_or_with_a_lying_header(tmp_path: Path) -> None:
+    with pytest.raises(sf.DataError, match=r"must have the shape \(N, 2\), one column per policy; got \(3,\)"):
+        sf.read(put(tmp_path, "a.npy", samples.npy(np.zeros(3))))
+    lie = samples.npy(np.zeros((2, 2))).replace(b"(2, 2)", b"(9, 2)")
+    with pytest.raises(sf.DataError, match="the array must hold 144 bytes after its header; got 32"):
+        sf.read(put(tmp_path, "b.npy", lie))
+    with pytest.raises(sf.DataError, match="the array must hold numbers; got type <U3"):
+        sf.read(put(tmp_path, "c.npy", samples.npy(np.array([["yes", "no"]]))))
+    with pytest.raises(sf.DataError, match="row 1: `score` must be a finite number; got nan"):
+        sf.read(put(tmp_path, "d.npy", samples.npy(np.array([[np.nan, 0.5]]))))
+
+
+def test_a_zip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "LARGEST_MEMBER", 1 << 20)
+    members = samples.inspect_members() | {"summaries.json": b"[" + b" " * (4 << 20) + b"]"}
+    for content in (samples.deflated(members), samples.zstd_zip(members)):
+        with pytest.raises(
+            sf.DataError, match=r"must unpack to at most 1 MiB .*; summaries.json does not. It may be a zip bomb"
+        ):
+            sf.read(put(tmp_path, "bomb.eval", content))
+
+
+@pytest.mark.parametrize("method", ["deflate", "zstd"])
+def test_a_zip_bomb_that_lies_about_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.setattr(archives, "LARGEST_MEMBER", 1 << 20)
+    members = samples.inspect_members() | {"summaries.json": b" " * (4 << 20)}
+    content = samples.deflated(members) if method == "deflate" else samples.zstd_zip(members)
+    lie = content.replace((4 << 20).to_bytes(4, "little"), (100).to_bytes(4, "little"))
+    with pytest.raises(sf.DataError, match=r"zip"):
+        sf.read(put(tmp_path, "bomb.eval", lie))
+
+
+def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 5)
+    with pytest.raises(sf.DataError, match="a zip file must hold at most 5 files"):
+        sf.read(put(tmp_path, "x.eval", samples.binary_files()["deflate.eval"]))
+
+
+def test_a_damaged_member(tmp_path: Path) -> None:
+    content = bytearray(samples.binary_files()["deflate.eval"])
+    place = content.index(b"summaries.json", content.index(b"summaries.json") - 200) + 40
+    content[place] ^= 0xFF
+    with pytest.raises(sf.DataError, match="zip file must be whole"):
+        sf.read(put(tmp_path, "x.eval", bytes(content)))
+
+
+def test_an_encrypted_member(tmp_path: Path) -> None:
+    path = put(tmp_path, "x.eval", samples.binary_files()["deflate.eval"])
+    with zipfile.ZipFile(path) as archive:
+        flags = [info.header_offset for info in archive.infolist()]
+    assert flags
+    content = bytearray(path.read_bytes())
+    start = content.index(b"PK\x01\x02")
+    while start >= 0:
+        content[start + 8] |= 1
+        start = content.find(b"PK\x01\x02", start + 4)
+    with pytest.raises(sf.DataError, match="must not be encrypted"):
+        sf.read(put(tmp_path, "y.eval", bytes(content)))
+
+
+def test_a_million_columns(tmp_path: Path) -> None:
+    started = time.monotonic()
+    header = ",".join(f"c{number}" for number in range(1_000_000))
+    with pytest.raises(sf.DataError, match="a row must have at most 10,000 columns; got 1,000,000"):
+        sf.read(put(tmp_path, "wide.csv", header + "\n"))
+    with pytest.raises(sf.DataError, match=r"row 1: a row must have as many cells as the header, 2; got 1,000,000"):
+        sf.read(put(tmp_path, "row.csv", "policy,success\n" + "1," * 999_999 + "1\n"))
+    record = json.dumps({"policy": "a", "success": 1} | {f"c{number}": 1 for number in range(20_000)})
+    with pytest.raises(sf.DataError, match="a row must have at most 10,000 columns"):
+        sf.read(put(tmp_path, "wide.jsonl", record + "\n" + record + "\n"))
+    assert time.monotonic() - started < 20
+
+
+def test_one_endless_line(tmp_path: Path) -> None:
+    with pytest.raises(sf.DataError, match="a line must be shorter than 16 MiB; the first is longer"):
+        sf.read(put(tmp_path, "x.csv", "a" * (17 << 20)))
+
+
+def test_unicode_names_survive(tmp_path: Path) -> None:
+    names = ("größe", "机器人", "🤖 policy", "e\u0301clair", "'; DROP TABLE x; --", "<script>alert(1)</script>")
+    pl.DataFrame({"policy": names, "success": [1] * len(names)}).write_csv(tmp_path / "u.csv")
+    table = sf.read(tmp_path / "u.csv")
+    assert set(table.policies) == set(names)
+    assert table.where(policy="机器人").tally() == sf.Tally(1, 1)
+
+
+def test_a_byte_order_mark_and_windows_lines(tmp_path: Path) -> None:
+    table = sf.read(put(tmp_path, "w.csv", "\ufeffpolicy;success\r\nnew;1\r\nnew;0\r\n"))
+    assert table.tally() == sf.Tally(1, 2)
+
+
+def test_mixed_types_in_a_frame() -> None:
+    with pytest.raises(
+        sf.DataError, match=r"`score` must hold a finite number in every row; got a column of type List"
+    ):
+        sf.read(pl.DataFrame({"policy": ["a"], "score": [[1.0, 2.0]]}))
+    with pytest.raises(sf.DataError, match="row 2: `score` must be a finite number; got nan"):
+        sf.read(pl.DataFrame({"policy": ["a", "a"], "score": [1.0, float("nan")]}))
+    with pytest.raises(sf.DataError, match="there must be a `policy` column; got 'success'"):
+        sf.read(pl.DataFrame({"success": [1]}))
+    assert sf.read(pl.DataFrame({"success": [1]}), policy="a").policies == ("a",)
+
+
+def test_yaml_neither_runs_nor_grows(tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
+    trace = tmp_path / "trace"
+    head = "language_instruction: x\npolicies:\n"
+    run = head + f"  A: !!python/object/apply:os.mkdir [{trace}]\n"
+    with pytest.raises(sf.DataError, match=r"`policies.A` must have a policy_name"):
+        sf.read(put(tmp_path, "run.yaml", run))
+    assert not trace.exists()
+    laughs = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+        f"{chr(98 + i)}: &{chr(98 + i)} [{','.join([f'*{chr(97 + i)}'] * 9)}]\n" for i in range(9)
+    )
+    with pytest.raises(sf.DataError, match="YAML must have no aliases"):
+        sf.read(put(tmp_path, "laughs.yaml", laughs + head + "  A: {policy_name: x, binary_success: 1}\n"))
+    with pytest.raises(sf.DataError, match="at most 50 levels"):
+        sf.read(put(tmp_path, "deep.yaml", head + "  A: " + "[" * 50_000))
+
+
+def test_wrong_shapes_inside_known_logs(tmp_path: Path) -> None:
+    log = json.loads((FIXTURES / "lerobot_old" / "eval_info.json").read_text())
+    cases = [
+        ({**log, "per_episode": 3}, r"`per_episode` must be a list; got 3"),
+        ({**log, "per_episode": [3]}, r"`per_episode\[0\]` must be an object; got 3"),
+        ({**log, "per_episode": [{"success": "yes"}]}, r"`per_episode\[0\].success` must be a number; got 'yes'"),
+        ({**log, "aggregated": []}, r"`aggregated` must be an object; got \[\]"),
+        (
+            {"per_task": [{"metrics": {"successes": [True], "sum_rewards": [1, 2]}}], "overall": {}},
+            r"must be as long as successes, 1; got 2",
+        ),
+        ({"per_task": [{}], "overall": {}}, r"`per_task\[0\].metrics` must be an object; got nothing"),
+    ]
+    for document, message in cases:
+        with pytest.raises(sf.DataError, match=message):
+            sf.read(put(tmp_path, "eval_info.json", json.dumps(document)))
