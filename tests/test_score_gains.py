@@ -140,6 +140,20 @@ def test_exact_permutation_is_its_slow_twin(seed):
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=6e-4)
 
 
+@pytest.mark.parametrize(
+    "sizes", [[0.1, 0.2, 0.3, 0.35, 0.5, 0.6, 0.7, 0.9], [0.5] * 8, [0.0, 0.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0]]
+)
+def test_permutation_size_counted_over_every_pattern_of_signs(sizes):
+    """Differences symmetric about no gain: every pattern of signs is equally likely, so the error is a count."""
+    rejected = total = 0
+    for signs in itertools.product((1, -1), repeat=len(sizes)):
+        gaps = np.multiply(signs, sizes)
+        found = paired_permutation(Scores(np.maximum(gaps, 0)), Scores(np.maximum(-gaps, 0)), rng=1)
+        rejected += found.verdict is not Verdict.UNDECIDED
+        total += 1
+    assert rejected / total <= 0.05
+
+
 def test_monte_carlo_permutation_is_near_the_exact_one():
     rng = np.random.default_rng(2)
     first, second = rng.random(16), rng.random(16) * 0.8
