@@ -6,8 +6,8 @@ with the same strict headers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from surefoot.console.refusals import Refusal
 
 MOST_BYTES = 64 * 1024
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -63,11 +64,8 @@ class Guard:
             await answer(scope, receive, headed)
 
     def _right_host(self, headers: Headers) -> None:
-        host = urlsplit(f"//{headers.get('host', '')}")
-        try:
-            name = host.hostname
-        except ValueError:
-            name = None
+        match = HOST.fullmatch(headers.get("host", "").lower())
+        name = match[1].strip("[]") if match else None
         if name not in self.hosts:
             raise Refusal(421, "This server does not answer to that name.", "Use the address it printed at its start.")
 

@@ -1,0 +1,214 @@
+"""A script that drives a study over the network, through dropped connections and beside others."""
+
+from __future__ import annotations
+
+import random
+import socket
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import surefoot as sf
+from surefoot.console.tokens import Tokens
+from surefoot.errors import StudyError
+from surefoot.study.stores.sqlite import SQLiteStore
+from surefoot.study.studies import Study
+from tests.consoles import Program, study, threaded
+
+
+@pytest.fixture
+def served(tmp_path):
+    tokens, opened = Tokens.fresh(), study(tmp_path, horizon=2000)
+    with threaded(opened, tokens) as address:
+        yield opened, tokens, address
+
+
+def recorded(opened):
+    opened.refresh()
+    return Counter(event.body["turn"] for event in opened.fold.history if event.kind == "recorded")
+
+
+def test_a_simulated_study_stops_by_itself(tmp_path):
+    tokens, opened, rng = Tokens.fresh(), study(tmp_path, horizon=100), random.Random(5)
+    with threaded(opened, tokens) as address:
+        client = sf.Client(address, tokens.runner, holder="arm 1")
+        while (turn := client.next_turn()) is not None:
+            status = client.record(turn, rng.random() < {"new": 0.9, "old": 0.6}[turn.policy], duration=0.5)
+        assert status["finished"]
+        assert status["decision"] == "stop: decided"
+        assert client.status()["blocks"] <= 100
+        owner = sf.Client(address, tokens.owner)
+        assert owner.unblind(reason="decided")["verdict"] == "better"
+        assert owner.results()["verdict"] == "better"
+        assert client.plan()["policies"] == ["new", "old"]
+    assert opened.verdict is sf.Verdict.BETTER
+
+
+def test_undo_void_and_refusals(served):
+    _, tokens, address = served
+    client = sf.Client(address, tokens.operator)
+    turn = client.next_turn()
+    assert turn.policy == ""
+    assert turn.code
+    client.record(turn, True)
+    with pytest.raises(StudyError, match=r"already has a result.*undo it first"):
+        client.record(turn, False)
+    client.undo(turn, reason="wrong key")
+    assert client.next_turn() == turn
+    client.record(turn, False)
+    client.void(turn, reason="hardware fault")
+    assert client.status()["voided"] == 1
+    with pytest.raises(StudyError, match="owner"):
+        client.unblind(reason="curious")
+    with pytest.raises(StudyError, match="token is wrong"):
+        sf.Client(address, "not the token at all").status()
+
+
+def test_addresses_are_checked():
+    with pytest.raises(ValueError, match="`url` must be an address"):
+        sf.Client("127.0.0.1:8765", "token")
+
+
+def test_patience_ends_with_a_sentence():
+    client = sf.Client("http://127.0.0.1:9", "token", patience=0.2)
+    with pytest.raises(StudyError, match=r"cannot be reached.*safe to try again"):
+        client.status()
+
+
+class Cutter:
+    """A wire that carries every request to the server and cuts off every other answer."""
+
+    def __init__(self, address):
+        host, port = address.removeprefix("http://").split(":")
+        self.there = (host, int(port))
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.cut = self.seen = 0
+        threading.Thread(target=self.carry, daemon=True).start()
+
+    def carry(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            with near, socket.create_connection(self.there) as far:
+                near.settimeout(0.3)
+                asked = b""
+                while b"\r\n\r\n" not in asked:
+                    asked += near.recv(65536)
+                head, _, body = asked.partition(b"\r\n\r\n")
+                length = int(
+                    next((line.split(b":")[1] for line in head.lower().split(b"\r\n") if b"content-length" in line), 0)
+                )
+                while len(body) < length:
+                    body += near.recv(65536)
+                far.sendall(head.replace(b"Connection: keep-alive", b"Connection: close") + b"\r\n\r\n" + body)
+                answer = b""
+                while chunk := far.recv(65536):
+                    answer += chunk
+                self.seen += 1
+                if self.seen % 2:
+                    self.cut += 1
+                else:
+                    near.sendall(answer)
+
+
+def test_an_answer_cut_off_is_asked_again_and_recorded_once(tmp_path):
+    tokens, opened = Tokens.fresh(), study(tmp_path, horizon=50)
+    with threaded(opened, tokens) as address:
+        wire = Cutter(address)
+        client = sf.Client(wire.address, tokens.runner, patience=20)
+        for _ in range(10):
+            client.record(client.next_turn(), True)
+        wire.listener.close()
+    assert wire.cut >= 10
+    assert recorded(opened) == Counter(range(1, 11))
+
+
+def race(address, tokens, clients, rounds):
+    """Everybody asks at the same moment, then everybody records at the same moment; turns by round."""
+    barrier = threading.Barrier(clients)
+    taken = [[None] * clients for _ in range(rounds)]
+
+    def run(place):
+        client = sf.Client(address, tokens.operator, holder=f"device {place}")
+        for number in range(rounds):
+            barrier.wait()
+            turn = client.next_turn()
+            taken[number][place] = turn.number
+            barrier.wait()
+            client.record(turn, (turn.number + number) % 2)
+
+    with ThreadPoolExecutor(clients) as pool:
+        for done in [pool.submit(run, place) for place in range(clients)]:
+            done.result()
+    return taken
+
+
+@pytest.mark.parametrize("clients", [2, 10])
+def test_no_turn_is_handed_out_or_recorded_twice(served, clients):
+    opened, tokens, address = served
+    taken = race(address, tokens, clients, 8)
+    assert all(len(set(turns)) == clients for turns in taken)
+    assert set(recorded(opened).values()) == {1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clients", [2, 10])
+def test_no_turn_is_handed_out_or_recorded_twice_in_200_rounds(tmp_path, clients):
+    tokens, opened = Tokens.fresh(), study(tmp_path, horizon=5000)
+    with threaded(opened, tokens) as address:
+        taken = race(address, tokens, clients, 200)
+    flat = [turn for turns in taken for turn in turns]
+    assert len(set(flat)) == len(flat) == 200 * clients
+    assert recorded(opened) == Counter(flat)
+
+
+def test_ten_devices_on_one_turn_record_one_result(served):
+    opened, tokens, address = served
+    sf.Client(address, tokens.operator).next_turn()
+    barrier = threading.Barrier(10)
+
+    def run(place):
+        client = sf.Client(address, tokens.operator, holder=f"device {place}")
+        barrier.wait()
+        try:
+            client.record(1, place % 2)
+        except StudyError as error:
+            return str(error)
+        return "recorded"
+
+    with ThreadPoolExecutor(10) as pool:
+        said = Counter(pool.map(run, range(10)))
+    assert said["recorded"] == 1
+    assert sum(said.values()) == 10
+    assert all("already has a result" in text for text in said if text != "recorded")
+    assert recorded(opened) == Counter([1])
+
+
+def test_a_killed_server_loses_and_doubles_nothing(tmp_path):
+    study(tmp_path, horizon=200)._store.close()
+    with Program(tmp_path / "study.db") as program:
+        client = sf.Client(program.address, program.tokens.runner, holder="arm")
+        acknowledged = []
+
+        def run():
+            for _ in range(40):
+                turn = client.next_turn()
+                client.record(turn, turn.number % 3 > 0)
+                acknowledged.append(turn.number)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        for _ in range(2):
+            while thread.is_alive() and len(acknowledged) % 13 < 7:
+                thread.join(0.01)
+            program.kill()
+            program.start()
+        thread.join(60)
+        assert not thread.is_alive()
+    opened = Study.open(SQLiteStore(tmp_path / "study.db"))
+    assert recorded(opened) == Counter(range(1, 41)) == Counter(acknowledged)
