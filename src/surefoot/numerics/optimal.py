@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_ALMOST_ONE = float(np.nextafter(1.0, 0.0))
+
 
 def low(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
     """The p with P(X + U > k + u) = tail; 0 where k + u < 1 - tail and 1 where k + u > n + 1 - tail."""
@@ -59,60 +61,66 @@ def unbiased(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> tuple
 def unbiased_low(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
     """The p whose unbiased acceptance region ends at t2 = k + u (Lehmann-Romano 5.5).
 
-    The two conditions on t1 and t2 differ by (1-p) times the difference of `_weight`: unbiased is equal weights.
+    The two conditions on t1 and t2 differ by (1-p) times the difference of their weights, P(t - 1 < X + U <= t) for
+    n - 1: unbiased is equal weights.
     """
     k, u, n, tail = _together(k, u, n, tail)
     # Thresholds compare the draw, not k + u, which would lose digits of u for a large k.
-    late = (k == n) & (u > 1.0 - tail)
+    late = (k == n) & ((u > 1.0 - tail) | (u == 1.0 - tail) & (n > 1))
     inside = ~late & ((k > 1) | (k == 1) & (u > 1.0 - tail))
     answer: Floats = np.where(late, 1.0, 0.0)
     k, u, n, tail = (x[inside] for x in (k, u, n, tail))
 
     def excess(p: Floats, k: Floats, u: Floats, n: Floats, tail: Floats) -> Floats:
-        over = binomial.at_least(k + 1.0, n, p) + (1.0 - u) * binomial.pmf(k, n, p)
-        return _weight(*_first(np.maximum(tail - over, 0.0), n, p), n, p) - _weight(k, u, n, p)
+        mass = binomial.pmf(k, n, p)
+        over = binomial.at_least(k + 1.0, n, p) + (1.0 - u) * mass
+        return _weight(*_first(np.maximum(tail - over, 0.0), n, p), n, p) - _weight(k, u, mass, n, p)
 
-    answer[inside] = roots.solve(excess, 0.0, low(k, u, n, tail), k, u, n, tail)
+    answer[inside] = roots.solve(excess, 1e-300, low(k, u, n, tail), k, u, n, tail)
     return answer
 
 
 def unbiased_high(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
     """The p whose unbiased acceptance region starts at t1 = k + u."""
     k, u, n, tail = _together(k, u, n, tail)
-    early = (k == 0) & (u < tail)
+    early = (k == 0) & ((u < tail) | (u == tail) & (n > 1))
     inside = ~early & ((k < n - 1.0) | (k == n - 1.0) & (u < tail))
     answer: Floats = np.where(early, 0.0, 1.0)
     k, u, n, tail = (x[inside] for x in (k, u, n, tail))
 
     def excess(p: Floats, k: Floats, u: Floats, n: Floats, tail: Floats) -> Floats:
-        under = binomial.at_most(k - 1.0, n, p) + u * binomial.pmf(k, n, p)
-        return _weight(k, u, n, p) - _weight(*_last(np.maximum(tail - under, 0.0), n, p), n, p)
+        mass = binomial.pmf(k, n, p)
+        under = binomial.at_most(k - 1.0, n, p) + u * mass
+        return _weight(k, u, mass, n, p) - _weight(*_last(np.maximum(tail - under, 0.0), n, p), n, p)
 
     # At the left end of the bracket P(X + U <= t) = tail: the bound of the mirrored draw.
-    answer[inside] = roots.solve(excess, high(k, np.subtract(1.0, u), n, tail), 1.0, k, u, n, tail)
+    least = np.minimum(high(k, np.subtract(1.0, u), n, tail), _ALMOST_ONE)
+    answer[inside] = roots.solve(excess, least, _ALMOST_ONE, k, u, n, tail)
     return answer
 
 
-def _weight(k: Floats, u: Floats, n: Floats, p: Floats) -> Floats:
-    """P(k + u - 1 < X + U <= k + u) for n - 1: two probabilities mixed by the draw."""
-    weight: Floats = (1.0 - u) * binomial.pmf(k - 1.0, n - 1.0, p) + u * binomial.pmf(k, n - 1.0, p)
+def _weight(k: Floats, u: Floats, mass: Floats, n: Floats, p: Floats) -> Floats:
+    """P(k + u - 1 < X + U <= k + u) for n - 1, from the probability `mass` of k for n."""
+    weight: Floats = mass * ((1.0 - u) * (k / (n * p)) + u * ((n - k) / (n * (1.0 - p))))
     return weight
 
 
-def _first(level: Floats, n: Floats, p: Floats) -> tuple[Floats, Floats]:
-    """Whole and fractional part of the t with P(X + U <= t) = level."""
+def _first(level: Floats, n: Floats, p: Floats) -> tuple[Floats, Floats, Floats]:
+    """Whole and fractional part of the t with P(X + U <= t) = level, and the probability of the whole part."""
     whole = _search(lambda count: binomial.at_most(count, n, p) >= level, n)
+    mass = binomial.pmf(whole, n, p)
     with np.errstate(all="ignore"):
-        part = (level - binomial.at_most(whole - 1.0, n, p)) / binomial.pmf(whole, n, p)
-    return whole, np.clip(np.where(np.isfinite(part), part, 0.0), 0.0, 1.0)
+        part = (level - binomial.at_most(whole - 1.0, n, p)) / mass
+    return whole, np.clip(np.where(np.isfinite(part), part, 0.0), 0.0, 1.0), mass
 
 
-def _last(level: Floats, n: Floats, p: Floats) -> tuple[Floats, Floats]:
-    """Whole and fractional part of the t with P(X + U > t) = level."""
+def _last(level: Floats, n: Floats, p: Floats) -> tuple[Floats, Floats, Floats]:
+    """Whole and fractional part of the t with P(X + U > t) = level, and the probability of the whole part."""
     whole = _search(lambda count: binomial.at_least(count + 1.0, n, p) <= level, n)
+    mass = binomial.pmf(whole, n, p)
     with np.errstate(all="ignore"):
-        part = 1.0 - (level - binomial.at_least(whole + 1.0, n, p)) / binomial.pmf(whole, n, p)
-    return whole, np.clip(np.where(np.isfinite(part), part, 1.0), 0.0, 1.0)
+        part = 1.0 - (level - binomial.at_least(whole + 1.0, n, p)) / mass
+    return whole, np.clip(np.where(np.isfinite(part), part, 1.0), 0.0, 1.0), mass
 
 
 def _search(enough: Callable[[Floats], NDArray[np.bool_]], n: Floats) -> Floats:

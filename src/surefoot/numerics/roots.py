@@ -83,8 +83,10 @@ def newton(function: Callable[..., tuple[Floats, Floats]], low: Floats, high: Fl
         low, high = np.where(value < 0.0, x, low), np.where(value < 0.0, high, x)
         with np.errstate(all="ignore"):
             step = x - value / slope
-        further = np.where((low <= step) & (step <= high), step, (low + high) / 2.0)
-        settled = np.abs(further - x) <= close
+        inside = (low <= step) & (step <= high)
+        further = np.where(inside, step, (low + high) / 2.0)
+        # A halving step says nothing about the root's distance: only Newton's own or a closed bracket ends the search.
+        settled = inside & (np.abs(further - x) <= close) | (high - low <= 4.0 * _EPS * np.abs(x))
         x = further
         if settled.all():
             break
