@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import bdtrc
 
-from surefoot import Interval, Scores, Tally, Verdict
+from surefoot import Interval, Scores, Tally, Verdict, stats
 from surefoot.core.gain import decide
 from surefoot.numerics import score
 from surefoot.numerics.normal import upper_quantile
@@ -243,6 +243,19 @@ def test_the_text_of_a_ranking():
     assert str(rank_policies(TALLIES, using=hybrid)).splitlines()[0].startswith("a  94.0%  rank 1")
     many = rank_policies({f"p{i}": Scores([i / 9, (i + 1) / 9]) for i in range(8)}, using=welch)
     assert "0.833" in str(many)
+
+
+@pytest.mark.skipif("exact_gain" not in stats.__all__, reason="the exact gain of two tallies is not there yet")
+def test_tallies_are_compared_exactly_unless_told_otherwise():
+    found = rank_policies(TALLIES)
+    alone = stats.exact_gain(TALLIES["a"], TALLIES["d"], confidence=1 - 0.05 / 6)
+    assert (found.gain("a", "d").interval.low, found.gain("a", "d").interval.high) == (
+        alone.interval.low,
+        alone.interval.high,
+    )
+    assert found.gain("a", "d").p_value == pytest.approx(6 * alone.p_value)
+    stepped = rank_policies(TALLIES, adjusting=holm_gains)
+    assert [gain.verdict for gain in stepped.gains].count(Verdict.BETTER) >= 3
 
 
 REFUSALS = [
