@@ -12,6 +12,7 @@ from scipy import special
 from surefoot.core.verdict import Verdict
 from surefoot.numerics.stakes import best_stake, log_wealth
 from surefoot.sequential import FiniteHorizonMixture, NScore, Savi, Wsr, run, simulate
+from surefoot.sequential.trails import Trail
 from tests.oracles import sequential as twin
 from tests.reference import cases
 
@@ -372,3 +373,17 @@ def test_losing_for_ever_is_survived():
     state = run(FiniteHorizonMixture(400), [(0.0, 1.0)] * 400)[-1]
     assert state.evidence >= 0.0
     assert state.interval.low >= -1.0
+
+
+def test_a_trail_grows_without_changing_and_branches_apart():
+    empty = Trail()
+    one = empty.grown(1.0)
+    left, right = one.grown(2.0), one.grown(3.0)
+    assert (list(empty), list(one), list(left), list(right)) == ([], [1.0], [1.0, 2.0], [1.0, 3.0])
+    assert left == Trail([1.0, 2.0])
+    assert hash(left) == hash(Trail([1.0, 2.0]))
+    assert (left[0], left[-1], left[:1], left[::-1]) == (1.0, 2.0, (1.0,), (2.0, 1.0))
+    assert Trail.of(left) is left
+    assert left.array().tolist() == [1.0, 2.0]
+    with pytest.raises(IndexError):
+        one[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,6 +14,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.table import Rollouts
+from surefoot.sequential.admission import admitted
 from surefoot.sequential.rules import Claim, Environments, Rule
 
 BLOCKED = (
@@ -274,11 +276,11 @@ def _rules(
     }
     if binary:
         rules["theta-SAVI"] = sequential.Savi(horizon, **common)
-        for name in ("ExactBinary", "ExactPairedBinary"):
-            if name in sequential.__all__:
-                rules = {name: getattr(sequential, name)(horizon, confidence=confidence, claim=claim), **rules}
-    fits = {name: rule for name, rule in rules.items() if environments in rule.environments}
-    return {name: rule for name, rule in fits.items() if randomised or not rule.needs_random_order}
+        for name, exact in (("Exact paired", sequential.ExactPairedBinary), ("Exact", sequential.ExactBinary)):
+            with suppress(ValueError):  # a horizon too short or too long for an exact table
+                rules = {name: exact(horizon, confidence=confidence, claim=claim), **rules}
+    held = admitted(list(rules.values()), environments, randomised=randomised)
+    return {name: rule for name, rule in rules.items() if rule in held}
 
 
 def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tuple[Stop, ...]:

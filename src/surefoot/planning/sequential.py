@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Law = float | Mapping[float, float] | Scores
 """What a policy is assumed to do: a success rate, the chance of each score, or pilot scores to draw from."""
 
-_BATCH = 20_000_000  # scores drawn at once
+_BATCH = 20_000_000  # scores drawn at once, and so the longest horizon that is simulated
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,8 @@ def plan_sequential(
     if not tied and (known := exact_stopping(rule, laws)) is not None:
         stopping, chances = known
         return _plan(rule, means, stopping, chances, exact=True)
+    if rule.horizon > _BATCH:
+        raise ValueError(_check.refusal("horizon", f"be at most {_BATCH:,} to be simulated", rule.horizon))
     times, verdicts = np.zeros(rule.horizon), dict.fromkeys(Verdict, 0)
     batch = max(1, _BATCH // rule.horizon)
     for start in range(0, runs, batch):

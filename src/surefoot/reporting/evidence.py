@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import words
+from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from surefoot.analysis.replays import Replay
 
-# Okabe-Ito: told apart by colour-blind readers; dashes tell them apart in grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)), (0, (3, 1)))
 
 
@@ -30,11 +29,10 @@ def evidence_figure(
         horizon: The most pairs; the axis ends there.
         title: What was compared.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-    _panel(figure.add_subplot(), curves, threshold, horizon, title)
-    figure.supxlabel(_caption(threshold), fontsize=8.5, color="0.25", x=0.01, ha="left")
+    with drawing():
+        figure, axes = canvas(7.2, 4.2)
+        _panel(axes, curves, threshold, horizon, title)
+        figure.supxlabel(_caption(threshold), fontsize=8.5, color=INK, x=0.01, ha="left")
     return figure
 
 
@@ -45,23 +43,20 @@ def replay_figure(replayed: Replay) -> Figure:
     panels = replayed.comparisons
     columns = 1 if len(panels) == 1 else 2
     rows = math.ceil(len(panels) / columns)
-    figure = Figure(figsize=(7.2 if columns == 1 else 10.0, 1.0 + 3.0 * rows), layout="constrained")
-    for place, comparison in enumerate(panels, 1):
-        curves = {stop.name: stop.evidence for stop in comparison.stops if stop.evidence}
-        threshold = max(stop.threshold for stop in comparison.stops)
-        axes = figure.add_subplot(rows, columns, place)
-        _panel(axes, curves, threshold, comparison.horizon, comparison.task or "")
-    figure.suptitle(
-        f"{replayed.first} against {replayed.second}, {replayed.measure}",
-        x=0.01,
-        ha="left",
-        fontsize=11.5,
-        weight="bold",
-    )
     level = words.percent(replayed.confidence)
-    parts = (_caption(threshold), f"{level} over all looks; claim: {replayed.claim}. A dot is a decision.")
-    caption = ("\n" if columns == 1 else " ").join(parts)
-    figure.supxlabel(caption, fontsize=8.5, color="0.25", x=0.01, ha="left")
+    with drawing():
+        figure = Figure(figsize=(7.2 if columns == 1 else 10.0, 1.0 + 3.0 * rows), layout="constrained")
+        for place, comparison in enumerate(panels, 1):
+            curves = {stop.name: stop.evidence for stop in comparison.stops if stop.evidence}
+            threshold = max(stop.threshold for stop in comparison.stops)
+            _panel(
+                figure.add_subplot(rows, columns, place), curves, threshold, comparison.horizon, comparison.task or ""
+            )
+        named = f"{replayed.first} against {replayed.second}, {replayed.measure}"
+        figure.suptitle(named, x=0.01, ha="left", fontsize=11.5, weight="bold")
+        parts = (_caption(threshold), f"{level} over all looks; claim: {replayed.claim}. A dot is a decision.")
+        caption = ("\n" if columns == 1 else " ").join(parts)
+        figure.supxlabel(caption, fontsize=8.5, color=INK, x=0.01, ha="left")
     return figure
 
 
@@ -77,10 +72,10 @@ def _panel(
         axes.plot(pairs, [1.0, *curve], color=colour, linestyle=dash, linewidth=1.7, label=shown)
         if decided:
             axes.plot([len(curve)], [curve[-1]], "o", color=colour, markersize=6, clip_on=False)
-    axes.axhline(threshold, color="0.15", linewidth=1.0)
+    axes.axhline(threshold, color=INK, linewidth=1.0)
     at_line: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
-    axes.annotate(f"decides\nat {threshold:g}", (1.0, threshold), (4, 0), fontsize=8.5, color="0.15", **at_line)
-    axes.axhline(1.0, color="0.75", linewidth=0.8)
+    axes.annotate(f"decides\nat {threshold:g}", (1.0, threshold), (4, 0), fontsize=8.5, color=INK, **at_line)
+    axes.axhline(1.0, color=FAINT, linewidth=0.6)
     axes.set_yscale("log")
     least = min((min(curve) for curve in curves.values() if curve), default=1.0)
     axes.set(xlim=(0, longest), ylim=(max(1e-3, min(0.3, least)), threshold * 2.0))
@@ -88,7 +83,6 @@ def _panel(
     axes.minorticks_off()
     axes.set_xlabel("pairs of rollouts")
     axes.set_ylabel("evidence")
-    axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(title, loc="left", fontsize=10, pad=22)
     above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 0.995), "borderaxespad": 0.3}
     axes.legend(frameon=False, fontsize=8.5, ncols=len(curves), columnspacing=1.2, handlelength=1.8, **above)

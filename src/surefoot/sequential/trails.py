@@ -59,8 +59,11 @@ class Trail(Sequence[float]):
     @overload
     def __getitem__(self, index: slice) -> tuple[float, ...]: ...
     def __getitem__(self, index: int | slice) -> float | tuple[float, ...]:
-        kept = self._buffer[: self._size]
-        return tuple(kept[index]) if isinstance(index, slice) else kept[index]
+        if isinstance(index, slice):
+            return tuple(self._buffer[place] for place in range(*index.indices(self._size)))
+        if not -self._size <= index < self._size:
+            raise IndexError(index)
+        return self._buffer[index % self._size]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Trail) and self._buffer[: self._size] == other._buffer[: other._size]
