@@ -1,0 +1,138 @@
+"""The page: its answer, its honesty, its safety."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import html5lib
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot import Verdict
+from surefoot.cli.main import run
+from surefoot.reporting import answers
+
+EVIL = '<script>alert("x")</script> & $\\alpha$ %_#{}~^'
+
+
+def rollouts(names=("new", "old"), levels=(0.9, 0.3), size=20, scores=False) -> sf.Rollouts:
+    rng = np.random.default_rng(2)
+    rows = [
+        (name, task, bool(rng.random() < level), float(rng.integers(0, 6)) / 5)
+        for name, level in zip(names, levels, strict=True)
+        for task in ("pour", "fold")
+        for _ in range(size)
+    ]
+    frame = pl.DataFrame(rows, schema=["policy", "task", "success", "score"], orient="row")
+    return sf.read(frame if scores else frame.drop("score"))
+
+
+@pytest.fixture(scope="module")
+def full() -> sf.Report:
+    return sf.report(rollouts(("a", "b", EVIL), (0.9, 0.5, 0.2), scores=True), title=EVIL)
+
+
+def test_the_page_is_valid_html(full):
+    html5lib.HTMLParser(strict=True).parse(full.html())
+
+
+def test_ids_are_unique(full):
+    ids = re.findall(r'\bid="([^"]+)"', full.html())
+    assert len(ids) == len(set(ids))
+
+
+def test_every_string_from_the_data_is_escaped(full):
+    page = full.html()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "<script" not in full.markdown()
+    tex = full.latex()
+    assert r"\$\textbackslash{}alpha\$ \%\_\#\{\}\textasciitilde{}\textasciicircum{}" in tex
+
+
+def test_the_page_needs_nothing_from_outside(full):
+    page = full.html()
+    assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', page)
+    assert "@import" not in page
+    assert "url(http" not in page
+    assert len(page.encode()) < 1_000_000
+
+
+def test_the_first_screen_answers(full):
+    two = sf.report(rollouts())
+    assert two.overview.comparisons[0].verdict is Verdict.BETTER
+    assert answers.overview_answer(two.overview)[0] == "new is better than old."
+    page = two.html()
+    assert page.index("new is better than old.") < page.index("Where each policy stands")
+
+
+def test_better_is_said_only_when_the_verdict_is():
+    for verdict in Verdict:
+        sentence = answers.verdict_sentence("a", "b", verdict)
+        assert ("is better than" in sentence and not sentence.startswith("Cannot")) == (verdict is Verdict.BETTER)
+        assert ("is worse than" in sentence) == (verdict is Verdict.WORSE)
+
+
+def test_cannot_tell_is_said_and_not_turned_into_a_winner():
+    close = sf.report(rollouts(levels=(0.55, 0.5), size=8))
+    assert close.overview.comparisons[0].verdict is Verdict.UNDECIDED
+    assert answers.overview_answer(close.overview)[0].startswith("Cannot tell whether")
+    assert not re.search(r"is (better|worse) than", close.html().replace("whether new is better than old", ""))
+
+
+def test_one_policy_alone_has_a_page():
+    only = sf.report(rollouts(("new",), (0.8,)))
+    assert "new succeeds in" in only.html()
+    assert only.overview.comparisons == ()
+
+
+def test_every_number_of_the_dashboard_has_interval_and_size(full):
+    page = full.html()
+    for one in full.overview.policies:
+        assert f"{one.success.data[0].successes}/{one.success.data[0].trials}" in page
+
+
+def test_the_report_goes_to_every_format(full, tmp_path):
+    for name in ("r.html", "r.md", "r.tex", "r.json"):
+        assert full.save(tmp_path / name).stat().st_size > 100
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert data["type"] == "Report"
+    assert sf.Report.from_dict(data) == full
+    with pytest.raises(ValueError, match=r"must end in \.html, \.md, \.tex or \.json"):
+        full.save(tmp_path / "r.docx")
+
+
+def test_every_figure_can_be_written(full, tmp_path):
+    from surefoot.reporting import style
+
+    drawn = full.figures()
+    assert {"policies", "gains", "tasks", "heat", "scores"} < set(drawn)
+    for place, figure in enumerate(drawn.values()):
+        for suffix in (".svg", ".png", ".pdf"):
+            assert style.save(figure, tmp_path / f"{place}{suffix}").stat().st_size > 1000
+
+
+def test_the_command_writes_the_page_and_prints_the_answer(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rollouts().polars().write_csv(path)
+    assert run(["report", str(path), "-o", str(tmp_path / "r.html")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("new is better than old.")
+    assert "Wrote" in out
+    assert (tmp_path / "r.html").exists()
+
+
+def test_the_ranking_command_prints_letters(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rollouts().polars().write_csv(path)
+    assert run(["rank", str(path), "--figure", str(tmp_path / "r.svg")]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"new\s+\S+%\s+\[.*\]\s+40\s+1\s+a", out)
+
+
+def test_a_missing_file_is_one_sentence(capsys):
+    assert run(["report", "nowhere.csv"]) == 65
+    assert capsys.readouterr().err.count("\n") == 1
