@@ -1,0 +1,168 @@
+"""Every table of a design that the exact inversion decides, found without inverting every table.
+
+A table is decided when p(d) <= a for all d <= edge. Its statistic rises with the first count and falls with the second
+for every d, so the decided tables form a staircase, and it is enough to look at the tables on its edge: those whose
+p(edge) is small enough are found from one critical value, and one clearing of [-1, edge] serves them all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from surefoot.numerics import inversion, paired_rates, score_gain, two_rates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from surefoot.numerics.chebyshev import Peak
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+
+class Design(Protocol):
+    """All tables of one size; `first[c]` below is the smallest first count for each second count c."""
+
+    draws: int
+
+    def values(self, difference: float, first: Ints, second: Ints) -> Floats:
+        """The z of some tables."""
+
+    def every(self, difference: float) -> Floats:
+        """The z of all tables."""
+
+    def staircase(self, difference: float, level: float) -> Ints:
+        """The smallest first counts with z >= level."""
+
+    def most(self) -> Ints:
+        """The largest first count for each second one."""
+
+    def beyond(self, left: float, right: float, level: float, error: float) -> Peak:
+        """A bound on P(|Z_d| >= level) for all d in [left, right]."""
+
+    def family(self, first: int, second: int) -> inversion.Family:
+        """One table."""
+
+
+class TwoCounts:
+    """Independent counts out of n1 and n2."""
+
+    def __init__(self, n1: int, n2: int) -> None:
+        self.n1, self.n2, self.draws = n1, n2, n1 + n2
+
+    def values(self, difference: float, first: Ints, second: Ints) -> Floats:
+        """The z of some tables."""
+        return score_gain.statistic(first, self.n1, second, self.n2, difference)
+
+    def every(self, difference: float) -> Floats:
+        """The z of all tables."""
+        return score_gain.statistic(
+            np.arange(self.n1 + 1)[:, None], self.n1, np.arange(self.n2 + 1)[None, :], self.n2, difference
+        ).ravel()
+
+    def staircase(self, difference: float, level: float) -> Ints:
+        """The smallest first counts with z >= level."""
+        return score_gain.staircase(self.n1, self.n2, difference, level)
+
+    def most(self) -> Ints:
+        """The largest first count for each second one."""
+        return np.full(self.n2 + 1, self.n1)
+
+    def beyond(self, left: float, right: float, level: float, error: float) -> Peak:
+        """The bound of `two_rates.beyond`."""
+        return two_rates.beyond(self.n1, self.n2, left, right, level, error)
+
+    def family(self, first: int, second: int) -> inversion.Family:
+        """One table."""
+        return two_rates.TwoRates(first, self.n1, second, self.n2)
+
+
+class PairCounts:
+    """Discordant counts among n pairs."""
+
+    def __init__(self, n: int) -> None:
+        self.n, self.draws = n, n
+
+    def values(self, difference: float, first: Ints, second: Ints) -> Floats:
+        """The z of some tables."""
+        return paired_rates.statistic(first, second, self.n, difference)
+
+    def every(self, difference: float) -> Floats:
+        """The z of all tables."""
+        b, c = np.meshgrid(np.arange(self.n + 1), np.arange(self.n + 1), indexing="ij")
+        real = b + c <= self.n
+        return paired_rates.statistic(b[real], c[real], self.n, difference)
+
+    def staircase(self, difference: float, level: float) -> Ints:
+        """The smallest first counts with z >= level."""
+        return paired_rates.staircase(self.n, difference, level)
+
+    def most(self) -> Ints:
+        """The largest first count for each second one."""
+        return np.arange(self.n, -1, -1)
+
+    def beyond(self, left: float, right: float, level: float, error: float) -> Peak:
+        """The bound of `paired_rates.beyond`."""
+        return paired_rates.beyond(self.n, left, right, level, error)
+
+    def family(self, first: int, second: int) -> inversion.Family:
+        """One table."""
+        return paired_rates.PairedRates(first, second, self.n)
+
+
+def decided(design: Design, a: float, edge: float = 0.0) -> Ints:
+    """For each second count the smallest first count whose accepted set at level `a` lies above `edge`.
+
+    One more than the largest possible count where there is none.
+    """
+    most = design.most()
+    first = design.staircase(edge, _critical(design, a, edge))
+    while True:
+        # The least extreme decided tables: the last second count of every run of equal first counts.
+        ends = np.append(first[1:] > first[:-1], True) | np.append(first[1:] > most[1:], True)
+        border = np.nonzero(ends & (first <= most))[0]
+        if not len(border) or inversion.clears(_Border(design, first[border], border), a, edge):
+            return first
+        wrong = [c for c in border if not inversion.excluded(design.family(int(first[c]), int(c)), a, edge)]
+        if not wrong:
+            return first
+        first[wrong] += 1
+
+
+def _critical(design: Design, a: float, edge: float) -> float:
+    """The smallest positive z of any table with sup P(|Z_edge| >= z) <= a; infinite where there is none."""
+    z = np.abs(design.every(edge))
+    levels = np.unique(z[np.isfinite(z) & (z > 0.0)])
+    if not len(levels):
+        return np.inf
+    low, high = 0, len(levels)  # levels[high:] are small enough
+    while low < high:
+        middle = (low + high) // 2
+        if design.beyond(edge, edge, float(levels[middle]), 1e-11).high * (1.0 + inversion.ROUNDING) <= a:
+            high = middle
+        else:
+            low = middle + 1
+    return float(levels[low]) if low < len(levels) else np.inf
+
+
+class _Border:
+    """Several tables at once: as extreme as the least extreme of them."""
+
+    def __init__(self, design: Design, first: Ints, second: Ints) -> None:
+        self.design, self.first, self.second = design, first, second
+        self.draws = design.draws
+        self.estimate = 1.0
+
+    def mirrored(self) -> inversion.Family:
+        """Never needed: only the left side of a border is looked at."""
+        raise NotImplementedError
+
+    def statistic(self, difference: float) -> float:
+        """The smallest z of the border."""
+        return float(self.design.values(difference, self.first, self.second).min())
+
+    def peak(self, left: float, right: float, error: float) -> Peak:
+        """Above the p-values of all tables of the border, on all of [left, right]."""
+        return self.design.beyond(left, right, self.statistic(right), error)

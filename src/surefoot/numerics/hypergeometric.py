@@ -1,0 +1,128 @@
+"""Two-by-two tables given their margins, and orderings of all tables with no tie lost to rounding.
+
+Row m of every array here belongs to a total of m successes, column j to j of them in the first group. Given the
+total, the chances are free of the common rate; so the unconditional probability of a set of tables is a polynomial in
+that rate whose Bernstein coefficients are the set's conditional probabilities, row by row.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot.numerics import chebyshev, logs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+TIE = 1e-11
+"""Conditional probabilities closer than this, relatively, are ties: some ten times their rounding."""
+
+
+@lru_cache(maxsize=4)
+def masses(n1: int, n2: int) -> Floats:
+    """P(X1 = j | X1 + X2 = m); 0 where there is no such table."""
+    m, j = np.arange(n1 + n2 + 1)[:, None], np.arange(n1 + 1)[None, :]
+    second = np.append(logs.log_choose(n2), -np.inf)
+    rest = np.where((m - j >= 0) & (m - j <= n2), m - j, n2 + 1)
+    exponent = second[rest]
+    exponent += logs.log_choose(n1)
+    exponent -= logs.log_choose(n1 + n2)[:, None]
+    table: Floats = np.exp(exponent, out=exponent)
+    table.flags.writeable = False
+    return table
+
+
+@lru_cache(maxsize=4)
+def tails(n1: int, n2: int) -> Floats:
+    """P(X1 >= j | m), with a last column of zeros."""
+    table = np.zeros((n1 + n2 + 1, n1 + 2))
+    np.cumsum(masses(n1, n2)[:, ::-1], axis=1, out=table[:, n1::-1])
+    np.minimum(table, 1.0, out=table)
+    table.flags.writeable = False
+    return table
+
+
+def two_sided(n1: int, n2: int) -> Floats:
+    """Fisher's two-sided p of every table: the chance of all tables in its row at most as likely as it is."""
+    table = masses(n1, n2)
+    order = np.argsort(table, axis=1)
+    ranked = np.take_along_axis(table, order, axis=1)
+    sums = np.cumsum(ranked, axis=1)
+    # A tie takes the sum up to the last of its equals.
+    last = np.diff(ranked, axis=1, append=np.inf) > TIE * ranked
+    place = np.where(last, np.arange(n1 + 1), n1 + 1)
+    upto = np.minimum.accumulate(place[:, ::-1], axis=1)[:, ::-1]
+    result = np.empty_like(table)
+    np.put_along_axis(result, order, np.take_along_axis(sums, np.minimum(upto, n1), axis=1), axis=1)
+    return np.asarray(np.where(table > 0.0, np.minimum(result, 1.0), 2.0))
+
+
+def largest_at_most(values: Floats, level: float) -> Floats:
+    """In each row the largest value that is at most `level`, ties included; 0 where there is none."""
+    return np.asarray(np.where(values <= level * (1.0 + TIE), values, 0.0).max(axis=1))
+
+
+def pooled_at_least(n1: int, n2: int, x1: int, m: int) -> Floats:
+    """P(Z >= z | each total), z the pooled statistic of x1 of m, compared in whole numbers.
+
+    Z is sign(D) sqrt(D^2 / (t(N - t))) with D = jN - t n1, total t; 0 where t is 0 or N.
+    """
+    total = n1 + n2
+    t = np.arange(total + 1)
+    d0, w0 = x1 * total - m * n1, m * (total - m)
+    if d0 == 0:
+        first = -(-t * n1 // total)  # every table without a gap, the empty and the full one too
+    else:
+        # The real solution of Z = z, then the whole numbers around it settled exactly.
+        guess = np.ceil((t * n1 + d0 * np.sqrt(t * (total - t) / w0)) / total).astype(object)
+        first = np.empty(total + 1, np.int64)
+        for row in range(total + 1):
+            j, w = int(guess[row]) + 2, row * (total - row)
+            while j > 0 and _extreme((j - 1) * total - row * n1, w, d0, w0):
+                j -= 1
+            first[row] = j
+    return np.take_along_axis(tails(n1, n2), np.clip(first, 0, n1 + 1)[:, None], axis=1)[:, 0]
+
+
+def _extreme(d: int, w: int, d0: int, w0: int) -> bool:
+    if w == 0:
+        return d0 < 0
+    if (d > 0) != (d0 > 0) or d == 0:
+        return d > d0
+    return d * d * w0 >= d0 * d0 * w if d0 > 0 else d * d * w0 <= d0 * d0 * w
+
+
+def unpooled_at_least(n1: int, n2: int, x1: int, m: int) -> tuple[Floats, Floats]:
+    """P(Z >= z | each total) and P(Z <= z | each total), z the unpooled statistic of x1 of m."""
+    t, j = np.arange(n1 + n2 + 1)[:, None], np.arange(n1 + 1)[None, :]
+    k = np.clip(t - j, 0, n2)
+    gap = j * n2 - k * n1
+    variance = j * (n1 - j) / n1**3 + k * (n2 - k) / n2**3
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(gap == 0, 0.0, gap / np.sqrt(variance))
+    here = z[m, x1]
+    slack = 1e-12 * abs(here) if np.isfinite(here) else 0.0
+    table = masses(n1, n2)
+    return (table * (z >= here - slack)).sum(axis=1), (table * (z <= here + slack)).sum(axis=1)
+
+
+def supremum(conditional: Floats) -> chebyshev.Peak:
+    """The largest unconditional probability over the common rate, proved, however small it is."""
+    total = len(conditional) - 1
+    live = np.nonzero(conditional)[0]
+    if not len(live):
+        return chebyshev.Peak(0.0, 0.0, 0.0)
+    weights = logs.log_choose(total)[live]
+
+    def chance(t: Floats, _: float) -> Floats:
+        log_p, log_q = logs.log_chances(t, 1.0 - t)
+        return np.exp(weights + np.outer(log_p - log_q, live) + (total * log_q)[:, None]) @ conditional[live]
+
+    return chebyshev.maximise(chance, total)
