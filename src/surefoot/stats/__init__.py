@@ -22,6 +22,7 @@ _HOMES = {
     "Ranking": "surefoot.stats.rankings",
     "Strengths": "surefoot.stats.preferences",
     "against_baseline": "surefoot.stats.rankings",
+    "agresti_caffo": "surefoot.stats.rate_gains",
     "agresti_coull": "surefoot.stats.rates",
     "band": "surefoot.stats.bands",
     "benjamini_hochberg": "surefoot.stats.multiplicity",
@@ -53,6 +54,8 @@ _HOMES = {
     "dkw": "surefoot.stats.bands",
     "e_benjamini_hochberg": "surefoot.stats.multiplicity",
     "empirical_bernstein": "surefoot.stats.means",
+    "exact_gain": "surefoot.stats.exact_gains",
+    "exact_paired_gain": "surefoot.stats.exact_gains",
     "expected_excess": "surefoot.stats.tightness",
     "expected_shortage": "surefoot.stats.tightness",
     "expected_width": "surefoot.stats.tightness",
@@ -72,6 +75,9 @@ _HOMES = {
     "mean_over_tasks": "surefoot.stats.repeats",
     "mean_pass_all": "surefoot.stats.passes",
     "mean_pass_at": "surefoot.stats.passes",
+    "miettinen_nurminen": "surefoot.stats.rate_gains",
+    "newcombe": "surefoot.stats.rate_gains",
+    "newcombe_paired": "surefoot.stats.rate_gains",
     "optimal_interval": "surefoot.stats.optima",
     "optimal_lower": "surefoot.stats.optima",
     "optimal_upper": "surefoot.stats.optima",
@@ -88,6 +94,7 @@ _HOMES = {
     "stratified_gain": "surefoot.stats.strata",
     "student_t": "surefoot.stats.means",
     "tail_tight": "surefoot.stats.bands",
+    "tango": "surefoot.stats.rate_gains",
     "two_sided_band": "surefoot.stats.bands",
     "unpaired_bca": "surefoot.stats.bootstraps",
     "unpaired_bootstrap": "surefoot.stats.bootstraps",
@@ -126,6 +133,8 @@ if TYPE_CHECKING:
     from surefoot.stats.distributions import DistributionComparison as DistributionComparison
     from surefoot.stats.distributions import JointGain as JointGain
     from surefoot.stats.distributions import compare_distributions as compare_distributions
+    from surefoot.stats.exact_gains import exact_gain as exact_gain
+    from surefoot.stats.exact_gains import exact_paired_gain as exact_paired_gain
     from surefoot.stats.families import bonferroni_gains as bonferroni_gains
     from surefoot.stats.families import holm_gains as holm_gains
     from surefoot.stats.judges import Calibration as Calibration
@@ -168,6 +177,11 @@ if TYPE_CHECKING:
     from surefoot.stats.rankings import against_baseline as against_baseline
     from surefoot.stats.rankings import rank_intervals as rank_intervals
     from surefoot.stats.rankings import rank_policies as rank_policies
+    from surefoot.stats.rate_gains import agresti_caffo as agresti_caffo
+    from surefoot.stats.rate_gains import miettinen_nurminen as miettinen_nurminen
+    from surefoot.stats.rate_gains import newcombe as newcombe
+    from surefoot.stats.rate_gains import newcombe_paired as newcombe_paired
+    from surefoot.stats.rate_gains import tango as tango
     from surefoot.stats.rates import agresti_coull as agresti_coull
     from surefoot.stats.rates import clopper_pearson as clopper_pearson
     from surefoot.stats.rates import clopper_pearson_lower as clopper_pearson_lower

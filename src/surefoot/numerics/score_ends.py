@@ -1,0 +1,46 @@
+"""Ends of the asymptotic score interval of a difference, two independent counts or pairs, and its p-value."""
+
+from __future__ import annotations
+
+import math
+
+from surefoot.numerics import normal, paired_rates, two_rates
+
+
+def ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
+    """Low, high and two-sided p-value; (x1, n1, x2, n2) with the factor N/(N-1), or (b, c, n) without one.
+
+    The statistic falls in the difference, so {d : |z_d| < z} is an interval and each end one root. The low end is
+    above 0 (the high end below) exactly when the p-value is below `error`.
+    """
+    if len(table) == 4:
+        family: two_rates.TwoRates | paired_rates.PairedRates = two_rates.TwoRates(*table)
+        shrink = math.sqrt(1.0 - 1.0 / family.draws)
+    else:
+        family, shrink = paired_rates.PairedRates(*table), 1.0
+    wanted = normal.upper_quantile(error / 2.0) / shrink
+    low, high = _end(family, wanted), -_end(family.mirrored(), wanted)
+    here = family.statistic(0.0)
+    if here > wanted:
+        low = max(low, 5e-324)
+    elif here < -wanted:
+        high = min(high, -5e-324)
+    else:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return low, high, min(1.0, 2.0 * normal.tail(abs(here) * shrink))
+
+
+def _end(family: two_rates.TwoRates | paired_rates.PairedRates, wanted: float) -> float:
+    """Where the statistic falls to `wanted`; -1 where it is never above."""
+    left, right = -1.0, family.estimate
+    if right <= left:
+        return left
+    for _ in range(80):
+        middle = (left + right) / 2.0
+        if not left < middle < right or right - left < 1e-15:
+            break
+        if family.statistic(middle) > wanted:
+            left = middle
+        else:
+            right = middle
+    return left

@@ -1,0 +1,173 @@
+"""Where does the gain between two success rates lie, by the named intervals?"""
+
+from __future__ import annotations
+
+import math
+
+from surefoot import _check
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.tally import PairTally, Tally
+from surefoot.numerics import normal, score
+from surefoot.stats.exact_gains import PAIRS, SEPARATE
+
+NEARLY = "Coverage is close to the confidence, not guaranteed; `exact_gain` guarantees it."
+PAIRED_NEARLY = "Coverage is close to the confidence, not guaranteed; `exact_paired_gain` guarantees it."
+
+
+def newcombe(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interval:
+    """Where does the gain lie, from the Wilson intervals of the two rates?
+
+    Assumptions:
+        Independent rollouts, one success rate per policy. Coverage is close to the confidence.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import newcombe
+        >>> print(newcombe(Tally(140, 200), Tally(120, 200)))
+        +10.0 points [+0.6, +19.2] n=400 (95% Newcombe interval).
+
+    Reference:
+        Newcombe (1998), "Interval estimation for the difference between independent proportions", method 10.
+    """
+    (p1, low1, high1), (p2, low2, high2) = _wilson(first, confidence), _wilson(second, confidence)
+    gain = _difference(first, second)
+    low = gain - math.hypot(p1 - low1, high2 - p2)
+    high = gain + math.hypot(high1 - p1, p2 - low2)
+    return _interval(low, high, gain, confidence, "Newcombe", (first, second), (SEPARATE, NEARLY))
+
+
+def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interval:
+    """Which gains does the score test not reject? Asymptotic, with the N/(N-1) variance.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy. Coverage is close to the confidence.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import miettinen_nurminen
+        >>> print(miettinen_nurminen(Tally(140, 200), Tally(120, 200)))
+        +10.0 points [+0.6, +19.3] n=400 (95% Miettinen-Nurminen interval).
+
+    Reference:
+        Miettinen and Nurminen (1985), "Comparative analysis of two rates".
+    """
+    from surefoot.numerics import score_ends
+
+    table = (first.successes, first.trials, second.successes, second.trials)
+    low, high, _ = score_ends.ends(table, 1.0 - _check.confidence(confidence))
+    gain = _difference(first, second)
+    return _interval(low, high, gain, confidence, "Miettinen-Nurminen", (first, second), (SEPARATE, NEARLY))
+
+
+def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interval:
+    """Where does the gain lie, by Wald after adding one success and one failure to each policy?
+
+    Assumptions:
+        Independent rollouts, one success rate per policy. Coverage is close to the confidence. Clipped to [-1, 1].
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import agresti_caffo
+        >>> print(agresti_caffo(Tally(140, 200), Tally(120, 200)))
+        +10.0 points [+0.6, +19.2] n=400 (95% Agresti-Caffo interval).
+
+    Reference:
+        Agresti and Caffo (2000), "Simple and effective confidence intervals for proportions and differences of
+        proportions result from adding two successes and two failures".
+    """
+    z = normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
+    p1, p2 = ((tally.successes + 1.0) / (tally.trials + 2.0) for tally in (first, second))
+    half = z * math.sqrt(p1 * (1.0 - p1) / (first.trials + 2.0) + p2 * (1.0 - p2) / (second.trials + 2.0))
+    low, high = max(-1.0, p1 - p2 - half), min(1.0, p1 - p2 + half)
+    gain = _difference(first, second)
+    return _interval(low, high, gain, confidence, "Agresti-Caffo", (first, second), (SEPARATE, NEARLY))
+
+
+def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
+    """Which gains does the paired score test not reject? Asymptotic.
+
+    Assumptions:
+        Independent pairs; the two rollouts of a pair may depend on each other.
+
+    Example:
+        >>> from surefoot import PairTally
+        >>> from surefoot.stats import tango
+        >>> print(tango(PairTally(both=20, first_only=12, second_only=2, neither=16)))
+        +20.0 points [+6.1, +34.5] n=50 (95% Tango interval).
+
+    Reference:
+        Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
+        paired-sample design".
+    """
+    from surefoot.numerics import score_ends
+
+    table = (pairs.first_only, pairs.second_only, pairs.pairs)
+    low, high, _ = score_ends.ends(table, 1.0 - _check.confidence(confidence))
+    return _interval(low, high, pairs.gain, confidence, "Tango", (pairs,), (PAIRS, PAIRED_NEARLY))
+
+
+def newcombe_paired(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
+    """Where does the gain lie on pairs, from the Wilson intervals of the two rates and their correlation?
+
+    Assumptions:
+        Independent pairs; the two rollouts of a pair may depend on each other.
+
+    Example:
+        >>> from surefoot import PairTally
+        >>> from surefoot.stats import newcombe_paired
+        >>> print(newcombe_paired(PairTally(both=20, first_only=12, second_only=2, neither=16)))
+        +20.0 points [+5.6, +33.0] n=50 (95% paired Newcombe interval).
+
+    Reference:
+        Newcombe (1998), "Improved confidence intervals for the difference between binomial proportions based on
+        paired data", method 10.
+    """
+    (p1, low1, high1), (p2, low2, high2) = (_wilson(one, confidence) for one in (pairs.first, pairs.second))
+    margins = pairs.first.successes * pairs.first.failures * pairs.second.successes * pairs.second.failures
+    excess = float(pairs.both * pairs.neither - pairs.first_only * pairs.second_only)
+    if excess > 0.0:
+        excess = max(excess - pairs.pairs / 2.0, 0.0)
+    phi = excess / math.sqrt(margins) if margins else 0.0
+    down1, up1, down2, up2 = p1 - low1, high1 - p1, p2 - low2, high2 - p2
+    low = pairs.gain - math.sqrt(max(down1**2 - 2.0 * phi * down1 * up2 + up2**2, 0.0))
+    high = pairs.gain + math.sqrt(max(up1**2 - 2.0 * phi * up1 * down2 + down2**2, 0.0))
+    return _interval(low, high, pairs.gain, confidence, "paired Newcombe", (pairs,), (PAIRS, PAIRED_NEARLY))
+
+
+def _wilson(tally: Tally, confidence: float) -> tuple[float, float, float]:
+    z = normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
+    k, n = tally.successes, tally.trials
+    return tally.rate, score.wilson_low(k, n, z), score.wilson_high(k, n, z)
+
+
+def _difference(first: Tally, second: Tally) -> float:
+    """The observed gain, exactly 0 where the rates are equal."""
+    return (first.successes * second.trials - second.successes * first.trials) / (first.trials * second.trials)
+
+
+def _interval(
+    low: float,
+    high: float,
+    gain: float,
+    confidence: float,
+    method: str,
+    data: tuple[Record, ...],
+    assumptions: tuple[str, ...],
+) -> Interval:
+    trials = sum(
+        tally.trials if isinstance(tally, Tally) else tally.pairs
+        for tally in data
+        if isinstance(tally, Tally | PairTally)
+    )
+    return Interval(
+        low=low,
+        high=high,
+        estimate=gain,
+        confidence=float(confidence),
+        method=method,
+        trials=trials,
+        scale="gain",
+        assumptions=assumptions,
+        data=data,
+    )
