@@ -38,7 +38,8 @@ def binary_design(horizon: int, error: float, *, mirrored: bool, report: Report 
     """The design for two independent streams; `mirrored` decides in both directions, `error` each."""
     programme = binary_programme(horizon, error, priors.for_binary(), binary_cost(horizon), mirrored=mirrored)
     checks = binomial_laws(2 * horizon, 4 * _NULLS + 3)
-    found = search(programme, aim(error), _BINARY_ASCENT, checks=checks, report=report)
+    tries = tries_for(horizon)
+    found = search(programme, aim(error), _BINARY_ASCENT, checks=checks, tries=tries, report=report)
     return proved(programme.walk, found.limits)
 
 
@@ -46,9 +47,14 @@ def paired_design(horizon: int, error: float, *, mirrored: bool, report: Report 
     """The design for shared environments in random order; `mirrored` decides in both directions, `error` each."""
     programme = paired_programme(horizon, error, mirrored=mirrored)
     weights = _paired_start(horizon, error, mirrored=mirrored)
-    checks = np.eye(horizon + 1)
-    found = search(programme, aim(error), _PAIRED_ASCENT, checks=checks, weights=weights, report=report)
+    checks, tries = np.eye(horizon + 1), tries_for(horizon)
+    found = search(programme, aim(error), _PAIRED_ASCENT, checks=checks, weights=weights, tries=tries, report=report)
     return proved(programme.walk, found.limits)
+
+
+def tries_for(horizon: int) -> int:
+    """How many of the best weights are turned into boundaries: short horizons are cheap and gain most."""
+    return min(8, max(2, 600 // horizon))
 
 
 def aim(error: float) -> float:
@@ -85,7 +91,8 @@ def paired_programme(horizon: int, error: float, *, mirrored: bool) -> Programme
 
 def binary_cost(horizon: int) -> float:
     """What a run without a right decision costs, in pairs: chosen for the power of the published figures."""
-    return float(horizon**1.5 / max(4.0, 5.5 + 1.3 * math.log(horizon / 50)))
+    share = 5.5 + 1.42 * math.log(min(horizon, 200) / 50) + math.log(max(horizon, 200) / 200)
+    return float(horizon**1.5 / max(4.0, share))
 
 
 def paired_cost(horizon: int) -> float:

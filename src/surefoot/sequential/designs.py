@@ -39,8 +39,10 @@ SEARCHED = 500
 LONGEST = 2000
 """At twice this horizon the boundary and one pass over it would need over a gigabyte and minutes."""
 
+SHIPPED = Path(__file__).parent / "shipped"
+"""Where the designs that come with the package are; `make designs` writes them."""
+
 _FORMAT = 1
-_SHIPPED = Path(__file__).parent / "shipped"
 _PATIENCE = 1.0  # seconds before progress is shown
 
 
@@ -86,18 +88,18 @@ class ExactDesign(NamedTuple):
 @lru_cache(maxsize=64)
 def design(declared: Declared) -> ExactDesign:
     """The design: shipped, from the cache, or computed now and cached."""
-    shipped = _SHIPPED / f"{declared.family}.zip"
-    found = _read(shipped, declared) if shipped.exists() else None
+    packed = SHIPPED / f"{declared.family}.zip"
+    found = read(packed, declared) if packed.exists() else None
     if found is not None:
         return found
     kept = _cache() / f"v{_FORMAT}" / f"{declared.name}.zip"
     try:
-        found = _read(kept, declared) if kept.exists() else None
+        found = read(kept, declared) if kept.exists() else None
     except DataError:
         found = None  # a damaged cache is made again
     if found is None:
         found = compute(declared, report=_Progress(declared))
-        _keep(kept, [found])
+        keep(kept, [found])
     return found
 
 
@@ -123,16 +125,6 @@ def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
         raise ArithmeticError(f"The design {declared.name} does not keep its error.")
     stored = _encode(made.limits)
     return ExactDesign(declared, _decode(stored, declared), made.proved, _digest(stored), constant)
-
-
-def build(path: Path, wanted: list[Declared], report: Report | None = None) -> None:
-    """Compute designs and store them in one file, each with its digest and certificate."""
-    made = []
-    for place, declared in enumerate(wanted):
-        made.append(compute(declared))
-        if report is not None:
-            report((place + 1) / len(wanted))
-    _keep(path, made)
 
 
 def shipped(family: Family) -> list[Declared]:
@@ -173,7 +165,7 @@ def _digest(stored: bytes) -> str:
     return hashlib.sha256(stored).hexdigest()
 
 
-def _read(path: Path, declared: Declared) -> ExactDesign | None:
+def read(path: Path, declared: Declared) -> ExactDesign | None:
     """The design in this file; none when the file does not hold it.
 
     Raises:
@@ -192,7 +184,7 @@ def _read(path: Path, declared: Declared) -> ExactDesign | None:
     return ExactDesign(declared, _decode(stored, declared), entry["proved"], entry["digest"], entry["constant"])
 
 
-def _keep(path: Path, made: list[ExactDesign]) -> None:
+def keep(path: Path, made: list[ExactDesign]) -> None:
     """Write a file of designs in one step, so that no reader ever sees half of it; a read-only place is left alone."""
     index: dict[str, dict[str, Any]] = {}
     buffer = io.BytesIO()
@@ -211,7 +203,7 @@ def _keep(path: Path, made: list[ExactDesign]) -> None:
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
     except OSError:
-        if path.is_relative_to(_SHIPPED):
+        if path.is_relative_to(SHIPPED):
             raise
 
 

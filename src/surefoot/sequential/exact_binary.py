@@ -21,7 +21,7 @@ class ExactBinary(ExactRule["ExactBinaryState"]):
         >>> from surefoot.sequential import ExactBinary, run
         >>> rule = ExactBinary(horizon=50)
         >>> print(run(rule, [(1, 0)] * 50)[-1])
-        Decided after 4 pairs, p = 0.00431: the first policy is better.
+        Decided after 5 pairs, p = 0.000977: the first policy is better.
         >>> rule.certificate.high <= 0.05
         True
 

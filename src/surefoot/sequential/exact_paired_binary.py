@@ -9,13 +9,12 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.tally import PairTally
+from surefoot.sequential import designs
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
 from surefoot.sequential.rules import Environments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from surefoot.sequential import designs
 
     Ints = NDArray[np.int64]
 
