@@ -49,6 +49,15 @@ def tails(n1: int, n2: int) -> Floats:
     return table
 
 
+def row(n1: int, n2: int, m: int) -> Floats:
+    """One row of `masses`, for tables too large to have them all."""
+    j = np.arange(max(0, m - n2), min(m, n1) + 1)
+    values = np.zeros(n1 + 1)
+    exponent = logs.log_choose(n1)[j] + logs.log_choose(n2)[m - j] - logs.log_choose(n1 + n2)[m]
+    values[j] = np.exp(exponent)
+    return values
+
+
 def two_sided(n1: int, n2: int) -> Floats:
     """Fisher's two-sided p of every table: the chance of all tables in its row at most as likely as it is."""
     table = masses(n1, n2)
@@ -75,16 +84,21 @@ def pooled_at_least(n1: int, n2: int, x1: int, m: int) -> Floats:
     Z is sign(D) sqrt(D^2 / (t(N - t))) with D = jN - t n1, total t; 0 where t is 0 or N.
     """
     total = n1 + n2
+    return _first_beyond(n1, n2, x1 * total - m * n1, m * (total - m))
+
+
+def _first_beyond(n1: int, n2: int, d0: int, w0: int) -> Floats:
+    """P(sign(D) D^2 / w >= sign(d0) d0^2 / w0 | each total)."""
+    total = n1 + n2
     t = np.arange(total + 1)
-    d0, w0 = x1 * total - m * n1, m * (total - m)
     if d0 == 0:
         first = -(-t * n1 // total)  # every table without a gap, the empty and the full one too
     else:
-        # The real solution of Z = z, then the whole numbers around it settled exactly.
-        guess = np.ceil((t * n1 + d0 * np.sqrt(t * (total - t) / w0)) / total).astype(object)
+        # The real solution, then the whole numbers around it settled exactly.
+        guess = np.ceil((t * n1 + d0 * np.sqrt(t * (total - t) / w0)) / total).astype(np.int64).tolist()
         first = np.empty(total + 1, np.int64)
         for row in range(total + 1):
-            j, w = int(guess[row]) + 2, row * (total - row)
+            j, w = guess[row] + 2, row * (total - row)
             while j > 0 and _extreme((j - 1) * total - row * n1, w, d0, w0):
                 j -= 1
             first[row] = j
@@ -99,8 +113,16 @@ def _extreme(d: int, w: int, d0: int, w0: int) -> bool:
     return d * d * w0 >= d0 * d0 * w if d0 > 0 else d * d * w0 <= d0 * d0 * w
 
 
-def unpooled_at_least(n1: int, n2: int, x1: int, m: int) -> tuple[Floats, Floats]:
-    """P(Z >= z | each total) and P(Z <= z | each total), z the unpooled statistic of x1 of m."""
+def pooled_at_most(n1: int, n2: int, x1: int, m: int) -> Floats:
+    """P(Z <= -z | each total), z > 0 the pooled statistic of x1 of m, compared in whole numbers."""
+    total = n1 + n2
+    # Swapping the groups turns Z into -Z: the mirror image of D is k N - t n2 with k in the second group.
+    d0, w0 = x1 * total - m * n1, m * (total - m)
+    return _first_beyond(n2, n1, d0, w0)
+
+
+def unpooled(n1: int, n2: int, x1: int, m: int) -> tuple[Floats, Floats, Floats]:
+    """P(|Z| >= |z|), P(Z >= z) and P(Z <= z) given each total, z the unpooled statistic of x1 of m."""
     t, j = np.arange(n1 + n2 + 1)[:, None], np.arange(n1 + 1)[None, :]
     k = np.clip(t - j, 0, n2)
     gap = j * n2 - k * n1
@@ -110,7 +132,9 @@ def unpooled_at_least(n1: int, n2: int, x1: int, m: int) -> tuple[Floats, Floats
     here = z[m, x1]
     slack = 1e-12 * abs(here) if np.isfinite(here) else 0.0
     table = masses(n1, n2)
-    return (table * (z >= here - slack)).sum(axis=1), (table * (z <= here + slack)).sum(axis=1)
+    sets = (np.abs(z) >= abs(here) - slack, z >= here - slack, z <= here + slack)
+    both, up, down = (np.asarray((table * chosen).sum(axis=1)) for chosen in sets)
+    return both, up, down
 
 
 def supremum(conditional: Floats) -> chebyshev.Peak:

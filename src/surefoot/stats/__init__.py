@@ -12,7 +12,9 @@ _HOMES = {
     "Claim": "surefoot.stats.claims",
     "ClusteredMean": "surefoot.stats.clusters",
     "Components": "surefoot.stats.repeats",
+    "DisjointBounds": "surefoot.stats.disjoints",
     "DistributionComparison": "surefoot.stats.distributions",
+    "GainTest": "surefoot.stats.rate_tests",
     "JointGain": "surefoot.stats.distributions",
     "JudgedRate": "surefoot.stats.judges",
     "Letters": "surefoot.stats.letters",
@@ -25,6 +27,8 @@ _HOMES = {
     "agresti_caffo": "surefoot.stats.rate_gains",
     "agresti_coull": "surefoot.stats.rates",
     "band": "surefoot.stats.bands",
+    "barnard": "surefoot.stats.rate_tests",
+    "barnard_unpooled": "surefoot.stats.rate_tests",
     "benjamini_hochberg": "surefoot.stats.multiplicity",
     "best_case_band": "surefoot.stats.bands",
     "betting_gain": "surefoot.stats.score_gains",
@@ -36,6 +40,8 @@ _HOMES = {
     "bonferroni": "surefoot.stats.multiplicity",
     "bonferroni_gains": "surefoot.stats.families",
     "bootstrap_mean": "surefoot.stats.means",
+    "boschloo": "surefoot.stats.rate_tests",
+    "boschloo_two_sided": "surefoot.stats.rate_tests",
     "bradley_terry": "surefoot.stats.preferences",
     "chance_first_higher": "surefoot.stats.orderings",
     "claim": "surefoot.stats.claims",
@@ -51,6 +57,8 @@ _HOMES = {
     "compare_distributions": "surefoot.stats.distributions",
     "coverage": "surefoot.stats.coverages",
     "davidson": "surefoot.stats.preferences",
+    "disjoint_bounds": "surefoot.stats.disjoints",
+    "disjoint_optimal_bounds": "surefoot.stats.disjoints",
     "dkw": "surefoot.stats.bands",
     "e_benjamini_hochberg": "surefoot.stats.multiplicity",
     "empirical_bernstein": "surefoot.stats.means",
@@ -59,6 +67,7 @@ _HOMES = {
     "expected_excess": "surefoot.stats.tightness",
     "expected_shortage": "surefoot.stats.tightness",
     "expected_width": "surefoot.stats.tightness",
+    "fisher": "surefoot.stats.rate_tests",
     "hoeffding": "surefoot.stats.means",
     "holm": "surefoot.stats.multiplicity",
     "holm_gains": "surefoot.stats.families",
@@ -71,11 +80,16 @@ _HOMES = {
     "max_expected_excess": "surefoot.stats.tightness",
     "max_expected_shortage": "surefoot.stats.tightness",
     "max_expected_width": "surefoot.stats.tightness",
+    "mcnemar": "surefoot.stats.pair_tests",
+    "mcnemar_chi2": "surefoot.stats.pair_tests",
+    "mcnemar_edwards": "surefoot.stats.pair_tests",
+    "mcnemar_midp": "surefoot.stats.pair_tests",
     "mean_on_these_tasks": "surefoot.stats.repeats",
     "mean_over_tasks": "surefoot.stats.repeats",
     "mean_pass_all": "surefoot.stats.passes",
     "mean_pass_at": "surefoot.stats.passes",
     "miettinen_nurminen": "surefoot.stats.rate_gains",
+    "miettinen_nurminen_score": "surefoot.stats.rate_tests",
     "newcombe": "surefoot.stats.rate_gains",
     "newcombe_paired": "surefoot.stats.rate_gains",
     "optimal_interval": "surefoot.stats.optima",
@@ -86,6 +100,7 @@ _HOMES = {
     "paired_permutation": "surefoot.stats.permutations",
     "pass_all": "surefoot.stats.passes",
     "pass_at": "surefoot.stats.passes",
+    "pooled_score": "surefoot.stats.rate_tests",
     "prediction_powered_mean": "surefoot.stats.predictions",
     "prediction_powered_rate": "surefoot.stats.judges",
     "rank_intervals": "surefoot.stats.rankings",
@@ -130,6 +145,9 @@ if TYPE_CHECKING:
     from surefoot.stats.clusters import cluster_mean as cluster_mean
     from surefoot.stats.clusters import cluster_rate as cluster_rate
     from surefoot.stats.coverages import coverage as coverage
+    from surefoot.stats.disjoints import DisjointBounds as DisjointBounds
+    from surefoot.stats.disjoints import disjoint_bounds as disjoint_bounds
+    from surefoot.stats.disjoints import disjoint_optimal_bounds as disjoint_optimal_bounds
     from surefoot.stats.distributions import DistributionComparison as DistributionComparison
     from surefoot.stats.distributions import JointGain as JointGain
     from surefoot.stats.distributions import compare_distributions as compare_distributions
@@ -162,6 +180,10 @@ if TYPE_CHECKING:
     from surefoot.stats.optima import optimal_lower as optimal_lower
     from surefoot.stats.optima import optimal_upper as optimal_upper
     from surefoot.stats.orderings import chance_first_higher as chance_first_higher
+    from surefoot.stats.pair_tests import mcnemar as mcnemar
+    from surefoot.stats.pair_tests import mcnemar_chi2 as mcnemar_chi2
+    from surefoot.stats.pair_tests import mcnemar_edwards as mcnemar_edwards
+    from surefoot.stats.pair_tests import mcnemar_midp as mcnemar_midp
     from surefoot.stats.passes import mean_pass_all as mean_pass_all
     from surefoot.stats.passes import mean_pass_at as mean_pass_at
     from surefoot.stats.passes import pass_all as pass_all
@@ -182,6 +204,14 @@ if TYPE_CHECKING:
     from surefoot.stats.rate_gains import newcombe as newcombe
     from surefoot.stats.rate_gains import newcombe_paired as newcombe_paired
     from surefoot.stats.rate_gains import tango as tango
+    from surefoot.stats.rate_tests import GainTest as GainTest
+    from surefoot.stats.rate_tests import barnard as barnard
+    from surefoot.stats.rate_tests import barnard_unpooled as barnard_unpooled
+    from surefoot.stats.rate_tests import boschloo as boschloo
+    from surefoot.stats.rate_tests import boschloo_two_sided as boschloo_two_sided
+    from surefoot.stats.rate_tests import fisher as fisher
+    from surefoot.stats.rate_tests import miettinen_nurminen_score as miettinen_nurminen_score
+    from surefoot.stats.rate_tests import pooled_score as pooled_score
     from surefoot.stats.rates import agresti_coull as agresti_coull
     from surefoot.stats.rates import clopper_pearson as clopper_pearson
     from surefoot.stats.rates import clopper_pearson_lower as clopper_pearson_lower

@@ -64,7 +64,8 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
     """Where does the gain lie, by Wald after adding one success and one failure to each policy?
 
     Assumptions:
-        Independent rollouts, one success rate per policy. Coverage is close to the confidence. Clipped to [-1, 1].
+        Independent rollouts, one success rate per policy. Coverage is close to the confidence. As
+        published it may reach beyond 1 or -1, and says so when it does.
 
     Example:
         >>> from surefoot import Tally
@@ -79,9 +80,10 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
     z = normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
     p1, p2 = ((tally.successes + 1.0) / (tally.trials + 2.0) for tally in (first, second))
     half = z * math.sqrt(p1 * (1.0 - p1) / (first.trials + 2.0) + p2 * (1.0 - p2) / (second.trials + 2.0))
-    low, high = max(-1.0, p1 - p2 - half), min(1.0, p1 - p2 + half)
+    low, high = p1 - p2 - half, p1 - p2 + half
+    notes = ("An end lies beyond what a gain can be; read it as 100 points.",) if low < -1.0 or high > 1.0 else ()
     gain = _difference(first, second)
-    return _interval(low, high, gain, confidence, "Agresti-Caffo", (first, second), (SEPARATE, NEARLY))
+    return _interval(low, high, gain, confidence, "Agresti-Caffo", (first, second), (SEPARATE, NEARLY), notes)
 
 
 def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
@@ -154,6 +156,7 @@ def _interval(
     method: str,
     data: tuple[Record, ...],
     assumptions: tuple[str, ...],
+    notes: tuple[str, ...] = (),
 ) -> Interval:
     trials = sum(
         tally.trials if isinstance(tally, Tally) else tally.pairs
@@ -169,5 +172,6 @@ def _interval(
         trials=trials,
         scale="gain",
         assumptions=assumptions,
+        notes=notes,
         data=data,
     )

@@ -1,0 +1,308 @@
+"""Could two success rates be equal, by the named tests?
+
+Each gives a two-sided p-value and one for each direction. What `compare` prints is none of these but `exact_gain`,
+whose p-value, interval and verdict belong together.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from surefoot.core import words
+from surefoot.core.record import Record
+from surefoot.core.tally import Tally
+from surefoot.numerics import normal
+from surefoot.stats.exact_gains import NEAR, SEPARATE
+
+if TYPE_CHECKING:
+    from surefoot.numerics.chebyshev import Peak
+
+MOST_CELLS = 2 * 10**7
+"""Tables that an unconditional test enumerates, by total and by the first policy's successes."""
+
+GUARANTEED = "The error is at most the level, whatever the common rate."
+
+
+@dataclass(frozen=True, slots=True)
+class GainTest(Record):
+    """A test of no gain: a two-sided p-value, and one for each direction.
+
+    Attributes:
+        p_value: Two-sided: how surprising so large a gain, either way, would be if there were none.
+        first_better: One-sided: small when the first policy looks better.
+        second_better: One-sided: small when the second policy looks better.
+        method: The test.
+        two_sided: How the two-sided p-value is made.
+        estimate: The observed gain, first minus second.
+        statistic: The value the p-value is computed from, where there is one.
+        common_rate: The common success rate at which the two-sided p-value is largest, where one was searched for.
+        assumptions: What must hold.
+        notes: What a reader must know besides.
+        data: The inputs.
+    """
+
+    p_value: float
+    first_better: float
+    second_better: float
+    method: str
+    two_sided: str
+    estimate: float
+    statistic: float | None = None
+    common_rate: float | None = None
+    assumptions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    data: tuple[Record, ...] = ()
+
+    def __str__(self) -> str:
+        gain = words.number(self.estimate, "gain")
+        return f"{gain} points, {words.p_value(self.p_value)} ({self.method}, two-sided: {self.two_sided})."
+
+
+def fisher(first: Tally, second: Tally) -> GainTest:
+    """Could the rates be equal, given how many succeeded in all? Fisher's exact test, conservative.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy. Two-sided: all tables with the same total of successes
+        that are at most as likely.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import fisher
+        >>> print(fisher(Tally(9, 10), Tally(3, 10)))
+        +60.0 points, p = 0.0198 (Fisher's exact test, two-sided: all tables at most as likely).
+
+    Reference:
+        Fisher (1935), "The logic of inductive inference".
+    """
+    from surefoot.numerics import hypergeometric
+
+    x1, n1, x2, n2 = _counts(first, second)
+    row = hypergeometric.row(n1, n2, x1 + x2)
+    both = row[row <= row[x1] * (1.0 + hypergeometric.TIE)].sum()
+    greater, less = row[x1:].sum(), row[: x1 + 1].sum()
+    return _test((both, greater, less), "Fisher's exact test", "all tables at most as likely", first, second)
+
+
+def barnard(first: Tally, second: Tally) -> GainTest:
+    """Could the rates be equal? Barnard's unconditional exact test with the pooled statistic.
+
+    Tables are ordered in whole numbers, so no tie is lost, and the maximum over the common rate is certified.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy. Two-sided: the statistic as far from 0, either way.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import barnard
+        >>> print(barnard(Tally(9, 10), Tally(3, 10)))
+        +60.0 points, p = 0.00796 (Barnard's exact test, two-sided: as far from 0, either way).
+
+    Reference:
+        Barnard (1947), "Significance tests for 2 x 2 tables"; Suissa and Shuster (1985).
+    """
+    from surefoot.numerics import hypergeometric
+
+    _enumerable(first, second)
+    x1, n1, x2, n2 = _counts(first, second)
+    greater = hypergeometric.pooled_at_least(n1, n2, x1, x1 + x2)
+    less = hypergeometric.pooled_at_least(n2, n1, x2, x1 + x2)
+    if x1 * n2 > x2 * n1:
+        both = greater + hypergeometric.pooled_at_most(n1, n2, x1, x1 + x2)
+    elif x1 * n2 < x2 * n1:
+        both = less + hypergeometric.pooled_at_most(n2, n1, x2, x1 + x2)
+    else:
+        both = greater * 0.0 + 1.0
+    return _searched(both, greater, less, "Barnard's exact test", "as far from 0, either way", first, second)
+
+
+def barnard_unpooled(first: Tally, second: Tally) -> GainTest:
+    """Could the rates be equal? Barnard's unconditional exact test with the unpooled statistic.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy. Two-sided: the statistic as far from 0, either way.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import barnard_unpooled
+        >>> print(barnard_unpooled(Tally(8, 8), Tally(5, 9)))
+        +44.4 points, p = 0.0311 (Barnard's exact test, unpooled, two-sided: as far from 0, either way).
+
+    Reference:
+        Barnard (1947), "Significance tests for 2 x 2 tables"; Suissa and Shuster (1985).
+    """
+    from surefoot.numerics import hypergeometric
+
+    _enumerable(first, second)
+    x1, n1, x2, n2 = _counts(first, second)
+    both, greater, less = hypergeometric.unpooled(n1, n2, x1, x1 + x2)
+    return _searched(both, greater, less, "Barnard's exact test, unpooled", "as far from 0, either way", first, second)
+
+
+def boschloo(first: Tally, second: Tally) -> GainTest:
+    """Could the rates be equal? Boschloo's unconditional exact test: Fisher's p-value as statistic, never weaker.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy. Two-sided: twice the smaller one-sided p-value. For
+        the other definition see `boschloo_two_sided`.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import boschloo
+        >>> print(boschloo(Tally(9, 10), Tally(3, 10)))
+        +60.0 points, p = 0.00796 (Boschloo's exact test, two-sided: twice the smaller one-sided).
+
+    Reference:
+        Boschloo (1970), "Raised conditional level of significance for the 2 x 2-table when testing the equality
+        of two probabilities".
+    """
+    greater, less = _boschloo(first, second), _boschloo(second, first)
+    smaller = greater if greater.value <= less.value else less
+    return _test(
+        (2.0 * smaller.value, greater.value, less.value),
+        "Boschloo's exact test",
+        "twice the smaller one-sided",
+        first,
+        second,
+        common_rate=smaller.at,
+    )
+
+
+def boschloo_two_sided(first: Tally, second: Tally) -> GainTest:
+    """Could the rates be equal? Boschloo's test with Fisher's two-sided p-value as statistic.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy. Two-sided: Fisher's two-sided p-value as small or
+        smaller; the one-sided p-values are those of `boschloo`.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import boschloo_two_sided
+        >>> print(boschloo_two_sided(Tally(8, 8), Tally(5, 9)))
+        +44.4 points, p = 0.0525 (Boschloo's exact test, two-sided: Fisher's two-sided p-value as statistic).
+
+    Reference:
+        Boschloo (1970); Mehrotra, Chan and Berger (2003), "A cautionary note on exact unconditional inference for
+        a difference between two independent binomial proportions".
+    """
+    from surefoot.numerics import hypergeometric
+
+    _enumerable(first, second)
+    x1, n1, x2, n2 = _counts(first, second)
+    table = hypergeometric.two_sided(n1, n2)
+    peak = hypergeometric.supremum(hypergeometric.largest_at_most(table, float(table[x1 + x2, x1])))
+    return _test(
+        (peak.value, _boschloo(first, second).value, _boschloo(second, first).value),
+        "Boschloo's exact test",
+        "Fisher's two-sided p-value as statistic",
+        first,
+        second,
+        common_rate=peak.at,
+    )
+
+
+def pooled_score(first: Tally, second: Tally) -> GainTest:
+    """Could the rates be equal? The pooled z test, asymptotic.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy, and many of them: the error is close to the level only.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import pooled_score
+        >>> print(pooled_score(Tally(140, 200), Tally(120, 200)))
+        +10.0 points, p = 0.0361 (pooled score test, two-sided: as far from 0, either way).
+
+    Reference:
+        Pearson (1900); the score test at no gain.
+    """
+    return _score(first, second, 1.0, "pooled score test")
+
+
+def miettinen_nurminen_score(first: Tally, second: Tally) -> GainTest:
+    """Could the rates be equal? The pooled z test with the N/(N-1) variance of Miettinen and Nurminen, asymptotic.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy, and many of them: the error is close to the level only.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import miettinen_nurminen_score
+        >>> round(miettinen_nurminen_score(Tally(140, 200), Tally(120, 200)).p_value, 6)
+        0.036265
+
+    Reference:
+        Miettinen and Nurminen (1985), "Comparative analysis of two rates".
+    """
+    total = first.trials + second.trials
+    return _score(first, second, 1.0 - 1.0 / total, "Miettinen-Nurminen score test")
+
+
+def _score(first: Tally, second: Tally, factor: float, method: str) -> GainTest:
+    x1, n1, x2, n2 = _counts(first, second)
+    rate = (x1 + x2) / (n1 + n2)
+    spread = math.sqrt(rate * (1.0 - rate) * (1.0 / n1 + 1.0 / n2))
+    gap = (x1 * n2 - x2 * n1) / (n1 * n2)
+    z = math.sqrt(factor) * gap / spread if gap else 0.0
+    tails = (2.0 * normal.tail(abs(z)), normal.tail(z), normal.tail(-z))
+    return _test(tails, method, "as far from 0, either way", first, second, statistic=z, assumption=NEAR)
+
+
+def _boschloo(first: Tally, second: Tally) -> Peak:
+    from surefoot.numerics import hypergeometric
+
+    _enumerable(first, second)
+    x1, n1, x2, n2 = _counts(first, second)
+    table = hypergeometric.tails(n1, n2)
+    return hypergeometric.supremum(hypergeometric.largest_at_most(table, float(table[x1 + x2, x1])))
+
+
+def _searched(
+    both: object, greater: object, less: object, method: str, two_sided: str, first: Tally, second: Tally
+) -> GainTest:
+    from surefoot.numerics import hypergeometric
+
+    peaks = [hypergeometric.supremum(part) for part in (both, greater, less)]  # type: ignore[arg-type]
+    values = (peaks[0].value, peaks[1].value, peaks[2].value)
+    return _test(values, method, two_sided, first, second, common_rate=peaks[0].at)
+
+
+def _enumerable(first: Tally, second: Tally) -> None:
+    cells = (first.trials + second.trials) * max(first.trials, second.trials)
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"`first` and `second` must be small enough to enumerate all tables, some 3,000 rollouts each; got "
+            f"{first.trials:,} and {second.trials:,}. `exact_gain` and `pooled_score` take any number."
+        )
+
+
+def _counts(first: Tally, second: Tally) -> tuple[int, int, int, int]:
+    return first.successes, first.trials, second.successes, second.trials
+
+
+def _test(
+    values: tuple[float, float, float],
+    method: str,
+    two_sided: str,
+    first: Tally,
+    second: Tally,
+    *,
+    statistic: float | None = None,
+    common_rate: float | None = None,
+    assumption: str = GUARANTEED,
+) -> GainTest:
+    x1, n1, x2, n2 = _counts(first, second)
+    both, greater, less = (min(1.0, float(value)) for value in values)
+    return GainTest(
+        p_value=both,
+        first_better=greater,
+        second_better=less,
+        method=method,
+        two_sided=two_sided,
+        estimate=(x1 * n2 - x2 * n1) / (n1 * n2),
+        statistic=statistic,
+        common_rate=None if common_rate is None else float(common_rate),
+        assumptions=(SEPARATE, assumption),
+        data=(first, second),
+    )
