@@ -64,7 +64,11 @@ ENGINES: list[Any] = [
     pytest.param(_pandas, id="pandas"),
     pytest.param(_duckdb, id="duckdb"),
     pytest.param(_dask, id="dask", marks=pytest.mark.slow),
-    pytest.param(_spark, id="spark", marks=pytest.mark.slow),
+    pytest.param(
+        _spark,
+        id="spark",
+        marks=[pytest.mark.slow, pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")],
+    ),
 ]
 
 

@@ -325,3 +325,37 @@ def test_swapping_the_policies_mirrors_the_pairs(seeds: list[tuple[str, int, boo
     shared = [seed for seed in range(13) if ("a", seed) in outcome and ("b", seed) in outcome]
     assert one.pairs == len(shared)
     assert one.first_only == sum(outcome["a", seed] and not outcome["b", seed] for seed in shared)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from("abc"),
+            st.sampled_from(["cut", "pour", None]),
+            st.one_of(st.none(), st.booleans()),
+            st.one_of(st.none(), st.integers(0, 8).map(lambda eighths: eighths / 8)),
+            st.one_of(st.none(), st.booleans()),
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_what_is_remembered_is_what_would_be_counted(rows: list[tuple[Any, ...]]) -> None:
+    """Summaries added up from finer or wider ones equal those made from the rows."""
+    schema = {"policy": pl.String, "task": pl.String, "success": pl.Boolean, "score": pl.Float64, "valid": pl.Boolean}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    if frame.filter(pl.col("success").is_not_null() | pl.col("score").is_not_null()).is_empty():
+        return
+    table = sf.read(frame)
+    assert len(table) == frame.height
+    for policy in table.policies:
+        narrowed = table.where(policy=policy)
+        rest = frame.filter(policy=policy)
+        counts = rest.filter(pl.col("valid").fill_null(value=True))
+        (group,) = narrowed.summary()
+        assert (group.rollouts, group.void) == (counts.height, rest.height - counts.height)
+        assert (group.outcomes, group.successes) == (counts["success"].count(), counts["success"].sum())
+        assert (group.scored, group.total) == (counts["score"].count(), counts["score"].sum())
+        assert (group.least, group.most) == (counts["score"].min(), counts["score"].max())
+        assert len(narrowed) == rest.height

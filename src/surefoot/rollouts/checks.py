@@ -8,7 +8,8 @@ from itertools import combinations
 
 from surefoot.rollouts.canon import small
 from surefoot.rollouts.findings import Finding
-from surefoot.rollouts.table import Group, Rollouts
+from surefoot.rollouts.summaries import Group
+from surefoot.rollouts.table import Rollouts
 
 FEW_CLUSTERS = 20
 FEW_LABELS = 20

@@ -9,7 +9,8 @@ from typing import Any
 from surefoot.rollouts.canon import small
 from surefoot.rollouts.environments import Environments
 from surefoot.rollouts.findings import Finding
-from surefoot.rollouts.table import Group, Rollouts
+from surefoot.rollouts.summaries import Group
+from surefoot.rollouts.table import Rollouts
 
 UNEQUAL = 0.05
 LONGEST_SEQUENCE = 1_000_000

@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from surefoot.core.record import Record
+from surefoot.core.tally import Tally
+from surefoot.errors import DataError
 from surefoot.rollouts.canon import small
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from surefoot.rollouts.table import Group
+
+@dataclass(frozen=True, slots=True)
+class Group(Record):
+    """The sufficient statistics of one group of rollouts; voided rollouts are only counted.
+
+    Attributes:
+        key: The group's values, in the order of `by`.
+        rollouts: Rollouts that count.
+        void: Rollouts declared not to count.
+        outcomes: Rollouts with a known success.
+        successes: How many of them succeeded.
+        scored: Rollouts with a score.
+        total: The sum of the scores.
+        squares: The sum of the squared scores.
+        least: The smallest score.
+        most: The largest score.
+    """
+
+    key: tuple[str | None, ...]
+    rollouts: int
+    void: int
+    outcomes: int
+    successes: int
+    scored: int
+    total: float
+    squares: float
+    least: float | None
+    most: float | None
+
+    @property
+    def tally(self) -> Tally:
+        """The group's successes; refused when no success is known."""
+        return Tally(self.successes, self.outcomes)
+
+    @property
+    def mean(self) -> float:
+        """The mean score; refused when there is no score."""
+        if not self.scored:
+            raise DataError(f"there must be a score in group {self.key!r} for a mean; got none.")
+        return self.total / self.scored
 
 
 def summarise(frame: nw.LazyFrame[Any], by: tuple[str, ...], columns: tuple[str, ...]) -> tuple[Group, ...]:
     """Sufficient statistics per group, by one expression on the engine that holds the frame."""
     import narwhals as nw
-
-    from surefoot.rollouts.table import Group
 
     valid = nw.col("valid").fill_null(1).cast(nw.Float64) if "valid" in columns else None
     prepared: list[nw.Expr] = []
@@ -67,7 +110,36 @@ def summarise(frame: nw.LazyFrame[Any], by: tuple[str, ...], columns: tuple[str,
         )
         for row in rows
     ]
-    return tuple(sorted(groups, key=lambda group: tuple((name is None, name or "") for name in group.key)))
+    return tuple(sorted(groups, key=_by_key))
+
+
+def merged(groups: Sequence[Group], places: Sequence[int]) -> tuple[Group, ...]:
+    """Coarser groups, added up from finer ones by some of their keys."""
+    parts: dict[tuple[str | None, ...], list[Group]] = {}
+    for group in groups:
+        parts.setdefault(tuple(group.key[place] for place in places), []).append(group)
+    if not parts and not places:
+        parts[()] = []
+    made = [
+        Group(
+            key=key,
+            rollouts=sum(one.rollouts for one in each),
+            void=sum(one.void for one in each),
+            outcomes=sum(one.outcomes for one in each),
+            successes=sum(one.successes for one in each),
+            scored=sum(one.scored for one in each),
+            total=math.fsum(one.total for one in each),
+            squares=math.fsum(one.squares for one in each),
+            least=min((one.least for one in each if one.least is not None), default=None),
+            most=max((one.most for one in each if one.most is not None), default=None),
+        )
+        for key, each in parts.items()
+    ]
+    return tuple(sorted(made, key=_by_key))
+
+
+def _by_key(group: Group) -> tuple[tuple[bool, str], ...]:
+    return tuple((name is None, name or "") for name in group.key)
 
 
 def _one(by: tuple[str, ...], prepared: list[Any]) -> list[Any]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
-from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
 from surefoot.rollouts.canon import small
 from surefoot.rollouts.columns import COLUMNS, NUMBERS, PAIR_KEYS, TEXT, WHOLE
 from surefoot.rollouts.findings import Finding
+from surefoot.rollouts.summaries import Group, merged, summarise
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -28,47 +28,6 @@ Collected = Literal["one", "shared", "independent", "stratified"]
 by each rollout within every task."""
 
 COLLECTED: tuple[Collected, ...] = ("one", "shared", "independent", "stratified")
-
-
-@dataclass(frozen=True, slots=True)
-class Group(Record):
-    """The sufficient statistics of one group of rollouts; voided rollouts are only counted.
-
-    Attributes:
-        key: The group's values, in the order of `by`.
-        rollouts: Rollouts that count.
-        void: Rollouts declared not to count.
-        outcomes: Rollouts with a known success.
-        successes: How many of them succeeded.
-        scored: Rollouts with a score.
-        total: The sum of the scores.
-        squares: The sum of the squared scores.
-        least: The smallest score.
-        most: The largest score.
-    """
-
-    key: tuple[str | None, ...]
-    rollouts: int
-    void: int
-    outcomes: int
-    successes: int
-    scored: int
-    total: float
-    squares: float
-    least: float | None
-    most: float | None
-
-    @property
-    def tally(self) -> Tally:
-        """The group's successes; refused when no success is known."""
-        return Tally(self.successes, self.outcomes)
-
-    @property
-    def mean(self) -> float:
-        """The mean score; refused when there is no score."""
-        if not self.scored:
-            raise DataError(f"there must be a score in group {self.key!r} for a mean; got none.")
-        return self.total / self.scored
 
 
 @dataclass(frozen=True, eq=False)  # not slotted: what was once asked of a big table is remembered
@@ -122,12 +81,14 @@ class Rollouts:
     @functools.cached_property
     def policies(self) -> tuple[str, ...]:
         """The names of the policies, sorted."""
-        return self.names("policy")
+        return tuple(dict.fromkeys(group.key[0] for group in self.summary() if group.key[0] is not None))
 
     @functools.cached_property
     def tasks(self) -> tuple[str, ...]:
         """The names of the tasks, sorted; empty when the table has no tasks."""
-        return self.names("task") if "task" in self.columns else ()
+        if "task" not in self.columns:
+            return ()
+        return tuple(group.key[0] for group in self.summary(by=("task",)) if group.key[0] is not None)
 
     def names(self, column: str) -> tuple[str, ...]:
         """The different values of a column, sorted."""
@@ -135,14 +96,8 @@ class Rollouts:
         values = small(self.frame.select(column).unique())[column]
         return tuple(sorted(value for value in values if value is not None))
 
-    @functools.cached_property
-    def _rows(self) -> int:
-        import narwhals as nw
-
-        return int(small(self.frame.select(nw.len().alias("rows")))["rows"][0])
-
     def __len__(self) -> int:
-        return self._rows
+        return sum(group.rollouts + group.void for group in self.summary(by=()))
 
     def __bool__(self) -> bool:
         return True
@@ -189,6 +144,7 @@ class Rollouts:
         import narwhals as nw
 
         frame = self.frame
+        narrowed: dict[str, list[Any]] = {}
         for column, value in only.items():
             self.require(column)
             if column in NOT_NAMES:
@@ -200,7 +156,16 @@ class Rollouts:
                 if not there.intersection(wanted):
                     raise DataError(_not_there(column, wanted, there), source=self.source or None)
             frame = frame.filter(nw.col(column).is_in(wanted))
-        return replace(self, frame=frame)
+            narrowed[column] = wanted
+        table = replace(self, frame=frame)
+        if set(narrowed) <= set(self._cells) and self._cells in self._summaries:
+            places = {place: narrowed[name] for place, name in enumerate(self._cells) if name in narrowed}
+            table._summaries[self._cells] = tuple(
+                group
+                for group in self._summaries[self._cells]
+                if all(group.key[place] in wanted for place, wanted in places.items())
+            )
+        return table
 
     def thin(self, rng: np.random.Generator | int) -> Rollouts:
         """One random policy kept per shared environment, so that the policies' streams are independent.
@@ -270,14 +235,16 @@ class Rollouts:
             >>> [(group.key, group.tally.successes, group.tally.trials) for group in table.summary()]
             [(('a',), 1, 1), (('b',), 1, 2)]
         """
-        from surefoot.rollouts.summaries import summarise
-
         keys = (by,) if isinstance(by, str) else tuple(by)
         for key in keys:
             self.require(key)
-        if keys not in self._summaries:
-            self._summaries[keys] = summarise(self.frame, keys, self.columns)
-        return self._summaries[keys]
+        kept = self._summaries
+        if keys not in kept:
+            if self._cells != keys and set(keys) <= set(self._cells):
+                kept[keys] = merged(self.summary(by=self._cells), [self._cells.index(key) for key in keys])
+            else:
+                kept[keys] = summarise(self.frame, keys, self.columns)
+        return kept[keys]
 
     def score_counts(self) -> tuple[tuple[float, int], ...]:
         """Every different score and how many rollouts had it, from the least to the most."""
@@ -327,6 +294,11 @@ class Rollouts:
     @functools.cached_property
     def _summaries(self) -> dict[tuple[str, ...], tuple[Group, ...]]:
         return {}
+
+    @property
+    def _cells(self) -> tuple[str, ...]:
+        """The groups that most questions are about: they are summarised in one pass and added up as needed."""
+        return ("policy", "task") if "task" in self.columns else ("policy",)
 
     @functools.cached_property
     def environments(self) -> dict[tuple[str, ...], Any]:

@@ -7,7 +7,8 @@ import polars as pl
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import MOST_COLUMNS, Sheet, too_wide
 
-HELD_IN_MEMORY = 1 << 27
+HELD_IN_MEMORY = 4_000_000
+"""Rows; a longer file is read again for every question, which Parquet makes cheap."""
 
 
 def recognises(head: Head) -> bool:
@@ -16,9 +17,10 @@ def recognises(head: Head) -> bool:
 
 
 def load(head: Head) -> Sheet:
-    """The file's rows; a large file is read again for every question, which Parquet makes cheap."""
+    """The file's rows."""
     frame = pl.scan_parquet(head.path, glob=False)
     width = len(frame.collect_schema())
     if width > MOST_COLUMNS:
         raise too_wide(width, head.name)
-    return Sheet(frame, "Parquet", hold=head.size <= HELD_IN_MEMORY)
+    rows = int(frame.select(pl.len()).collect(engine="streaming").item())
+    return Sheet(frame, "Parquet", hold=rows <= HELD_IN_MEMORY)
