@@ -23,10 +23,18 @@ if TYPE_CHECKING:
 
 
 class Assessment(NamedTuple):
-    """What a boundary costs: the Bernstein coefficients of its error, the objective, and what is left at the end."""
+    """What a boundary costs.
+
+    Attributes:
+        coefficients: The Bernstein coefficients of its error in one direction.
+        objective: Expected pairs + cost x P(no right decision), over the alternatives.
+        power: The chance of a right decision, over the alternatives.
+        left: P(not stopped | state) at the horizon.
+    """
 
     coefficients: Floats
     objective: float
+    power: float
     left: Floats
 
 
@@ -39,6 +47,8 @@ class Programme:
         nulls: One row per null point: the law of the total at the horizon.
         cost: What a run without a right decision costs, in pairs.
         reach: Columns above the diagonal that are followed after n pairs.
+        bounding: Whether walks that leave the band are counted with the least they can cost, so that the value bounds
+            that of every rule; otherwise with the cost of never being decided, so that it belongs to a real rule.
     """
 
     def __init__(
@@ -48,9 +58,11 @@ class Programme:
         nulls: Floats,
         cost: float,
         reach: walks.Reach,
+        *,
+        bounding: bool = False,
     ) -> None:
         horizon = walk.horizon
-        self.walk, self.nulls, self.cost = walk, nulls, cost
+        self.walk, self.nulls, self.cost, self.bounding = walk, nulls, cost, bounding
         self.high = [min(n, reach(n)) for n in range(horizon + 1)]
         empty = np.zeros((0, 0))
         self.right, self.wrong, self.mass = ([empty] * (horizon + 1) for _ in range(3))
@@ -85,9 +97,9 @@ class Programme:
                 onward = np.empty_like(stop)
                 shift = int(walk.low[n + 1]) - low
                 onward[:, 1:-1] = walk.expect(n, value[:, shift : shift + width], -low) + everyone[:, 1:-1]
-                # Outside the band a walk that goes on is never decided.
-                onward[:, -1] = (horizon - n + self.cost) * everyone[:, -1]
-                onward[:, 0] = 0.0 if walk.mirrored else (horizon - n + self.cost) * right[:, 0]
+                beyond = 1.0 if self.bounding else horizon - n + self.cost
+                onward[:, -1] = beyond * everyone[:, -1]
+                onward[:, 0] = 0.0 if walk.mirrored else beyond * right[:, 0]
             if n == 0:
                 return float(onward[0, low + 1]), limits
             stopped = stop <= onward
@@ -107,16 +119,18 @@ class Programme:
         """The error and the objective of a boundary."""
         walk, horizon = self.walk, self.walk.horizon
         coefficients, left = np.zeros(1), [np.zeros((0, 0))]
-        objective = horizon + self.cost
+        objective, power = horizon + self.cost, 0.0
         for stop in walks.sweep(walk, limits, left):
             coefficients = walks.add_stops(walk, coefficients, stop)
             inside = stop.columns <= self.high[stop.n]  # a stop outside the band counts as none: never too good
             at = stop.rows[inside], stop.columns[inside] + int(walk.low[stop.n]) + 1
             chance = stop.chance[inside]
-            objective -= (horizon - stop.n + self.cost) * float(chance @ self.right[stop.n][at])
+            right = float(chance @ self.right[stop.n][at])
+            power += right
+            objective -= (horizon - stop.n + self.cost) * right
             if walk.mirrored:
                 objective -= (horizon - stop.n) * float(chance @ self.wrong[stop.n][at])
-        return Assessment(coefficients, objective, left[-1])
+        return Assessment(coefficients, objective, power, left[-1])
 
     def touches(self, limits: Ints) -> bool:
         """Whether the boundary runs into the edge of the band, which is then too narrow."""
