@@ -135,7 +135,9 @@
       if (op.kind === "undo" && done.get(op.turn) === op.body.attempt) done.delete(op.turn);
       if (op.kind === "void") voided.add(op.block);
     }
-    return turns().find((turn) => !done.has(turn.number) && !voided.has(turn.block)) ?? null;
+    const open = turns().filter((turn) => !done.has(turn.number) && !voided.has(turn.block));
+    const kept = store.read("timer", null); // what has been started stays, whatever else becomes free
+    return open.find((turn) => kept && kept.turn === turn.number && kept.attempt === turn.attempt) ?? open[0] ?? null;
   }
 
   function enqueue(op) {
@@ -184,7 +186,7 @@
     const { turn, ahead: more, waiting } = answer.content;
     status = answer.content.status;
     idle = waiting;
-    store.write("turns", turn ? [turn, ...more] : []);
+    if (!ops().length) store.write("turns", turn ? [turn, ...more] : []); // else the answer is older than what was entered
   }
 
   const clock = () => {

@@ -1,0 +1,444 @@
+"""The console as a person meets it: Chromium on a phone and on a desk, by tap and by key, online and off."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from surefoot.console.tokens import Tokens
+from surefoot.study.stores.sqlite import SQLiteStore
+from surefoot.study.studies import Study
+from tests.consoles import Program, study, threaded
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+DESK = {"viewport": {"width": 1280, "height": 800}}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def program(tmp_path, request):
+    tokens, made = Tokens.fresh(), study(tmp_path, **getattr(request, "param", {}))
+    with threaded(made, tokens) as address:
+        yield SimpleNamespace(address=address, tokens=tokens, path=tmp_path / "study.db")
+
+
+class Person:
+    """Somebody with a browser of their own."""
+
+    def __init__(self, chromium, program, role="operator", name="Ann", **look):
+        self.program = program
+        self.context = chromium.new_context(**(look or DESK))
+        self.context.set_default_timeout(15_000)
+        self.page = self.context.new_page()
+        self.errors = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self.heard)
+        self.page.goto(f"{program.address}/join#{getattr(program.tokens, role)}")
+        assert "#" not in self.page.url
+        self.page.fill("input[name=name]", name)
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_url(f"**/{ {'operator': 'run', 'runner': 'runner', 'owner': 'owner'}[role] }")
+
+    def heard(self, message):
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.errors.append(message.text)
+
+    def code(self):
+        self.page.wait_for_selector("#turn:visible")
+        return self.page.inner_text("#code")
+
+    def pill(self, text):
+        self.page.wait_for_function("text => document.getElementById('pill').textContent.startsWith(text)", arg=text)
+
+    def settled(self):
+        self.page.wait_for_function("() => document.getElementById('pill').dataset.state === 'online'")
+
+    def by_key(self, key):
+        before = self.code()
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_function("() => document.getElementById('outcomes').dataset.ready === 'yes'")
+        self.page.keyboard.press(key)
+        self.moved(before)
+
+    def by_tap(self, button):
+        before = self.code()
+        self.page.tap("#start")
+        self.page.tap(button)
+        self.moved(before)
+
+    def moved(self, before):
+        self.page.wait_for_function(
+            "code => document.querySelector('#turn').hidden || document.querySelector('#code').textContent !== code",
+            arg=before,
+        )
+
+    def close(self):
+        assert self.errors == []
+        self.context.close()
+
+
+def opened(program):
+    return Study.open(SQLiteStore(program.path))
+
+
+def recorded(program):
+    return [event.body for event in opened(program).fold.history if event.kind == "recorded"]
+
+
+def test_twenty_turns_by_keyboard_only(chromium, program):
+    ann = Person(chromium, program)
+    codes = []
+    for number in range(20):
+        codes.append(ann.code())
+        ann.by_key("s" if number % 2 else "f")
+    ann.settled()
+    assert len(set(codes)) == 20
+    fold = opened(program).fold
+    assert [fold.turns[body["turn"]].code for body in recorded(program)] == codes
+    assert [body["result"] for body in recorded(program)] == [bool(number % 2) for number in range(20)]
+    assert all(body["duration"] is not None and body["duration"] < 60 for body in recorded(program))
+    assert {event.author for event in fold.history if event.kind == "recorded"} == {"Ann"}
+    ann.close()
+
+
+def test_twenty_turns_by_tap_only(chromium, program):
+    ann = Person(chromium, program, **PHONE)
+    for number in range(20):
+        ann.by_tap(".good" if number % 2 else ".bad")
+    ann.settled()
+    assert [body["result"] for body in recorded(program)] == [bool(number % 2) for number in range(20)]
+    ann.close()
+
+
+def test_a_double_tap_and_a_held_key_record_once(chromium, program):
+    ann = Person(chromium, program, **PHONE)
+    first = ann.code()
+    ann.page.tap("#start")
+    ann.page.dblclick(".good")
+    ann.moved(first)
+    ann.page.tap(".good", force=True)
+    ann.page.wait_for_function("() => document.getElementById('said').textContent.startsWith('Press Start first')")
+    ann.page.keyboard.down("Enter")
+    for _ in range(5):
+        ann.page.keyboard.down("s")
+        ann.page.keyboard.down("s")
+    ann.page.keyboard.up("s")
+    ann.settled()
+    assert Counter(body["turn"] for body in recorded(program)) == Counter([1, 2])
+    ann.close()
+
+
+def test_reason_note_undo_void_and_checklist_by_keyboard(chromium, program):
+    ann = Person(chromium, program)
+    page = ann.page
+    first = ann.code()
+    page.keyboard.press("c")
+    page.keyboard.press("1")
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.keyboard.press("r")
+    page.keyboard.type("dropped it")
+    page.keyboard.press("Enter")
+    page.keyboard.press("n")
+    page.keyboard.type("slippery")
+    page.keyboard.press("Enter")
+    page.keyboard.press("f")
+    ann.moved(first)
+    ann.settled()
+    assert (recorded(program)[0]["failure"], recorded(program)[0]["note"]) == ("dropped it", "slippery")
+
+    page.keyboard.press("u")
+    page.wait_for_selector("#undo-box[open]")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.wait_for_function("code => document.getElementById('code').textContent === code", arg=first)
+    assert page.inner_text("#turn-label").lower() == "turn 1, try 2"
+    ann.by_key("s")
+    second = ann.code()
+    page.keyboard.press("v")
+    page.wait_for_selector("#void-box[open]")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    ann.moved(second)
+    ann.settled()
+    history = opened(program).fold.history
+    events = [event for event in history if event.kind not in ("leased", "started")]
+    assert [event.kind for event in events] == ["checked", "recorded", "undone", "recorded", "voided"]
+    assert len(events[0].body["items"]) == 2
+    assert events[2].body["reason"] == "saw it wrongly"
+    assert events[4].body == {"block": 1, "reason": "hardware fault", "note": "", "seen": True}
+    assert page.inner_text("#turn-label").lower() == "turn 3"
+    ann.close()
+
+
+def test_five_turns_offline_are_sent_once_and_in_order(chromium, program):
+    ann = Person(chromium, program, **PHONE)
+    ann.by_tap(".good")
+    ann.settled()
+    ann.context.set_offline(True)
+    codes = []
+    for number in range(5):
+        codes.append(ann.code())
+        ann.by_tap(".good" if number % 2 else ".bad")
+    ann.pill("Offline · 5 waiting")
+    ann.page.tap("#pill")
+    assert ann.page.locator("#queue li").count() == 5
+    ann.page.tap("#queue-box .primary")
+    assert len(recorded(program)) == 1
+    ann.context.set_offline(False)
+    ann.settled()
+    fold = opened(program).fold
+    assert [fold.turns[body["turn"]].code for body in recorded(program)[1:]] == codes
+    assert [body["result"] for body in recorded(program)[1:]] == [False, True, False, True, False]
+    ann.close()
+
+
+def test_undo_and_void_offline_and_a_page_closed_before_it_could_send(chromium, program):
+    ann = Person(chromium, program)
+    ann.settled()
+    ann.context.set_offline(True)
+    first = ann.code()
+    ann.by_key("s")
+    ann.page.keyboard.press("u")
+    ann.page.keyboard.press("Enter")
+    ann.page.wait_for_function("code => document.getElementById('code').textContent === code", arg=first)
+    ann.by_key("f")
+    ann.pill("Offline · 3 waiting")
+    ann.page.close()
+    ann.context.set_offline(False)
+    ann.page = ann.context.new_page()
+    ann.page.goto(f"{program.address}/run")
+    ann.settled()
+    assert [(body["turn"], body["attempt"], body["result"]) for body in recorded(program)] == [
+        (1, 1, True),
+        (1, 2, False),
+    ]
+    ann.close()
+
+
+def test_a_killed_server_comes_back_to_the_same_page(chromium, tmp_path):
+    study(tmp_path)._store.close()
+    with Program(tmp_path / "study.db") as program:
+        killed_and_started(Person(chromium, program), program)
+
+
+def killed_and_started(ann, program):
+    ann.by_key("s")
+    ann.settled()
+    program.kill()
+    for _ in range(3):
+        ann.by_key("f")
+    ann.pill("Offline · 3 waiting")
+    program.start()
+    ann.settled()
+    assert [body["turn"] for body in recorded(program)] == [1, 2, 3, 4]
+    ann.close()
+
+
+def test_two_devices_cannot_overwrite_each_other(chromium, program):
+    ann, bob = Person(chromium, program), Person(chromium, program, name="Bob")
+    assert ann.code() != bob.code()
+    late = ann.code()
+    ann.context.set_offline(True)
+    ann.by_key("s")
+    Study.open(SQLiteStore(program.path), author="Bob").record(1, False)
+    ann.context.set_offline(False)
+    ann.pill("1 refused")
+    assert "already has a result, from Bob. It was not overwritten" in ann.page.inner_text("#alert")
+    ann.page.click("#pill")
+    assert late in ann.page.inner_text("#refusals")
+    ann.page.click("#refusals button")
+    ann.settled()
+    assert opened(program).fold.results[1].score == 0.0
+    for person in (ann, bob):
+        person.close()
+
+
+@pytest.mark.parametrize("program", [{"measure": "score", "levels": (0.0, 0.25, 0.5, 1.0)}], indirect=True)
+def test_rubric_levels_by_key_and_tap(chromium, program):
+    ann = Person(chromium, program, **PHONE)
+    ann.by_key("3")
+    ann.by_tap("[data-result='0.25']")
+    ann.settled()
+    assert [body["result"] for body in recorded(program)] == [1.0, 0.25]
+    ann.close()
+
+
+@pytest.mark.parametrize("program", [{"measure": "score", "low": -1.0, "high": 3.0}], indirect=True)
+def test_a_score_is_typed(chromium, program):
+    ann = Person(chromium, program)
+    first = ann.code()
+    ann.page.keyboard.press("Enter")
+    ann.page.keyboard.press("s")
+    ann.page.keyboard.type("7")
+    ann.page.keyboard.press("Enter")
+    ann.page.wait_for_function("() => document.getElementById('said').textContent.startsWith('Type a score')")
+    ann.page.fill("#score", "2.5")
+    ann.page.keyboard.press("Enter")
+    ann.moved(first)
+    ann.settled()
+    assert [body["result"] for body in recorded(program)] == [2.5]
+    ann.close()
+
+
+@pytest.mark.parametrize("look", [PHONE, DESK], ids=["phone", "desk"])
+def test_to_the_verdict_unblinded_and_reported(chromium, program, look):
+    """One person scores what a runner tells to run, until the rule decides; the owner unblinds and opens the report."""
+    ann = Person(chromium, program, **look)
+    runner = Person(chromium, program, "runner", "Rob", **DESK)
+    owner = Person(chromium, program, "owner", "Olga", **look)
+    mirror = ann.context.new_page()
+    mirror.goto(f"{program.address}/mirror")
+    ann.page.bring_to_front()
+    for _ in range(80):
+        if ann.page.is_visible("#stop"):
+            break
+        code = ann.code()
+        runner.page.wait_for_function("code => document.querySelector('tr.now th')?.textContent === code", arg=code)
+        policy = runner.page.inner_text("tr.now strong")
+        ann.by_key("s" if policy == "new" else "f")
+        ann.settled()
+    assert ann.page.inner_text("#stop-title") == "Stop: decided"
+    assert "better" not in ann.page.inner_text("body").lower()
+    mirror.wait_for_selector(".stop h2")
+
+    owner.page.wait_for_function("() => document.getElementById('decision').textContent === 'Stop: decided'")
+    owner.page.goto(f"{program.address}/live")
+    assert "The study is blinded" in owner.page.inner_text("main")
+    owner.page.goto(f"{program.address}/owner")
+    owner.page.click("text=Unblind the study")
+    owner.page.wait_for_selector("text=The study is not blinded")
+    owner.page.click("a:has-text('Live page')")
+    assert owner.page.inner_text(".verdict h2") == "new is better than old"
+    assert owner.page.locator("svg.curve").count() == 2
+    ann.page.goto(f"{program.address}/live")
+    assert ann.page.inner_text(".verdict h2") == "new is better than old"
+    owner.page.goto(f"{program.address}/live")
+    with owner.page.expect_response("**/report") as report:
+        owner.page.click("text=Open the report")
+    assert report.value.status == 200
+    assert "Mug on the shelf" in owner.page.title()
+    for person in (ann, runner, owner):
+        person.close()
+
+
+@pytest.mark.parametrize(("look", "scheme"), [(PHONE, "dark"), (DESK, "light")], ids=["phone-dark", "desk-light"])
+def test_axe_finds_no_serious_problem(chromium, program, look, scheme):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    ).Axe()
+
+    def serious(page, where):
+        page.wait_for_timeout(100)
+        found = axe.run(page).response["violations"]
+        return [
+            (where, rule["id"], [node["html"][:120] for node in rule["nodes"]][:3])
+            for rule in found
+            if rule["impact"] in ("serious", "critical")
+        ]
+
+    look = {**look, "color_scheme": scheme}
+    problems = []
+    ann, owner = Person(chromium, program, **look), Person(chromium, program, "owner", "Olga", **look)
+    ann.code()
+    problems += serious(ann.page, "run")
+    ann.page.keyboard.press("Enter")
+    problems += serious(ann.page, "started")
+    for key, box in (("v", "void-box"), ("c", "check-box"), ("?", "keys-box")):
+        ann.page.keyboard.press(key)
+        problems += serious(ann.page, box)
+        ann.page.keyboard.press("Escape")
+    for path in ("/live", "/mirror"):
+        ann.page.goto(f"{program.address}{path}")
+        problems += serious(ann.page, path)
+    owner.page.click("summary")
+    problems += serious(owner.page, "owner")
+    stranger = chromium.new_context(**look).new_page()
+    stranger.goto(f"{program.address}/join")
+    problems += serious(stranger, "join")
+    stranger.context.close()
+    run = opened(program)
+    while (turn := run.next_turn(holder="x")) is not None:
+        run.record(turn, turn.policy == "new")
+        for held in run.fold.held("", None):
+            run.release(held)
+    ann.page.goto(f"{program.address}/run")
+    ann.page.wait_for_selector("#stop:visible")
+    problems += serious(ann.page, "stop")
+    run.unblind(reason="decided")
+    ann.page.wait_for_timeout(1100)
+    ann.page.goto(f"{program.address}/live")
+    ann.page.wait_for_selector(".verdict")
+    problems += serious(ann.page, "unblinded")
+    assert problems == []
+    for person in (ann, owner):
+        person.close()
+
+
+def test_nothing_overflows_a_small_phone(chromium, program):
+    small = {**PHONE, "viewport": {"width": 320, "height": 640}}
+    ann, owner = Person(chromium, program, **small), Person(chromium, program, "owner", **small)
+    for person, path in ((ann, "/run"), (ann, "/live"), (ann, "/mirror"), (owner, "/owner")):
+        person.page.goto(f"{program.address}{path}")
+        person.page.wait_for_timeout(150)
+        wide = person.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, path
+    for person in (ann, owner):
+        person.close()
+
+
+def pressed_together(chromium, program, people, rounds):
+    """So many browsers press start and then an outcome at the same moment, by a script in each page."""
+    crowd = [Person(chromium, program, name=f"Person {number}") for number in range(people)]
+    for person in crowd:
+        person.code()
+    for _ in range(rounds):
+        at = "Math.ceil(Date.now() / 400) * 400 + 400"
+        script = f"""() => {{ const at = {at}; setTimeout(() => {{
+            document.getElementById('start').click();
+            document.querySelector('.good').click();
+            document.querySelector('.good').click(); }}, at - Date.now()); }}"""
+        for person in crowd:
+            person.page.evaluate(script)
+        for person in crowd:
+            person.page.wait_for_timeout(450)
+            person.settled()
+    for person in crowd:
+        person.close()
+
+
+@pytest.mark.parametrize("program", [{"horizon": 500}], indirect=True)
+def test_browsers_that_press_at_the_same_moment(chromium, program):
+    pressed_together(chromium, program, 3, 3)
+    turns = Counter(body["turn"] for body in recorded(program))
+    assert set(turns.values()) == {1}
+    assert sum(turns.values()) == 9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [{"horizon": 5000}], indirect=True)
+@pytest.mark.parametrize("people", [2, 10])
+def test_browsers_that_press_at_the_same_moment_200_times(chromium, program, people):
+    pressed_together(chromium, program, people, 200)
+    turns = Counter(body["turn"] for body in recorded(program))
+    assert set(turns.values()) == {1}
+    assert sum(turns.values()) == 200 * people
