@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import tokenize
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import DataError
@@ -22,7 +23,9 @@ def numbers(content: bytes, source: str) -> np.ndarray[Any, Any]:
     try:
         version = np.lib.format.read_magic(file)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        shape, fortran, dtype = read(file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numpy warns of headers that Python 2 wrote; they are read all the same
+            shape, fortran, dtype = read(file)
     except (
         ValueError,
         KeyError,
