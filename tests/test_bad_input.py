@@ -144,6 +144,12 @@ def test_npy_of_another_shape_or_with_a_lying_header(tmp_path: Path) -> None:
         sf.read(put(tmp_path, "d.npy", samples.npy(np.array([[np.nan, 0.5]]))))
 
 
+def test_an_array_that_python_2_wrote_is_read(tmp_path: Path) -> None:
+    old = samples.npy(np.array([[1.0, 0.0], [1.0, 1.0]])).replace(b"(2, 2), }", b"(2L, 2),}")
+    assert b"2L" in old
+    assert sf.read(put(tmp_path, "old.npy", old)).where(policy="policy 0").tally() == sf.Tally(2, 2)
+
+
 def test_a_zip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "LARGEST_MEMBER", 1 << 20)
     members = samples.inspect_members() | {"summaries.json": b"[" + b" " * (4 << 20) + b"]"}
