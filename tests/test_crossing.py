@@ -1,5 +1,6 @@
 """Crossing probabilities: against determinants in rationals, plain counting, and a second fast algorithm."""
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -90,3 +91,13 @@ def test_other_levels_by_the_second_algorithm(sides, tail):
 @pytest.mark.parametrize(("n", "sides"), [(1, 1), (3, 2), (6, 1), (6, 2)])
 def test_level_by_the_slow_twin(n, sides):
     assert crossing.local_level(n, 0.05, sides) == pytest.approx(equal_local_level(n, 0.95, sides)[0], rel=1e-8)
+
+
+def test_large_sizes_are_quick():
+    """CPU seconds: a million rollouts under 2 (scipy's inverse takes 70), calibration for 1,000 under 5."""
+    began = time.process_time()
+    crossing.one_sided_offset(10**6, 0.05)
+    middle = time.process_time()
+    crossing.local_level(1000, 0.05, 2)
+    assert middle - began < 2.0
+    assert time.process_time() - middle < 5.0
