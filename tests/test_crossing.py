@@ -19,20 +19,20 @@ def counted(lows: np.ndarray, highs: np.ndarray) -> float:
     n = lows.size
     logs = np.concatenate(([np.longdouble(0)], np.cumsum(np.log(np.arange(1, n + 1, dtype=np.longdouble)))))
     first, state, now = 0, np.ones(1, np.longdouble), np.longdouble(0)
-    for time in np.unique(np.concatenate((lows[lows > 0], highs[highs < 1]))):
-        chance = (np.longdouble(time) - now) / (1 - now)
+    for limit in np.unique(np.concatenate((lows[lows > 0], highs[highs < 1]))):
+        chance = (np.longdouble(limit) - now) / (1 - now)
         last = min(n, first + state.size - 1 + int(n * float(chance) * 2 + 60))
         j, k = np.arange(first, first + state.size)[:, None], np.arange(first, last + 1)[None, :]
         more, left = np.maximum(k - j, 0), n - j
         terms = logs[left] - logs[more] - logs[np.maximum(left - more, 0)]
         terms = terms + more * np.log(chance) + (left - more) * np.log1p(-chance)
         state = (state[:, None] * np.where(k >= j, np.exp(terms), 0)).sum(axis=0)
-        least, most = int((highs <= time).sum()), int((lows < time).sum())
+        least, most = int((highs <= limit).sum()), int((lows < limit).sum())
         kept = (np.arange(first, last + 1) >= least) & (np.arange(first, last + 1) <= most) & (state > 1e-40)
         if not kept.any():
             return 0.0
         places = np.flatnonzero(kept)
-        state, first, now = state[places[0] : places[-1] + 1], first + int(places[0]), np.longdouble(time)
+        state, first, now = state[places[0] : places[-1] + 1], first + int(places[0]), np.longdouble(limit)
     return float(state.sum())  # whoever is left falls into the rest of [0, 1]
 
 
