@@ -72,19 +72,35 @@ def proved(walk: walks.BinaryWalk, limits: Ints) -> Design:
 
 
 def binary_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 100) -> float:
-    """Expected pairs, averaged over the thirty-five alternatives, that no rule of this error and mean power is below.
+    """Mean pairs over the thirty-five alternatives that no rule of this error and mean power is below."""
+    cost, points = binary_cost(horizon), priors.thirty_five()
+    programme = binary_programme(horizon, error, points, cost, mirrored=mirrored, bounding=True)
+    return least_pairs(programme, error, power, _BINARY_ASCENT._replace(rounds=rounds))
 
-    An undecided run counts the horizon. By weak duality any weights give a bound; the ascent makes it tight.
+
+def paired_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 200) -> float:
+    """The same over the twelve settings, for rules whose error holds for every number of pairs that differ."""
+    programme = paired_programme(horizon, error, points=priors.twelve(), mirrored=mirrored, bounding=True)
+    start = _paired_start(horizon, error, mirrored=mirrored)
+    return least_pairs(programme, error, power, _PAIRED_ASCENT._replace(rounds=rounds), start)
+
+
+def least_pairs(
+    programme: Programme, error: float, power: float, ascent: Ascent, weights: Floats | None = None
+) -> float:
+    """Expected pairs over the programme's alternatives that no rule of this error and mean power is below.
+
+    An undecided run counts the horizon. By weak duality any weights, of the errors and of the power, give a bound; the
+    ascent makes it tight.
     """
-    points = priors.thirty_five()
-    programme = binary_programme(horizon, error, points, binary_cost(horizon), mirrored=mirrored, bounding=True)
-    weights = np.full(_NULLS, 2.5 * horizon / _NULLS)
+    if weights is None:
+        weights = np.full(len(programme.nulls), 2.5 * programme.walk.horizon / len(programme.nulls))
     best = -math.inf
-    for turn in range(rounds):
+    for turn in range(ascent.rounds):
         value, limits = dual_bound(programme, weights, error)
         best = max(best, value - programme.cost * (1.0 - power))
         made = programme.assess(limits)
-        step = 1.5 / (1.0 + turn / 15.0)
+        step = ascent.step / (1.0 + turn / ascent.ease)
         excess = programme.nulls @ made.coefficients / error - 1.0
         weights = np.maximum(weights * np.exp(step * np.clip(excess, -1.0, 1.0)), 1e-12)
         programme.cost *= math.exp(step * min(max((power - made.power) / (1.0 - power), -1.0), 1.0))
@@ -101,11 +117,14 @@ def binary_programme(
     return Programme(walk, chances, binomial_laws(2 * horizon, _NULLS), cost, reach, bounding=bounding)
 
 
-def paired_programme(horizon: int, error: float, *, mirrored: bool) -> Programme:
+def paired_programme(
+    horizon: int, error: float, *, mirrored: bool, points: priors.Alternatives | None = None, bounding: bool = False
+) -> Programme:
     """The programme for shared environments: one null point for each number of pairs that differ."""
     walk = walks.PairedWalk(horizon, mirrored=mirrored, depth=deep(paired=True))
-    chances = priors.paired_chances(priors.for_paired(), horizon)
-    return Programme(walk, chances, np.eye(horizon + 1)[1:], paired_cost(horizon), _roots(float(-ndtri(error)) + 2.4))
+    chances = priors.paired_chances(priors.for_paired() if points is None else points, horizon)
+    reach = _roots(float(-ndtri(error)) + 2.4)
+    return Programme(walk, chances, np.eye(horizon + 1)[1:], paired_cost(horizon), reach, bounding=bounding)
 
 
 def binary_cost(horizon: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, ndtr, ndtri
 
 from surefoot.numerics.walks import one_more
 
@@ -59,6 +59,25 @@ def for_paired() -> Alternatives:
     both = np.concatenate(parts, axis=1)
     both[2] /= both[2].sum()
     return Alternatives(*both)
+
+
+def twelve() -> Alternatives:
+    """Chances of a win by one policy alone at six pairs of rates, independent and tied by a Gaussian copula of .6."""
+    first = np.repeat([0.75, 0.90, 0.90, 0.70, 0.55, 0.95], 2)
+    second = np.repeat([0.60, 0.60, 0.40, 0.50, 0.45, 0.85], 2)
+    both = copula(first, second, np.tile([0.0, 0.6], 6))
+    return Alternatives(second - both, first - both, np.full(12, 1.0 / 12))
+
+
+def copula(first: Floats, second: Floats, correlation: Floats) -> Floats:
+    """The chance that both succeed when their outcomes are tied by a Gaussian copula."""
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    edge = ndtri(first)
+    place = -9.0 + (edge[:, None] + 9.0) * (nodes + 1.0) / 2.0
+    rest = (ndtri(second)[:, None] - correlation[:, None] * place) / np.sqrt(1.0 - correlation[:, None] ** 2)
+    density = np.exp(-(place**2) / 2.0) / np.sqrt(2.0 * np.pi)
+    both: Floats = (density * ndtr(rest)) @ weights * (edge + 9.0) / 2.0
+    return both
 
 
 def binary_chances(points: Alternatives, horizon: int) -> Iterator[tuple[int, Floats]]:
