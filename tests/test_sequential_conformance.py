@@ -164,7 +164,7 @@ def test_rules_and_states_come_back_from_json(kind, claim):
 @every_kind
 @every_claim
 def test_the_promised_error_is_kept(kind, claim):
-    slow = kind.make is FixedSize or getattr(kind.make(30), "remembers_all", False)
+    slow = not kind.steps or getattr(kind.make(30), "remembers_all", False)
     horizon, runs = 30, 200 if slow else 2000
     first, second = draws(kind, 6, runs, horizon)
     wrong = int(

@@ -78,10 +78,13 @@ class FixedSize(Rule["FixedSizeState"]):
             return replace(state, pairs=state.pairs + 1, first=ones, second=others)
         gain = self._gain(tuple(ones), tuple(others))
         verdict = self._verdict(gain)
-        p_value = 1.0 if verdict is Verdict.UNDECIDED else 1.0 - self.confidence
-        if self.claim == "either" and not self.margin and gain.p_value is not None:
-            p_value = gain.p_value
-        return FixedSizeState(self, self.horizon, p_value, verdict, ones, others, gain)
+        return FixedSizeState(self, self.horizon, self._p_value(gain, verdict), verdict, ones, others, gain)
+
+    def _p_value(self, gain: Gain, verdict: Verdict) -> float:
+        """The gain's own p-value; where it has none for the claim, what the verdict tells."""
+        if gain.p_value is None or self.margin:
+            return 1.0 if verdict is Verdict.UNDECIDED else 1.0 - self.confidence
+        return 1.0 if self.claim == "first better" and gain.estimate <= 0.0 else gain.p_value
 
     def _gain(self, first: tuple[float, ...], second: tuple[float, ...]) -> Gain:
         if not self.binary:
