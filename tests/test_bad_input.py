@@ -29,7 +29,7 @@ HEADER = "policy,task,success,score\n"
         (" \n\n", r"f: the file must hold rollouts; it is empty\."),
         ("policy,success\n", r"f: there must be at least one rollout; got a header and no rows\."),
         ("hello world\n", r"f: the file must be a table of rollouts .* it is none of these\."),
-        ("a,b\n1,2\n", r"f: there must be a `success` or a `score` column; got 'a', 'b'"),
+        ("a,b\n1,2\n", r"f: there must be a `success` or a `score` column; got 'a', 'b'\. Say which"),
         (
             "policy,success\nnew,sucess\n",
             r"f, row 1: `success` must be one of 1, true, success, 0, false, failure; got 'sucess'\.",

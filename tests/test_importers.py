@@ -228,6 +228,18 @@ def test_roboarena_sessions() -> None:
     assert any("never evidence beside it" in note for note in rollouts.notes)
 
 
+def test_a_roboarena_folder_with_its_arrays(tmp_path: Path) -> None:
+    """The dump keeps pickled arrays beside each session; they are left alone and named."""
+    import numpy as np
+
+    for path in (FIXTURES / "roboarena").rglob("*.yaml"):
+        put(tmp_path, f"{path.parent.name}/metadata.yaml", path.read_bytes())
+    put(tmp_path, "5f1c0a5e/A_pi0/x_npz_file.npz", samples.npz(data=np.array([{}], dtype=object)))
+    rollouts = sf.read(tmp_path)
+    assert len(rollouts) == 4
+    assert rollouts.notes[0] == "5f1c0a5e/A_pi0/x_npz_file.npz: not rollouts, left out."
+
+
 def test_diffusion_policy() -> None:
     rollouts = sf.read(FIXTURES / "diffusion" / "eval_log.json")
     assert rollouts.where(task="test").scores().values == (0.25, 1.0, 0.75)

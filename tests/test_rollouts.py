@@ -41,6 +41,11 @@ def test_where_narrows(table: sf.Rollouts) -> None:
     assert len(table) == 6
 
 
+def test_where_on_outcomes(table: sf.Rollouts) -> None:
+    assert len(table.where(success=True)) == 3
+    assert len(table.where(score=[0.5, 1.0])) == 4
+
+
 def test_where_refuses_what_is_not_there(table: sf.Rollouts) -> None:
     with pytest.raises(sf.DataError, match=r"`policy` must be there; got 'neu'. There are 'new', 'old'."):
         table.where(policy="neu")
@@ -232,6 +237,39 @@ def test_declared_collection() -> None:
 
 def test_score_counts(table: sf.Rollouts) -> None:
     assert table.score_counts() == ((0.0, 1), (0.25, 1), (0.5, 1), (1.0, 3))
+
+
+@pytest.mark.parametrize("name", ["rollouts.csv", "rollouts.tsv"])
+def test_a_file_too_long_for_memory_is_read_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from surefoot.rollouts.formats import delimited
+
+    held = sf.read(FIXTURES / name)
+    monkeypatch.setattr(delimited, "HELD_IN_MEMORY", 0)
+    again = sf.read(FIXTURES / name)
+    assert again.polars().equals(held.polars())
+    assert again.summary() == held.summary()
+    assert again.notes == held.notes
+
+
+def test_a_bad_row_is_found_in_a_file_too_long_for_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from surefoot.rollouts.formats import delimited, parquet
+
+    monkeypatch.setattr(delimited, "HELD_IN_MEMORY", 0)
+    monkeypatch.setattr(parquet, "HELD_IN_MEMORY", 0)
+    path = put(tmp_path, "x.csv", "policy,success\na,1\na,0\na,x\n")
+    with pytest.raises(sf.DataError, match=r"x.csv, row 3: `success` .* got 'x'"):
+        sf.read(path)
+    pl.DataFrame({"policy": ["a", "a"], "score": [1.0, float("nan")]}).write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(sf.DataError, match=r"x.parquet, row 2: `score` must be a finite number; got nan"):
+        sf.read(tmp_path / "x.parquet")
+    pl.DataFrame({"policy": ["a", "a"], "score": [1.0, None]}).write_parquet(tmp_path / "y.parquet")
+    assert sf.read(tmp_path / "y.parquet").scores().values == (1.0,)
+
+
+def test_a_named_outcome_decides_how_a_table_is_read(tmp_path: Path) -> None:
+    path = put(tmp_path, "x.csv", "octo,pi0\n1,0\n0,1\n")
+    assert sf.read(path).policies == ("octo", "pi0")
+    assert sf.read(path, columns={"success": "pi0"}, policy="pi0").tally() == sf.Tally(1, 2)
 
 
 def test_not_a_table() -> None:

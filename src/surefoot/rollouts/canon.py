@@ -21,10 +21,17 @@ BAD = "__bad__"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user said about a frame's columns."""
+    """What the user said about a frame's columns.
+
+    Attributes:
+        columns: The frame's name of each canonical column.
+        scoring: How scores are written.
+        named: Whether the `policy` column was added by the reader, so that messages do not list it.
+    """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     scoring: Scoring = field(default_factory=Scoring)
+    named: bool = False
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -132,12 +139,13 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
             'Say which it is, columns={"policy": ...}, or name the one policy, policy="new".',
             source=source or None,
         )
+    theirs = [name for name in header if name != "policy"] if asked.named else header
     scored = "score" in found or asked.scoring.needs or (asked.scoring.stages and "stage" in found)
     if asked.scoring.stages and "stage" not in found:
         raise _absent("stage", "stage", header, source)
     if "success" not in found and not scored:
         raise DataError(
-            f"there must be a `success` or a `score` column; got {_list(header)}. Say which it is: "
+            f"there must be a `success` or a `score` column; got {_list(theirs)}. Say which it is: "
             'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1.',
             source=source or None,
         )

@@ -155,21 +155,23 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
     import narwhals as nw
     import polars as pl
 
-    sheets, notes = _sheets(files)
+    sheets, notes = _sheets(files, asked)
     chosen = _names([file for file, _ in sheets], policy)
     several = len(sheets) > 1
     frames, findings = [], []
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
         with _polars_errors(source):
-            frame, said = _named(sheet.frame, asked, name, origin)
+            frame, said, named = _named(sheet.frame, asked, name, origin)
             if several and "source" not in frame.collect_schema():
                 frame = frame.with_columns(pl.lit(source).alias("source"))
-            made = from_polars(frame, asked, source=source, hold=sheet.hold)
+            made = from_polars(frame, replace(asked, named=named), source=source, hold=sheet.hold)
         frames.append(made.frame.to_native())
         findings += [finding for finding in sheet.findings if finding not in findings]
         notes += [f"{source}: {note}" if several else note for note in (*sheet.notes, *said, *made.notes)]
     table = pl.concat(frames, how="diagonal") if several else frames[0]
+    if several and all(sheet.hold for _, sheet in sheets):
+        table = table.collect().lazy()
     stated = {(sheet.low, sheet.high) for _, sheet in sheets}
     low, high = stated.pop() if len(stated) == 1 else (None, None)
     return Rollouts(
@@ -184,7 +186,7 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
     )
 
 
-def _sheets(files: list[_Found]) -> tuple[list[tuple[_Found, Sheet]], list[str]]:
+def _sheets(files: list[_Found], asked: Asked) -> tuple[list[tuple[_Found, Sheet]], list[str]]:
     sheets, left = [], []
     for file in files:
         head = Head(file.path, file.name)
@@ -193,7 +195,7 @@ def _sheets(files: list[_Found]) -> tuple[list[tuple[_Found, Sheet]], list[str]]
             continue
         if not file.met:
             head.refuse_unsafe()
-        sheet = _sheet(head, met=file.met)
+        sheet = _sheet(head, asked, met=file.met)
         if sheet is None:
             left.append(file.name)
         else:
@@ -211,8 +213,8 @@ def _sheets(files: list[_Found]) -> tuple[list[tuple[_Found, Sheet]], list[str]]
     return sheets, notes
 
 
-def _sheet(head: Head, *, met: bool) -> Sheet | None:
-    from surefoot.rollouts.formats import delimited
+def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
+    from surefoot.rollouts.formats import delimited, stable_baselines
 
     with _polars_errors(head.name):
         if looks_like(head.plain_header):
@@ -222,8 +224,11 @@ def _sheet(head: Head, *, met: bool) -> Sheet | None:
                 "the file must hold rollouts; it holds preferences. Read it with read_preferences.", source=head.name
             )
         importer = importer_of(head) if not met else _importer_if_any(head)
-        if importer is None and not met and len(head.header) > 1:
-            importer = delimited  # so that the refusal can name the columns that are there
+        said = {asked.columns.get(column) for column in ("success", "score")} & set(head.header)
+        if said or (importer is None and not met and len(head.header) > 1):
+            importer = delimited  # the user names an outcome's column, or the refusal can name those that are there
+        elif importer is None and not met and any(name.endswith(".npy") for name in head.members):
+            importer = stable_baselines  # whose refusal says what an .npz file must hold
         return importer.load(head) if importer is not None else None
 
 
@@ -246,7 +251,7 @@ def _names(files: list[_Found], policy: str | Sequence[str] | None) -> list[tupl
     return [(name, "user") for name in policy]
 
 
-def _named(frame: Any, asked: Asked, name: str, origin: str) -> tuple[Any, tuple[str, ...]]:
+def _named(frame: Any, asked: Asked, name: str, origin: str) -> tuple[Any, tuple[str, ...], bool]:
     import polars as pl
 
     found, _ = match(list(frame.collect_schema()), asked.columns)
@@ -254,16 +259,15 @@ def _named(frame: Any, asked: Asked, name: str, origin: str) -> tuple[Any, tuple
         said = (
             f"The policy is called {name!r}, after the path." if origin == "path" else f"The policy is called {name!r}."
         )
-        return frame.with_columns(pl.lit(name).alias("policy")), (said,)
+        return frame.with_columns(pl.lit(name).alias("policy")), (said,), True
     if origin == "path":
-        return frame, ()
+        return frame, (), False
     column = pl.col(found["policy"])
     there = frame.select(column.cast(pl.String)).unique().head(5).collect(engine="streaming").to_series().to_list()
     if len(there) > 1:
         raise _already_named(sorted(map(str, there)))
-    return frame.with_columns(pl.lit(name).alias(found["policy"])), (
-        f"The policy is called {name!r} as you say; the file calls it {there[0]!r}.",
-    )
+    said = f"The policy is called {name!r} as you say; the file calls it {there[0]!r}."
+    return frame.with_columns(pl.lit(name).alias(found["policy"])), (said,), False
 
 
 def _renamed(table: Rollouts, policy: str) -> Rollouts:

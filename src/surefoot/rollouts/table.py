@@ -148,7 +148,8 @@ class Rollouts:
         for column, value in only.items():
             self.require(column)
             if column in NOT_NAMES:
-                wanted: list[Any] = [value] if not isinstance(value, Sequence) or isinstance(value, str) else [*value]
+                values = [value] if not isinstance(value, Sequence) or isinstance(value, str) else [*value]
+                wanted: list[Any] = [int(item) if isinstance(item, bool) else item for item in values]
             else:
                 several = isinstance(value, Sequence) and not isinstance(value, str)
                 wanted = [str(item) for item in value] if several else [str(value)]  # type: ignore[union-attr]

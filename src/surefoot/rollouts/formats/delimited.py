@@ -11,7 +11,7 @@ from surefoot.rollouts.columns import OTHER_NAMES
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet
 
-HELD_IN_MEMORY = 3 << 30
+HELD_IN_MEMORY = 1 << 30
 CHECKED_ROW_BY_ROW = 1 << 25
 OUTCOMES = frozenset(("success", "score", *OTHER_NAMES["success"], *OTHER_NAMES["score"]))
 

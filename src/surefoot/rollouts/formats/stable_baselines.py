@@ -13,8 +13,8 @@ from surefoot.rollouts.sheets import Sheet, frame_of
 
 
 def recognises(head: Head) -> bool:
-    """A zip file of NumPy arrays."""
-    return bool(head.members) and all(name.endswith(".npy") for name in head.members)
+    """A zip file of NumPy arrays, with time steps and results among them."""
+    return {"timesteps.npy", "results.npy"} <= set(head.members)
 
 
 def load(head: Head) -> Sheet:
