@@ -173,7 +173,7 @@ def replay(
         >>> import surefoot as sf
         >>> frame = pl.DataFrame({"policy": ["new", "old"] * 30, "score": [0.9, 0.3, 0.7, 0.4] * 15})
         >>> print(sf.replay(sf.read(frame), "new", "old").comparisons[0].stops[0])
-        FHM: better at 12
+        FHM: better at 9
     """
     measure = measure or ("score" if "score" in rollouts.columns else "success")
     for policy in (first, second):
