@@ -77,7 +77,7 @@ def newton(function: Callable[..., tuple[Floats, Floats]], low: Floats, high: Fl
     """
     x = (low + high) / 2.0
     # Convergence is quadratic: the step after one this small in its bracket would be below a rounding error.
-    close = np.maximum(1e-8 * (high - low), 4.0 * _EPS * np.abs(x))
+    close = np.maximum(1e-9 * (high - low), 4.0 * _EPS * np.abs(x))
     for _ in range(_ROUNDS):
         value, slope = function(x, *args)
         low, high = np.where(value < 0.0, x, low), np.where(value < 0.0, high, x)

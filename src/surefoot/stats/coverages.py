@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from surefoot.stats.sweeps import Method
 
-    Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
 MOST = 1_000_000
@@ -76,28 +75,23 @@ def _share_of_draws(method: Method, counts: Floats, trials: int, rate: float, co
     """
     import numpy as np
 
+    from surefoot.numerics import roots
     from surefoot.stats import sweeps
 
-    def passes(draws: Floats, chosen: Floats) -> tuple[Bools, Bools]:
+    def room(draws: Floats, chosen: Floats, end: int) -> Floats:
+        """How far the end is on its right side of the rate; negative on the wrong side."""
         low, high = sweeps.ends(method, chosen, trials, confidence, draws)
-        return low <= rate, high >= rate
+        return rate - low if end == 0 else high - rate
 
     start, stop = np.zeros(len(counts)), np.ones(len(counts))
-    at_none, at_all = passes(start, counts), passes(stop, counts)
     for end in (0, 1):
-        first, last = at_none[end], at_all[end]
-        never = ~first & ~last
-        start, stop = np.where(never, 1.0, start), np.where(never, 0.0, stop)
+        first, last = room(np.zeros(len(counts)), counts, end) >= 0, room(np.ones(len(counts)), counts, end) >= 0
+        stop = np.where(~first & ~last, 0.0, stop)
         turning = np.flatnonzero(first != last)
-        if not len(turning):
-            continue
-        before, after = np.zeros(len(turning)), np.ones(len(turning))
-        for _ in range(54):  # to the last bit of the draw
-            middle = (before + after) / 2.0
-            same = passes(middle, counts[turning])[end] == first[turning]
-            before, after = np.where(same, middle, before), np.where(same, after, middle)
-        rising = last[turning]
-        start[turning] = np.where(rising, np.maximum(start[turning], after), start[turning])
-        stop[turning] = np.where(rising, stop[turning], np.minimum(stop[turning], before))
+        if len(turning):
+            chosen, rising = counts[turning], last[turning]
+            turn = roots.solve(lambda draws, chosen, end=end: room(draws, chosen, end), 0.0, 1.0, chosen, within=1e-14)
+            start[turning] = np.where(rising, np.maximum(start[turning], turn), start[turning])
+            stop[turning] = np.where(rising, stop[turning], np.minimum(stop[turning], turn))
     share: Floats = np.maximum(stop - start, 0.0)
     return share
