@@ -174,11 +174,27 @@ class Desk:
 
     def record(self, session: Session, number: int, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Keep a result: once for each request word, and never over another."""
-        study = self._study
-        study.refresh()
-        fold, attempt = study.fold, entry["attempt"]
+        repeated = self._certain(lambda: self._recordable(number, entry))
+        if not repeated:
+            self._study.author = session.author
+            given = {name: entry[name] for name in ("duration", "note", "failure", "request")}
+            self._study.record(number, entry["result"], **given)
+        return {"turn": number, "repeated": repeated, "status": self._status()}
+
+    def _certain(self, check: Callable[[], T]) -> T:
+        """What a check finds; when it refuses, only after looking at what other servers wrote."""
+        try:
+            return check()
+        except Refusal:
+            if not self._study.refresh():
+                raise
+            return check()
+
+    def _recordable(self, number: int, entry: Mapping[str, Any]) -> bool:
+        """Whether this request was carried out before; it is refused if it cannot be now."""
+        fold, attempt = self._study.fold, entry["attempt"]
         if entry["request"] and fold.requests.get(entry["request"]) == number:
-            return {"turn": number, "repeated": True, "status": self._status()}
+            return True
         turn = _found(fold, number)
         if turn.block in fold.voids:
             raise Refusal(409, f"Turn {number} was voided meanwhile.", "Ask for the next turn.")
@@ -190,10 +206,7 @@ class Desk:
             fold.plan.value(entry["result"])
         except StudyError as error:
             raise Refusal(422, str(error)) from None
-        study.author = session.author
-        given = {name: entry[name] for name in ("duration", "note", "failure", "request")}
-        study.record(number, entry["result"], **given)
-        return {"turn": number, "repeated": False, "status": self._status()}
+        return False
 
     def undo(self, session: Session, number: int, reason: str, attempt: int | None) -> dict[str, Any]:
         """Take back a result."""

@@ -101,13 +101,15 @@ class Study:
         store.append(lines)
         return cls.open(store, author=author, clock=clock)
 
-    def refresh(self) -> None:
-        """Take in what others have written since."""
-        for line in self._store.read(self._fold.version):
+    def refresh(self) -> bool:
+        """Take in what others have written since; whether there was anything."""
+        lines = self._store.read(self._fold.version)
+        for line in lines:
             previous = self._fold.last
             if line.hash != Line.after(previous, line.event).hash:
                 raise StudyError(f"Line {line.number} of the log does not follow from the one before it.")
             self._fold.take(line)
+        return bool(lines)
 
     # What is known.
 
@@ -157,12 +159,13 @@ class Study:
             turn = None if len(chosen) >= count else fold.open_turn(now)
             if turn is None:
                 return None
+            chosen.append(turn)
             until = (datetime.fromisoformat(now) + lease).isoformat()
             return self._event("leased", {"turn": turn.number, "holder": name, "until": until}, now)
 
-        while self._write(ask):
+        while self._write(ask) and len(chosen) < count:
             pass
-        return chosen
+        return sorted(chosen, key=lambda turn: turn.number)
 
     def release(self, turn: Turn | int) -> None:
         """Hand back a turn that will not be run, so that another holder may take it at once."""
@@ -348,15 +351,25 @@ class Study:
         Returns:
             Whether there was anything to write.
         """
+        looked = False  # the store refuses a line that others wrote first, so only a refusal needs a look before it
         for _ in range(TRIES):
-            self.refresh()
-            event = make(self._fold)
+            try:
+                event = make(self._fold)
+            except StudyError:
+                if looked or not self.refresh():
+                    raise
+                looked = True
+                continue
             if event is None:
-                return False
+                if looked or not self.refresh():
+                    return False
+                looked = True
+                continue
             line = Line.after(self._fold.last, event)
             try:
                 self._store.append([line])
             except ConflictError:
+                looked = self.refresh()
                 continue
             self._fold.take(line)
             return True
