@@ -18,6 +18,7 @@ _HOMES = {
     "Certified": "surefoot.core.certified",
     "Client": "surefoot.console.client",
     "Comparison": "surefoot.analysis.comparisons",
+    "ComparisonPlan": "surefoot.planning.comparisons",
     "DataError": "surefoot.errors",
     "Gain": "surefoot.core.gain",
     "Interval": "surefoot.core.interval",
@@ -39,7 +40,9 @@ _HOMES = {
     "measure": "surefoot.analysis.measures",
     "plan_band": "surefoot.planning.bands",
     "plan_bound": "surefoot.planning.bounds",
+    "plan_comparison": "surefoot.planning.comparisons",
     "plan_mean": "surefoot.planning.means",
+    "plan_paired_comparison": "surefoot.planning.comparisons",
     "plan_rate": "surefoot.planning.rates",
     "plan_sequential": "surefoot.planning.sequential",
     "rank": "surefoot.analysis.rankings",
@@ -79,6 +82,9 @@ if TYPE_CHECKING:
     from surefoot.errors import SurefootError as SurefootError
     from surefoot.planning.bands import plan_band as plan_band
     from surefoot.planning.bounds import plan_bound as plan_bound
+    from surefoot.planning.comparisons import ComparisonPlan as ComparisonPlan
+    from surefoot.planning.comparisons import plan_comparison as plan_comparison
+    from surefoot.planning.comparisons import plan_paired_comparison as plan_paired_comparison
     from surefoot.planning.means import plan_mean as plan_mean
     from surefoot.planning.rates import plan_rate as plan_rate
     from surefoot.planning.sequential import plan_sequential as plan_sequential

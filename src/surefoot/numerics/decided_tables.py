@@ -122,13 +122,23 @@ def decided(design: Design, a: float, edge: float = 0.0) -> Ints:
     while True:
         # The least extreme decided tables: the last second count of every run of equal first counts.
         ends = np.append(first[1:] > first[:-1], True) | np.append(first[1:] > most[1:], True)
-        border = np.nonzero(ends & (first <= most))[0]
-        if not len(border) or inversion.clears(_Border(design, first[border], border), a, edge):
-            return first
-        wrong = [c for c in border if not inversion.excluded(design.family(int(first[c]), int(c)), a, edge)]
-        if not wrong:
+        wrong = _undecided(design, first, np.nonzero(ends & (first <= most))[0], a, edge)
+        if not len(wrong):
             return first
         first[wrong] += 1
+
+
+def _undecided(design: Design, first: Ints, border: Ints, a: float, edge: float) -> Ints:
+    """Which tables of the border are not decided after all: cleared together where possible, else part by part."""
+    if not len(border) or inversion.clears(_Border(design, first[border], border), a, edge):
+        return border[:0]
+    if len(border) == 1:
+        fine = inversion.excluded(design.family(int(first[border[0]]), int(border[0])), a, edge)
+        return border[:0] if fine else border
+    # The least extreme tables hold the others back: apart from the rest they are few.
+    ranked = border[np.argsort(design.values(edge, first[border], border), kind="stable")]
+    few = max(1, len(ranked) // 4)
+    return np.concatenate([_undecided(design, first, part, a, edge) for part in (ranked[:few], ranked[few:])])
 
 
 def _critical(design: Design, a: float, edge: float) -> float:

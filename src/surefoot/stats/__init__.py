@@ -20,12 +20,16 @@ _HOMES = {
     "Letters": "surefoot.stats.letters",
     "MeanEvidence": "surefoot.stats.sequences",
     "MeanSequence": "surefoot.stats.sequences",
+    "Power": "surefoot.stats.powers",
     "PredictionPowered": "surefoot.stats.predictions",
     "Ranking": "surefoot.stats.rankings",
+    "RolloutsNeeded": "surefoot.stats.powers",
+    "Sight": "surefoot.stats.sights",
     "Strengths": "surefoot.stats.preferences",
     "against_baseline": "surefoot.stats.rankings",
     "agresti_caffo": "surefoot.stats.rate_gains",
     "agresti_coull": "surefoot.stats.rates",
+    "approximate_rollouts": "surefoot.stats.powers",
     "band": "surefoot.stats.bands",
     "barnard": "surefoot.stats.rate_tests",
     "barnard_unpooled": "surefoot.stats.rate_tests",
@@ -98,14 +102,17 @@ _HOMES = {
     "paired_bca": "surefoot.stats.bootstraps",
     "paired_bootstrap": "surefoot.stats.bootstraps",
     "paired_permutation": "surefoot.stats.permutations",
+    "paired_power": "surefoot.stats.powers",
     "pass_all": "surefoot.stats.passes",
     "pass_at": "surefoot.stats.passes",
     "pooled_score": "surefoot.stats.rate_tests",
+    "power": "surefoot.stats.powers",
     "prediction_powered_mean": "surefoot.stats.predictions",
     "prediction_powered_rate": "surefoot.stats.judges",
     "rank_intervals": "surefoot.stats.rankings",
     "rank_policies": "surefoot.stats.rankings",
     "sidak": "surefoot.stats.multiplicity",
+    "sight": "surefoot.stats.sights",
     "stratified_gain": "surefoot.stats.strata",
     "student_t": "surefoot.stats.means",
     "tail_tight": "surefoot.stats.bands",
@@ -189,6 +196,11 @@ if TYPE_CHECKING:
     from surefoot.stats.passes import pass_all as pass_all
     from surefoot.stats.passes import pass_at as pass_at
     from surefoot.stats.permutations import paired_permutation as paired_permutation
+    from surefoot.stats.powers import Power as Power
+    from surefoot.stats.powers import RolloutsNeeded as RolloutsNeeded
+    from surefoot.stats.powers import approximate_rollouts as approximate_rollouts
+    from surefoot.stats.powers import paired_power as paired_power
+    from surefoot.stats.powers import power as power
     from surefoot.stats.predictions import PredictionPowered as PredictionPowered
     from surefoot.stats.predictions import prediction_powered_mean as prediction_powered_mean
     from surefoot.stats.preferences import Strengths as Strengths
@@ -231,6 +243,8 @@ if TYPE_CHECKING:
     from surefoot.stats.sequences import MeanSequence as MeanSequence
     from surefoot.stats.sequences import betting_sequence as betting_sequence
     from surefoot.stats.sequences import wsr_evidence as wsr_evidence
+    from surefoot.stats.sights import Sight as Sight
+    from surefoot.stats.sights import sight as sight
     from surefoot.stats.strata import stratified_gain as stratified_gain
     from surefoot.stats.tightness import expected_excess as expected_excess
     from surefoot.stats.tightness import expected_shortage as expected_shortage

@@ -30,6 +30,7 @@ class DisjointBounds(Record):
         method: The bounds.
         assumptions: What must hold.
         data: The inputs.
+        seed: The seed of the draws, where one was given.
     """
 
     first: Bound
@@ -39,6 +40,7 @@ class DisjointBounds(Record):
     method: str
     assumptions: tuple[str, ...] = ()
     data: tuple[Record, ...] = ()
+    seed: int | None = None
 
     def __str__(self) -> str:
         low = words.number(self.first.value, toward="down")
@@ -93,17 +95,19 @@ def disjoint_optimal_bounds(
         Vincent et al. (2024), sections IV and VI-C.
     """
     each = _half(confidence)
-    source = _check.generator(rng)[0] if draw is None else None  # one stream, so that the two draws differ
+    source, seed = _check.generator(rng) if draw is None else (None, None)  # one stream: the two draws differ
     low = optimal_lower(first, rng=source, draw=draw, confidence=each)
     high = optimal_upper(second, rng=source, draw=draw, confidence=each)
-    return _joined(first, second, low, high, confidence)
+    return _joined(first, second, low, high, confidence, seed)
 
 
 def _half(confidence: float) -> float:
     return 1.0 - (1.0 - _check.confidence(confidence)) / 2.0
 
 
-def _joined(first: Tally, second: Tally, low: Bound, high: Bound, confidence: float) -> DisjointBounds:
+def _joined(
+    first: Tally, second: Tally, low: Bound, high: Bound, confidence: float, seed: int | None = None
+) -> DisjointBounds:
     return DisjointBounds(
         first=low,
         second=high,
@@ -112,4 +116,5 @@ def _joined(first: Tally, second: Tally, low: Bound, high: Bound, confidence: fl
         method=low.method,
         assumptions=low.assumptions,
         data=(first, second),
+        seed=seed,
     )

@@ -1,0 +1,185 @@
+"""What could this evaluation have seen at all, and how many rollouts would tell?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.gain import Gain
+from surefoot.core.record import Record
+from surefoot.core.tally import PairTally, Tally
+from surefoot.numerics import normal
+from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
+from surefoot.stats.pair_tests import mcnemar
+from surefoot.stats.powers import Power, approximate_rollouts, paired_power
+from surefoot.stats.powers import power as at_rates
+from surefoot.stats.rate_tests import pooled_score
+
+QUICK = 400
+"""Up to so many rollouts the gain that could be seen is computed from the exact test, above from its approximation."""
+
+SMALL = 60
+"""Below so many rollouts the normal approximation is too small, and enumeration is cheap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight(Record):
+    """What an evaluation of this size could have seen, and what it would take to see the gain it observed.
+
+    Attributes:
+        smallest_gain: The smallest true gain that gets the verdict "better" with the power; None where none does.
+        smallest_drop: The smallest true drop that gets the verdict "worse" with the power, as a positive number.
+        power: The power of both.
+        baseline: The second policy's rate they start from; for pairs, the share of discordant pairs.
+        enough: About how many rollouts of each policy (or pairs) would decide, if the observed gain were the true
+            one; None where no gain was observed.
+        rollouts: Rollouts of each policy, first and second; for pairs, their number twice.
+        paired: Whether `enough` counts pairs.
+        confidence: The confidence of the verdict.
+        exact: Whether the smallest gain and drop are those of the exact test; otherwise of its approximation.
+        notes: Which of these are approximate.
+    """
+
+    smallest_gain: float | None
+    smallest_drop: float | None
+    power: float
+    baseline: float
+    enough: int | None
+    rollouts: tuple[int, int]
+    paired: bool
+    confidence: float
+    exact: bool = True
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.seen} {self.needed}"
+
+    @property
+    def seen(self) -> str:
+        """What gain this size could have seen."""
+        size = _size(self.rollouts, self.paired)
+        chance = words.percent(self.power)
+        seen = [
+            f"{sign}{words.rounded(100 * value, 1, 'up'):.1f}"
+            for sign, value in (("+", self.smallest_gain), ("-", self.smallest_drop))
+            if value is not None
+        ]
+        if not seen:
+            return f"{size} could have shown no gain at all with {chance} power."
+        about = "" if self.exact else "about "
+        return f"{size} could have shown a true gain of {about}{' or '.join(seen)} points with {chance} power."
+
+    @property
+    def needed(self) -> str:
+        """How many would decide."""
+        if self.enough is None:
+            return "No gain was observed: no number of rollouts would show one."
+        what = f"{self.enough:,} pairs" if self.paired else f"{words.rollouts(self.enough)} of each policy"
+        return f"About {what} would, if the observed gain is the true one."
+
+
+def sight(gain: Gain, *, power: float = 0.8) -> Sight:
+    """What could this comparison have seen, and how many rollouts would tell? For every "cannot tell".
+
+    Args:
+        gain: A comparison of two tallies or of pairs.
+        power: The power of the gain that could have been seen.
+
+    Assumptions:
+        Those of the comparison. The baseline is the second policy's observed rate (for pairs, the observed share of
+        discordant pairs): a guess, as all such numbers are.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import exact_gain, sight
+        >>> print(sight(exact_gain(Tally(17, 20), Tally(14, 20))).needed)
+        About 121 rollouts of each policy would, if the observed gain is the true one.
+
+    Reference:
+        By enumeration of the test's decisions (`power`); the number of rollouts by `approximate_rollouts`.
+    """
+    power = _check.fraction(power, "power")
+    if len(gain.data) == 2 and all(isinstance(tally, Tally) for tally in gain.data):
+        return _independent(gain, power)
+    if len(gain.data) == 1 and isinstance(gain.data[0], PairTally):
+        return _paired(gain, gain.data[0], power)
+    raise TypeError(f"`gain` must compare two tallies or pairs; got {gain.method}.")
+
+
+def _independent(gain: Gain, wanted: float) -> Sight:
+    first, second = gain.data
+    if not isinstance(first, Tally) or not isinstance(second, Tally):
+        raise TypeError("`gain` must compare two tallies.")
+    base, n1, n2, confidence = second.rate, first.trials, second.trials, gain.confidence
+    exact = n1 + n2 <= QUICK or bool(gain.margin)
+    using: Callable[..., object] = exact_gain if exact else pooled_score
+
+    def chance(rate: float) -> Power:
+        return at_rates(rate, base, n1, second_rollouts=n2, confidence=confidence, margin=gain.margin, using=using)
+
+    up = smallest(lambda size: chance(min(1.0, base + size)).better, 1.0 - base, wanted)
+    down = smallest(lambda size: chance(max(0.0, base - size)).worse, base, wanted)
+    enough = None
+    if gain.estimate:
+        enough = approximate_rollouts(first.rate, second.rate, power=wanted, confidence=confidence).rollouts
+        enough = max(enough, min(n1, n2) + 1)  # this many did not do
+        while enough < SMALL and not _decides(
+            at_rates(first.rate, second.rate, enough, confidence=confidence, margin=gain.margin), wanted
+        ):
+            enough += 1
+    return Sight(up, down, wanted, base, enough, (n1, n2), False, confidence, exact, _notes(exact))
+
+
+def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Sight:
+    n, confidence = pairs.pairs, gain.confidence
+    share = (pairs.first_only + pairs.second_only) / n
+    exact = n <= QUICK or bool(gain.margin)
+    using: Callable[..., object] = exact_paired_gain if exact else mcnemar
+
+    def chance(size: float) -> float:
+        discordant = max(share, size)
+        one, other = min(1.0, (discordant + size) / 2.0), (discordant - size) / 2.0
+        return paired_power(one, other, n, confidence=confidence, margin=gain.margin, using=using).better
+
+    seen = smallest(chance, 1.0, wanted)
+    enough = None
+    if gain.estimate:
+        z, beta = normal.upper_quantile((1.0 - confidence) / 2.0), normal.upper_quantile(1.0 - wanted)
+        spread = math.sqrt(max(share - gain.estimate**2, 0.0))
+        enough = max(math.ceil(((z * math.sqrt(share) + beta * spread) / gain.estimate) ** 2), n + 1)
+        chances = pairs.first_only / n, pairs.second_only / n
+        while enough < SMALL and not _decides(
+            paired_power(*chances, enough, confidence=confidence, margin=gain.margin), wanted
+        ):
+            enough += 1
+    return Sight(seen, seen, wanted, share, enough, (n, n), True, confidence, exact, _notes(exact))
+
+
+def _decides(found: Power, wanted: float) -> bool:
+    return max(found.better, found.worse) >= wanted
+
+
+def smallest(chance: Callable[[float], float], most: float, wanted: float) -> float | None:
+    """The smallest size in [0, most] whose chance reaches what is wanted, to 1e-5 upward; None where none does."""
+    if most <= 0.0 or chance(most) < wanted:
+        return None
+    low, high = 0.0, most
+    while high - low > 1e-5:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if chance(middle) >= wanted else (middle, high)
+    return high
+
+
+def _notes(exact: bool) -> tuple[str, ...]:
+    count = "The number of rollouts that would decide is a normal approximation; `plan_comparison` is exact."
+    return (count,) if exact else ("The gain that could have been seen is approximate at this size.", count)
+
+
+def _size(rollouts: tuple[int, int], paired: bool) -> str:
+    one, other = rollouts
+    if paired:
+        return f"{one:,} pair{'' if one == 1 else 's'}"
+    return f"{words.rollouts(one)} each" if one == other else f"{one:,} and {other:,} rollouts"
