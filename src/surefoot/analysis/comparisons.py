@@ -12,7 +12,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.core.tally import Tally
+from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.pairs import Pairs
@@ -36,6 +36,7 @@ class Comparison(Record):
         why: Which method was used, and the reason.
         task: The task, or None when all are taken together.
         notes: What a reader must know besides.
+        outlook: When nothing was decided, what this size could have seen and how many rollouts would tell.
     """
 
     first: str
@@ -47,6 +48,7 @@ class Comparison(Record):
     why: str
     task: str | None = None
     notes: tuple[str, ...] = ()
+    outlook: str = ""
 
     @property
     def mirrored(self) -> Comparison:
@@ -109,6 +111,23 @@ def compare(
         >>> print(sf.compare(table, "new", "old").verdict)
         better
     """
+    found = plain_comparison(
+        rollouts, first, second, measure=measure, paired=paired, confidence=confidence, margin=margin
+    )
+    return replace(found, outlook=outlook(found))
+
+
+def plain_comparison(
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    *,
+    measure: Measure | None = None,
+    paired: bool | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Comparison:
+    """As `compare`, without working out what it would take when nothing is decided: for families of many."""
     what = chosen(rollouts, measure)
     gain, why, notes = gain_of(
         rollouts, first, second, what, paired=paired, confidence=_check.confidence(confidence), margin=margin
@@ -125,6 +144,21 @@ def compare(
         task=rollouts.tasks[0] if len(rollouts.tasks) == 1 else None,
         notes=notes,
     )
+
+
+def outlook(found: Comparison) -> str:
+    """What this size could have seen and how many rollouts would tell; empty when something was decided."""
+    if found.verdict is not Verdict.UNDECIDED:
+        return ""
+    data = found.gain.data
+    if data and all(isinstance(item, Tally | PairTally) for item in data) and len(data) <= 2:
+        return str(stats.sight(found.gain))
+    gap = abs(found.interval.estimate) - found.gain.margin
+    if gap <= 0.0 or not found.interval.trials:
+        return "The observed gain is within the margin; more rollouts at that gain would never show one."
+    half = max(found.interval.high - found.interval.estimate, found.interval.estimate - found.interval.low)
+    times = (half / gap) ** 2  # an interval narrows with the root of the number of rollouts
+    return f"About {times:.1f} times as many rollouts would tell, if the observed gain is the true one."
 
 
 def compare_tasks(
@@ -149,7 +183,9 @@ def compare_tasks(
     return tuple(
         family_member(
             replace(
-                compare(rollouts.where(task=task), first, second, measure=measure, confidence=share, margin=margin),
+                plain_comparison(
+                    rollouts.where(task=task), first, second, measure=measure, confidence=share, margin=margin
+                ),
                 task=task,
             ),
             len(tasks),

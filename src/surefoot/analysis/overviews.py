@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot import _check, stats
-from surefoot.rollouts.audits import Audit, audit
 from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
 from surefoot.analysis.measures import Measure, Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
 from surefoot.core.bands import Band
 from surefoot.core.record import Record
+from surefoot.rollouts.audits import Audit, audit
 from surefoot.rollouts.table import Rollouts
 from surefoot.stats.rankings import Ranking
 
@@ -35,7 +35,6 @@ class Overview(Record):
         ranking: What those comparisons amount to; None for one policy.
         tasks: The two best policies (or first and second) on every task, all holding together.
         bands: The worst-case distribution of each policy's score, when there are scores.
-        scores: Each policy's scores for a picture, in the order of `policies`; empty when too many.
         audit: What the data cannot support.
         notes: What was guessed on reading.
     """

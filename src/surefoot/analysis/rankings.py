@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 
 from surefoot import _check, stats
-from surefoot.analysis.comparisons import Comparison, compare, family_member
+from surefoot.analysis.comparisons import Comparison, family_member, outlook, plain_comparison
 from surefoot.analysis.measures import Measure
 from surefoot.core.verdict import Verdict
 from surefoot.rollouts.table import Rollouts
 from surefoot.stats.rankings import Ranking
 
 Progress = Callable[[int, int], None]
+MOST_OUTLOOKS = 6
+"""What it would take to tell two policies apart is worked out for at most so many pairs: it is a plan for each."""
 
 
 def rank(
@@ -65,9 +68,11 @@ def all_pairs(
     share = 1.0 - (1.0 - confidence) / len(pairs)
     found = []
     for done, (first, second) in enumerate(pairs, 1):
-        one = compare(rollouts, first, second, measure=measure, confidence=share, margin=margin)
+        one = plain_comparison(rollouts, first, second, measure=measure, confidence=share, margin=margin)
         if one.of_first.estimate < one.of_second.estimate:
             one = one.mirrored
+        if len(pairs) <= MOST_OUTLOOKS:
+            one = replace(one, outlook=outlook(one))
         found.append(family_member(one, len(pairs), confidence))
         if progress is not None:
             progress(done, len(pairs))

@@ -44,7 +44,8 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
         f"Gain {gain} {words.span(one.interval.low, one.interval.high, scale)} at "
         f"{words.percent(one.interval.confidence)} confidence{shown}; {one.why}"
     )
-    return f"{verdict_sentence(one.first, one.second, one.verdict, edge)}.", behind, *one.notes
+    takes = (one.outlook,) if one.outlook else ()
+    return f"{verdict_sentence(one.first, one.second, one.verdict, edge)}.", behind, *takes, *one.notes
 
 
 def p_shown(one: Comparison) -> str:
