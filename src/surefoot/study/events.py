@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from surefoot.errors import StudyError
@@ -29,12 +29,12 @@ class Event:
     schema: int = SCHEMA
 
     KINDS: ClassVar[dict[str, frozenset[str]]] = {
-        "started": frozenset({"plan", "fingerprint", "seed_hash"}),
+        "started": frozenset({"plan", "fingerprint", "seed_hash", "table"}),
         "leased": frozenset({"turn", "holder", "until"}),
         "recorded": frozenset({"turn", "attempt", "result", "duration", "note", "failure", "request"}),
         "undone": frozenset({"turn", "attempt", "reason"}),
-        "voided": frozenset({"block", "reason", "note", "seen"}),
-        "amended": frozenset({"changes", "reason"}),
+        "voided": frozenset({"turn", "block", "reason", "note", "seen"}),
+        "amended": frozenset({"changes", "reason", "table"}),
         "unblinded": frozenset({"seed", "reason"}),
         "checked": frozenset({"items", "note"}),
     }
@@ -76,12 +76,13 @@ class Event:
             StudyError: It is not an event, or of a newer schema.
         """
         try:
-            event = cls(data["kind"], data["body"], data["author"], data["time"], data["schema"])
+            if data["schema"] > SCHEMA:
+                raise StudyError(
+                    f"The log is of schema {data['schema']}; this version reads up to {SCHEMA}. Use a newer surefoot."
+                )
+            return cls(data["kind"], data["body"], data["author"], data["time"], data["schema"])
         except (KeyError, TypeError) as error:
             raise StudyError(f"A line of the log is not an event: {error}.") from None
-        if event.schema > SCHEMA:
-            raise StudyError(f"The log is of schema {event.schema}; this version reads up to {SCHEMA}.")
-        return event
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,24 @@ class Line:
 
 
 def chained(previous: str, number: int, event: Event) -> str:
-    """The hash of a line: over the hash before it, its number and its event."""
-    return hashlib.sha256(f"{previous}\n{number}\n{canonical(event.to_dict())}".encode()).hexdigest()
+    """The hash of a line: over the hash before it, its number and its event.
+
+    Raises:
+        StudyError: The event holds text that cannot be written.
+    """
+    try:
+        text = f"{previous}\n{number}\n{canonical(event.to_dict())}".encode()
+    except ValueError as error:  # half a surrogate pair, or a number that is not finite
+        raise StudyError(f"The event cannot be written as text: {error}. Nothing was recorded.") from None
+    return hashlib.sha256(text).hexdigest()
+
+
+def seeded(lines: list[Line]) -> list[Line]:
+    """The lines with the secret seed at the first, taken from where it was revealed if it is not kept there."""
+    if not lines or lines[0].private:
+        return lines
+    seed = next((line.event.body["seed"] for line in lines if line.event.kind == "unblinded"), None)
+    return [replace(lines[0], private=seed), *lines[1:]]
 
 
 def broken(lines: list[Line]) -> str | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.study.events import Event, Line
-from surefoot.study.judging import Judge, judge_of
+from surefoot.study.judging import Judge, judge_of, table_of
 from surefoot.study.plans import BINDING, Plan
 from surefoot.study.schedules import Turn, block, seed_hash
 
@@ -45,18 +47,30 @@ class Fold:
     requests: dict[str, int] = field(default_factory=dict)
     history: list[Event] = field(default_factory=list)
     amended_after: list[str] = field(default_factory=list)
+    table: str = ""  # the hash of the exact rule's table as declared
+    foreign_table: bool = False  # whether the table on this machine is another
     unblinded: Event | None = None
     early: bool = False
     _judge: Judge | None = None
     _judged: int = 0
 
     def take(self, line: Line) -> None:
-        """Add one line."""
+        """Add one line.
+
+        Raises:
+            StudyError: The line cannot follow from those before it; the state stays what it was.
+        """
         event = line.event
-        if self.last is None:
-            self._start(line)
-        else:
-            getattr(self, f"_{event.kind}")(event)
+        try:
+            if self.last is None:
+                self._start(line)
+            elif event.kind == "started":
+                raise StudyError("a study starts once")
+            else:
+                getattr(self, f"_{event.kind}")(event)
+        except (StudyError, KeyError, ValueError, TypeError) as error:
+            reason = f"{error.args[0]!r} is unknown" if isinstance(error, KeyError) else str(error).rstrip(".")
+            raise StudyError(f"Line {line.number} of the log ({event.kind}) makes no sense: {reason}.") from None
         self.history.append(event)
         self.last = line
 
@@ -106,7 +120,8 @@ class Fold:
             held = self.leases.get(number)
             if held is None or held[1] <= now:
                 return self.waiting[number]
-        if len(self.blocks) - len(self.voids) >= self.plan.horizon:
+        ahead = sum(number > self._judged and number not in self.voids for number in self.blocks)
+        if self.judge.taken + ahead >= self.plan.horizon:
             return None
         return self._next_block()[0]
 
@@ -149,13 +164,20 @@ class Fold:
         self.seed = line.private or ""
         if self.plan.fingerprint != event.body["fingerprint"]:
             raise StudyError("The plan in the log does not match its fingerprint: it was changed by hand.")
-        if self.seed and seed_hash(self.seed) != event.body["seed_hash"]:
+        if seed_hash(self.seed) != event.body["seed_hash"]:
             raise StudyError("The secret seed does not match the hash in the plan's event: it was changed by hand.")
+        self._declare(event)
+
+    def _declare(self, event: Event) -> None:
+        self.table = event.body["table"]
+        self.foreign_table = table_of(self.plan) != self.table
 
     def _leased(self, event: Event) -> None:
         number = event.body["turn"]
         if number not in self.turns:
             opened = self._next_block()
+            if number != opened[0].number:
+                raise StudyError(f"turn {opened[0].number} comes next, not turn {number}")
             self.blocks[opened[0].block] = opened
             for turn in opened:
                 self.turns[turn.number] = self.waiting[turn.number] = turn
@@ -164,6 +186,10 @@ class Fold:
     def _recorded(self, event: Event) -> None:
         body = event.body
         number = body["turn"]
+        if number in self.results:
+            raise StudyError(f"turn {number} has a result already")
+        if self.find(number).block in self.voids:
+            raise StudyError(f"turn {number} was voided")
         self.results[number] = Result(
             number,
             body["attempt"],
@@ -201,12 +227,12 @@ class Fold:
         self.plan = self.plan.amended(changes)
         if self.results:
             self.amended_after += [name for name in changes if name in BINDING]
+        self._declare(event)
         self._rejudge()
 
     def _unblinded(self, event: Event) -> None:
         self.early = not self.finished
         self.unblinded = event
-        self.seed = self.seed or event.body["seed"]
 
     def _checked(self, event: Event) -> None:
         """A checklist changes nothing that is counted."""
@@ -215,6 +241,10 @@ class Fold:
 def summary_of(fold: Fold) -> dict[str, Any]:
     """Progress that gives no policy away: turns done, blocks counted, and whether to go on."""
     done = len(fold.results)
+    decision = "continue"
+    if fold.finished:
+        decided = fold.judge.verdict is not Verdict.UNDECIDED
+        decision = "stop: decided" if decided else "stop: nothing more can be decided"
     return {
         "title": fold.plan.title,
         "recorded": done,
@@ -225,4 +255,17 @@ def summary_of(fold: Fold) -> dict[str, Any]:
         "blinded": fold.blinded,
         "exploratory": fold.exploratory,
         "version": fold.version,
+        "decision": decision,
     }
+
+
+def folded(lines: Iterable[Line]) -> Fold:
+    """What these lines amount to.
+
+    Raises:
+        StudyError: A line does not follow from those before it.
+    """
+    fold = Fold()
+    for line in lines:
+        fold.take(line)
+    return fold

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +31,11 @@ class Judge(Protocol):
     @property
     def active(self) -> tuple[str, ...]:
         """The policies whose rollouts are still needed."""
+        ...
+
+    @property
+    def taken(self) -> int:
+        """The blocks that counted."""
         ...
 
     def add(self, scores: Mapping[str, float]) -> None:
@@ -64,6 +70,11 @@ class PairJudge:
     def active(self) -> tuple[str, ...]:
         """Both policies, to the end."""
         return self.plan.policies
+
+    @property
+    def taken(self) -> int:
+        """The pairs that counted."""
+        return self.state.pairs
 
     def add(self, scores: Mapping[str, float]) -> None:
         """Take in one more completed pair."""
@@ -103,6 +114,11 @@ class RankingJudge:
         """The policies whose place is still open."""
         return self.state.running
 
+    @property
+    def taken(self) -> int:
+        """The rounds that counted."""
+        return self.state.rounds
+
     def add(self, scores: Mapping[str, float]) -> None:
         """Take in one more completed block; results of policies settled meanwhile are not looked at."""
         running = {name: score for name, score in scores.items() if name in self.state.running}
@@ -115,16 +131,19 @@ def judge_of(plan: Plan) -> Judge:
     return PairJudge(plan) if len(plan.policies) == 2 else RankingJudge(plan)
 
 
-def check_rule(plan: Plan) -> None:
-    """Refuse a plan whose rule cannot decide it.
+def table_of(plan: Plan) -> str:
+    """The hash of the table by which an exact rule decides; empty for a rule that needs none.
+
+    It is declared with the plan: a table computed elsewhere, or by a later version, may differ.
 
     Raises:
         StudyError: The rule does not fit the plan; the sentence says which would.
     """
-    if len(plan.policies) == 2:
-        rule_of(plan)
-    else:
-        ranking_rule_of(plan)
+    rule = rule_of(plan) if len(plan.policies) == 2 else ranking_rule_of(plan)
+    if plan.rule != "exact":
+        return ""
+    limits = rule.design.limits  # type: ignore[union-attr]
+    return hashlib.sha256(f"{limits.shape} {limits.tolist()}".encode()).hexdigest()
 
 
 def ranking_rule_of(plan: Plan) -> RankingRule:

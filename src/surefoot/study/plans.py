@@ -35,6 +35,8 @@ BINDING = (
     "environments",
 )
 """What may not change after the first result without making the verdict exploratory."""
+_FITTING: Any = None  # a rule that fits the plan, chosen when none is named
+_EXACT_TO = 500  # pairs: the longest horizon whose table is searched; the mixture takes any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,8 @@ class Plan(Record):
         levels: The rubric's levels, when a score can take only these.
         low: The lowest possible score.
         high: The highest possible score.
-        rule: Which sequential rule decides.
+        rule: Which sequential rule decides; when left out, "exact" for successes of two policies and "mixture" for
+            scores, for three policies or more, and for more than 500 pairs.
         confidence: The confidence of the verdict.
         horizon: The most pairs that will be run.
         margin: A gain that would not matter.
@@ -69,7 +72,7 @@ class Plan(Record):
     levels: tuple[float, ...] = ()
     low: float = 0.0
     high: float = 1.0
-    rule: RuleName = "exact"
+    rule: RuleName = _FITTING
     confidence: float = 0.95
     horizon: int = 50
     margin: float = 0.0
@@ -85,25 +88,44 @@ class Plan(Record):
         for name in ("policies", "tasks", "conditions", "void_reasons"):
             object.__setattr__(self, name, _names(getattr(self, name), name))
         for name in ("title", "reset"):
-            _check.instance(getattr(self, name), name, str)
+            _text(getattr(self, name), name)
         if len(self.policies) < 2:
             raise ValueError(f"`policies` must name at least two policies; got {len(self.policies)}.")
+        _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
+        _check.whole(self.horizon, "horizon", least=1)
+        named: RuleName | None = self.rule
+        object.__setattr__(self, "rule", named or self._fitting())
         for name, options in (("claim", Claim), ("environments", Environments), ("rule", RuleName)):
             _check.choice(getattr(self, name), name, dict.fromkeys(get_args(options)))
-        _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
-        _check.confidence(self.confidence)
-        _check.whole(self.horizon, "horizon", least=1)
-        _check.margin(self.margin)
+        object.__setattr__(self, "confidence", _check.confidence(self.confidence))
+        object.__setattr__(self, "margin", _check.margin(self.margin))
         _flag(self.blinded, "blinded")
         if self.time_limit is not None:
-            _check.positive(self.time_limit, "time_limit")
+            object.__setattr__(self, "time_limit", _check.positive(self.time_limit, "time_limit"))
+        self._check_range()
+        if self.environments == "one" and len(self.contexts) > 1:
+            hint = "Use 'shared' (both policies meet the same one), or 'independent'."
+            raise ValueError(
+                f"`environments` must not be 'one' with {len(self.contexts)} tasks and conditions to run in. {hint}"
+            )
+
+    def _fitting(self) -> RuleName:
+        plain = len(self.policies) == 2 and self.measure == "success" and not self.margin
+        return "exact" if plain and self.horizon <= _EXACT_TO else "mixture"
+
+    def _check_range(self) -> None:
         low, high = _check.real(self.low, "low"), _check.real(self.high, "high")
         if not low < high:
             raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+        if not isinstance(self.levels, tuple | list):
+            raise TypeError(_check.refusal("levels", "be a list of scores", self.levels))
         levels = tuple(_check.real(level, "levels") for level in self.levels)
         if any(not low <= level <= high for level in levels) or list(levels) != sorted(set(levels)):
             raise ValueError(f"`levels` must rise within [{low:g}, {high:g}]; got {list(levels)}.")
-        object.__setattr__(self, "levels", levels)
+        if len(levels) == 1:
+            raise ValueError(f"`levels` must be at least two, or left out; got {list(levels)}.")
+        for name, value in (("low", low), ("high", high), ("levels", levels)):
+            object.__setattr__(self, name, value)
         if self.measure == "success" and (levels or (low, high) != (0.0, 1.0)):
             raise ValueError("`levels`, `low` and `high` must be left out when `measure` is 'success'.")
 
@@ -123,8 +145,9 @@ class Plan(Record):
         Raises:
             StudyError: The result is not one that the plan knows.
         """
+        result = result.item() if hasattr(result, "item") and getattr(result, "size", 1) == 1 else result
         if self.measure == "success":
-            if result not in (True, False, 0, 1) or isinstance(result, str):
+            if not isinstance(result, bool | int | float) or result not in (0, 1):
                 raise StudyError(_check.refusal("result", "be true or false", result))
             return float(result)
         if isinstance(result, bool) or not isinstance(result, int | float) or not self.low <= result <= self.high:
@@ -163,6 +186,12 @@ class Plan(Record):
         except (ValueError, TypeError) as error:
             raise StudyError(f"The plan cannot be used: {error}") from None
 
+    def to_toml(self) -> str:
+        """The plan as a commented file that a person can read and edit, and `from_toml` reads back the same."""
+        from surefoot.study.plan_files import written
+
+        return written(self)
+
     def __str__(self) -> str:
         names = " v ".join(self.policies)
         return (
@@ -181,11 +210,19 @@ def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _names(value: Any, name: str) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(item, str) and item.strip() for item in value):
+    listed = isinstance(value, tuple | list)
+    if not listed or not all(isinstance(item, str) and _text(item, name).strip() for item in value):
         raise TypeError(_check.refusal(name, "be a list of non-empty names", value))
     if len(set(value)) != len(value):
         raise ValueError(_check.refusal(name, "not repeat a name", list(value)))
     return tuple(value)
+
+
+def _text(value: Any, name: str) -> str:
+    text = _check.instance(value, name, str)
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError(_check.refusal(name, "be whole Unicode text", text))
+    return text
 
 
 def _flag(value: Any, name: str) -> None:

@@ -6,21 +6,22 @@ of its log, so that opening it again after a crash, or on another machine, gives
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from surefoot import _check
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
-from surefoot.study.events import Event, Line, broken
-from surefoot.study.folds import Fold, Result
-from surefoot.study.judging import check_rule
+from surefoot.study import holders, transfers
+from surefoot.study.events import Event, Line, broken, seeded
+from surefoot.study.folds import Fold, Result, folded, summary_of
+from surefoot.study.judging import table_of
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn, seed_hash
-from surefoot.study.stores import ConflictError, Store
+from surefoot.study.stores import ConflictError, Store, open_store
 
 if TYPE_CHECKING:
     from surefoot.rollouts.table import Rollouts
@@ -29,84 +30,86 @@ LEASE = timedelta(minutes=30)
 TRIES = 200
 
 Clock = Callable[[], datetime]
+Place = Store | str | Path
 
 
 class Study:
     """A plan being carried out: which rollout comes next, every result safe, and the moment to stop."""
 
-    def __init__(self, store: Store, *, author: str = "", clock: Clock | None = None) -> None:
+    def __init__(self, store: Place, *, author: str = "", clock: Clock | None = None) -> None:
         """Use `create` or `open`."""
-        self._store = store
+        self._store = open_store(store) if isinstance(store, str | Path) else store
         self._clock = clock or (lambda: datetime.now(UTC))
         self._fold = Fold()
+        self._unnamed = holders.Unnamed()
         self.author = author
 
     @classmethod
-    def create(cls, plan: Plan, store: Store, *, author: str = "", clock: Clock | None = None) -> Self:
+    def create(cls, plan: Plan, store: Place, *, author: str = "", clock: Clock | None = None) -> Self:
         """Begin a study: the plan becomes the first event, with the hash of a fresh secret seed.
+
+        Args:
+            plan: What is asked, of which policies, by which rule.
+            store: Where the log is kept: a file's path, ``postgresql://host/database?study=NAME``, or a store.
+            author: Who writes to the log.
+            clock: What tells the time; the machine's clock by default.
 
         Raises:
             StudyError: The plan's rule does not fit, or the store already holds a study.
         """
-        check_rule(plan)
-        if store.read():
+        study, seed = cls(store, author=author, clock=clock), secrets.token_hex(32)
+        body = {
+            "plan": _check.instance(plan, "plan", Plan).to_dict(),
+            "fingerprint": plan.fingerprint,
+            "seed_hash": seed_hash(seed),
+            "table": table_of(plan),
+        }
+        if study._store.read():
             raise StudyError("The store already holds a study; open it, or give another place.")
-        study = cls(store, author=author, clock=clock)
-        seed = secrets.token_hex(32)
-        body = {"plan": plan.to_dict(), "fingerprint": plan.fingerprint, "seed_hash": seed_hash(seed)}
-        line = Line.after(None, study._event("started", body), private=seed)
         try:
-            store.append([line])
+            study._store.append([Line.after(None, study._event("started", body), private=seed)])
         except ConflictError:
             raise StudyError("Somebody else began a study in this store at the same moment; open it.") from None
         study.refresh()
         return study
 
     @classmethod
-    def open(cls, store: Store, *, author: str = "", clock: Clock | None = None) -> Self:
+    def open(cls, store: Place, *, author: str = "", clock: Clock | None = None) -> Self:
         """Take up a study where its log ends, after verifying the log.
 
         Raises:
             StudyError: There is no study, or its log was changed by hand.
         """
         study = cls(store, author=author, clock=clock)
-        lines = store.read()
+        lines = study._store.read()
         if not lines:
             raise StudyError("There is no study here yet; create one.")
         fault = broken(lines)
         if fault:
-            raise StudyError(f"The study's log does not verify: {fault}.")
-        for line in lines:
-            study._fold.take(line)
+            raise StudyError(f"The study's log does not verify: {fault}. Ask `surefoot study verify` for all of it.")
+        study._fold = folded(seeded(lines))
         return study
 
     @classmethod
-    def restore(cls, text: str, store: Store, *, author: str = "", clock: Clock | None = None) -> Self:
+    def restore(cls, text: str, store: Place, *, author: str = "", clock: Clock | None = None) -> Self:
         """Put an exported log into an empty store, all of it or nothing, and open it.
 
         Raises:
             StudyError: The text is no log, its chain does not hold, or the store is not empty.
         """
-        if store.read():
+        study = cls(store, author=author, clock=clock)
+        lines = transfers.parsed(text)
+        if study._store.read():
             raise StudyError("The store already holds a study; restore into an empty place.")
-        lines = []
-        for place, row in enumerate(text.splitlines(), 1):
-            try:
-                lines.append(Line.from_dict(json.loads(row)))
-            except json.JSONDecodeError as error:
-                raise StudyError(f"Line {place} of the exported log is not JSON: {error}.") from None
-        fault = broken(lines) if lines else "it is empty"
-        if fault:
-            raise StudyError(f"The exported log does not verify: {fault}. Nothing was restored.")
-        store.append(lines)
-        return cls.open(store, author=author, clock=clock)
+        study._store.append(lines)
+        study.refresh()
+        return study
 
     def refresh(self) -> bool:
         """Take in what others have written since; whether there was anything."""
         lines = self._store.read(self._fold.version)
-        for line in lines:
-            previous = self._fold.last
-            if line.hash != Line.after(previous, line.event).hash:
+        for line in seeded(lines) if self._fold.last is None else lines:
+            if line.hash != Line.after(self._fold.last, line.event).hash:
                 raise StudyError(f"Line {line.number} of the log does not follow from the one before it.")
             self._fold.take(line)
         return bool(lines)
@@ -134,6 +137,16 @@ class Study:
         return self._fold.finished
 
     @property
+    def status(self) -> dict[str, Any]:
+        """Progress, and whether to go on: nothing that gives a policy away."""
+        return summary_of(self._fold)
+
+    @property
+    def store(self) -> Store:
+        """Where the log is kept."""
+        return self._store
+
+    @property
     def version(self) -> int:
         """The number of the log's last line."""
         return self._fold.version
@@ -141,9 +154,15 @@ class Study:
     # What is done.
 
     def next_turn(self, *, holder: str = "", lease: timedelta = LEASE) -> Turn | None:
-        """The rollout to run next, held for you until the lease ends; None when none is needed.
+        """The rollout to run next, held for you until the lease ends; None when none is needed or free.
 
-        Asking again before recording gives the same turn to the same holder.
+        Asking again before recording gives the same turn to the same holder. None while the study is not `finished`
+        means that others hold every turn that is left.
+
+        Args:
+            holder: The robot's or the device's name: started again under it, it gets its turn back. Without a name it
+                gets it back as soon as the process that held it has ended.
+            lease: After this long another holder may take the turn.
         """
         turns = self.next_turns(1, holder=holder, lease=lease)
         return turns[0] if turns else None
@@ -169,16 +188,17 @@ class Study:
 
     def release(self, turn: Turn | int) -> None:
         """Hand back a turn that will not be run, so that another holder may take it at once."""
-        number = turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
+        number = _number(turn)
 
         def write(fold: Fold) -> Event | None:
             now = self._now(fold)
-            holder, until = fold.leases.get(fold.find(number).number, ("", now))
-            if until <= now:
-                return None
-            return self._event("leased", {"turn": number, "holder": holder, "until": now}, now)
+            held = fold.leases.get(fold.find(number).number)
+            return self._handed_back(fold, number, now) if held and held[1] > now else None
 
         self._write(write)
+
+    def _handed_back(self, fold: Fold, number: int, now: str) -> Event:
+        return self._event("leased", {"turn": number, "holder": fold.leases[number][0], "until": now}, now)
 
     def record(
         self,
@@ -204,9 +224,13 @@ class Study:
             StudyError: The turn was never handed out, already has a result or was voided, or the result is not one
                 that the plan knows. Nothing is recorded then.
         """
-        number = turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
-        if duration is not None and _check.real(duration, "duration") < 0:
-            raise StudyError(_check.refusal("duration", "be 0 or more", duration))
+        number = _number(turn)
+        if duration is not None:
+            duration = _check.real(duration, "duration")
+            if duration < 0:
+                raise StudyError(_check.refusal("duration", "be 0 or more", duration))
+        for text, name in ((note, "note"), (failure, "failure"), (request, "request")):
+            _check.instance(text, name, str)
         where: list[int] = []
 
         def write(fold: Fold) -> Event | None:
@@ -222,11 +246,11 @@ class Study:
                 raise StudyError(f"Turn {number} was voided; ask for the next turn.")
             if number in fold.results:
                 raise StudyError(f"Turn {number} already has a result; undo it first to record another.")
-            fold.plan.value(result)
+            value = fold.plan.value(result)
             body = {
                 "turn": number,
                 "attempt": fold.attempts.get(number, 0) + 1,
-                "result": bool(result) if fold.plan.measure == "success" else float(result),
+                "result": bool(value) if fold.plan.measure == "success" else value,
                 "duration": duration,
                 "note": note,
                 "failure": failure,
@@ -247,7 +271,7 @@ class Study:
             attempt: Which of the turn's results, if it matters: one undone before changes nothing, and a newer one
                 is not touched.
         """
-        number = turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
+        number = _number(turn)
         _said(reason)
 
         def write(fold: Fold) -> Event | None:
@@ -264,7 +288,7 @@ class Study:
 
     def void(self, turn: Turn | int, *, reason: str, note: str = "") -> None:
         """Declare that the turn's whole block does not count, for one of the plan's reasons; another is scheduled."""
-        number = turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
+        number = _number(turn)
 
         def write(fold: Fold) -> Event:
             found = fold.find(number)
@@ -273,8 +297,8 @@ class Study:
                 raise StudyError(f"A void's reason must be one that the plan names ({options}); got {reason!r}.")
             if found.block in fold.voids:
                 raise StudyError(f"Turn {number} is voided already.")
-            seen = any(other.number in fold.results for other in fold.blocks[found.block])
-            body = {"block": found.block, "reason": reason, "note": note, "seen": seen}
+            seen = any(other.number in fold.attempts for other in fold.blocks[found.block])  # undone ones too
+            body = {"turn": number, "block": found.block, "reason": reason, "note": note, "seen": seen}
             return self._event("voided", body, self._now(fold))
 
         self._write(write)
@@ -291,12 +315,13 @@ class Study:
                 raise StudyError(f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
             try:
                 plan = fold.plan.amended(changes)
-                check_rule(plan)
+                table = table_of(plan)
                 for result in fold.results.values():
                     plan.value(result.score)
             except (ValueError, TypeError) as error:
                 raise StudyError(f"The plan cannot be amended so: {error}") from None
-            return self._event("amended", {"changes": dict(changes), "reason": reason}, self._now(fold))
+            body = {"changes": dict(changes), "reason": reason, "table": table}
+            return self._event("amended", body, self._now(fold))
 
         self._write(write)
 
@@ -330,12 +355,10 @@ class Study:
 
     def export(self) -> str:
         """The log as JSON lines, hashes included; refused while the study is blinded."""
+        self.refresh()
         if self._fold.blinded:
             raise StudyError("The study is blinded: its log would give outcomes away. Unblind it first.")
-        self.refresh()
-        rows = [line.to_dict() for line in self._store.read()]
-        rows[0]["seed"] = self._fold.seed
-        return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+        return transfers.written(seeded(self._store.read()))
 
     def _event(self, kind: str, body: Mapping[str, Any], now: str | None = None) -> Event:
         return Event(kind, body, self.author, now or self._clock().astimezone(UTC).isoformat())
@@ -374,6 +397,10 @@ class Study:
             self._fold.take(line)
             return True
         raise StudyError("Others are writing too fast; nothing was recorded: try again.")
+
+
+def _number(turn: Turn | int) -> int:
+    return turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
 
 
 def _said(reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from surefoot.errors import StudyError
@@ -33,9 +34,13 @@ class Store(Protocol):
         ...
 
 
-def open_store(address: str) -> Store:
-    """The store at an address: a file path, or ``postgresql://...?study=NAME``."""
-    if address.startswith(("postgresql://", "postgres://")):
+def open_store(address: str | Path) -> Store:
+    """The store at an address: a file's path, ``postgresql://host/database?study=NAME``, or ``:memory:``."""
+    if address == ":memory:":
+        from surefoot.study.stores.memory import MemoryStore
+
+        return MemoryStore()
+    if isinstance(address, str) and address.startswith(("postgresql://", "postgres://")):
         from surefoot.study.stores.postgres import PostgresStore
 
         return PostgresStore.at(address)

@@ -1,0 +1,34 @@
+"""Where is a log kept that nobody needs tomorrow? For rehearsals and simulations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from surefoot.study.events import Line
+from surefoot.study.stores import ConflictError
+
+
+class MemoryStore:
+    """A log in this process's memory; gone with it."""
+
+    def __init__(self) -> None:
+        self._lines: list[Line] = []
+        self._keys: set[str] = set()
+        self._lock = threading.Lock()
+
+    def append(self, lines: Sequence[Line]) -> None:
+        """Keep all lines, or raise and keep none."""
+        keys = [line.event.key for line in lines if line.event.key is not None]
+        with self._lock:
+            numbers = [line.number for line in lines]
+            expected = list(range(len(self._lines) + 1, len(self._lines) + 1 + len(lines)))
+            if numbers != expected or len(set(keys)) < len(keys) or not self._keys.isdisjoint(keys):
+                raise ConflictError("That line of the log was written by somebody else first.")
+            self._lines += lines
+            self._keys.update(keys)
+
+    def read(self, after: int = 0) -> list[Line]:
+        """All lines after number `after`, in order."""
+        with self._lock:
+            return self._lines[after:]
