@@ -42,7 +42,7 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
     gain = words.number(one.interval.estimate, scale) + words.unit(scale)
     behind = (
         f"Gain {gain} {words.span(one.interval.low, one.interval.high, scale)} at "
-        f"{words.percent(one.interval.confidence)} confidence{shown}; {one.why}"
+        f"{words.percent(one.interval.confidence)} confidence{shown}. {one.why}"
     )
     takes = (one.outlook,) if one.outlook else ()
     return f"{verdict_sentence(one.first, one.second, one.verdict, edge)}.", behind, *takes, *one.notes

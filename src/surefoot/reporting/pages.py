@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from surefoot.reporting.reports import Report
 
 MOST_BANDS = 4
+MOST_COLUMNS = 6
+"""With more columns there is no room for a bar beside them."""
 
 
 def page(report: Report) -> str:
@@ -185,7 +187,7 @@ def _row(found: Overview, place: int) -> dict[str, Any]:
     if shown is not None and shown.data and isinstance(shown.data[0], Scores) and found.measure == "score":
         low, high = shown.data[0].low, shown.data[0].high
     bar = None
-    if shown is not None:
+    if shown is not None and len(columns(found)) <= MOST_COLUMNS:
         ends = {"low": shown.low, "high": shown.high, "at": shown.estimate}
         bar = {name: f"{200 * (value - low) / (high - low):.2f}" for name, value in ends.items()}
     row = [{"kind": kind, "text": text} for kind, text in cells(found, place)]
