@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -121,11 +122,12 @@ def plan_bound(
         reached=reached,
         solved=solved,
         method=sweeps.name(using, sure),
-        table=tuple((size, _worst(size, sure, using, 1e-6).high) for size in sorted({*SIZES, total})),
+        table=tuple((size, _worst(size, sure, using, 1e-5).high) for size in sorted({*SIZES, total})),
         assumptions=(INDEPENDENT,),
     )
 
 
+@lru_cache(maxsize=64)
 def _worst(rollouts: int, confidence: float, using: Method, tolerance: float) -> Certified:
     from surefoot.stats import sweeps
 
