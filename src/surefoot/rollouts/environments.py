@@ -83,13 +83,15 @@ def by_environment(rollouts: Rollouts, names: tuple[str, ...], on: tuple[str, ..
         known: nw.LazyFrame[Any] = kept[*on, "|", *names]
         return known
     frame = rollouts.counted().filter(nw.col("policy").is_in(list(names)))
+    # A byte is enough where a column can hold nothing; pandas has no such byte.
+    kind = nw.Int8 if frame.implementation.is_polars() else nw.Float64
     columns, wanted = [], []
     for place, name in enumerate(names):
         own = nw.col("policy") == name
         columns.append(nw.when(own).then(nw.lit(1)).otherwise(nw.lit(0)).alias(f"n{place}"))
         wanted.append(nw.col(f"n{place}").sum())
         if "success" in rollouts.columns:
-            columns.append(nw.when(own).then(nw.col("success").cast(nw.Float64)).alias(f"s{place}"))
+            columns.append(nw.when(own).then(nw.col("success").cast(kind)).alias(f"s{place}"))
             wanted.append(nw.col(f"s{place}").max())
     keys = {key: f"key_{place}" for place, key in enumerate(on)}
     wide = frame.select(*(nw.col(key).alias(new) for key, new in keys.items()), *columns)

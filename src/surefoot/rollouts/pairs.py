@@ -216,7 +216,7 @@ def _counted(wide: nw.LazyFrame[Any], first: str, second: str, names: tuple[str,
         count((one > 0) & (two > 0), "matched"),
         count((one > 1) | (two > 1), "repeated"),
     ]
-    cells = {"both": (1.0, 1.0), "first_only": (1.0, 0.0), "second_only": (0.0, 1.0), "neither": (0.0, 0.0)}
+    cells = {"both": (1, 1), "first_only": (1, 0), "second_only": (0, 1), "neither": (0, 0)}
     if f"s{a}" in wide.collect_schema().names():
         for name, (x, y) in cells.items():
             wanted.append(count((nw.col(f"s{a}") == x) & (nw.col(f"s{b}") == y), name))
