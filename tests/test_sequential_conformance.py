@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import (
+    ExactBinary,
+    ExactPairedBinary,
     FiniteHorizonMixture,
     FixedSize,
     NScore,
@@ -45,6 +47,8 @@ KINDS = {
     "nscore raw": Kind(lambda *a, **k: NScore(*a, bins=None, **k)),
     "wsr": Kind(Wsr),
     "savi": Kind(Savi, binary=True),
+    "exact binary": Kind(ExactBinary, binary=True),
+    "exact paired binary": Kind(ExactPairedBinary, binary=True),
     "fixed size": Kind(FixedSize, steps=False),
 }
 CLAIMS = ["first better", "either"]
