@@ -112,6 +112,10 @@ def test_scores_refuse_nonsense(values: Any, span: tuple[Any, Any], error: type[
         (wilson(Tally(38, 50)), "76.0% [62.5%, 85.8%] n=50 (95% Wilson interval)."),
         (wilson(Tally(0, 3), confidence=0.999), "0.0% [0.0%, 78.4%] n=3 (99.9% Wilson interval)."),
         (clopper_pearson_lower(Tally(38, 50)), "at least 64.0% n=50 (95% Clopper-Pearson bound)."),
+        (
+            Certified(0.117219764, 0.117220516, 0.5909, "The worst"),
+            "The worst is between 0.11721976 and 0.11722052 (attained near 0.5909).",
+        ),
         (Scores([0.2, 1.0, 0.5]), "3 scores in [0, 1], mean 0.567."),
     ],
 )
