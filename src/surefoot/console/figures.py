@@ -16,8 +16,8 @@ from surefoot.study.judging import PairJudge, RankingJudge
 
 POINTS = 150
 """Most points of a curve: more cannot be seen, and each interval costs time."""
-WIDTH, HEIGHT = 720, 260
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 14, 34
+WIDTH, HEIGHT = 560, 270
+LEFT, RIGHT, TOP, BOTTOM = 76, 12, 22, 54
 
 
 @dataclass(frozen=True, slots=True)
