@@ -10,8 +10,7 @@ from hypothesis import given
 from scipy import special
 
 from surefoot import Bound, Interval, Tally, stats
-from surefoot.numerics import beta, normal, score
-from surefoot.numerics import wilson as wilson_kernel
+from surefoot.numerics import beta, normal, score, wilson_ends
 from tests.oracles import one_rate
 from tests.reference import cases
 from tests.strategies import confidences, tallies
@@ -174,7 +173,7 @@ def test_a_method_wants_a_tally(bad: Any) -> None:
 def test_kernels_take_arrays() -> None:
     counts, totals = np.array([0, 3, 38, 10]), np.array([10, 10, 50, 10])
     z = normal.upper_quantile(0.025)
-    low, high = wilson_kernel.ends(counts, totals, z)
+    low, high = wilson_ends.ends(counts, totals, z)
     np.testing.assert_allclose(low, score.wilson_low(counts, totals, z), rtol=1e-15)
     np.testing.assert_allclose(high, score.wilson_high(counts, totals, z), rtol=1e-15)
     for i, (k, n) in enumerate(zip(counts, totals, strict=True)):
@@ -200,6 +199,6 @@ def test_long_arrays_are_the_same_as_their_pieces() -> None:
     rng = np.random.default_rng(5)
     totals = rng.integers(1, 1000, 20_000)
     counts = rng.binomial(totals, 0.3)
-    low, high = wilson_kernel.ends(counts, totals, 1.96)
-    np.testing.assert_array_equal(low[9000:], wilson_kernel.ends(counts[9000:], totals[9000:], 1.96)[0])
+    low, high = wilson_ends.ends(counts, totals, 1.96)
+    np.testing.assert_array_equal(low[9000:], wilson_ends.ends(counts[9000:], totals[9000:], 1.96)[0])
     assert ((low >= 0) & (low <= counts / totals) & (counts / totals <= high) & (high <= 1)).all()

@@ -15,7 +15,7 @@ import numpy as np
 from surefoot import _check
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.tally import Tally
-from surefoot.numerics import beta, normal, optimal, score, wilson
+from surefoot.numerics import beta, normal, optimal, score, wilson_ends
 from surefoot.stats import optima, rates
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _pair(result: object) -> tuple[float, float]:
 
 
 def _wilson(k: Any, n: Any, tail: float) -> Ends:
-    return wilson.ends(k, n, normal.upper_quantile(tail / 2.0))
+    return wilson_ends.ends(k, n, normal.upper_quantile(tail / 2.0))
 
 
 def _wald(k: Any, n: Any, tail: float) -> Ends:
