@@ -119,26 +119,18 @@ def decided(design: Design, a: float, edge: float = 0.0) -> Ints:
     """
     most = design.most()
     first = design.staircase(edge, _critical(design, a, edge))
+    cleared: set[tuple[int, int]] = set()
     while True:
         # The least extreme decided tables: the last second count of every run of equal first counts.
         ends = np.append(first[1:] > first[:-1], True) | np.append(first[1:] > most[1:], True)
-        wrong = _undecided(design, first, np.nonzero(ends & (first <= most))[0], a, edge)
-        if not len(wrong):
+        corners = np.nonzero(ends & (first <= most))[0]
+        fresh = np.array([c for c in corners if (int(first[c]), int(c)) not in cleared], np.int64)
+        if not len(fresh):
             return first
+        border = _Border(design, first[fresh], fresh)
+        wrong = inversion.held_back(border, a, edge)
+        cleared |= {(int(first[c]), int(c)) for c in fresh}
         first[wrong] += 1
-
-
-def _undecided(design: Design, first: Ints, border: Ints, a: float, edge: float) -> Ints:
-    """Which tables of the border are not decided after all: cleared together where possible, else part by part."""
-    if not len(border) or inversion.clears(_Border(design, first[border], border), a, edge):
-        return border[:0]
-    if len(border) == 1:
-        fine = inversion.excluded(design.family(int(first[border[0]]), int(border[0])), a, edge)
-        return border[:0] if fine else border
-    # The least extreme tables hold the others back: apart from the rest they are few.
-    ranked = border[np.argsort(design.values(edge, first[border], border), kind="stable")]
-    few = max(1, len(ranked) // 4)
-    return np.concatenate([_undecided(design, first, part, a, edge) for part in (ranked[:few], ranked[few:])])
 
 
 def _critical(design: Design, a: float, edge: float) -> float:
@@ -158,7 +150,7 @@ def _critical(design: Design, a: float, edge: float) -> float:
 
 
 class _Border:
-    """Several tables at once: as extreme as the least extreme of them."""
+    """Several tables at once: as extreme as the least extreme of them that is left."""
 
     def __init__(self, design: Design, first: Ints, second: Ints) -> None:
         self.design, self.first, self.second = design, first, second
@@ -170,9 +162,23 @@ class _Border:
         raise NotImplementedError
 
     def statistic(self, difference: float) -> float:
-        """The smallest z of the border."""
-        return float(self.design.values(difference, self.first, self.second).min())
+        """The smallest z of the border; infinite when nothing is left of it."""
+        return float(self.design.values(difference, self.first, self.second).min(initial=np.inf))
 
     def peak(self, left: float, right: float, error: float) -> Peak:
         """Above the p-values of all tables of the border, on all of [left, right]."""
         return self.design.beyond(left, right, self.statistic(right), error)
+
+    def drop(self, left: float, right: float, a: float) -> list[int]:
+        """Take out the tables whose p-value may exceed `a` in [left, right]; their second counts."""
+        z = self.design.values(right, self.first, self.second)
+        levels = np.unique(z)
+        low, high = 0, len(levels)
+        while low < high:
+            middle = (low + high) // 2
+            found = self.design.beyond(left, right, float(levels[middle]), a * 1e-7).high * (1.0 + inversion.ROUNDING)
+            low, high = (low, middle) if found <= a else (middle + 1, high)
+        kept = z >= levels[low] if low < len(levels) else np.zeros(len(z), bool)
+        gone = [int(c) for c in self.second[~kept]]
+        self.first, self.second = self.first[kept], self.second[kept]
+        return gone

@@ -63,9 +63,21 @@ def excluded(family: Family, a: float, edge: float = 0.0) -> bool:
     return side.bound(edge, edge, a) <= a and side.clear(-1.0, edge, a) == edge
 
 
-def clears(family: Family, a: float, edge: float) -> bool:
-    """Whether p(d) <= a for every d < edge, proved."""
-    return _Side(family).clear(-1.0, edge, a) == edge
+class Border(Family, Protocol):
+    """Several tables looked at together."""
+
+    def drop(self, left: float, right: float, a: float) -> list[int]:
+        """Take out the tables that hold the others back in [left, right]."""
+
+
+def held_back(border: Border, a: float, edge: float) -> list[int]:
+    """Which tables of a border have p(d) > a for some d < edge: one clearing for all, dropping them on the way."""
+    side, at, dropped = _Side(border), -1.0, list[int]()
+    while (at := side.clear(at, edge, a)) < edge:
+        end = min(edge, at + side.tolerance / 2.0)
+        dropped += border.drop(at, end, a)
+        at = end
+    return dropped
 
 
 def _near_side(side: _Side, a: float) -> tuple[float, float]:
