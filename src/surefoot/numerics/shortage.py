@@ -14,6 +14,7 @@ terms, and the enclosure gives an upper bound of the shortage on the box whose g
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,7 +132,8 @@ class Curve:
         counts = np.arange(first, last + 1)
         filled = self._filled(points, first, last + 1)
         over = np.maximum(points[:, None] - self._edge(counts + 1), 0.0)
-        held = (binomial.pmf(counts, self.n, points[:, None]) * (over + filled[:, :-1])).sum(axis=1)
+        full = self._masses(points, counts)
+        held = (full * (over + filled[:, :-1])).sum(axis=1)
         if not slopes:
             return (held,)
         lengths = np.clip(
@@ -139,10 +141,28 @@ class Curve:
         )
         weights = filled[:, :-1] + np.maximum(lengths - filled[:, 1:], 0.0)
         below = self.n - 1
-        masses = binomial.pmf(np.minimum(counts, below), below, points[:, None]) * (counts <= below)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            masses = full * ((self.n - counts) / (self.n * (1.0 - points[:, None])))
+        masses[points == 1.0] = counts == below
         modes = np.minimum(counts, below) / max(below, 1)
         peaks = binomial.pmf(np.minimum(counts, below), below, modes) * (counts <= below)
         return held, weights, masses, peaks, modes
+
+    @cached_property
+    def _choose(self) -> Floats:
+        """Logarithms of the binomial coefficients."""
+        logs: Floats = binomial.log_pmf(np.arange(self.n + 1), self.n, 0.5) + self.n * np.log(2.0)
+        return logs
+
+    def _masses(self, points: Floats, counts: NDArray[np.int64]) -> Floats:
+        """P(X = k) for points by counts: a few passes, right to about n roundings, which `_ROUNDING` allows for."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.multiply.outer(np.log(points), counts) + np.multiply.outer(np.log1p(-points), self.n - counts)
+        logs += self._choose[counts]
+        masses: Floats = np.exp(logs, out=logs)
+        certain = (points == 0.0) | (points == 1.0)
+        masses[certain] = binomial.pmf(counts, self.n, points[certain][:, None])
+        return masses
 
     def _edge(self, index: NDArray[np.int64]) -> Floats:
         return self.edges[np.minimum(index, self.n + 1)]
