@@ -94,7 +94,8 @@ def threaded(study: Study, tokens: Tokens) -> Iterator[str]:
     """The console on a free port, in a thread; its address."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    config = uvicorn.Config(create_app(study, tokens), log_level="error", timeout_graceful_shutdown=1)
+    app = create_app(study, tokens)
+    config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=3)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
@@ -103,7 +104,7 @@ def threaded(study: Study, tokens: Tokens) -> Iterator[str]:
     try:
         yield address
     finally:
-        server.should_exit = True
+        app.state.desk.closing = server.should_exit = True
         thread.join(10)
         listener.close()
 

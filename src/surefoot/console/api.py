@@ -179,7 +179,7 @@ class Api:
         try:
             yield "retry: 2000\n\n"
             told, quiet = -1, 0.0
-            while not await request.is_disconnected():
+            while not self.desk.closing and not await request.is_disconnected():
                 message = await self._message(told)
                 if message is not None:
                     told, quiet = self.desk.version, 0.0

@@ -70,7 +70,7 @@ def create_app(
             answer.headers.update(error.headers)
         return answer
 
-    return Starlette(
+    app = Starlette(
         routes=[
             *Api(desk, door).routes,
             *pages.routes,
@@ -80,3 +80,5 @@ def create_app(
         exception_handlers={Refusal: refused, HTTPException: refused, 500: refused},
         lifespan=lifespan,
     )
+    app.state.desk = desk
+    return app

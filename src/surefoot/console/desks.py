@@ -45,6 +45,7 @@ class Desk:
         self._live: tuple[int, Live] | None = None
         self._report: tuple[int, str] | None = None
         self._writing = asyncio.Lock()
+        self.closing = False  # listeners look at it, so that a server can stop while pages listen
         started = study.fold.history[0].body
         self.id = str(started["seed_hash"])[:16]
 
@@ -178,7 +179,14 @@ class Desk:
         if not repeated:
             self._study.author = session.author
             given = {name: entry[name] for name in ("duration", "note", "failure", "request")}
-            self._study.record(number, entry["result"], **given)
+            try:
+                self._study.record(number, entry["result"], **given)
+            except StoreError:
+                raise
+            except StudyError:  # another server was faster: say what it did
+                repeated = self._recordable(number, entry)
+                if not repeated:
+                    raise
         return {"turn": number, "repeated": repeated, "status": self._status()}
 
     def _certain(self, check: Callable[[], T]) -> T:

@@ -147,7 +147,8 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve
     width = fold.plan.high - fold.plan.low
     place = _Axes(rows[-1]["pairs"], -width, width)
     scale: words.Scale = "gain" if fold.plan.measure == "success" else "score gain"
-    marks = tuple((place.y(part * width), words.number(part * width, scale)) for part in (-1.0, -0.5, 0.5, 1.0))
+    unit = 100.0 if scale == "gain" else 1.0
+    marks = tuple((place.y(part * width), f"{part * width * unit:+g}") for part in (-1.0, -0.5, 0.5, 1.0))
     upper = [(row["pairs"], row["high"]) for row in rows]
     lower = [(row["pairs"], row["low"]) for row in reversed(rows)]
     names = fold.plan.policies

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from surefoot.console.tokens import Tokens
 from surefoot.errors import StudyError
@@ -90,8 +91,16 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
         ssl_certfile=place.certificate,
         ssl_keyfile=place.key,
     )
+
+    class Server(uvicorn.Server):
+        """Tells listening pages to go before it waits for them."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.desk.closing = True
+            super().handle_exit(sig, frame)
+
     with listener:
-        uvicorn.Server(config).run(sockets=[listener])
+        Server(config).run(sockets=[listener])
 
 
 def _listener(place: Place) -> socket.socket:
