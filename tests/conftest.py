@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests import databases
 
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 
@@ -24,3 +27,14 @@ def shared_data(request: pytest.FixtureRequest) -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real files at {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[databases.Cluster]:
+    """A PostgreSQL server of our own."""
+    why = databases.missing()
+    if why:
+        pytest.skip(why)
+    cluster = databases.Cluster()
+    yield cluster
+    cluster.stop()

@@ -15,6 +15,12 @@ from surefoot.study.plans import BINDING, Plan
 from surefoot.study.schedules import Turn, block, seed_hash
 
 
+FOREIGN = (
+    "The exact rule's table on this machine is not the one that the study declared, so its verdict could differ. "
+    "Run the study where it was created, or with that version of surefoot."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Result(Record):
     """What was recorded for a turn."""
@@ -113,9 +119,15 @@ class Fold:
         return bool(self.amended_after)
 
     def open_turn(self, now: str) -> Turn | None:
-        """The first turn that nobody has or holds; None when the study needs no further turn."""
+        """The first turn that nobody has or holds; None when the study needs no further turn.
+
+        Raises:
+            StudyError: This machine would judge by another table than the one declared.
+        """
         if self.finished:
             return None
+        if self.foreign_table:
+            raise StudyError(FOREIGN)
         for number in sorted(self.waiting):
             held = self.leases.get(number)
             if held is None or held[1] <= now:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from surefoot import _check
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
-from surefoot.study import holders, transfers
+from surefoot.study import amendments, holders, transfers
 from surefoot.study.events import Event, Line, broken, seeded
 from surefoot.study.folds import Fold, Result, folded, summary_of
 from surefoot.study.judging import table_of
@@ -169,13 +169,18 @@ class Study:
 
     def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
         """The rollouts to run next, up to `count`, all held for you: for a device that may lose its connection."""
-        name = holder or self.author
+        name = holder or self.author or self._unnamed.name
         chosen: list[Turn] = []
 
         def ask(fold: Fold) -> Event | None:
             now = self._now(fold)
             chosen[:] = [] if fold.finished else fold.held(now, name)[:count]
-            turn = None if len(chosen) >= count else fold.open_turn(now)
+            if fold.finished or len(chosen) >= count:
+                return None
+            for left in fold.held(now):
+                if holders.gone(fold.leases[left.number][0]):
+                    return self._handed_back(fold, left.number, now)
+            turn = fold.open_turn(now)
             if turn is None:
                 return None
             chosen.append(turn)
@@ -308,18 +313,7 @@ class Study:
         _said(reason)
 
         def write(fold: Fold) -> Event:
-            if "blinded" in changes:
-                raise StudyError("`blinded` cannot be amended: unblind the study, which reveals its seed.")
-            fixed = [name for name in ("policies", "measure", "environments") if name in changes and fold.turns]
-            if fixed:
-                raise StudyError(f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
-            try:
-                plan = fold.plan.amended(changes)
-                table = table_of(plan)
-                for result in fold.results.values():
-                    plan.value(result.score)
-            except (ValueError, TypeError) as error:
-                raise StudyError(f"The plan cannot be amended so: {error}") from None
+            table = amendments.admitted(fold, changes)
             body = {"changes": dict(changes), "reason": reason, "table": table}
             return self._event("amended", body, self._now(fold))
 
@@ -369,11 +363,7 @@ class Study:
         return max(now, fold.last.event.time) if fold.last is not None else now
 
     def _write(self, make: Callable[[Fold], Event | None]) -> bool:
-        """Append the event that `make` finds right for the log as it stands; look again whenever others were faster.
-
-        Returns:
-            Whether there was anything to write.
-        """
+        """Append the event that `make` finds right for the log as it stands, if any; look again if others were faster."""
         looked = False  # the store refuses a line that others wrote first, so only a refusal needs a look before it
         for _ in range(TRIES):
             try:

@@ -7,13 +7,14 @@ import json
 from surefoot.errors import StudyError
 from surefoot.study.events import Line, broken, seeded
 from surefoot.study.folds import folded
+from surefoot.study.plans import canonical
 
 
 def written(lines: list[Line]) -> str:
     """The lines as JSON lines, hashes included, with the seed beside the first."""
     rows = [line.to_dict() for line in lines]
     rows[0]["seed"] = lines[0].private
-    return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    return "".join(canonical(row) + "\n" for row in rows)
 
 
 def parsed(text: str) -> list[Line]:

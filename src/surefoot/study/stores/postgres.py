@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from surefoot.errors import StudyError
 from surefoot.study.events import Event, Line
@@ -30,7 +30,14 @@ create table if not exists surefoot_log (
 """
 
 
+WRITE = """
+insert into surefoot_log select %s, * from unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::text[])
+"""
 READ = "select number, hash, event, private from surefoot_log where study = %s and number > %s order by number"
+
+
+DURABLE = "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
+"""A line is kept before it is acknowledged, however the server is set up."""
 
 
 class PostgresStore:
@@ -51,7 +58,16 @@ class PostgresStore:
         self.study = study
         self._lock = threading.Lock()
         self._link: Connection[Any] | None = None
-        self._ask(TABLE, ())
+        self._make_table()
+
+    def _make_table(self) -> None:
+        """Make the table unless it is there: somebody who may only write need not be allowed to make one."""
+        if self._ask("select to_regclass('surefoot_log')::text", ()) != [(None,)]:
+            return
+        try:
+            self._ask(TABLE, ())
+        except ConflictError:  # PostgreSQL lets two makers race: the other has made it
+            self._ask("select 1 from surefoot_log limit 0", ())
 
     @classmethod
     def at(cls, address: str) -> PostgresStore:
@@ -61,17 +77,19 @@ class PostgresStore:
         study = options.pop("study", "")
         if not study:
             raise StudyError("A PostgreSQL address must name its study: postgresql://host/database?study=NAME.")
-        return cls(urlunsplit(parts._replace(query=urlencode(options))), study)
+        return cls(urlunsplit(parts._replace(query=urlencode(options, quote_via=quote))), study)
 
     def append(self, lines: Sequence[Line]) -> None:
         """Keep all lines for good, or raise and keep none."""
-        rows = [
-            (self.study, line.number, line.hash, canonical(line.event.to_dict()), line.event.key, line.private)
-            for line in lines
+        columns: list[list[Any]] = [
+            [line.number for line in lines],
+            [line.hash for line in lines],
+            [canonical(line.event.to_dict()) for line in lines],
+            [line.event.key for line in lines],
+            [line.private for line in lines],
         ]
-        places = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(rows))
         try:
-            self._ask(f"insert into surefoot_log values {places}", tuple(value for row in rows for value in row))
+            self._ask(WRITE, (self.study, *columns))
         except ConflictError:
             raise
         except StudyError:  # cut off: the lines were kept or they were not, so look
@@ -84,7 +102,7 @@ class PostgresStore:
         rows = self._ask(READ, (self.study, after))
         try:
             return [Line(number, Event.from_dict(json.loads(text)), hash_, priv) for number, hash_, text, priv in rows]
-        except json.JSONDecodeError as error:
+        except (TypeError, json.JSONDecodeError) as error:
             raise StudyError(f"A line of the log was changed by hand and is no longer JSON: {error}.") from None
 
     def close(self) -> None:
@@ -94,12 +112,18 @@ class PostgresStore:
                 self._link.close()
                 self._link = None
 
+    def __del__(self) -> None:
+        link = getattr(self, "_link", None)
+        if link is not None:
+            link.close()
+
     def _ask(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         """Run one statement as one transaction, on a fresh connection when the last one died."""
         with self._lock:
             try:
                 if self._link is None or self._link.closed:
                     self._link = self._driver.connect(self._address, autocommit=True, connect_timeout=10)
+                    self._link.execute(DURABLE)
                 answer = self._link.execute(query, values)
                 return answer.fetchall() if answer.description else []
             except self._driver.errors.UniqueViolation:
@@ -110,5 +134,6 @@ class PostgresStore:
                 self._link = None
                 reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
                 raise StoreError(
-                    f"The database could not be asked: {reason}. What was acknowledged is safe; try again."
+                    f"The database could not be asked: {reason}. What was acknowledged is safe: see that the server "
+                    "runs and can be reached, then try again."
                 ) from None

@@ -31,20 +31,32 @@ class SQLiteStore:
     """A study's log in one SQLite file; several processes on one machine may share it."""
 
     def __init__(self, path: str | Path) -> None:
-        """Open the file, made new if there is none.
+        """Open the file; one that is not there yet is made by the first line.
 
         Raises:
-            StudyError: The file cannot be opened, written or read as a log.
+            StoreError: The file cannot be opened, or is not a log.
         """
         self.path = Path(path)
         self._lock = threading.Lock()
-        try:
-            self._link = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
-            self._link.execute("pragma journal_mode = wal")
-            self._link.execute("pragma synchronous = full")
-            self._link.execute(TABLE)
-        except sqlite3.Error as error:
-            raise self._failure(error) from None
+        self._link: sqlite3.Connection | None = None
+        if self.path.exists():
+            with self._lock:
+                self._connected()
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._link is None:
+            link = None
+            try:
+                link = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
+                link.execute("pragma journal_mode = wal")
+                link.execute("pragma synchronous = full")
+                link.execute(TABLE)
+            except sqlite3.Error as error:
+                if link is not None:
+                    link.close()
+                raise self._failure(error) from None
+            self._link = link
+        return self._link
 
     def append(self, lines: Sequence[Line]) -> None:
         """Keep all lines for good, or raise and keep none."""
@@ -52,14 +64,15 @@ class SQLiteStore:
             (line.number, line.hash, canonical(line.event.to_dict()), line.event.key, line.private) for line in lines
         ]
         with self._lock:
+            link = self._connected()
             try:
-                self._link.execute("begin immediate")
+                link.execute("begin immediate")
                 try:
-                    self._link.executemany("insert into log values (?, ?, ?, ?, ?)", rows)
-                    self._link.execute("commit")
+                    link.executemany("insert into log values (?, ?, ?, ?, ?)", rows)
+                    link.execute("commit")
                 except sqlite3.Error:
-                    if self._link.in_transaction:
-                        self._link.execute("rollback")
+                    if link.in_transaction:
+                        link.execute("rollback")
                     raise
             except sqlite3.IntegrityError:
                 raise ConflictError(f"Line {lines[0].number} of the log was written by somebody else first.") from None
@@ -70,31 +83,49 @@ class SQLiteStore:
         """All lines after number `after`, in order."""
         query = "select number, hash, event, private from log where number > ? order by number"
         with self._lock:
+            if self._link is None and not self.path.exists():
+                return []
             try:
-                rows = self._link.execute(query, (after,)).fetchall()
+                rows = self._connected().execute(query, (after,)).fetchall()
             except sqlite3.Error as error:
                 raise self._failure(error) from None
         try:
             return [Line(number, Event.from_dict(json.loads(text)), hash_, priv) for number, hash_, text, priv in rows]
-        except json.JSONDecodeError as error:
+        except (TypeError, json.JSONDecodeError) as error:
             raise StudyError(
-                f"{self.path}: a line of the log was changed by hand and is no longer JSON: {error}."
+                f"{self.path}: a line of the log was changed by hand and is no longer JSON: {error}. Restore a copy "
+                "or an export into a new file with `surefoot study restore`."
             ) from None
 
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
-            self._link.close()
+            if self._link is not None:
+                self._link.close()
+                self._link = None
+
+    def __del__(self) -> None:
+        link = getattr(self, "_link", None)
+        if link is not None:
+            link.close()
 
     def _failure(self, error: sqlite3.Error) -> StoreError:
         hints = {
-            "full": "The disk is full; nothing was lost: free some space and record again.",
-            "readonly": "The file or its folder is read-only; nothing was recorded.",
-            "unable to open": "The folder must exist and be writable.",
-            "not a database": "The file is not a study; was it torn or overwritten?",
-            "malformed": "The file is damaged; restore it from a copy or an export.",
-            "locked": "Another program holds the file; nothing was recorded: try again.",
+            "full": "The disk is full. Nothing was recorded by this step and nothing before it is lost: free some "
+            "space, then try again.",
+            "disk i/o": "The disk refused to write or read. Nothing before this step is lost: look whether it is full "
+            "or failing, then try again.",
+            "readonly": "The file or its folder is read-only, so nothing was recorded: make both writable, or copy the "
+            "file and its -wal file to a folder that is.",
+            "unable to open": "Its folder must exist and be writable.",
+            "not a database": "The file is not a study, or was overwritten: restore a copy or an export into a new "
+            "file with `surefoot study restore`.",
+            "malformed": "The file is damaged: restore a copy or an export into a new file with "
+            "`surefoot study restore`.",
+            "locked": "Another program holds the file, so nothing was recorded: try again.",
+            "no such table": "The file is a database but not a study.",
+            "no such column": "The file is a database but not a study.",
         }
         said = str(error)
-        hint = next((text for word, text in hints.items() if word in said), "Nothing was recorded.")
+        hint = next((text for word, text in hints.items() if word in said.lower()), "Nothing was recorded: try again.")
         return StoreError(f"{self.path}: {said}. {hint}")

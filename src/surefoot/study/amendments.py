@@ -1,0 +1,35 @@
+"""What of a plan may still be changed, once the study has begun?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from surefoot.errors import StudyError
+from surefoot.study.folds import Fold
+from surefoot.study.judging import table_of
+
+HANDED_OUT = ("policies", "measure", "environments")
+"""What the turns already handed out were made from."""
+
+
+def admitted(fold: Fold, changes: Mapping[str, Any]) -> str:
+    """The table of the amended plan's rule, when the plan may be changed so.
+
+    Raises:
+        StudyError: It may not; the sentence says why, and what to do instead.
+    """
+    if not changes:
+        raise StudyError("An amendment must change something; got nothing.")
+    if "blinded" in changes:
+        raise StudyError("`blinded` cannot be amended: unblind the study, which reveals its seed.")
+    fixed = [name for name in HANDED_OUT if name in changes and fold.turns]
+    if fixed:
+        raise StudyError(f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
+    try:
+        plan = fold.plan.amended(changes)
+        for result in fold.results.values():
+            plan.value(result.score)
+        return table_of(plan)
+    except (ValueError, TypeError) as error:
+        raise StudyError(f"The plan cannot be amended so: {error}") from None
