@@ -25,6 +25,7 @@ TOKENS = (
     *(b"policy", b"success", b"score", b"n", b"rate", b"%", "±".encode(), "🤖".encode(), b"|O", b"}}}}", b"[[[["),
 )
 SECONDS = 20
+CHECKS_OFF = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 LONG_RUN = 20_000
 """Inputs for each of five seeds: 100,000 in all."""
 
@@ -139,7 +140,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS_OFF)
 @given(rows=st.lists(st.dictionaries(KEYS, VALUES, max_size=5), min_size=1, max_size=5))
 def test_any_json_lines(tmp_path: Path, rows: list[dict[str, object]]) -> None:
     import json
@@ -148,7 +149,7 @@ def test_any_json_lines(tmp_path: Path, rows: list[dict[str, object]]) -> None:
     survives(tmp_path / "rows.jsonl", content, label="jsonl")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS_OFF)
 @given(header=st.lists(KEYS, min_size=1, max_size=5), cells=st.lists(st.lists(CELLS, max_size=5), max_size=5))
 def test_any_csv(tmp_path: Path, header: list[str], cells: list[list[object]]) -> None:
     import csv
@@ -164,7 +165,7 @@ def test_any_csv(tmp_path: Path, header: list[str], cells: list[list[object]]) -
 LOGS = [name for name in NAMES if name.endswith(".json")]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=CHECKS_OFF)
 @given(name=st.sampled_from(LOGS), data=st.data())
 def test_any_value_anywhere_in_a_log(tmp_path: Path, name: str, data: st.DataObject) -> None:
     """A known log in which one place, at any depth, holds something else or nothing."""
@@ -192,7 +193,7 @@ def test_any_value_anywhere_in_a_log(tmp_path: Path, name: str, data: st.DataObj
     survives(tmp_path / "log.json", json.dumps(document).encode(), label="log")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=CHECKS_OFF)
 @given(content=st.binary(max_size=200))
 def test_any_bytes(tmp_path: Path, content: bytes) -> None:
     survives(tmp_path / "bytes", content, label="bytes")
