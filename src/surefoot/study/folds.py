@@ -14,7 +14,6 @@ from surefoot.study.judging import Judge, judge_of, table_of
 from surefoot.study.plans import BINDING, Plan
 from surefoot.study.schedules import Turn, block, seed_hash
 
-
 FOREIGN = (
     "The exact rule's table on this machine is not the one that the study declared, so its verdict could differ. "
     "Run the study where it was created, or with that version of surefoot."

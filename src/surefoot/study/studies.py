@@ -363,7 +363,7 @@ class Study:
         return max(now, fold.last.event.time) if fold.last is not None else now
 
     def _write(self, make: Callable[[Fold], Event | None]) -> bool:
-        """Append the event that `make` finds right for the log as it stands, if any; look again if others were faster."""
+        """Append the event that `make` finds right for the log as it stands; look again if others were faster."""
         looked = False  # the store refuses a line that others wrote first, so only a refusal needs a look before it
         for _ in range(TRIES):
             try:
