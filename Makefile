@@ -10,7 +10,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check slow bench docs format lock clean
+.PHONY: help demo test check slow bench docs designs sequential-table format lock clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
@@ -37,6 +37,12 @@ bench: $(BENCH)/.ready  ## Every claim of speed and efficiency beside the peers;
 docs: $(READY)  ## The site, in docs/_build/html; fails when the docs lag behind the code.
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+designs: $(READY)  ## Make the shipped exact designs anew (an hour or so).
+	$(BIN)/python tools/build_designs.py
+
+sequential-table: $(READY)  ## The sequential rules on the same draws, in benchmarks/RESULTS.md.
+	$(BIN)/python -m benchmarks.sequential_table
 
 format: $(READY)  ## Format and fix what can be fixed.
 	$(BIN)/ruff check --fix .
