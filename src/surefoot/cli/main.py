@@ -20,6 +20,7 @@ USAGE, DATA = 64, 65
 
 COMMANDS = {
     "rate": "surefoot.cli.rate:rate",
+    "compare": "surefoot.cli.compare:compare",
     "rank": "surefoot.cli.rank:rank",
     "band": "surefoot.cli.band:band",
     "audit": "surefoot.cli.audit:audit",

@@ -119,6 +119,57 @@ def mean(
     words.show(plan, as_json=as_json)
 
 
+@app.command("compare")
+def compare(
+    first: Annotated[
+        float | None, typer.Option("--first", help="The first policy's rate; leave out to learn what can be shown.")
+    ] = None,
+    second: Annotated[float | None, typer.Option("--second", help="The second policy's rate, the baseline.")] = None,
+    rollouts: Annotated[
+        int | None, typer.Option(help="Rollouts of each policy, or pairs; leave out to learn how many.")
+    ] = None,
+    first_only: Annotated[
+        float | None, typer.Option("--first-only", help="For pairs: the chance that only the first succeeds.")
+    ] = None,
+    second_only: Annotated[
+        float | None, typer.Option("--second-only", help="For pairs: the chance that only the second succeeds.")
+    ] = None,
+    power: Annotated[
+        float | None, typer.Option(help="The chance of the verdict; 0.8 if it is not the question.")
+    ] = None,
+    margin: Annotated[float, typer.Option("--margin", help="A gain that would not matter.")] = 0.0,
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """How many rollouts tell two policies apart? Exact power of the test that `compare` will run.
+
+    Examples:
+
+        surefoot plan compare --first 0.9 --second 0.6
+
+        surefoot plan compare --second 0.7 --rollouts 50
+
+        surefoot plan compare --first 0.85 --second 0.7 --rollouts 20
+
+        surefoot plan compare --first-only 0.25 --second-only 0.05
+
+        surefoot plan compare --first 0.7 --second 0.7 --margin 0.2
+    """
+    if (second is None) == (second_only is None):
+        raise ValueError("`--second` must be given, or `--second-only` for pairs; one of the two.")
+    if second is not None:
+        if first_only is not None:
+            raise ValueError("`--first-only` must come with `--second-only`.")
+        plan = sf.plan_comparison(first, second, rollouts=rollouts, power=power, confidence=confidence, margin=margin)
+    else:
+        if first is not None or second_only is None:
+            raise ValueError("`--first` must come with `--second`.")
+        plan = sf.plan_paired_comparison(
+            first_only, second_only, pairs=rollouts, power=power, confidence=confidence, margin=margin
+        )
+    words.show(plan, as_json=as_json)
+
+
 def _bought(rows: tuple[tuple[int, float], ...], what: str, chosen: int) -> None:
     typer.echo("\nWhat n buys you:")
     words.table(

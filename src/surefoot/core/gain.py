@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import wording, words
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-
-_SAID = {
-    Verdict.BETTER: "the first is better",
-    Verdict.WORSE: "the first is worse",
-    Verdict.SAME: "the two are the same",
-    Verdict.UNDECIDED: "cannot tell",
-}
 
 
 def decide(low: float, high: float, margin: float = 0.0) -> Verdict:
@@ -93,4 +86,4 @@ class Gain(Record):
         scale = self.interval.scale
         edge = words.number(self.margin, scale).lstrip("+") + words.unit(scale)
         within = f" (margin {edge})" if self.margin else ""
-        return f"{str(self.interval).removesuffix('.')}{shown}: {_SAID[self.verdict]}{within}."
+        return f"{str(self.interval).removesuffix('.')}{shown}: {wording.SHORT[self.verdict]}{within}."

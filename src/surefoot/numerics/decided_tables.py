@@ -42,8 +42,11 @@ class Design(Protocol):
     def beyond(self, left: float, right: float, level: float, error: float) -> Peak:
         """A bound on P(|Z_d| >= level) for all d in [left, right]."""
 
-    def family(self, first: int, second: int) -> inversion.Family:
-        """One table."""
+    def cornered(self, estimate: float, width: float, error: float) -> float:
+        """A bound on P(|Z_d| >= z_d) for all d in [-1, -1 + width]."""
+
+    def differences(self, first: Ints, second: Ints) -> Floats:
+        """The observed differences of some tables."""
 
 
 class TwoCounts:
@@ -74,9 +77,13 @@ class TwoCounts:
         """The bound of `two_rates.beyond`."""
         return two_rates.beyond(self.n1, self.n2, left, right, level, error)
 
-    def family(self, first: int, second: int) -> inversion.Family:
-        """One table."""
-        return two_rates.TwoRates(first, self.n1, second, self.n2)
+    def cornered(self, estimate: float, width: float, error: float) -> float:
+        """The bound of `two_rates.cornered`."""
+        return two_rates.cornered(self.n1, self.n2, estimate, width, error)
+
+    def differences(self, first: Ints, second: Ints) -> Floats:
+        """The observed differences of some tables."""
+        return np.asarray(first / self.n1 - second / self.n2)
 
 
 class PairCounts:
@@ -107,9 +114,13 @@ class PairCounts:
         """The bound of `paired_rates.beyond`."""
         return paired_rates.beyond(self.n, left, right, level, error)
 
-    def family(self, first: int, second: int) -> inversion.Family:
-        """One table."""
-        return paired_rates.PairedRates(first, second, self.n)
+    def cornered(self, estimate: float, width: float, error: float) -> float:
+        """The bound of `paired_rates.cornered`."""
+        return paired_rates.cornered(self.n, estimate, width, error)
+
+    def differences(self, first: Ints, second: Ints) -> Floats:
+        """The observed differences of some tables."""
+        return np.asarray((first - second) / self.n)
 
 
 def decided(design: Design, a: float, edge: float = 0.0) -> Ints:
@@ -168,6 +179,12 @@ class _Border:
     def peak(self, left: float, right: float, error: float) -> Peak:
         """Above the p-values of all tables of the border, on all of [left, right]."""
         return self.design.beyond(left, right, self.statistic(right), error)
+
+    def corner(self, width: float, error: float) -> float:
+        """Above the p-values of all tables of the border, on all of [-1, -1 + width]."""
+        if not len(self.first):
+            return 0.0
+        return self.design.cornered(float(self.design.differences(self.first, self.second).min()), width, error)
 
     def drop(self, left: float, right: float, a: float) -> list[int]:
         """Take out the tables whose p-value may exceed `a` in [left, right]; their second counts."""

@@ -39,6 +39,9 @@ class Family(Protocol):
     def peak(self, left: float, right: float, error: float) -> Peak:
         """A bound on p(d) for all d in [left, right]."""
 
+    def corner(self, width: float, error: float) -> float:
+        """A bound on p(d) for all d in [-1, -1 + width]."""
+
 
 class Inversion(NamedTuple):
     """Ends of the accepted set and the supremum of p(d) on the far side of 0."""
@@ -98,10 +101,8 @@ def _near_side(side: _Side, a: float) -> tuple[float, float]:
 def _small(bound: Callable[[float], float]) -> float:
     """A bound computed again until it is precise relative to itself."""
     ceiling = 1e-4
-    while (found := bound(ceiling)) < ceiling and ceiling > 1e-270:
-        ceiling = max(found * 1e-3, 1e-275) if found < 1e-4 * ceiling else found
-        if found > 1e-4 * ceiling:
-            return bound(found)
+    while (found := bound(ceiling)) < 0.1 * ceiling and ceiling > 1e-270:
+        ceiling = max(found, 1e-275)
     return found
 
 
@@ -127,14 +128,13 @@ class _Side:
         """Above p(d) for all d in [left, right], precise enough to be compared with `ceiling`."""
         if self.family.statistic(right) <= 0.0:
             return 1.0
-        error = max(min(1e-7, ceiling * self.relative * self.finer), 1e-280)
-        return min(1.0, float(self.family.peak(left, right, error).high) * (1.0 + ROUNDING))
+        return min(1.0, float(self.family.peak(left, right, self.error(ceiling)).high) * (1.0 + ROUNDING))
 
     def clear(self, start: float, goal: float, ceiling: float) -> float:
         """How far from `start` towards `goal` p(d) <= ceiling is proved; `highest` is the largest bound on the way."""
-        at, self.highest = start, 0.0
-        # Near -1 only the smallest steps can be proved, and each next one may be far larger.
-        step = min(ceiling / (4.0 * self.family.draws), 1e-3) if start <= -1.0 else 0.2 * (goal - start)
+        at, self.highest, step = start, 0.0, 0.2 * (goal - start)
+        if start <= -1.0:
+            at, step = self.corner(goal, ceiling)
         running = False
         while at < goal:
             end = at + step if goal - at - step > self.tolerance / 4.0 else goal
@@ -150,6 +150,21 @@ class _Side:
                 if step < self.tolerance / 2.0:
                     break
         return at
+
+    def corner(self, goal: float, ceiling: float) -> tuple[float, float]:
+        """How far from -1 the corner is cleared, and a first step from there."""
+        width = 0.5 * (goal + 1.0)
+        while width > 1e-9:
+            found = self.family.corner(width, self.error(ceiling)) * (1.0 + ROUNDING)
+            if found <= ceiling:
+                self.highest = found
+                return width - 1.0, width
+            width *= 0.5
+        return -1.0, min(ceiling / (4.0 * self.family.draws), 1e-3)
+
+    def error(self, ceiling: float) -> float:
+        """The error allowed to one evaluation that is compared with `ceiling`."""
+        return max(min(1e-7, ceiling * self.relative * self.finer), 1e-280)
 
     def supremum(self, start: float, here: float) -> float:
         """The supremum of p(d) over d <= 0 where p(0) = here and p <= here is known up to `start`, rounded up."""

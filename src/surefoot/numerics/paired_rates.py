@@ -6,6 +6,7 @@ over [0, 1]: with d >= 0, pb = d + (1 - d)t/2 and pc = (1 - d)t/2, mirrored for 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -120,6 +121,29 @@ class PairedRates:
         Exact when left = right; otherwise by the same two inclusions as for two independent counts.
         """
         return beyond(self.n, left, right, self.statistic(right), error)
+
+    def corner(self, width: float, error: float) -> float:
+        """Above p(d) for all d in [-1, -1 + width]."""
+        return cornered(self.n, self.estimate, width, error)
+
+
+def cornered(n: int, estimate: float, width: float, error: float) -> float:
+    """Above P_d(|Z_d| >= z_d) for all d in [-1, -1 + width] and all nuisances, for tables from `estimate` on.
+
+    As for two counts: n times the restricted variance is q - d^2 with q in [|d|, 1], between s(1-s) and s(2-s) with
+    s = 1 + d, so k^2 = (1 - width)/(2 - width).
+    """
+    k = math.sqrt((1.0 - width) / (2.0 - width))
+    if width >= (estimate + 1.0 - width) * k:
+        return 1.0
+    least = (estimate + 1.0) * k - 1.0
+    c = np.arange(n + 1)
+    first = np.clip(np.ceil(n * least + c - 1e-9), 0, n - c + 1).astype(np.int64)
+
+    def chance(t: Floats, _: float) -> Floats:
+        return above(n, *chances(width - 1.0, t), first)
+
+    return chebyshev.bound(chance, n, error).high
 
 
 def beyond(n: int, left: float, right: float, level: float, error: float) -> chebyshev.Peak:

@@ -88,7 +88,7 @@ def staircase(n1: int, n2: int, difference: float, level: float) -> Ints:
         near = np.where(inside, np.maximum(at - stride, low[open_]), np.minimum(at + stride, high[open_] - 1))
         halved = (low[open_] + high[open_]) // 2
         trial[open_] = np.where(np.abs(near - at) < np.abs(halved - at), near, halved)
-        stride *= 2
+        stride = min(2 * stride, n1 + 1)
         open_ = open_[low[open_] < high[open_]]
     return low
 
@@ -100,8 +100,9 @@ def _curve(n1: int, n2: int, difference: float, level: float) -> Ints:
     x1 = n1 r1 + m r1(1 - r1): one equation in r2, solved by a few Newton steps.
     """
     least, most = max(0.0, -difference), min(1.0, 1.0 - difference)
+    level = min(level, 1e6)
     hat = np.arange(n2 + 1) / n2
-    c = min(level, 1e6) ** 2 * n1 / (n2 * (n1 + n2))
+    c = level**2 * n1 / (n2 * (n1 + n2))
     r = (hat + c / 2.0 + np.sqrt(c * (hat * (1.0 - hat) + c / 4.0))) / (1.0 + c)  # the rate if both variances agree
     low = np.maximum(hat, least) + 1e-12
     for _ in range(4):
@@ -111,9 +112,9 @@ def _curve(n1: int, n2: int, difference: float, level: float) -> Ints:
         value = n2 * (r - hat) * root - level * v2
         bend = ((1.0 - 2.0 * (r + difference)) / n1 + (1.0 - 2.0 * r) / n2) / (2.0 * root)
         slope = n2 * (root + (r - hat) * bend) - level * (1.0 - 2.0 * r)
-        r = r - value / np.where(np.abs(slope) < 1e-9, 1e-9, slope)
+        r = r - np.clip(value / np.where(np.abs(slope) < 1e-9, 1e-9, slope), -1.0, 1.0)
     r = np.clip(r, low, most - 1e-12)
     r1 = r + difference
-    x1 = n1 * r1 + n2 * (r - hat) / (r * (1.0 - r)) * r1 * (1.0 - r1)
+    x1 = n1 * r1 + n2 * (r - hat) / np.maximum(r * (1.0 - r), 1e-300) * r1 * (1.0 - r1)
     x1[[0, -1]] = 2.0 * x1[[1, -2]] - x1[[2, -3]]  # the rates are on the edge there: follow the neighbours
-    return np.asarray(np.clip(np.ceil(x1 - 1e-6), 0, n1), np.int64)
+    return np.asarray(np.clip(np.ceil(np.nan_to_num(x1, nan=n1 / 2.0) - 1e-6), 0, n1), np.int64)

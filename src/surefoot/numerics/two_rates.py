@@ -74,6 +74,25 @@ def beyond(n1: int, n2: int, left: float, right: float, level: float, error: flo
     return chebyshev.bound(chance, n1 + n2, error)
 
 
+def cornered(n1: int, n2: int, estimate: float, width: float, error: float) -> float:
+    """Above P_d(|Z_d| >= z_d) for all d in [-1, -1 + width] and all nuisances, for tables from `estimate` on.
+
+    With s = 1 + d every restricted variance lies between s(1-s)/max(n) and s/min(n). So a table as extreme as the
+    observed one, upward, has a difference of at least d + (estimate - d) k with k^2 = (1-width) min(n)/max(n), and
+    that is least at d = -1; downward there is none unless s >= (estimate - d) k.
+    """
+    k = math.sqrt((1.0 - width) * min(n1, n2) / max(n1, n2))
+    if width >= (estimate + 1.0 - width) * k:
+        return 1.0
+    least = (estimate + 1.0) * k - 1.0
+    first = np.clip(np.ceil(n1 * (least + np.arange(n2 + 1) / n2) - 1e-9), 0, n1 + 1).astype(np.int64)
+
+    def chance(t: Floats, slack: float) -> Floats:
+        return above(n1, n2, rates(width - 1.0, t), first, slack / 64.0)
+
+    return chebyshev.bound(chance, n1 + n2, error).high
+
+
 class TwoRates:
     """Two counts: how extreme they are under each difference of the rates.
 
@@ -103,3 +122,7 @@ class TwoRates:
         second at `left`.
         """
         return beyond(self.n1, self.n2, left, right, self.statistic(right), error)
+
+    def corner(self, width: float, error: float) -> float:
+        """Above p(d) for all d in [-1, -1 + width]."""
+        return cornered(self.n1, self.n2, self.estimate, width, error)

@@ -1,0 +1,302 @@
+"""`surefoot compare`: is the first policy better than the second?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from surefoot import _check, stats
+from surefoot.cli import files, words
+from surefoot.core import wording
+from surefoot.core.gain import Gain
+from surefoot.core.tally import PairTally, Tally
+from surefoot.core.verdict import Verdict
+from surefoot.core.words import number, p_value, percent, span, unit
+from surefoot.errors import DataError
+
+TALLIES = (
+    "exact-gain",
+    "newcombe",
+    "miettinen-nurminen",
+    "agresti-caffo",
+    "barnard",
+    "boschloo",
+    "fisher",
+    "pooled-score",
+    "disjoint-bounds",
+)
+PAIRS = ("exact-paired-gain", "tango", "newcombe-paired", "mcnemar", "mcnemar-midp")
+DETAILS = {
+    2: ("newcombe", "miettinen_nurminen", "barnard", "boschloo", "fisher"),
+    1: ("tango", "mcnemar", "mcnemar_midp"),
+}
+
+NOT_COMPARABLE = 3
+
+
+def compare(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="K/N K/N | FILE...", help="Two tallies, first policy first; or files of results."),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(metavar="BOTH,FIRST,SECOND,NEITHER", help="Pairs, by which policy succeeded, instead of tallies."),
+    ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A CSV of counts (group, policy, successes, rollouts): every policy of a group "
+            "against its baseline. Bundled: dream-machines, rt2-vc1.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="With --counts: the baseline's name; the row marked `baseline`, or the first.")
+    ] = None,
+    first: Annotated[str | None, typer.Option(help="With files: the policy the verdict is about.")] = None,
+    second: Annotated[str | None, typer.Option(help="With files: the policy it is compared with.")] = None,
+    paired: Annotated[
+        bool | None,
+        typer.Option("--paired/--unpaired", help="With files: pair rollouts of the same environment, or do not."),
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="With files: 'task' compares task by task, one error for all.")] = None,
+    using: Annotated[
+        str | None,
+        typer.Option(help=f"Another method, by name: {', '.join(TALLIES)}; for pairs {', '.join(PAIRS)}."),
+    ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Show the named tests and intervals too.")] = False,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate", help="End with 0 better or not worse than the margin, 1 worse, 2 cannot tell, 3 not comparable."
+        ),
+    ] = False,
+    columns: files.Columns = None,
+    policies: files.Policies = None,
+    score: files.Score = None,
+    low: files.Low = None,
+    high: files.High = None,
+    margin: files.Margin = 0.0,
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """Is the first policy better, by how much, and what could this evaluation have seen?
+
+    Examples:
+
+        surefoot compare 17/20 14/20
+
+        surefoot compare 700/1000 650/1000 --margin 0.02
+
+        surefoot compare --pairs 20,12,2,16
+
+        surefoot compare 40/50 6/50 --using disjoint-bounds
+
+        surefoot compare new.json old.json --gate --margin 0.05
+
+        surefoot compare results.csv --first new --second old --by task
+
+        surefoot compare --counts dream-machines
+    """
+    named = what or []
+    if counts is not None:
+        _alone(named, pairs, "--counts")
+        from surefoot.cli.counts import compare_counts
+
+        compare_counts(counts, baseline, confidence=confidence, margin=margin, as_json=as_json)
+        return
+    if pairs is not None:
+        _alone(named, None, "--pairs")
+        _tallies((_pairs(pairs),), using, details, gate, margin, confidence, as_json)
+    elif named and all(re.search(r"^\s*-?\d[\d_,]*\s*/\s*-?\d[\d_,]*\s*$", word) for word in named):
+        if len(named) != 2:
+            raise ValueError(f"`compare` must have two tallies, such as 17/20 14/20; got {len(named)}.")
+        _tallies((words.tally(named[0]), words.tally(named[1])), using, details, gate, margin, confidence, as_json)
+    elif named:
+        if using is not None:
+            raise ValueError(
+                "`--using` must come with tallies or `--pairs`; from files the method follows from the data."
+            )
+        table = files.table(
+            [Path(name) for name in named], columns=columns, policies=policies, score=score, low=low, high=high
+        )
+        _files(table, (first, second), by, gate, files.measure_of(score), paired, margin, confidence, as_json)
+    else:
+        raise ValueError("`compare` must have two tallies, `--pairs` or files; got nothing. Try 17/20 14/20.")
+
+
+def _alone(named: list[str], pairs: str | None, option: str) -> None:
+    if named or pairs is not None:
+        raise ValueError(f"`{option}` must stand alone; got {' '.join(named) or '--pairs'} as well.")
+
+
+def _pairs(word: str) -> PairTally:
+    parts = [part.strip() for part in word.split(",")]
+    if len(parts) != 4 or not all(re.fullmatch(r"-?\d+", part) for part in parts):
+        raise ValueError(f"`--pairs` must be BOTH,FIRST,SECOND,NEITHER, such as 20,12,2,16; got {word!r}.")
+    try:
+        return PairTally(*map(int, parts))
+    except ValueError as error:
+        raise DataError(f"{word}: {error}") from None
+
+
+def _tallies(
+    data: tuple[Any, ...],
+    using: str | None,
+    details: bool,
+    gate: bool,
+    margin: float,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    if using is not None and using not in ("exact-gain", "exact-paired-gain"):
+        if gate or margin:
+            raise ValueError("`--using` must not come with `--gate` or `--margin`: they need the exact gain.")
+        words.show(_named(using.replace("-", "_"), data, confidence), as_json=as_json)
+        return
+    make = stats.exact_gain if len(data) == 2 else stats.exact_paired_gain
+    gain = make(*data, confidence=confidence, margin=margin)
+    undecided = gain.verdict is Verdict.UNDECIDED
+    sight = stats.sight(gain) if undecided else None
+    others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
+    if as_json:
+        words.show_json(
+            {
+                "said": _said(gain),
+                "gain": gain.to_dict(),
+                "sight": sight.to_dict() if sight else None,
+                "details": [other.to_dict() for other in others],
+            }
+        )
+    else:
+        for line in lines(gain, sight):
+            typer.echo(line)
+        for other in others:
+            typer.echo(f"  {other}")
+    if gate:
+        raise typer.Exit(gate_code(gain))
+
+
+def lines(gain: Gain, sight: Any) -> list[str]:
+    """Four lines a person can act on: the two rates, the gain, what it means, and what to do."""
+    shown = []
+    pair = gain.data[0] if isinstance(gain.data[0], PairTally) else None
+    tallies = (pair.first, pair.second) if pair else gain.data
+    for name, tally in zip(("first", "second"), tallies, strict=True):
+        if isinstance(tally, Tally):
+            rate = stats.wilson(tally, confidence=gain.confidence)
+            shown.append(
+                f"{name} {tally.successes:,}/{tally.trials:,} {number(rate.estimate)} {span(rate.low, rate.high)}"
+            )
+    level = percent(gain.confidence)
+    interval = gain.interval
+    estimate = number(gain.estimate, "gain") + unit("gain")
+    p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
+    kind = f"{pair.pairs:,} pairs" if pair else "independent rollouts"
+    wilson = f"({level} Wilson intervals)"
+    last = f"{sight.seen} {sight.needed}" if sight else _holds(pair)
+    return [
+        f"{'; '.join(shown)} {wilson}",
+        f"gain {estimate} {span(interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
+        _said(gain),
+        last,
+    ]
+
+
+def _said(gain: Gain) -> str:
+    return wording.sentence(gain.verdict, gain.interval.low, gain.interval.high, margin=gain.margin)
+
+
+def _holds(pair: PairTally | None) -> str:
+    if pair:
+        return "This holds if the pairs are independent of one another and their number was fixed beforehand."
+    return (
+        "This holds if all rollouts are independent and their numbers were fixed beforehand; "
+        "rollouts in shared conditions are pairs: use --pairs."
+    )
+
+
+def gate_code(gain: Gain) -> int:
+    """The exit code of a gate: 0 better or shown not worse than the margin, 1 worse, 2 cannot tell."""
+    if gain.verdict is Verdict.BETTER or gain.not_worse:
+        return 0
+    return 1 if gain.verdict is Verdict.WORSE else 2
+
+
+def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
+    known = TALLIES if len(data) == 2 else PAIRS
+    _check.choice(name.replace("_", "-"), "--using", dict.fromkeys(known))
+    method = getattr(stats, name)
+    tests = {"barnard", "boschloo", "fisher", "pooled_score", "mcnemar", "mcnemar_midp"}
+    return method(*data) if name in tests else method(*data, confidence=confidence)
+
+
+def _files(
+    table: Any,
+    named: tuple[str | None, str | None],
+    by: str | None,
+    gate: bool,
+    measure: Any,
+    paired: bool | None,
+    margin: float,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    import surefoot as sf
+
+    if by not in (None, "task"):
+        raise ValueError(_check.refusal("--by", "be task", by))
+    try:
+        first, second = _policies(table, named)
+        if by == "task":
+            found = sf.compare_tasks(table, first, second, measure=measure, confidence=confidence, margin=margin)
+        else:
+            found = (
+                sf.compare(table, first, second, measure=measure, paired=paired, confidence=confidence, margin=margin),
+            )
+    except DataError as error:
+        if not gate:
+            raise
+        typer.echo(f"surefoot: not comparable: {error}", err=True)
+        raise typer.Exit(NOT_COMPARABLE) from None
+    if as_json:
+        bodies = [one.to_dict() for one in found]
+        words.show_json(bodies if by else bodies[0])
+    else:
+        from surefoot.core.wording import sentence
+
+        for one in found:
+            scale = one.interval.scale
+            typer.echo(str(one))
+            typer.echo(
+                "  "
+                + sentence(
+                    one.verdict,
+                    one.interval.low,
+                    one.interval.high,
+                    margin=margin,
+                    scale=scale,
+                    first=first,
+                    second=second,
+                )
+            )
+            for line in (one.why, one.outlook, *one.notes):
+                if line:
+                    typer.echo(f"  {line}")
+    if gate:
+        codes = [gate_code(one.gain) for one in found]
+        raise typer.Exit(1 if 1 in codes else max(codes))
+
+
+def _policies(table: Any, named: tuple[str | None, str | None]) -> tuple[str, str]:
+    first, second = named
+    known = list(table.policies)
+    if first is None and second is None and len(known) == 2:
+        return known[0], known[1]
+    if first is None or second is None:
+        raise ValueError(f"`--first` and `--second` must name two of the policies {', '.join(known)}.")
+    return first, second
