@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 ROUNDING = 1e-11
 """Relative rounding of a sum of probabilities, added to every bound."""
 
+TINY = 1e-9
+"""A p-value below this may be given as this, where less cannot be proved at once."""
+
 
 class Family(Protocol):
     """Observed counts, and what is known about them under each difference."""
@@ -173,6 +176,11 @@ class _Side:
         best = max(best, self.highest)
         if at == 0.0:
             return min(1.0, best)
+        if here < TINY:  # so small a p-value need not be proved to the last digit
+            best = TINY
+            at = self.clear(start, 0.0, best)
+            if at == 0.0:
+                return best
         # p rises above p(0) somewhere in between: branch and bound, highest possible rise first.
         boxes = [(-self.bound(at, 0.0, best), at, 0.0)]
         while boxes:
