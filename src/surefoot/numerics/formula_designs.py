@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import ndtri
 
 from surefoot.numerics import walks
 from surefoot.numerics.design_search import Report
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-_HALVINGS = 20
+_HALVINGS = 14
 
 
 def binary_limits(horizon: int, constant: float) -> Ints:
@@ -55,8 +56,12 @@ def formula_design(
     walk: walks.BinaryWalk, shape: Callable[[int, float], Ints], error: float, report: Report | None = None
 ) -> tuple[Design, float]:
     """The boundary with the smallest constant that keeps the error, and the constant."""
-    low, high = 1.0, 8.0
-    best = proved(walk, shape(walk.horizon, high))
+    centre = float(-ndtri(error)) + 0.8  # where the constant nearly always is
+    low, high = centre - 0.5, centre + 0.5
+    while (best := proved(walk, shape(walk.horizon, high))).proved > aim(error):
+        low, high = high, high + 1.0
+    while proved(walk, shape(walk.horizon, low)).proved <= aim(error) and low > 0.0:
+        low -= 1.0
     for turn in range(_HALVINGS):
         middle = (low + high) / 2.0
         design = proved(walk, shape(walk.horizon, middle))
