@@ -1,6 +1,6 @@
 """Compute the exact designs that are shipped with the package: `make designs`, or `python tools/build_designs.py`.
 
-Designs already in the files are kept unless `--fresh` is given, so that an interrupted build goes on where it was.
+With `--resume` designs already in the files are kept, so that an interrupted build goes on where it was.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import get_args
 from surefoot.sequential import designs
 
 
-def build(*, fresh: bool, into: Path = designs.SHIPPED) -> None:
+def build(*, resume: bool, into: Path = designs.SHIPPED) -> None:
     """Write one file for each family, after every design."""
     for family in get_args(designs.Family):
         path = into / f"{family}.zip"
         made = []
         for declared in designs.shipped(family):
-            kept = designs.read(path, declared) if path.exists() and not fresh else None
+            kept = designs.read(path, declared) if resume and path.exists() else None
             if kept is not None:
                 made.append(kept)
         have = {one.declared for one in made}
@@ -35,4 +35,4 @@ def build(*, fresh: bool, into: Path = designs.SHIPPED) -> None:
 
 
 if __name__ == "__main__":
-    build(fresh="--fresh" in sys.argv[1:])
+    build(resume="--resume" in sys.argv[1:])
