@@ -11,7 +11,7 @@ from surefoot.core import words
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.reporting import answers, style
+from surefoot.reporting import answers, study_pages, style
 from surefoot.reporting.bandplots import band_figure
 from surefoot.reporting.figures import (
     MOST_ROWS,
@@ -38,23 +38,29 @@ def page(report: Report) -> str:
     """The page as HTML."""
     found = report.overview
     kind, text = answers.chip(found)
+    chip = {"kind": kind, "text": text} if text else None
+    said, notes, sections = list(answers.overview_answer(found)), _table_notes(found), _sections(found)
+    study = report.study
+    if study is not None and study.finding is not None:
+        chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
+        notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [study_pages.study_section(study), *sections]
     findings = found.audit.findings
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             title=report.title,
             facts=facts(found),
-            chip={"kind": kind, "text": text} if text else None,
-            answers=answers.overview_answer(found),
+            chip=chip,
+            answers=said,
             deviations=report.deviations,
             serious=[one for one in findings if one.serious],
             mild=[one for one in findings if not one.serious],
             caption=f"Ends rounded outward; {words.percent(found.confidence)} confidence.",
             columns=columns(found),
             rows=[_row(found, place) for place in range(len(found.policies))],
-            table_notes=_table_notes(found),
-            sections=_sections(found),
+            table_notes=notes,
+            sections=sections,
             methods=methods(found),
             assumptions=assumptions(found),
             reading=found.notes,
@@ -163,7 +169,8 @@ def assumptions(found: Overview) -> list[str]:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Where the pages' templates are, every string escaped."""
     from jinja2 import Environment, PackageLoader
 
     return Environment(
@@ -214,7 +221,9 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
         sections.append(
             {
                 "title": "Which is better" if len(found.comparisons) > 1 else "The gain",
-                "figures": [_shown(drawn, "gains", "Gain, first minus second. What touches zero is not decided.")],
+                "figures": [
+                    shown_figure(drawn, "gains", "Gain, first minus second. What touches zero is not decided.")
+                ],
                 "table": {
                     "summary": "Every comparison",
                     "header": ["first", "second", "gain", "interval", "p-value", "verdict"],
@@ -230,18 +239,18 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
                 "lines": [
                     f"{pair}, all {len(found.tasks):,} tasks holding together at {words.percent(found.confidence)}."
                 ],
-                "figures": [_shown(drawn, "tasks", "Gain on each task. What touches zero is not decided.")],
+                "figures": [shown_figure(drawn, "tasks", "Gain on each task. What touches zero is not decided.")],
                 "heat": _heat(found),
             }
         )
     elif found.cells:
         sections.append({"title": "Task by task", "heat": _heat(found)})
     if found.bands:
-        bands = [_shown(drawn, name, "") for name in drawn if name.startswith("band ")]
+        bands = [shown_figure(drawn, name, "") for name in drawn if name.startswith("band ")]
         sections.append(
             {
                 "title": "The whole distribution of scores",
-                "figures": [_shown(drawn, "scores", "Each dot is a rollout."), *bands],
+                "figures": [shown_figure(drawn, "scores", "Each dot is a rollout."), *bands],
             }
         )
     for section in sections:
@@ -249,12 +258,13 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
     return sections
 
 
-def _shown(drawn: dict[str, Figure], name: str, caption: str) -> dict[str, Any] | None:
+def shown_figure(drawn: dict[str, Figure], name: str, caption: str, prefix: str = "figure") -> dict[str, Any] | None:
+    """A figure as the page shows it; none if it was not drawn."""
     from markupsafe import Markup
 
     if name not in drawn:
         return None
-    place = f"figure{list(drawn).index(name)}"
+    place = f"{prefix}{list(drawn).index(name)}"
     return {"svg": Markup(style.inline_svg(drawn[name], place, caption or name)), "caption": caption}
 
 

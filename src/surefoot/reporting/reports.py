@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import platform
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from surefoot.analysis.overviews import Overview, overview
 from surefoot.core.record import Record
 from surefoot.rollouts.table import Rollouts
+from surefoot.study.accounts import Account, account
+from surefoot.study.folds import Fold
+from surefoot.study.studies import Study
+from surefoot.study.tables import rollouts_of
+from surefoot.study.verification import Verification, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +40,7 @@ class Report(Record):
         made: When it was made (UTC).
         versions: What made it.
         deviations: How a study departed from its plan.
+        study: What the study says of itself, when the rollouts are a study's.
     """
 
     overview: Overview
@@ -43,6 +49,7 @@ class Report(Record):
     made: str
     versions: str
     deviations: tuple[str, ...] = ()
+    study: Account | None = None
 
     def html(self) -> str:
         """One self-contained page: no network, no JavaScript, light and dark, phone to desktop, prints well."""
@@ -70,8 +77,9 @@ class Report(Record):
     def figures(self) -> dict[str, Figure]:
         """Every figure by name."""
         from surefoot.reporting.pages import figures
+        from surefoot.reporting.study_pages import study_figures
 
-        return figures(self.overview)
+        return figures(self.overview) | (study_figures(self.study) if self.study is not None else {})
 
     def save(self, path: str | Path) -> Path:
         """Write the report as .html, .md, .tex or .json.
@@ -79,26 +87,91 @@ class Report(Record):
         Raises:
             ValueError: The name ends in something else.
         """
-        target = Path(path)
-        writers = {".html": self.html, ".htm": self.html, ".md": self.markdown, ".tex": self.latex}
-        suffix = target.suffix.lower()
-        if suffix == ".json":
-            text = json.dumps(self.data(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        elif suffix in writers:
-            text = writers[suffix]()
-        else:
-            raise ValueError(f"`path` must end in .html, .md, .tex or .json; got {target.name!r}.")
-        target.write_text(text, encoding="utf-8")
-        return target
+        return _save(self, path)
 
     def __str__(self) -> str:
         from surefoot.reporting.answers import overview_answer
+        from surefoot.reporting.study_pages import study_answers
 
+        if self.study is not None and self.study.finding is not None:
+            return " ".join(study_answers(self.study, self.study.finding))
         return " ".join(overview_answer(self.overview))
 
 
+@dataclass(frozen=True, slots=True)
+class ProgressReport(Record):
+    """What a blinded study may show: progress, whether to go on, and deviations; nothing of any policy.
+
+    Attributes:
+        study: What the study says of itself.
+        made: When it was made (UTC).
+    """
+
+    study: Account
+    made: str
+
+    def html(self) -> str:
+        """One self-contained page."""
+        from surefoot.reporting.study_pages import progress_page
+
+        return progress_page(self.study, self.made)
+
+    def markdown(self) -> str:
+        """The same as Markdown."""
+        from surefoot.reporting.texts import progress_markdown
+
+        return progress_markdown(self)
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON-ready data."""
+        return self.to_dict()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the report as .html, .md or .json.
+
+        Raises:
+            ValueError: The name ends in something else.
+        """
+        return _save(self, path)
+
+    def __str__(self) -> str:
+        from surefoot.reporting.study_pages import progress_lines
+
+        return " ".join(progress_lines(self.study))
+
+
+def _save(made: Report | ProgressReport, path: str | Path) -> Path:
+    target = Path(path)
+    writers = {".html": made.html, ".htm": made.html, ".md": made.markdown}
+    if isinstance(made, Report):
+        writers[".tex"] = made.latex
+    suffix = target.suffix.lower()
+    if suffix == ".json":
+        text = json.dumps(made.data(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    elif suffix in writers:
+        text = writers[suffix]()
+    else:
+        known = ".html, .md, .tex or .json" if ".tex" in writers else ".html, .md or .json"
+        raise ValueError(f"`path` must end in {known}; got {target.name!r}.")
+    target.write_text(text, encoding="utf-8")
+    return target
+
+
+@overload
 def report(
     rollouts: Rollouts,
+    *,
+    title: str = ...,
+    measure: Measure | None = ...,
+    confidence: float = ...,
+    margin: float = ...,
+    command: str = ...,
+    progress: Progress | None = ...,
+) -> Report: ...
+@overload
+def report(rollouts: Study, *, title: str = ..., command: str = ...) -> Report | ProgressReport: ...
+def report(
+    rollouts: Rollouts | Study,
     *,
     title: str = "",
     measure: Measure | None = None,
@@ -106,11 +179,14 @@ def report(
     margin: float = 0.0,
     command: str = "",
     progress: Progress | None = None,
-) -> Report:
+) -> Report | ProgressReport:
     """What do these rollouts support, on one page?
 
+    Of a study, its own verdict by the rule it declared comes first, with every deviation; while it is blinded, only its
+    progress is told. Its plan fixes measure, confidence and margin.
+
     Args:
-        rollouts: The table.
+        rollouts: The table, or a study.
         title: What the page is called; the data's name when not given.
         measure: "success" or "score" decides; success where the table has it.
         confidence: The confidence of every family of statements.
@@ -125,14 +201,46 @@ def report(
         >>> print(sf.report(rollouts))
         new succeeds in 80.0% [49.0%, 94.4%] of rollouts on average (n=10, 95% confidence).
     """
+    if isinstance(rollouts, Study):
+        rollouts.refresh()
+        return study_report(rollouts.fold, verify(rollouts.store), title=title, command=command)
     found = overview(rollouts, measure_of=measure, confidence=confidence, margin=margin, progress=progress)
     return Report(
         overview=found,
         title=title or found.source or "Rollouts",
         command=command or _command(found),
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        made=_now(),
         versions=_versions(),
     )
+
+
+def study_report(
+    fold: Fold, verification: Verification, *, title: str = "", command: str = ""
+) -> Report | ProgressReport:
+    """What does a study amount to? Its declared rule's word, its deviations, and then what its rollouts look like.
+
+    Args:
+        fold: What its log amounts to.
+        verification: What checking the log found.
+        title: What the page is called; the plan's title when not given.
+        command: The command that makes the page again, as shown on it.
+
+    Raises:
+        StudyError: Nothing was recorded yet.
+    """
+    told = account(fold, verification)
+    if told.blinded:
+        return ProgressReport(told, _now())
+    plan = fold.plan
+    found = overview(rollouts_of(fold), measure_of=plan.measure, confidence=plan.confidence, margin=plan.margin)
+    # No verdict but the declared rule's: comparisons of a fixed size have no place beside it.
+    found = replace(found, comparisons=(), tasks=(), ranking=None)
+    made = command or "surefoot.report(study).save('report.html')"
+    return Report(found, title or plan.title, made, _now(), _versions(), told.deviations, told)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _command(found: Overview) -> str:

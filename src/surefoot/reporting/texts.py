@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from surefoot.core import words
-from surefoot.reporting import answers, pages
+from surefoot.reporting import answers, pages, study_pages
 
 if TYPE_CHECKING:
-    from surefoot.reporting.reports import Report
+    from surefoot.reporting.reports import ProgressReport, Report
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -28,8 +28,11 @@ LATEX = {
 def markdown(report: Report) -> str:
     """The answer, what to know before relying on it, and the tables."""
     found = report.overview
-    lines = [f"# {_md(report.title)}", "", pages.facts(found), "", f"**{_md(answers.overview_answer(found)[0])}**", ""]
-    lines += [f"{_md(line)}\n" for line in answers.overview_answer(found)[1:]]
+    said, study = list(answers.overview_answer(found)), report.study
+    if study is not None and study.finding is not None:
+        said = study_pages.study_answers(study, study.finding)
+    lines = [f"# {_md(report.title)}", "", pages.facts(found), "", f"**{_md(said[0])}**", ""]
+    lines += [f"{_md(line)}\n" for line in said[1:]]
     lines += [
         f"> **{_md(one.about)}.** {_md(f'{one.says} {one.threatens} {one.remedy}')}\n" for one in found.audit.findings
     ]
@@ -45,6 +48,14 @@ def markdown(report: Report) -> str:
         )
     lines += [f"Made {report.made}: `{report.command}`. Data: {found.fingerprint}.", ""]
     return "\n".join(lines)
+
+
+def progress_markdown(report: ProgressReport) -> str:
+    """A blinded study's progress."""
+    first, *more = study_pages.progress_lines(report.study)
+    lines = [f"# {_md(report.study.plan.title)}", "", f"**{_md(first)}**", "", *(f"{_md(line)}\n" for line in more)]
+    lines += [f"- {_md(line)}" for line in report.study.deviations]
+    return "\n".join([*lines, "", f"Made {report.made}. Plan {report.study.fingerprint}.", ""])
 
 
 def latex(report: Report) -> str:

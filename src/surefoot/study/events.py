@@ -134,13 +134,23 @@ def seeded(lines: list[Line]) -> list[Line]:
     return [replace(lines[0], private=seed), *lines[1:]]
 
 
-def broken(lines: list[Line]) -> str | None:
-    """The first place where the chain does not hold, as a sentence; None when it holds."""
-    previous = GENESIS
-    for place, line in enumerate(lines, 1):
+def breaks(lines: list[Line]) -> list[str]:
+    """Every place where the chain does not hold, each as a clause."""
+    found, previous, place = [], GENESIS, 0
+    for line in lines:
+        place += 1
         if line.number != place:
-            return f"line {place} of the log is missing (found line {line.number} in its place)"
-        if line.hash != chained(previous, line.number, line.event):
-            return f"line {place} of the log ({line.event.kind}, {line.event.time}) was changed after it was written"
+            gap = (
+                f"lines {place} to {line.number - 1} of the log are" if line.number > place + 1 else f"line {place} is"
+            )
+            found.append(f"{gap} missing" if line.number > place else f"line {line.number} is there twice")
+            place = line.number
+        elif line.hash != chained(previous, line.number, line.event):
+            found.append(f"line {place} of the log ({line.event.kind}, {line.event.time}) was changed by hand")
         previous = line.hash
-    return None
+    return found
+
+
+def broken(lines: list[Line]) -> str | None:
+    """The first place where the chain does not hold, as a clause; None when it holds."""
+    return next(iter(breaks(lines)), None)

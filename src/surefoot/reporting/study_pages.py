@@ -1,0 +1,168 @@
+"""How is a study told on a page: its own verdict first, and while it is blinded only its progress?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from surefoot.core import words
+from surefoot.core.verdict import Verdict
+from surefoot.reporting import answers
+from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from surefoot.study.accounts import Account, StudyFinding
+
+UNSOUND = (
+    "The study's log does not verify, so nothing below can be relied on; what was found is listed under deviations."
+)
+NOT_THE_VERDICT = (
+    "These intervals are for rollouts whose number is fixed beforehand. Here the rule decided when to stop, so read "
+    "them as a description: the verdict is the declared rule's, above."
+)
+
+
+def unit(account: Account) -> str:
+    """What a block of the study is called."""
+    return "pair" if len(account.plan.policies) == 2 else "round"
+
+
+def progress_lines(account: Account) -> list[str]:
+    """How far the study is and whether to go on, with nothing that gives a policy away."""
+    of = f"{account.blocks:,} of at most {account.plan.horizon:,} {unit(account)}s count"
+    lines = [f"{account.decision.capitalize()}.", f"{words.rollouts(account.recorded)} recorded; {of}."]
+    if account.blinded:
+        lines.append("The study is blinded: what was found for each policy is shown once it is unblinded.")
+    return lines if account.sound else [UNSOUND, *lines]
+
+
+def study_answers(account: Account, finding: StudyFinding) -> list[str]:
+    """What the declared rule found, in sentences; no verdict but its own."""
+    plan = account.plan
+    going = account.decision == "continue"
+    if going:
+        first = "Not decided yet: the study goes on."
+    elif len(plan.policies) == 2:
+        scale: words.Scale = "gain" if plan.measure == "success" else "score gain"
+        edge = words.number(plan.margin, scale).lstrip("+") + words.unit(scale) if plan.margin else ""
+        first = f"{answers.verdict_sentence(*plan.policies, finding.verdict, edge)}."
+    else:
+        first = _ranked(plan.policies[0], finding.verdict)
+    if account.exploratory and not going:
+        first = f"Exploratory: {first[0].lower() if finding.verdict is Verdict.UNDECIDED else first[0]}{first[1:]}"
+    rule = (
+        f"Declared: rule {plan.rule!r}, claim {plan.claim!r}, {words.percent(plan.confidence)} over all looks, "
+        f"at most {plan.horizon:,} {unit(account)}s."
+    )
+    lines = [first, *finding.statement.splitlines(), rule]
+    if finding.interval is not None:
+        lines.insert(2, f"Gain {finding.interval}")
+        if finding.threshold is None:
+            lines.insert(3, "That interval comes from betting on the same pairs, a separate statement: it may touch 0.")
+    if account.exploratory:
+        lines.append("Something that binds was amended after the first result, so the stated confidence does not hold.")
+    return lines if account.sound else [UNSOUND, *lines]
+
+
+def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
+    """The verdict in a word."""
+    if account.decision == "continue":
+        return {"kind": "undecided", "text": "not decided yet"}
+    before = "exploratory: " if account.exploratory else ""
+    return {"kind": finding.verdict.value, "text": f"{before}{answers.SHORT[finding.verdict]}"}
+
+
+def _ranked(first: str, verdict: Verdict) -> str:
+    return {
+        Verdict.BETTER: f"{first} is better than each of the others.",
+        Verdict.WORSE: f"{first} is worse than at least one of the others.",
+    }.get(verdict, f"Cannot tell whether {first} is better than all of the others.")
+
+
+def study_figures(account: Account) -> dict[str, Figure]:
+    """Evidence and the confidence sequence of the gain, pair by pair; none while the study is blinded."""
+    finding, made = account.finding, dict[str, "Figure"]()
+    if finding is None or len(finding.steps) < 2:
+        return made
+    made["sequence"] = _sequence_figure(account, finding)
+    if finding.threshold is not None:
+        made["evidence"] = _evidence_figure(finding, finding.threshold)
+    return made
+
+
+def _sequence_figure(account: Account, finding: StudyFinding) -> Figure:
+    steps, plan = finding.steps, account.plan
+    times = 100.0 if plan.measure == "success" else 1.0
+    pairs = [step.pairs for step in steps]
+    with drawing():
+        figure, axes = canvas(7.2, 3.2)
+        low, high = ([times * getattr(step, end) for step in steps] for end in ("low", "high"))
+        axes.fill_between(pairs, low, high, color=COLOURS[0], alpha=0.22, linewidth=0)
+        axes.plot(pairs, [times * step.estimate for step in steps], color=COLOURS[0], linewidth=1.7)
+        axes.axhline(0.0, color=INK, linewidth=1.0)
+        axes.set(xlim=(1, max(pairs)), ylim=(-times * (plan.high - plan.low), times * (plan.high - plan.low)))
+        axes.set_xlabel("pairs of rollouts")
+        axes.set_ylabel("gain in points" if plan.measure == "success" else "gain in score")
+    return figure
+
+
+def _evidence_figure(finding: StudyFinding, threshold: float) -> Figure:
+    known = [(step.pairs, step.evidence) for step in finding.steps if step.evidence is not None]
+    with drawing():
+        figure, axes = canvas(7.2, 3.2)
+        axes.plot([0, *(pairs for pairs, _ in known)], [1.0, *(max(e, 1e-6) for _, e in known)], color=COLOURS[0])
+        axes.axhline(threshold, color=INK, linewidth=1.0)
+        axes.axhline(1.0, color=FAINT, linewidth=0.6)
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.minorticks_off()
+        axes.set_xlabel("pairs of rollouts")
+        axes.set_ylabel(f"evidence (decides at {threshold:g})")
+    return figure
+
+
+def study_section(account: Account) -> dict[str, Any]:
+    """The section of the page that shows how the verdict came about, and by which plan."""
+    from surefoot.reporting.pages import shown_figure
+
+    drawn = study_figures(account)
+    level = words.percent(account.plan.confidence)
+    captions = {
+        "sequence": f"Gain of {account.plan.policies[0]} over {account.plan.policies[1]}, {level} over all looks.",
+        "evidence": "Evidence starts at 1; under a false claim it reaches the line with chance at most one over it.",
+    }
+    rows = [[name.replace("_", " "), _told(value)] for name, value in account.plan.to_dict().items() if name != "type"]
+    return {
+        "title": "How it was decided",
+        "lines": [f"Plan {account.fingerprint}, fixed before the first rollout. Head of the log: {account.head}."],
+        "figures": [shown_figure(drawn, name, captions[name], prefix="study") for name in drawn],
+        "table": {"summary": "The plan", "header": ["field", "value"], "rows": [row for row in rows if row[1]]},
+    }
+
+
+def progress_page(account: Account, made: str) -> str:
+    """A blinded study as a page: progress, and whether to go on."""
+    from surefoot import __version__
+    from surefoot.reporting.pages import environment
+
+    lines = progress_lines(account)
+    return (
+        environment()
+        .get_template("progress.html.j2")
+        .render(
+            title=account.plan.title,
+            answers=lines,
+            deviations=account.deviations,
+            made=made,
+            version=__version__,
+            fingerprint=account.fingerprint,
+            head=account.head,
+        )
+    )
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_told(item) for item in value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else "" if value is None else str(value)

@@ -1,0 +1,210 @@
+"""How did a study depart from its plan? Each departure is a sentence; none of them is hidden.
+
+While a study is blinded the sentences name no policy and no outcome.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from surefoot.core.verdict import Verdict
+from surefoot.study.events import Event
+from surefoot.study.folds import Fold
+from surefoot.study.judging import judge_of
+from surefoot.study.plans import BINDING
+
+MOST = 12
+"""Turns named one by one in a sentence; beyond, they are counted."""
+
+
+def deviations(fold: Fold, faults: Sequence[str] = ()) -> tuple[str, ...]:
+    """Every departure from the plan, the gravest first.
+
+    Args:
+        fold: What the log amounts to.
+        faults: What verification found.
+    """
+    found = [f"The log does not verify: {fault}" for fault in faults]
+    found += _amendments(fold) + _unblinding(fold) + _voids(fold)
+    found += _undos(fold) + _over_time(fold) + _late(fold) + _twice(fold)
+    return tuple(found)
+
+
+def worst_case(fold: Fold) -> tuple[Verdict, ...]:
+    """The verdicts, had every pair voided after an outcome was seen counted against the policy that won.
+
+    Against the first-named policy if it was found better, for it if it was found worse; both when nothing was decided.
+    """
+    verdict = fold.judge.verdict
+    sides = {Verdict.BETTER: (True,), Verdict.WORSE: (False,)}.get(verdict, (True, False))
+    return tuple(_had_they_counted(fold, against=side) for side in sides)
+
+
+def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
+    plan, judge = fold.plan, judge_of(fold.plan)
+    ends = {True: plan.low, False: plan.high}
+    for number, turns in sorted(fold.blocks.items()):
+        void = fold.voids.get(number)
+        if judge.finished:
+            break
+        if void is not None and void.body["seen"]:
+            judge.add({turn.policy: ends[(turn.policy == plan.policies[0]) is against] for turn in turns})
+        elif void is None:
+            if not all(turn.number in fold.results for turn in turns):
+                break
+            judge.add({turn.policy: fold.results[turn.number].score for turn in turns})
+    return judge.verdict
+
+
+def _amendments(fold: Fold) -> list[str]:
+    found, plan, results = [], fold.declared, 0
+    for event in fold.history:
+        results += {"recorded": 1, "undone": -1}.get(event.kind, 0)
+        if event.kind != "amended":
+            continue
+        after = plan.amended(event.body["changes"])
+        parts = [
+            f"{name.replace('_', ' ')} from {_shown(getattr(plan, name))} to {_shown(getattr(after, name))}"
+            for name in event.body["changes"]
+        ]
+        when = f"after {_count(results, 'result')}" if results else "before the first result"
+        binding = bool(results) and any(name in BINDING for name in event.body["changes"])
+        therefore = " The verdict is exploratory." if binding else ""
+        found.append(f"The plan was amended {when} ({_day(event)}): {'; '.join(parts)}. {_why(event)}{therefore}")
+        plan = after
+    return found
+
+
+def _unblinding(fold: Fold) -> list[str]:
+    if fold.unblinded is None or not fold.plan.blinded or not fold.early:
+        return []
+    place = fold.history.index(fold.unblinded)
+    before = sum(event.kind == "recorded" for event in fold.history[:place])
+    after = sum(event.kind == "recorded" for event in fold.history[place:])
+    known = f"; {_count(after, 'result')} came after that, not blind" if after else ""
+    when = f"before it was decided, after {_count(before, 'result')}"
+    return [f"The study was unblinded {when} ({_day(fold.unblinded)}){known}. {_why(fold.unblinded)}"]
+
+
+def _voids(fold: Fold) -> list[str]:
+    if not fold.voids:
+        return []
+    unit = "pair" if len(fold.plan.policies) == 2 else "round"
+    reasons = _tallied(event.body["reason"] for event in fold.voids.values())
+    total = f"{_count(len(fold.voids), unit)} {_was(len(fold.voids))} voided ({reasons})"
+    seen = [event for event in fold.voids.values() if event.body["seen"]]
+    if fold.blinded:
+        return [f"{total}; {len(seen)} of them after an outcome had been seen."]
+    by = _tallied(fold.turns[event.body["turn"]].policy for event in fold.voids.values())
+    found = [f"{total}, by the policy whose rollout was voided: {by}."]
+    if seen:
+        turns = ", ".join(f"{event.body['turn']} ({fold.turns[event.body['turn']].policy})" for event in seen[:MOST])
+        more = f" and {len(seen) - MOST} more" if len(seen) > MOST else ""
+        verdict, worst = fold.judge.verdict, worst_case(fold)
+        other = next((one for one in worst if one is not verdict), None)
+        then = "would be the same" if other is None else f"would be {other.value!r} instead of {verdict.value!r}"
+        found.append(
+            f"{_count(len(seen), unit)} {_was(len(seen))} voided after an outcome had been seen (turn {turns}{more}). "
+            f"Had they counted in the worst way for the verdict, it {then}."
+        )
+    return found
+
+
+def _undos(fold: Fold) -> list[str]:
+    events = [event for event in fold.history if event.kind == "undone"]
+    if fold.blinded and events:
+        return [f"{_count(len(events), 'result')} {_was(len(events))} undone ({_tallied(_reason(e) for e in events)})."]
+    return [_undo(fold, event) for event in events]
+
+
+def _undo(fold: Fold, event: Event) -> str:
+    number, attempt = event.body["turn"], event.body["attempt"]
+    given = {
+        (other.body["turn"], other.body["attempt"]): _result(other.body["result"])
+        for other in fold.history
+        if other.kind == "recorded"
+    }
+    after = given.get((number, attempt + 1))
+    then = f"and recorded again as {after}" if after else "and not recorded again"
+    return f"Turn {number} ({fold.turns[number].policy}): {given[number, attempt]} was undone {then}. {_why(event)}"
+
+
+def _over_time(fold: Fold) -> list[str]:
+    limit = fold.plan.time_limit
+    if limit is None:
+        return []
+    over = [one for one in fold.results.values() if one.duration is not None and one.duration > limit]
+    if not over:
+        return []
+    text = f"{_count(len(over), 'result')} took longer than the time limit of {limit:g} s"
+    if fold.blinded or len(over) > MOST:
+        by = "" if fold.blinded else f": {_tallied(fold.turns[one.turn].policy for one in over)}"
+        return [f"{text}{by}."]
+    turns = ", ".join(f"turn {one.turn} ({fold.turns[one.turn].policy}, {one.duration:.1f} s)" for one in over)
+    return [f"{text}: {turns}."]
+
+
+def _late(fold: Fold) -> list[str]:
+    if not fold.finished:
+        return []
+    last = max(fold.counted, default=0)
+    late = [number for number in fold.results if fold.turns[number].block > last]
+    late = [number for number in late if fold.turns[number].block not in fold.voids]
+    return [f"{_count(len(late), 'result')} came in after the decision and did not count."] if late else []
+
+
+def _twice(fold: Fold) -> list[str]:
+    """Turns that went to a second holder because the first one's time ran out: they may have been run twice."""
+    holders: dict[int, tuple[str, bool]] = {}
+    again = []
+    for event in fold.history:
+        if event.kind != "leased":
+            continue
+        number, back = event.body["turn"], event.body["until"] <= event.time
+        before = holders.get(number)
+        if before and not back and before[0] != event.body["holder"] and not before[1]:
+            again.append(number)
+        holders[number] = (event.body["holder"], back)
+    if not again:
+        return []
+    turns = ", ".join(str(number) for number in sorted(set(again))[:MOST])
+    return [
+        f"{_count(len(set(again)), 'turn')} went to another holder when the first one's time had run out, and may have "
+        f"been run twice (turn {turns}): the first result recorded counts, a second is refused."
+    ]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _tallied(words: Iterable[str]) -> str:
+    return ", ".join(f"{word} {count}" for word, count in Counter(words).most_common())
+
+
+def _reason(event: Event) -> str:
+    return str(event.body["reason"]).strip()
+
+
+def _why(event: Event) -> str:
+    by = f" ({event.author})" if event.author else ""
+    return f"Reason{by}: {_reason(event).rstrip('.')}."
+
+
+def _day(event: Event) -> str:
+    return f"{event.time[:16].replace('T', ' ')} UTC"
+
+
+def _result(value: object) -> str:
+    return {True: "a success", False: "a failure"}[value] if isinstance(value, bool) else f"{value:g}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_shown, value)) or "nothing"
+    return f"{value:g}" if isinstance(value, float) else str(value)
