@@ -24,20 +24,26 @@ _HOMES = {
     "Interval": "surefoot.core.interval",
     "Measurement": "surefoot.analysis.measures",
     "PairTally": "surefoot.core.tally",
+    "Plan": "surefoot.study.plans",
     "Preferences": "surefoot.rollouts.preferences",
+    "ProgressReport": "surefoot.reporting.reports",
     "Ranking": "surefoot.stats.rankings",
     "Report": "surefoot.reporting.reports",
     "Rollouts": "surefoot.rollouts.table",
     "Scores": "surefoot.core.scores",
+    "Study": "surefoot.study.studies",
     "StudyError": "surefoot.errors",
     "SurefootError": "surefoot.errors",
     "Tally": "surefoot.core.tally",
+    "Turn": "surefoot.study.schedules",
     "Verdict": "surefoot.core.verdict",
+    "Verification": "surefoot.study.verification",
     "audit": "surefoot.rollouts.audits",
     "compare": "surefoot.analysis.comparisons",
     "compare_tasks": "surefoot.analysis.comparisons",
     "mean_score": "surefoot.analysis.measures",
     "measure": "surefoot.analysis.measures",
+    "open_store": "surefoot.study.stores",
     "plan_band": "surefoot.planning.bands",
     "plan_bound": "surefoot.planning.bounds",
     "plan_comparison": "surefoot.planning.comparisons",
@@ -53,6 +59,7 @@ _HOMES = {
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
     "success_rate": "surefoot.analysis.measures",
+    "verify": "surefoot.study.verification",
 }
 
 if TYPE_CHECKING:
@@ -88,6 +95,7 @@ if TYPE_CHECKING:
     from surefoot.planning.means import plan_mean as plan_mean
     from surefoot.planning.rates import plan_rate as plan_rate
     from surefoot.planning.sequential import plan_sequential as plan_sequential
+    from surefoot.reporting.reports import ProgressReport as ProgressReport
     from surefoot.reporting.reports import Report as Report
     from surefoot.reporting.reports import report as report
     from surefoot.rollouts.audits import Audit as Audit
@@ -97,6 +105,12 @@ if TYPE_CHECKING:
     from surefoot.rollouts.reading import read as read
     from surefoot.rollouts.table import Rollouts as Rollouts
     from surefoot.stats.rankings import Ranking as Ranking
+    from surefoot.study.plans import Plan as Plan
+    from surefoot.study.schedules import Turn as Turn
+    from surefoot.study.stores import open_store as open_store
+    from surefoot.study.studies import Study as Study
+    from surefoot.study.verification import Verification as Verification
+    from surefoot.study.verification import verify as verify
 
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)
