@@ -14,6 +14,9 @@ from surefoot.sequential.rules import CODES, Rule, S
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    Whole = NDArray[np.int64]
+    Verdicts = NDArray[np.object_]
+
 
 class Simulation(NamedTuple):
     """When each of many sequences stopped, and what was decided.
@@ -23,8 +26,8 @@ class Simulation(NamedTuple):
         verdicts: The `Verdict` of each sequence.
     """
 
-    stopping_times: NDArray[np.int64]
-    verdicts: NDArray[np.object_]
+    stopping_times: Whole
+    verdicts: Verdicts
 
     @property
     def mean_pairs(self) -> float:
