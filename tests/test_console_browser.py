@@ -420,8 +420,8 @@ def pressed_together(chromium, program, people, rounds):
             document.querySelector('.good').click(); }}, at - Date.now()); }}"""
         for person in crowd:
             person.page.evaluate(script)
+        crowd[0].page.wait_for_timeout(900)
         for person in crowd:
-            person.page.wait_for_timeout(450)
             person.settled()
     for person in crowd:
         person.close()

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from surefoot.console.figures import Live, live_of
 from surefoot.console.refusals import Refusal
@@ -22,11 +22,8 @@ from surefoot.errors import DataError, StudyError
 from surefoot.study.folds import Fold, summary_of
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn
-from surefoot.study.stores import StoreError
+from surefoot.study.stores import Store, StoreError
 from surefoot.study.studies import Study
-
-if TYPE_CHECKING:
-    from surefoot.rollouts.table import Rollouts
 
 T = TypeVar("T")
 LEASE = timedelta(hours=1)
@@ -152,8 +149,7 @@ class Desk:
         async with self._writing:
             version = self.version
             if self._report is None or self._report[0] != version:
-                rollouts = await self.ask(self._study.rollouts)
-                self._report = (version, await asyncio.to_thread(_written, rollouts, self.plan.title))
+                self._report = (version, await asyncio.to_thread(_written, self._study.store))
             return self._report[1]
 
     # What is done.
@@ -301,13 +297,14 @@ def _found(fold: Fold, number: int) -> Turn:
         raise Refusal(404, str(error)) from None
 
 
-def _written(rollouts: Rollouts, title: str) -> str:
+def _written(store: Store) -> str:
+    """The report, from a reading of the log of its own: the desk's goes on changing."""
     from surefoot.reporting.reports import report
 
     try:
-        return report(rollouts, title=title).html()
-    except (DataError, ValueError) as error:
-        raise Refusal(409, f"The report cannot be written yet: {error}") from None
+        return report(Study.open(store)).html()
+    except (DataError, StudyError, ValueError) as error:
+        raise Refusal(409, f"The report cannot be written: {error}") from None
 
 
 def _now() -> str:
