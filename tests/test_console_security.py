@@ -61,6 +61,12 @@ def test_a_cookie_alone_posts_nothing(console):
     assert browser.post("/api/v1/turns/next", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
 
 
+def test_a_browsers_own_word_counts_behind_a_proxy_that_ends_tls(console):
+    browser = console.browser("operator")
+    headers = {"Origin": "https://localhost", "Sec-Fetch-Site": "same-origin"}
+    assert browser.post("/api/v1/turns/next", headers=headers).status_code == 200
+
+
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "[bad"])
 def test_another_name_is_not_answered(console, host):
     answer = console.client("owner").get("/api/v1/status", headers={"Host": host})

@@ -88,6 +88,7 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=2,
+        limit_concurrency=1000,
         ssl_certfile=place.certificate,
         ssl_keyfile=place.key,
     )

@@ -1,0 +1,103 @@
+"""`surefoot study serve`: where it listens, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from surefoot.cli.main import run
+from surefoot.console import qr, serving
+from surefoot.console.serving import Place, lan_address
+from surefoot.console.tokens import Tokens
+from surefoot.errors import StudyError
+from tests.consoles import study
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What the command would have served."""
+    calls = []
+    monkeypatch.setattr(serving, "serve", lambda *words, **more: calls.append((*words, more)))
+    return calls
+
+
+@pytest.fixture
+def file(tmp_path):
+    study(tmp_path)._store.close()
+    return tmp_path / "study.db"
+
+
+def test_loopback_and_tokens_beside_the_study_by_default(started, file):
+    assert run(["study", "serve", str(file)]) == 0
+    ((opened, tokens, place, _),) = started
+    assert opened.plan.title == "Mug on the shelf"
+    assert place == Place("127.0.0.1", 8765)
+    assert Tokens.kept(file.with_name("study.db.tokens.json")) == tokens
+
+
+def test_options_reach_the_server(started, file, tmp_path):
+    words = ["--host", "0.0.0.0", "--port", "9000", "--name", "lab.example", "--tokens", str(tmp_path / "t.json")]
+    assert run(["study", "serve", str(file), *words]) == 0
+    ((_, tokens, place, _),) = started
+    assert place == Place("0.0.0.0", 9000, ("lab.example",))
+    assert Tokens.kept(tmp_path / "t.json") == tokens
+
+
+def test_lan_listens_at_this_machines_address(started, file, monkeypatch):
+    monkeypatch.setattr(serving, "lan_address", lambda: "192.0.2.7")
+    assert run(["study", "serve", str(file), "--lan"]) == 0
+    assert started[0][2].host == "192.0.2.7"
+
+
+def test_lan_without_a_network_is_said(monkeypatch):
+    class Cut:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def connect(self, _):
+            raise OSError("unreachable")
+
+    monkeypatch.setattr(serving.socket, "socket", lambda *_: Cut())
+    with pytest.raises(StudyError, match="on no network"):
+        lan_address()
+
+
+def test_refusals(file, tmp_path, capsys):
+    assert run(["study", "serve", str(tmp_path / "none.db")]) == 65
+    assert "surefoot study create" in capsys.readouterr().err
+    assert not (tmp_path / "none.db").exists()
+    assert run(["study", "serve", str(file), "--certificate", "c.pem"]) == 64
+    assert "must be given together" in capsys.readouterr().err
+
+
+def test_every_role_gets_a_link_and_a_network_its_warning_and_code(tmp_path, monkeypatch):
+    import uvicorn
+
+    said = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
+    monkeypatch.setattr(serving, "_listener", lambda place: serving.socket.create_server(("127.0.0.1", 0)))
+    tokens = Tokens.fresh()
+    serving.serve(study(tmp_path), tokens, Place("192.0.2.7"), say=said.append)
+    text = "\n".join(said)
+    for role in ("operator", "runner", "owner"):
+        assert f"/join#{getattr(tokens, role)}" in text
+    assert "Anyone on this network can read" in text
+    assert "▀" in text or "█" in text
+    said.clear()
+    serving.serve(_other(tmp_path), tokens, Place(), say=said.append)
+    assert "Anyone on this network" not in "\n".join(said)
+
+
+def _other(path):
+    folder = path / "other"
+    folder.mkdir()
+    return study(folder)
+
+
+def test_a_code_is_one_picture_without_style_or_script():
+    picture = str(qr.svg("http://192.0.2.7:8765/join#token"))
+    assert picture.startswith("<svg")
+    assert "style" not in picture
+    assert "script" not in picture
