@@ -51,7 +51,7 @@ def test_optimal_methods_cover_exactly_what_they_say(trials: int, confidence: fl
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
 @pytest.mark.parametrize("trials", range(1, 31))
 def test_the_unbiased_interval_covers_exactly_what_it_says_on_a_grid(trials: int, confidence: float) -> None:
-    for rate in (0.003, *np.linspace(0.04, 0.96, 12), 0.998):
+    for rate in (0.003, *np.linspace(0.1, 0.9, 5), 0.998):
         found = stats.coverage(stats.optimal_interval, trials=trials, rate=float(rate), confidence=confidence)
         assert found == pytest.approx(confidence, abs=1e-9)
 
