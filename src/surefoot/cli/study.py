@@ -5,13 +5,32 @@ from __future__ import annotations
 import typer
 
 from surefoot.cli.serve import serve
+from surefoot.cli.study_create import create
+from surefoot.cli.study_log import amend, export, report, restore, status, unblind, verify
+from surefoot.cli.study_run import run
 
-app = typer.Typer(help="A live study: blind, randomised, crash-safe.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="A live study: blind, randomised, crash-safe, and it tells you when to stop.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 @app.callback()
 def _group() -> None:
-    """A live study: blind, randomised, crash-safe."""
+    """A live study: blind, randomised, crash-safe, and it tells you when to stop.
+
+    Examples:
+
+        surefoot study create plan.toml --policies new,old
+
+        surefoot study serve study.db
+
+        surefoot study unblind study.db --reason decided
+
+        surefoot study report study.db -o report.html
+    """
 
 
-app.command()(serve)
+for command in (create, serve, run, status, unblind, report, verify, export, restore, amend):
+    app.command()(command)

@@ -1,0 +1,136 @@
+"""`surefoot study create`: write a plan, see what it will take, fix it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surefoot.cli import words
+from surefoot.errors import StudyError
+
+if TYPE_CHECKING:
+    from surefoot.study.plans import Plan
+
+
+def create(
+    plan: Annotated[Path, typer.Argument(help="The plan; written, with comments, if there is none.")] = Path(
+        "plan.toml"
+    ),
+    store: Annotated[
+        str, typer.Option(help="Where the study is kept: a file, or postgresql://host/database?study=NAME.")
+    ] = "study.db",
+    policies: Annotated[
+        str | None, typer.Option(help="The policies, such as new,old; the first is asked about.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What the study is called.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="The most pairs.")] = None,
+    claim: Annotated[str | None, typer.Option(help="'either' or 'first better'.")] = None,
+    confidence: Annotated[float | None, typer.Option("--confidence", "-c", help="Confidence over all looks.")] = None,
+    levels: Annotated[str | None, typer.Option(help="Score by a rubric, such as 0,0.5,1, in place of success.")] = None,
+    environments: Annotated[
+        str | None, typer.Option(help="How each rollout's environment is drawn: independent, shared, stratified, one.")
+    ] = None,
+    tasks: Annotated[str | None, typer.Option(help="The tasks, such as 'place mug,fold towel'.")] = None,
+    conditions: Annotated[
+        str | None, typer.Option(help="The initial conditions, such as 'lid left,lid right'.")
+    ] = None,
+    assume: Annotated[
+        list[str] | None, typer.Option(help="Rates to plan for, such as 0.9,0.6, one per policy; repeatable.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write and show the plan, and create nothing yet.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    author: Annotated[str, typer.Option(help="Who begins it; kept in the log.")] = "",
+    as_json: words.AsJson = False,
+) -> None:
+    """Write a plan, see how many rollouts it will take, and begin the study that it fixes.
+
+    Examples:
+
+        surefoot study create plan.toml --policies new,old --horizon 100
+
+        surefoot study create plan.toml --check --assume 0.9,0.6 --assume 0.8,0.6
+
+        surefoot study create plan.toml --store 'postgresql://lab/evals?study=grasping' --yes
+    """
+    from surefoot.study.expectations import expect, usual
+    from surefoot.study.studies import Study
+
+    given = {
+        "policies": _names(policies),
+        "title": title,
+        "horizon": horizon,
+        "claim": claim,
+        "confidence": confidence,
+        "levels": None if levels is None else tuple(map(_number, _names(levels) or ())),
+        "environments": environments,
+        "tasks": _names(tasks),
+        "conditions": _names(conditions),
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    new = not plan.exists()
+    declared = _new(given) if new else _kept(plan, given)
+    wanted = [tuple(map(_number, _names(text) or ())) for text in assume or ()] or list(usual(declared))
+    expected = [expect(declared, rates) for rates in wanted]
+    if new:
+        plan.write_text(declared.to_toml(), encoding="utf-8")
+    if not as_json:
+        _show(plan, declared, [str(one) for one in expected], new=new)
+    if not check:
+        if not (yes or as_json) and sys.stdin.isatty():
+            typer.confirm(f"Fix this plan and begin the study in {store}?", default=True, abort=True)
+        Study.create(declared, store, author=author)
+    if as_json:
+        body = {"plan": declared.to_dict(), "fingerprint": declared.fingerprint, "store": None if check else store}
+        words.show_json({**body, "expected": [one.to_dict() for one in expected]})
+    elif check:
+        typer.echo(f"Nothing is fixed yet. Edit {plan}, then: surefoot study create {plan}")
+    else:
+        typer.echo(f"Began {store}. Run it with a phone or keyboard: surefoot study serve {store}")
+        typer.echo(f"         or with a script: surefoot study run {store} --command '...'")
+
+
+def _new(given: dict[str, Any]) -> Plan:
+    from surefoot.study.plans import Plan
+
+    if "policies" not in given:
+        raise ValueError("`--policies` must be given for a new plan, such as --policies new,old.")
+    if "levels" in given:
+        given = {**given, "measure": "score", "low": min(given["levels"]), "high": max(given["levels"])}
+    return Plan(**given)
+
+
+def _kept(plan: Path, given: dict[str, Any]) -> Plan:
+    from surefoot.study.plans import Plan
+
+    if given:
+        option = next(iter(given))
+        raise ValueError(f"`--{option}` must be left out when {plan} exists: edit the plan, or name another file.")
+    try:
+        return Plan.from_toml(plan.read_text(encoding="utf-8"))
+    except (StudyError, UnicodeDecodeError) as error:
+        raise StudyError(f"{plan}: {error}") from None
+
+
+def _show(path: Path, plan: Plan, expected: list[str], *, new: bool) -> None:
+    if new:
+        typer.echo(f"Wrote {path}.")
+    typer.echo(str(plan))
+    typer.echo(f"Fingerprint {plan.fingerprint}")
+    what = "success rates" if plan.measure == "success" else "mean scores as shares of the range, all-or-nothing"
+    typer.echo(f"What it will take, for assumed {what}:")
+    for line in expected:
+        typer.echo(f"  {line}")
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"A number was expected; got {text!r}.") from None

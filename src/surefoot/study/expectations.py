@@ -1,0 +1,108 @@
+"""What will a plan cost, and how likely is it to decide? Shown before it is fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.study.judging import ranking_rule_of, rule_of
+from surefoot.study.plans import Plan
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from surefoot.sequential import RankingRule
+
+RUNS = 2_000
+RANKED_RUNS = (10, 60)
+RANKED_STEPS = 12_000
+"""Rankings are simulated pair by pair, so few: ten runs at least, sixty at most, by what fits in a few seconds."""
+USUAL = ((0.7, 0.6), (0.8, 0.6), (0.9, 0.6))
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation(Record):
+    """What a study will take if its policies do as assumed.
+
+    Attributes:
+        rates: The success rate, or mean score as a share of the range, assumed for each policy.
+        rollouts: Rollouts of all policies together, on average.
+        most: The most rollouts.
+        power: The chance of the right verdict: that the first is better (or worse), or that every place is settled.
+        exact: Whether these are computed, not simulated.
+        runs: Studies simulated; 0 when exact.
+        seed: The seed they came from.
+    """
+
+    rates: tuple[float, ...]
+    rollouts: float
+    most: int
+    power: float
+    exact: bool
+    runs: int
+    seed: int | None
+
+    def __str__(self) -> str:
+        assumed = " v ".join(f"{rate:g}" for rate in self.rates)
+        how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
+        settled = "settles every place" if len(self.rates) > 2 else "decides rightly"
+        return (
+            f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
+            f"{settled} with chance {words.percent(self.power)} ({how})."
+        )
+
+
+def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int = 1) -> Expectation:
+    """How many rollouts will the plan take on average, and how likely is it to decide?
+
+    Args:
+        plan: The plan.
+        rates: For each policy its success rate; for scores the mean as a share of the range, every score at an end of
+            it, which is the hardest case.
+        rng: A seed or a generator, where it must be simulated.
+
+    Raises:
+        StudyError: The plan's rule does not fit it.
+    """
+    assumed = tuple(_check.rate(rate, "rates") for rate in rates)
+    if len(assumed) != len(plan.policies):
+        raise ValueError(_check.refusal("rates", f"be {len(plan.policies)}, one for each policy", list(rates)))
+    most = plan.horizon * len(plan.policies)
+    if len(assumed) > 2:
+        generator, seed = _check.generator(rng)
+        rule = ranking_rule_of(plan)
+        fewest, largest = RANKED_RUNS
+        runs = max(fewest, min(largest, RANKED_STEPS // (plan.horizon * len(rule.pairs))))
+        used, settled = _ranked(rule, assumed, generator, runs)
+        return Expectation(assumed, used, most, settled, False, runs, seed)
+    from surefoot.planning.sequential import plan_sequential
+
+    found = plan_sequential(rule_of(plan), *assumed, rng=rng, runs=RUNS)
+    power = found.power if assumed[0] != assumed[1] else found.chances[Verdict.UNDECIDED.value]
+    return Expectation(assumed, 2.0 * found.expected_pairs, most, power, found.exact, found.runs, found.seed)
+
+
+def usual(plan: Plan) -> tuple[tuple[float, ...], ...]:
+    """Rates worth looking at when none were assumed."""
+    if len(plan.policies) == 2:
+        return USUAL
+    step = 0.8 / (len(plan.policies) - 1)
+    return (tuple(round(0.9 - step * place, 3) for place in range(len(plan.policies))),)
+
+
+def _ranked(rule: RankingRule, rates: tuple[float, ...], rng: np.random.Generator, runs: int) -> tuple[float, float]:
+    from surefoot.sequential import run_ranking
+
+    used = settled = 0
+    for _ in range(runs):
+        draws = rng.random((rule.horizon, len(rates))) < rates
+        ends = (draws * rule.high + ~draws * rule.low).tolist()
+        last = run_ranking(rule, [dict(zip(rule.names, row, strict=True)) for row in ends])[-1]
+        used += last.rollouts_used
+        settled += not last.running
+    return used / runs, settled / runs
