@@ -49,7 +49,7 @@ def points(draws: int, error: float) -> Floats:
 def top(values: Floats, error: float) -> tuple[float, float]:
     """A proved upper end of max f on [0, 1], and the point where f is largest, from values at `points`.
 
-    Between neighbours of a 16 times finer grid f differs from its cubic Hermite interpolant by at most
+    Between neighbours of a grid 16 or more times finer f differs from its cubic Hermite interpolant by at most
     h^4/384 max|f''''|, and |f''''| is at most the sum of k^4 times the cosine coefficients.
     """
     order = len(values) - 1
@@ -57,7 +57,7 @@ def top(values: Floats, error: float) -> tuple[float, float]:
     terms[0] *= 0.5
     terms[-1] *= 0.5
     powers = np.arange(order + 1.0)
-    fine = 16 * order
+    fine = order * max(16, 1024 // order)
     padded = np.zeros(fine + 1)
     padded[: order + 1] = terms * fine
     padded[0] *= 2.0

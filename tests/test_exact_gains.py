@@ -1,0 +1,295 @@
+"""The coherent gain: one inversion gives interval, p-value and verdict, and nothing contradicts anything."""
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot import PairTally, Tally, Verdict
+from surefoot.numerics import chebyshev, paired_rates, score_gain, two_rates
+from surefoot.stats import exact_gain, exact_paired_gain, miettinen_nurminen, tango
+from tests.oracles import coherent
+from tests.strategies import pair_tallies, tallies
+
+
+def coherent_with_itself(gain, error=0.05):
+    excluded = gain.interval.low > 0.0 or gain.interval.high < 0.0
+    assert (gain.verdict is not Verdict.UNDECIDED) == excluded
+    assert (gain.p_value <= error) == excluded
+    assert -1.0 <= gain.interval.low <= gain.estimate <= gain.interval.high <= 1.0
+    assert 0.0 <= gain.p_value <= 1.0
+
+
+def all_tallies(most):
+    return [Tally(k, n) for n in range(1, most + 1) for k in range(n + 1)]
+
+
+def all_pairs(n):
+    return [PairTally(n - b - c, b, c, 0) for b in range(n + 1) for c in range(n + 1 - b)]
+
+
+@pytest.mark.parametrize(("x1", "n1", "x2", "n2"), [(7, 8, 2, 5), (3, 3, 1, 6), (0, 4, 0, 7)])
+def test_interval_and_p_agree_with_the_slow_twin(x1, n1, x2, n2):
+    gain = exact_gain(Tally(x1, n1), Tally(x2, n2))
+    low, high = coherent.unpaired_interval(x1, n1, x2, n2)
+    # our ends are proved outer ones; the twin's grid can only miss outward
+    assert low - 2e-5 < gain.interval.low <= low + 1e-7
+    assert high - 1e-7 <= gain.interval.high < high + 2e-5
+    twin = coherent.unpaired_printed_p(x1, n1, x2, n2, step=0.05)
+    assert twin <= gain.p_value * (1 + 1e-9)
+    assert gain.p_value == pytest.approx(twin, rel=2e-3)
+
+
+@pytest.mark.parametrize(("b", "c", "n"), [(5, 0, 8), (0, 0, 5), (1, 0, 1), (4, 3, 9)])
+def test_paired_interval_and_p_agree_with_the_slow_twin(b, c, n):
+    gain = exact_paired_gain(PairTally(n - b - c, b, c, 0))
+    low, high = coherent.paired_interval(b, c, n)
+    assert low - 2e-5 < gain.interval.low <= low + 1e-7
+    assert high - 1e-7 <= gain.interval.high < high + 2e-5
+    twin = coherent.paired_printed_p(b, c, n, step=0.05)
+    assert twin <= gain.p_value * (1 + 1e-9)
+    assert gain.p_value == pytest.approx(twin, rel=2e-3)
+
+
+def test_a_disconnected_accepted_set_is_covered_by_its_hull():
+    # methods.md section 5: at 10/17 v 0/4 the test of no gain alone rejects, but gains below 0 are accepted
+    at_zero = coherent.unpaired_p(10, 17, 0, 4, 0.0)
+    gain = exact_gain(Tally(10, 17), Tally(0, 4))
+    assert at_zero < 0.05 < gain.p_value
+    assert gain.interval.low < 0.0
+    assert gain.verdict is Verdict.UNDECIDED
+
+
+def test_coherence_of_every_small_pair_of_tallies():
+    for first, second in itertools.product(all_tallies(3), repeat=2):
+        coherent_with_itself(exact_gain(first, second))
+
+
+def test_coherence_of_some_pairs_of_tallies_to_20():
+    for first, second in random.Random(3).sample(list(itertools.product(all_tallies(20), repeat=2)), 25):
+        coherent_with_itself(exact_gain(first, second))
+
+
+@pytest.mark.slow
+def test_coherence_of_every_pair_of_tallies_to_20():
+    for first, second in itertools.product(all_tallies(20), repeat=2):
+        if first.rate >= second.rate:  # the others are their mirror images, and mirrored exactly
+            coherent_with_itself(exact_gain(first, second))
+
+
+@pytest.mark.slow
+def test_coherence_of_a_thousand_larger_tallies():
+    rng = np.random.default_rng(4)
+    for _ in range(1000):
+        n1, n2 = (int(n) for n in rng.integers(21, 300, 2))
+        rate = rng.uniform()
+        gap = rng.uniform(0, 4) * math.sqrt(rate * (1 - rate) * (1 / n1 + 1 / n2))
+        x1, x2 = rng.binomial(n1, min(1.0, rate + gap)), rng.binomial(n2, rate)
+        coherent_with_itself(exact_gain(Tally(int(x1), n1), Tally(int(x2), n2)))
+
+
+def test_coherence_of_larger_tallies_near_the_edge():
+    for first, second in [
+        ((70, 100), (57, 100)),
+        ((36, 40), (91, 120)),
+        ((21, 150), (30, 120)),
+        ((280, 400), (251, 400)),
+    ]:
+        coherent_with_itself(exact_gain(Tally(*first), Tally(*second)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_coherence_of_every_small_table_of_pairs(n):
+    for pairs in all_pairs(n):
+        coherent_with_itself(exact_paired_gain(pairs))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", range(6, 21))
+def test_coherence_of_every_table_of_pairs_to_20(n):
+    for pairs in all_pairs(n):
+        coherent_with_itself(exact_paired_gain(pairs))
+
+
+@settings(max_examples=12, deadline=None)
+@given(tallies(most=25), tallies(most=25), st.sampled_from([0.8, 0.95, 0.99]))
+def test_swapping_the_policies_mirrors_the_gain(first, second, confidence):
+    gain, turned = (exact_gain(a, b, confidence=confidence) for a, b in ((first, second), (second, first)))
+    assert (turned.interval.low, turned.interval.high) == (-gain.interval.high, -gain.interval.low)
+    assert turned.p_value == gain.p_value
+    assert turned.verdict is gain.verdict.mirrored
+
+
+@settings(max_examples=8, deadline=None)
+@given(tallies(most=20), tallies(most=20))
+def test_counting_failures_instead_mirrors_the_gain(first, second):
+    gain = exact_gain(first, second)
+    failed = exact_gain(*(Tally(tally.failures, tally.trials) for tally in (first, second)))
+    assert failed.interval.low == pytest.approx(-gain.interval.high, abs=5e-6)
+    assert failed.p_value == pytest.approx(gain.p_value, rel=1e-4)
+
+
+@settings(max_examples=10, deadline=None)
+@given(pair_tallies(most=25))
+def test_swapping_the_policies_mirrors_the_paired_gain(pairs):
+    gain = exact_paired_gain(pairs)
+    turned = exact_paired_gain(PairTally(pairs.both, pairs.second_only, pairs.first_only, pairs.neither))
+    assert (turned.interval.low, turned.interval.high) == (-gain.interval.high, -gain.interval.low)
+    assert turned.verdict is gain.verdict.mirrored
+
+
+@settings(max_examples=8, deadline=None)
+@given(tallies(most=20), tallies(most=20))
+def test_more_confidence_is_wider(first, second):
+    narrow, wide = (exact_gain(first, second, confidence=level).interval for level in (0.8, 0.95))
+    assert wide.low <= narrow.low + 1e-6
+    assert narrow.high <= wide.high + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((0, 10), (0, 7)), ((10, 10), (7, 7)), ((1, 1), (1, 1)), ((5, 10), (5, 10)), ((0, 1), (0, 900))],
+)
+def test_equal_rates_have_p_1(first, second):
+    gain = exact_gain(Tally(*first), Tally(*second))
+    assert gain.p_value == 1.0
+    assert gain.verdict is Verdict.UNDECIDED
+    assert gain.interval.low < 0.0 < gain.interval.high
+
+
+@pytest.mark.parametrize(
+    "pairs", [PairTally(0, 0, 0, 1), PairTally(54, 0, 0, 0), PairTally(3, 4, 4, 2), PairTally(0, 1, 0, 0)]
+)
+def test_pairs_without_a_winner_or_only_one_have_p_1(pairs):
+    assert exact_paired_gain(pairs).p_value == 1.0
+
+
+def test_extreme_tables_reach_the_end_of_the_range():
+    gain = exact_gain(Tally(20, 20), Tally(0, 20))
+    assert gain.interval.high == 1.0
+    assert gain.p_value < 1e-8
+    assert exact_paired_gain(PairTally(0, 20, 0, 0)).interval.high == 1.0
+
+
+def test_the_margin_moves_the_verdict_and_not_the_interval():
+    first, second = Tally(90, 100), Tally(60, 100)
+    plain, strict, wide = (exact_gain(first, second, margin=margin) for margin in (0.0, 0.15, 0.25))
+    assert plain.interval == strict.interval == wide.interval
+    assert [gain.verdict for gain in (plain, strict, wide)] == [Verdict.BETTER, Verdict.BETTER, Verdict.UNDECIDED]
+    same = exact_gain(Tally(70, 100), Tally(70, 100), margin=0.2)
+    assert same.verdict is Verdict.SAME
+    assert same.not_worse
+
+
+def test_above_the_exact_size_the_score_interval_takes_over_and_says_so():
+    gain = exact_gain(Tally(700, 1000), Tally(650, 1000))
+    named = miettinen_nurminen(Tally(700, 1000), Tally(650, 1000))
+    assert (gain.interval.low, gain.interval.high) == (named.low, named.high)
+    assert "1,000 rollouts" in gain.notes[0]
+    coherent_with_itself(gain)
+    pairs = PairTally(200, 60, 50, 290)
+    assert exact_paired_gain(pairs).interval.low == tango(pairs).low
+    million = exact_gain(Tally(700_000, 1_000_000), Tally(699_000, 1_000_000))
+    coherent_with_itself(million)
+
+
+def test_at_the_exact_size_the_approximation_is_close():
+    exact, near = exact_gain(Tally(350, 500), Tally(330, 500)), miettinen_nurminen(Tally(350, 500), Tally(330, 500))
+    assert exact.interval.low == pytest.approx(near.low, abs=0.002)
+    assert exact.interval.high == pytest.approx(near.high, abs=0.002)
+    assert exact.interval.low <= near.low
+    assert exact.interval.high >= near.high
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 95, float("nan")])
+def test_confidence_is_checked(confidence):
+    with pytest.raises(ValueError, match="`confidence` must be strictly between 0 and 1"):
+        exact_gain(Tally(1, 2), Tally(1, 2), confidence=confidence)
+
+
+def test_margin_is_checked():
+    with pytest.raises(ValueError, match="`margin` must be 0 or more"):
+        exact_gain(Tally(1, 2), Tally(1, 2), margin=-0.1)
+    with pytest.raises(ValueError, match="`margin` must be 0 or more"):
+        exact_paired_gain(PairTally(1, 1, 1, 1), margin=-0.1)
+
+
+def test_the_score_statistic_rises_and_falls_as_proved():
+    for n1, n2 in [(7, 7), (5, 11), (12, 3)]:
+        x1, x2 = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
+        grid = [-0.97, -0.5, -0.1, -1e-6, 0.0, 1e-6, 0.2, 0.7, 0.99]
+        z = np.array([score_gain.statistic(x1, n1, x2, n2, d) for d in grid])
+        assert (np.diff(z, axis=1) >= -1e-9).all()
+        assert (np.diff(z, axis=2) <= 1e-9).all()
+        assert (np.diff(z, axis=0) <= 1e-9).all()
+
+
+def test_the_paired_statistic_rises_and_falls_as_proved():
+    for n in (5, 12):
+        grid = [-0.97, -0.5, -0.1, -1e-6, 0.0, 1e-6, 0.2, 0.7, 0.99]
+        b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+        z = np.array([np.where(b + c <= n, paired_rates.statistic(b, c, n, d), np.nan) for d in grid])
+        for axis, sign in ((1, 1), (2, -1), (0, -1)):
+            steps = sign * np.diff(z, axis=axis)
+            assert not (steps < -1e-9).any()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 150), st.integers(1, 150), st.floats(-0.99, 0.99), st.floats(0.01, 8.0))
+def test_a_staircase_holds_exactly_the_extreme_tables(n1, n2, difference, level):
+    z = score_gain.statistic(np.arange(n1 + 1)[:, None], n1, np.arange(n2 + 1)[None, :], n2, difference)
+    inside = np.arange(n1 + 1)[:, None] >= score_gain.staircase(n1, n2, difference, level)[None, :]
+    clear = np.abs(z - level) > 1e-8 * level
+    assert (inside == (z >= level))[clear].all()
+
+
+def trinomial(n, pb, pc, inside):
+    total = 0.0
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            if inside(b, c):
+                total += math.comb(n, b) * math.comb(n - b, c) * pb**b * pc**c * (1 - pb - pc) ** (n - b - c)
+    return total
+
+
+def test_staircase_probabilities_are_the_sums_of_their_terms():
+    first = np.array([2, 3, 3, 6, 8])
+    p = np.array([0.0, 0.3, 0.85, 1.0])
+    q = np.array([0.2, 0.3, 0.5, 1.0])
+    found = two_rates.above(7, 4, (p, 1 - p, q, 1 - q), first, 1e-14)
+    for i in range(4):
+        wanted = sum(
+            math.comb(7, a) * p[i] ** a * (1 - p[i]) ** (7 - a) * math.comb(4, b) * q[i] ** b * (1 - q[i]) ** (4 - b)
+            for a in range(8)
+            for b in range(5)
+            if a >= first[b]
+        )
+        assert found[i] == pytest.approx(wanted, abs=1e-14)
+    steps = paired_rates.staircase(9, 0.1, 1.3)
+    pb, pc = np.array([0.4, 0.0, 1.0, 0.2]), np.array([0.1, 0.5, 0.0, 0.8])
+    found = paired_rates.above(9, pb, pc, 1 - pb - pc, steps)
+    for i in range(4):
+        assert found[i] == pytest.approx(trinomial(9, pb[i], pc[i], lambda b, c: b >= steps[c]), abs=1e-13)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=400))
+def test_the_certified_maximum_is_above_a_fine_grid_and_attained(weights):
+    """Any mixture of binomial chances with weights in [0, 1] is a probability of the kind that is bounded."""
+    n = len(weights) - 1
+    logs = np.array([math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in range(n + 1)])
+
+    def f(t, _=0.0):
+        t = np.clip(t, 1e-300, 1 - 1e-16)[:, None]
+        k = np.arange(n + 1)
+        return np.exp(logs + k * np.log(t) + (n - k) * np.log1p(-t)) @ np.array(weights)
+
+    peak = chebyshev.maximise(f, n)
+    grid = f(np.linspace(0, 1, 3001)).max()
+    assert peak.high >= grid * (1 - 1e-12)
+    assert peak.value <= peak.high
+    assert peak.high - max(peak.value, grid) < 1e-6
