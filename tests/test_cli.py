@@ -121,3 +121,12 @@ def test_the_package_runs_as_a_module():
     )
     assert done.returncode == 65
     assert "Traceback" not in done.stderr
+
+
+def test_of_two_files_the_first_named_is_the_first_policy(capsys, tmp_path):
+    for name, successes in (("zeta", 18), ("alpha", 3)):
+        rows = "".join(f"{int(i < successes)}\n" for i in range(20))
+        (tmp_path / f"{name}.csv").write_text(f"success\n{rows}")
+    _, out, _ = said(capsys, "compare", str(tmp_path / "zeta.csv"), str(tmp_path / "alpha.csv"))
+    assert out.startswith("zeta against alpha: +75.0 points")
+    assert "zeta is better than alpha" in out

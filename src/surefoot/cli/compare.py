@@ -124,6 +124,8 @@ def compare(
         table = files.table(
             [Path(name) for name in named], columns=columns, policies=policies, score=score, low=low, high=high
         )
+        if first is None and second is None:
+            first, second = _in_file_order(table, named)
         _files(table, (first, second), by, gate, files.measure_of(score), paired, margin, confidence, as_json)
     else:
         raise ValueError("`compare` must have two tallies, `--pairs` or files; got nothing. Try 17/20 14/20.")
@@ -290,6 +292,19 @@ def _files(
     if gate:
         codes = [gate_code(one.gain) for one in found]
         raise typer.Exit(1 if 1 in codes else max(codes))
+
+
+def _in_file_order(table: Any, named: list[str]) -> tuple[str | None, str | None]:
+    """The policies of two files that hold one each, in the order the files were named."""
+    if len(named) != 2 or "source" not in table.columns:
+        return None, None
+    found = []
+    for path in map(Path, named):
+        sources = [name for name in table.names("source") if name in (path.name, path.as_posix())]
+        found.append(table.where(source=sources[0]).policies if sources else ())
+    if any(len(policies) != 1 for policies in found) or found[0] == found[1]:
+        return None, None
+    return found[0][0], found[1][0]
 
 
 def _policies(table: Any, named: tuple[str | None, str | None]) -> tuple[str, str]:
