@@ -298,7 +298,7 @@ def _in_file_order(table: Any, named: list[str]) -> tuple[str | None, str | None
     """The policies of two files that hold one each, in the order the files were named."""
     if len(named) != 2 or "source" not in table.columns:
         return None, None
-    found = []
+    found: list[tuple[str, ...]] = []
     for path in map(Path, named):
         sources = [name for name in table.names("source") if name in (path.name, path.as_posix())]
         found.append(table.where(source=sources[0]).policies if sources else ())

@@ -18,7 +18,7 @@ OUTCOMES = frozenset(("success", "score", *OTHER_NAMES["success"], *OTHER_NAMES[
 
 def recognises(head: Head) -> bool:
     """A header that names an outcome."""
-    return not head.is_json and len(head.header) > 1 and bool(OUTCOMES & head.plain_header)
+    return not head.is_json and bool(OUTCOMES & head.plain_header)
 
 
 def load(head: Head) -> Sheet:
