@@ -137,7 +137,7 @@ class PairedWalk(BinaryWalk):
 
     def rows(self, n: int) -> int:
         """Rows that hold a state after n pairs."""
-        return n // 2 + 1 if self.mirrored else n + 1
+        return (n + int(self.low[n])) // 2 + 1
 
     def valid(self, n: int, rows: Ints, columns: Ints) -> NDArray[np.bool_]:
         """Which of these can be a state after n pairs."""
