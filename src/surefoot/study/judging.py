@@ -162,7 +162,7 @@ def ranking_rule_of(plan: Plan) -> RankingRule:
         confidence=plan.confidence,
         low=plan.low,
         high=plan.high,
-        binary=plan.measure == "success",
+        binary=True if plan.measure == "success" else None,
     )
 
 
@@ -174,18 +174,19 @@ def rule_of(plan: Plan) -> Rule[Any]:
     """
     shared: dict[str, Any] = {"horizon": plan.horizon, "confidence": plan.confidence, "claim": plan.claim}
     ranged: dict[str, Any] = {"low": plan.low, "high": plan.high, "margin": plan.margin}
+    success, paired = plan.measure == "success", plan.environments in ("shared", "stratified")
     try:
         if plan.rule == "exact":
-            paired = plan.environments in ("shared", "stratified")
             exact = sequential.ExactPairedBinary if paired else sequential.ExactBinary
             rule: Rule[Any] = exact(**shared, margin=plan.margin)
         elif plan.rule == "nscore":
             rule = sequential.NScore(**shared, **ranged, levels=plan.levels or None)
         elif plan.rule == "fixed":
-            rule = sequential.FixedSize(**shared, **ranged)
+            rule = sequential.FixedSize(**shared, **ranged, binary=success, paired=paired)
+        elif plan.rule == "mixture":
+            rule = sequential.FiniteHorizonMixture(**shared, **ranged, binary=True if success else None)
         else:
-            kinds = {"mixture": sequential.FiniteHorizonMixture, "wsr": sequential.Wsr, "savi": sequential.Savi}
-            rule = kinds[plan.rule](**shared, **ranged)
+            rule = (sequential.Wsr if plan.rule == "wsr" else sequential.Savi)(**shared, **ranged)
         if plan.measure == "score" and rule.binary_only:
             raise ValueError(f"`rule` must take scores; got {rule.title}. Use rule = 'mixture'.")
         return sequential.admit(rule, plan.environments, randomised=True)

@@ -1,0 +1,54 @@
+"""Studies for the tests: small, in memory, with a clock that can be turned."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from unittest.mock import patch
+
+from surefoot.study.plans import Plan
+from surefoot.study.stores.memory import MemoryStore
+from surefoot.study.studies import Study
+
+
+class Clock:
+    """Tells the time it was set to."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def on(self, **span: float) -> None:
+        self.now += timedelta(**span)
+
+
+def plan(**changes: Any) -> Plan:
+    return Plan(**{"policies": ("new", "old"), "rule": "mixture", "horizon": 40, **changes})
+
+
+def begun(store: Any = None, clock: Clock | None = None, seed: int = 1, **changes: Any) -> Study:
+    """A study whose schedule is known."""
+    with patch("surefoot.study.studies.secrets.token_hex", return_value=f"{seed:064x}"):
+        return Study.create(plan(**changes), MemoryStore() if store is None else store, clock=clock)
+
+
+def outcomes(seed: int, **rates: float) -> Any:
+    """A simulated robot: whether a turn succeeds."""
+    rng = random.Random(seed)
+    return lambda turn: rng.random() < rates[turn.policy]
+
+
+def driven(study: Study, robot: Any, turns: int | None = None) -> Study:
+    """Run so many turns, or until the study needs none."""
+    done = 0
+    while (turns is None or done < turns) and (turn := study.next_turn()) is not None:
+        study.record(turn, robot(turn), duration=1.0)
+        done += 1
+    return study
+
+
+def score(study: Study, block: int) -> dict[str, float]:
+    return {turn.policy: study.fold.results[turn.number].score for turn in study.fold.blocks[block]}
