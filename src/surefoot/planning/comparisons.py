@@ -246,6 +246,7 @@ def _better(gain: float, margin: float, chance: Callable[[], float]) -> float:
 
 def _start(first: float, second: float, margin: float, wanted: float, confidence: float) -> int:
     gain = first - second
+    _shows(gain, margin)
     gap = abs(gain) - margin if abs(gain) > margin else margin + gain
     if gap <= 0.0:
         raise ValueError(f"`margin` must leave something to show; got {margin:g} at a gain of {gain:g}.")

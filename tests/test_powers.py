@@ -1,0 +1,262 @@
+"""Power, plans and what an evaluation could have seen: the printed power is that of the very test that runs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot import PairTally, Tally, Verdict, stats
+from surefoot.stats.powers import _pair_steps, _steps
+from tests.reference import cases
+
+RATES = np.linspace(0.0, 1.0, 801)
+
+
+def pmf(n, p):
+    return np.array([math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)])
+
+
+def verdicts(n1, n2, margin=0.0, confidence=0.95):
+    return {
+        (a, b): stats.exact_gain(Tally(a, n1), Tally(b, n2), confidence=confidence, margin=margin)
+        for a, b in itertools.product(range(n1 + 1), range(n2 + 1))
+    }
+
+
+def test_power_of_the_pooled_test_matches_the_reference():
+    for given, wanted in cases("power_two_proportions_exact"):
+        found = stats.power(
+            given["p1"],
+            given["p2"],
+            given["n1"],
+            second_rollouts=given["n2"],
+            confidence=1 - given["alpha"],
+            using=stats.pooled_score,
+        )
+        assert found.decided == pytest.approx(wanted["power"], abs=1e-10)
+
+
+def test_approximate_rollouts_match_the_reference():
+    for given, wanted in cases("sample_size_two_proportions"):
+        found = stats.approximate_rollouts(
+            given["p1"], given["p2"], power=given["power"], confidence=1 - given["alpha"]
+        )
+        assert found.formula == pytest.approx(wanted["n_raw"], rel=1e-10)
+        assert found.rollouts == wanted["n"]
+
+
+@pytest.mark.parametrize(
+    ("n1", "n2", "margin"),
+    [
+        (6, 4, 0.0),
+        (5, 5, 0.3),
+        pytest.param(8, 5, 0.0, marks=pytest.mark.slow),
+        pytest.param(17, 4, 0.0, marks=pytest.mark.slow),
+    ],
+)
+def test_power_is_the_enumerated_chance_of_the_verdicts(n1, n2, margin):
+    table = verdicts(n1, n2, margin)
+    for p1, p2 in [(0.9, 0.3), (0.55, 0.5), (0.1, 0.8)]:
+        one, other = pmf(n1, p1), pmf(n2, p2)
+
+        def chance(holds, one=one, other=other):
+            return sum(one[a] * other[b] for (a, b), gain in table.items() if holds(gain))
+
+        found = stats.power(p1, p2, n1, second_rollouts=n2, margin=margin)
+        assert found.better == pytest.approx(chance(lambda g: g.verdict is Verdict.BETTER), abs=1e-11)
+        assert found.worse == pytest.approx(chance(lambda g: g.verdict is Verdict.WORSE), abs=1e-11)
+        assert found.same == pytest.approx(chance(lambda g: g.verdict is Verdict.SAME), abs=1e-11)
+        assert found.not_worse == pytest.approx(chance(lambda g: g.not_worse), abs=1e-11)
+
+
+@pytest.mark.parametrize(("n", "margin"), [(6, 0.0), (5, 0.4)])
+def test_paired_power_is_the_enumerated_chance_of_the_verdicts(n, margin):
+    tables = [PairTally(n - b - c, b, c, 0) for b in range(n + 1) for c in range(n + 1 - b)]
+    gains = [stats.exact_paired_gain(pairs, margin=margin) for pairs in tables]
+    for pb, pc in [(0.7, 0.1), (0.2, 0.2), (0.05, 0.9)]:
+        chances = [
+            math.comb(n, t.first_only)
+            * math.comb(n - t.first_only, t.second_only)
+            * pb**t.first_only
+            * pc**t.second_only
+            * (1 - pb - pc) ** t.both
+            for t in tables
+        ]
+        found = stats.paired_power(pb, pc, n, margin=margin)
+        for verdict, value in (
+            (Verdict.BETTER, found.better),
+            (Verdict.WORSE, found.worse),
+            (Verdict.SAME, found.same),
+        ):
+            wanted = sum(p for p, gain in zip(chances, gains, strict=True) if gain.verdict is verdict)
+            assert value == pytest.approx(wanted, abs=1e-11)
+
+
+def exact_size(n1, n2):
+    """The largest chance, over a fine grid of common rates, that the exact gain decides."""
+    up, down = _steps(n1, n2, 0.05, 0.0, True), _steps(n2, n1, 0.05, 0.0, True)
+    a, b = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
+    decided = (a >= up[None, :]) | (b >= down[:, None])
+    one = np.array([pmf(n1, p) for p in RATES])
+    other = np.array([pmf(n2, p) for p in RATES])
+    return float(np.einsum("ti,ij,tj->t", one, decided.astype(float), other).max())
+
+
+def exact_paired_size(n):
+    steps = _pair_steps(n, 0.05, 0.0, True)
+    b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    decided = (b + c <= n) & ((b >= steps[c]) | (c >= steps[b]))
+    # with equal chances of b and c, given b + c = m the split is a fair coin's: a mixture over m
+    given = np.array([sum(math.comb(m, k) for k in range(m + 1) if decided[k, m - k]) / 2**m for m in range(n + 1)])
+    return float(max(pmf(n, q) @ given for q in RATES))
+
+
+@pytest.mark.parametrize(("n1", "n2"), [(1, 1), (5, 9), (10, 10), (17, 4), (25, 25)])
+def test_the_exact_gain_never_errs_more_than_it_may(n1, n2):
+    assert exact_size(n1, n2) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n1", range(1, 26))
+def test_the_exact_gain_never_errs_more_than_it_may_to_25(n1):
+    for n2 in range(n1, 26):
+        assert exact_size(n1, n2) <= 0.05, n2
+
+
+@pytest.mark.parametrize("n", range(1, 26, 4))
+def test_the_exact_paired_gain_never_errs_more_than_it_may(n):
+    assert exact_paired_size(n) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", range(1, 26))
+def test_the_exact_paired_gain_never_errs_more_than_it_may_to_25(n):
+    assert exact_paired_size(n) <= 0.05
+
+
+def test_decided_tables_are_those_the_gain_decides_on_a_larger_design():
+    n1, n2 = 60, 45
+    steps = _steps(n1, n2, 0.05, 0.0, True)
+    for x2 in (0, 3, 20, 31, 44):
+        x1 = int(steps[x2])
+        if x1 <= n1:
+            assert stats.exact_gain(Tally(x1, n1), Tally(x2, n2)).verdict is Verdict.BETTER
+        assert stats.exact_gain(Tally(x1 - 1, n1), Tally(x2, n2)).verdict is not Verdict.BETTER
+
+
+def test_more_rollouts_or_a_larger_gain_have_more_power():
+    assert stats.power(0.9, 0.6, 40).better > stats.power(0.9, 0.6, 20).better
+    assert stats.power(0.9, 0.6, 20).better > stats.power(0.8, 0.6, 20).better
+    assert stats.power(0.9, 0.6, 20, confidence=0.8).better > stats.power(0.9, 0.6, 20).better
+    swapped = stats.power(0.6, 0.9, 20)
+    assert swapped.worse == pytest.approx(stats.power(0.9, 0.6, 20).better, abs=1e-13)
+
+
+def test_mcnemar_has_its_own_power():
+    exact, sign = (stats.paired_power(0.3, 0.05, 30, using=m) for m in (stats.exact_paired_gain, stats.mcnemar))
+    assert 0.5 < sign.better < exact.better
+
+
+def test_a_plan_has_the_power_asked_for_and_one_rollout_less_has_not():
+    plan = sf.plan_comparison(0.95, 0.55)
+    assert plan.power >= 0.8
+    assert stats.power(0.95, 0.55, plan.rollouts).better == plan.power
+    assert stats.power(0.95, 0.55, plan.rollouts - 1).better < 0.8
+    pairs = sf.plan_paired_comparison(0.4, 0.05, power=0.9)
+    assert stats.paired_power(0.4, 0.05, pairs.rollouts).better == pairs.power >= 0.9
+    assert stats.paired_power(0.4, 0.05, pairs.rollouts - 1).better < 0.9
+
+
+def test_a_plan_learns_the_gain_or_the_power():
+    found = sf.plan_comparison(None, 0.5, rollouts=30)
+    assert found.power == pytest.approx(0.8, abs=1e-3)
+    assert found.power >= 0.8
+    assert sf.plan_comparison(found.rates[0], 0.5, rollouts=30).power == found.power
+    paired = sf.plan_paired_comparison(None, 0.1, pairs=40)
+    assert paired.power >= 0.8
+    assert stats.paired_power(paired.rates[0] - 1e-3, 0.1, 40).better < 0.8
+
+
+def test_a_plan_within_the_margin_plans_for_not_worse():
+    plan = sf.plan_comparison(0.9, 0.9, margin=0.3, rollouts=25)
+    assert plan.shows == "not worse"
+    assert "not worse by as much as 30.0 points" in str(plan)
+    assert plan.power == stats.power(0.9, 0.9, 25, margin=0.3).not_worse
+    assert sf.plan_comparison(0.2, 0.9, rollouts=10).shows == "worse"
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: sf.plan_comparison(None, 0.5), "`first_rate` or `rollouts` must be given"),
+        (lambda: sf.plan_comparison(0.6, 0.5, rollouts=9, power=0.8), "`power` must be left out"),
+        (lambda: sf.plan_comparison(0.5, 0.5), "`first_rate` must differ"),
+        (lambda: sf.plan_comparison(None, 0.99, rollouts=5), "must be enough to show some gain"),
+        (lambda: stats.power(0.5, 0.6, 0), "`rollouts` must be at least 1"),
+        (lambda: stats.power(0.5, 1.6, 5), "`second_rate` must be between 0 and 1"),
+        (lambda: stats.power(0.5, 0.6, 5, using=stats.wilson), "be exact_gain or pooled_score"),
+        (lambda: stats.power(0.5, 0.6, 5, using=stats.pooled_score, margin=0.1), "`margin` must be 0"),
+        (lambda: stats.paired_power(0.7, 0.6, 5), "must not exceed 1 together"),
+        (lambda: stats.approximate_rollouts(0.5, 0.5), "`first_rate` must differ"),
+    ],
+)
+def test_refusals(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_sight_gives_the_gain_this_size_could_have_seen():
+    gain = stats.exact_gain(Tally(17, 20), Tally(14, 20))
+    found = stats.sight(gain)
+    assert stats.power(0.7 + found.smallest_gain, 0.7, 20).better >= 0.8
+    assert stats.power(0.7 + found.smallest_gain - 1e-3, 0.7, 20).better < 0.8
+    assert stats.power(0.7 - found.smallest_drop, 0.7, 20).worse >= 0.8
+    assert found.enough == stats.approximate_rollouts(0.85, 0.7).rollouts
+    assert stats.sight(gain, power=0.5).smallest_gain < found.smallest_gain
+    assert "could have shown a true gain of +28." in str(found)
+
+
+def test_sight_of_pairs():
+    pairs = PairTally(20, 8, 5, 17)
+    found = stats.sight(stats.exact_paired_gain(pairs))
+    share, size = 13 / 50, found.smallest_gain
+    assert stats.paired_power((share + size) / 2, (share - size) / 2, 50).better >= 0.8
+    assert found.paired
+    assert "pairs would" in found.needed
+
+
+def test_sight_where_there_is_nothing_to_see():
+    none = stats.sight(stats.exact_gain(Tally(0, 10), Tally(0, 10)))
+    assert none.enough is None
+    assert none.smallest_drop is None
+    assert "No gain was observed" in none.needed
+    one = stats.sight(stats.exact_gain(Tally(1, 1), Tally(0, 1)))
+    assert "could have shown no gain at all" in one.seen
+    assert stats.power(1.0, 0.0, one.enough).better >= 0.8
+    assert stats.power(1.0, 0.0, one.enough - 1).better < 0.8
+
+
+def test_sight_says_when_it_is_approximate():
+    large = stats.sight(stats.exact_gain(Tally(700, 1000), Tally(690, 1000)))
+    assert not large.exact
+    assert "about +" in large.seen
+    exact = stats.power(0.69 + large.smallest_gain, 0.69, 1000).better
+    assert exact == pytest.approx(0.8, abs=0.01)
+
+
+def test_sight_wants_tallies():
+    scores = sf.Scores([0.1, 0.9]), sf.Scores([0.2, 0.3])
+    with pytest.raises(TypeError, match="`gain` must compare two tallies or pairs"):
+        stats.sight(stats.betting_gain(*scores))
+
+
+def test_results_come_back_from_a_dictionary():
+    for result in (
+        stats.power(0.9, 0.3, 6),
+        stats.approximate_rollouts(0.9, 0.3),
+        stats.sight(stats.exact_gain(Tally(3, 5), Tally(2, 5))),
+        sf.plan_comparison(0.9, 0.3, rollouts=6),
+    ):
+        assert type(result).from_dict(result.to_dict()) == result

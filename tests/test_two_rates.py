@@ -1,0 +1,248 @@
+"""Named intervals and tests of two rates and of pairs: reference values, exact size, laws, edges, refusals."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from surefoot import PairTally, Tally, Verdict, stats
+from surefoot.numerics import hypergeometric
+from tests.reference import cases
+from tests.strategies import pair_tallies, tallies
+
+RATES = np.linspace(0.0, 1.0, 801)
+
+
+def tallies_of(asked):
+    return Tally(asked["x1"], asked["n1"]), Tally(asked["x2"], asked["n2"])
+
+
+@pytest.mark.parametrize("name", ["newcombe", "miettinen_nurminen", "agresti_caffo"])
+def test_difference_intervals_match_the_reference(name):
+    for asked, wanted in cases("diff_two_proportions"):
+        found = getattr(stats, name)(*tallies_of(asked), confidence=asked["conf"])
+        assert (found.low, found.high) == pytest.approx(wanted[name], abs=1e-9)
+        assert found.estimate == pytest.approx(wanted["diff"], abs=1e-12)
+        assert found.scale == "gain"
+
+
+@pytest.mark.parametrize("name", ["tango", "newcombe_paired"])
+def test_paired_intervals_match_the_reference(name):
+    for asked, wanted in cases("paired_difference"):
+        pairs = PairTally(asked["both"], asked["A_only"], asked["B_only"], asked["neither"])
+        found = getattr(stats, name)(pairs, confidence=asked["conf"])
+        assert (found.low, found.high) == pytest.approx(wanted[name], abs=1e-9)
+
+
+def test_score_tests_match_the_reference():
+    for asked, wanted in cases("pooled_z_test"):
+        plain, corrected = (
+            method(*tallies_of(asked)) for method in (stats.pooled_score, stats.miettinen_nurminen_score)
+        )
+        assert plain.p_value == pytest.approx(wanted["p"], rel=1e-9)
+        assert corrected.p_value == pytest.approx(wanted["p_mn"], rel=1e-9)
+        assert plain.statistic == pytest.approx(wanted["z"], rel=1e-9, abs=1e-12)
+        assert corrected.statistic == pytest.approx(wanted["z_mn"], rel=1e-9, abs=1e-12)
+
+
+def test_exact_tests_match_the_reference():
+    names = {"fisher": "fisher", "barnard": "barnard_pooled", "barnard_unpooled": "barnard_unpooled"}
+    for asked, wanted in cases("exact_2x2"):
+        pair = tallies_of(asked)
+        for name, key in names.items():
+            found = getattr(stats, name)(*pair)
+            assert found.p_value == pytest.approx(wanted[key]["two_sided"], rel=1e-8)
+            assert found.first_better == pytest.approx(wanted[key]["greater"], rel=1e-8)
+            assert found.second_better == pytest.approx(wanted[key]["less"], rel=1e-8)
+        doubled, ordered = stats.boschloo(*pair), stats.boschloo_two_sided(*pair)
+        assert doubled.p_value == pytest.approx(wanted["boschloo"]["two_sided_2min"], rel=1e-8)
+        assert doubled.first_better == pytest.approx(wanted["boschloo"]["greater"], rel=1e-8)
+        assert doubled.second_better == pytest.approx(wanted["boschloo"]["less"], rel=1e-8)
+        assert ordered.p_value == pytest.approx(wanted["boschloo"]["two_sided_fisher_stat"], rel=1e-8)
+
+
+def test_mcnemar_matches_the_reference():
+    for asked, wanted in cases("mcnemar"):
+        b, c = asked["b"], asked["c"]
+        pairs = PairTally(1, b, c, 0)
+        exact = stats.mcnemar(pairs)
+        assert exact.p_value == pytest.approx(wanted["exact"], rel=1e-10)
+        assert exact.first_better == pytest.approx(wanted["one_sided_b_gt_c"], rel=1e-10)
+        assert stats.mcnemar_midp(pairs).p_value == pytest.approx(wanted["midp"], rel=1e-10)
+        for name, key in (("mcnemar_chi2", "chi2"), ("mcnemar_edwards", "chi2cc")):
+            found = getattr(stats, name)(pairs)
+            assert found.statistic == pytest.approx(wanted[key], rel=1e-10)
+            assert found.p_value == pytest.approx(wanted[f"{key}_p"], rel=1e-10)
+
+
+def test_disjoint_bounds_match_the_reference():
+    for asked, wanted in cases("disjoint_bounds"):
+        pair = tallies_of(asked)
+        confidence = 1.0 - asked["alpha"]
+        plain = stats.disjoint_bounds(*pair, confidence=confidence)
+        drawn = stats.disjoint_optimal_bounds(*pair, draw=0.5, confidence=confidence)
+        assert plain.first.value == pytest.approx(wanted["cp_lower_1"], rel=1e-9)
+        assert plain.second.value == pytest.approx(wanted["cp_upper_2"], rel=1e-9)
+        assert (plain.verdict is Verdict.BETTER) == wanted["cp_disjoint"]
+        assert drawn.first.value == pytest.approx(wanted["uma_lower_1_u_half"], rel=1e-9)
+        assert drawn.second.value == pytest.approx(wanted["uma_upper_2_u_half"], rel=1e-9)
+        assert (drawn.verdict is Verdict.BETTER) == wanted["uma_disjoint_u_half"]
+
+
+def test_a_seed_is_kept_and_repeats_the_bounds():
+    one, two = (stats.disjoint_optimal_bounds(Tally(4, 9), Tally(2, 9), rng=7) for _ in range(2))
+    assert one == two
+    assert one.seed == 7
+    assert one.first.draw != one.second.draw
+    with pytest.raises(TypeError, match="Chance enters this result"):
+        stats.disjoint_optimal_bounds(Tally(4, 9), Tally(2, 9))
+
+
+def rejection(method, n1, n2, level=0.05):
+    table = np.zeros((n1 + 1, n2 + 1), bool)
+    for a, b in itertools.product(range(n1 + 1), range(n2 + 1)):
+        table[a, b] = method(Tally(a, n1), Tally(b, n2)).p_value <= level
+    return table
+
+
+def pmf(n, p):
+    k = np.arange(n + 1)
+    ways = np.array([math.comb(n, j) for j in k], float)
+    return ways * p[:, None] ** k * (1.0 - p[:, None]) ** (n - k)
+
+
+def size(table, n1, n2):
+    return float(np.einsum("ti,ij,tj->t", pmf(n1, RATES), table.astype(float), pmf(n2, RATES)).max())
+
+
+EXACT = ["barnard", "barnard_unpooled", "boschloo", "boschloo_two_sided", "fisher"]
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize(("n1", "n2"), [(3, 3), (4, 7), (9, 8), (12, 5)])
+def test_the_size_never_exceeds_the_level(name, n1, n2):
+    assert size(rejection(getattr(stats, name), n1, n2), n1, n2) <= 0.05 + 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n1", range(1, 26))
+def test_the_size_never_exceeds_the_level_to_25(n1):
+    for n2 in range(n1, 26):
+        for name in ("barnard", "boschloo", "fisher"):
+            assert size(rejection(getattr(stats, name), n1, n2), n1, n2) <= 0.05 + 1e-12, (name, n2)
+
+
+@pytest.mark.parametrize("n", range(1, 26))
+def test_mcnemar_never_exceeds_the_level(n):
+    """Given the number of discordant pairs the chance of rejection is a sign test's; no mixture of those exceeds it."""
+    for m in range(n + 1):
+        rejected = sum(
+            math.comb(m, b) for b in range(m + 1) if stats.mcnemar(PairTally(n - m, b, m - b, 0)).p_value <= 0.05
+        )
+        assert rejected / 2**m <= 0.05
+
+
+def test_barnard_keeps_the_ties_that_rounding_loses():
+    # scipy 1.17 gives .00693 here; the mirrored table ties exactly and belongs to the tail
+    assert stats.barnard(Tally(9, 10), Tally(3, 10)).p_value == pytest.approx(0.00795555115, rel=1e-8)
+
+
+def test_scipy_agrees_where_it_is_right():
+    from scipy.stats import barnard_exact, boschloo_exact, fisher_exact
+
+    for first, second in [(Tally(14, 20), Tally(6, 23)), (Tally(30, 41), Tally(22, 37))]:
+        table = [[first.successes, second.successes], [first.failures, second.failures]]
+        assert stats.boschloo(first, second).p_value == pytest.approx(boschloo_exact(table).pvalue, abs=1e-6)
+        assert stats.barnard(first, second).p_value == pytest.approx(barnard_exact(table).pvalue, abs=1e-6)
+        assert stats.fisher(first, second).p_value == pytest.approx(fisher_exact(table).pvalue, rel=1e-9)
+
+
+def test_the_certified_maximum_bounds_a_fine_grid():
+    for first, second in [(Tally(14, 20), Tally(6, 23)), (Tally(3, 40), Tally(9, 35))]:
+        n1, n2, m = first.trials, second.trials, first.successes + second.successes
+        conditional = hypergeometric.pooled_at_least(n1, n2, first.successes, m)
+        peak = hypergeometric.supremum(conditional)
+        grid = (pmf(n1 + n2, np.linspace(0, 1, 4001)) @ conditional).max()
+        assert grid <= peak.high
+        assert peak.high - grid < 1e-6
+        assert peak.value == pytest.approx(grid, rel=1e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tallies(most=40), tallies(most=40))
+def test_swapping_the_policies_mirrors_the_intervals(first, second):
+    for method in (stats.newcombe, stats.miettinen_nurminen, stats.agresti_caffo):
+        one, other = method(first, second), method(second, first)
+        assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tallies(most=40), tallies(most=40))
+def test_swapping_the_policies_swaps_the_one_sided_p_values(first, second):
+    for name in (*EXACT, "pooled_score"):
+        one, other = getattr(stats, name)(first, second), getattr(stats, name)(second, first)
+        assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
+        assert one.first_better == pytest.approx(other.second_better, rel=1e-9)
+        assert 0.0 <= one.p_value <= 1.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(pair_tallies())
+def test_swapping_the_policies_mirrors_paired_results(pairs):
+    turned = PairTally(pairs.both, pairs.second_only, pairs.first_only, pairs.neither)
+    for method in (stats.tango, stats.newcombe_paired):
+        one, other = method(pairs), method(turned)
+        assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-12)
+        assert -1.0 <= one.low <= one.high <= 1.0
+    assert stats.mcnemar(pairs).p_value == stats.mcnemar(turned).p_value
+    assert stats.mcnemar(pairs).first_better == stats.mcnemar(turned).second_better
+
+
+@pytest.mark.parametrize(("first", "second"), [((0, 9), (0, 4)), ((9, 9), (4, 4)), ((1, 1), (1, 1))])
+def test_no_difference_has_p_1_and_never_nan(first, second):
+    for name in ("barnard", "barnard_unpooled", "boschloo", "fisher", "pooled_score", "miettinen_nurminen_score"):
+        assert getattr(stats, name)(Tally(*first), Tally(*second)).p_value == 1.0
+    for name in ("newcombe", "miettinen_nurminen", "agresti_caffo"):
+        found = getattr(stats, name)(Tally(*first), Tally(*second))
+        assert found.low <= 0.0 <= found.high
+        assert math.isfinite(found.width)
+
+
+def test_no_discordant_pair_has_p_1():
+    for pairs in (PairTally(0, 0, 0, 1), PairTally(7, 0, 0, 3)):
+        for name in ("mcnemar", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards"):
+            assert getattr(stats, name)(pairs).p_value == 1.0
+        assert "nothing speaks" in stats.mcnemar(pairs).notes[0]
+
+
+def test_large_counts_stay_finite():
+    pairs = PairTally(10**6, 10**5, 99_000, 10**6)
+    assert stats.mcnemar(pairs).p_value == pytest.approx(stats.mcnemar_chi2(pairs).p_value, rel=0.02)
+    first, second = Tally(700_000, 10**6), Tally(699_000, 10**6)
+    assert stats.newcombe(first, second).low == pytest.approx(stats.miettinen_nurminen(first, second).low, abs=1e-7)
+    assert stats.fisher(Tally(70, 100), Tally(650, 10_000)).p_value < 1e-30
+
+
+def test_tables_too_large_to_enumerate_are_refused():
+    for method in (stats.barnard, stats.boschloo, stats.barnard_unpooled, stats.boschloo_two_sided):
+        with pytest.raises(ValueError, match="must be small enough to enumerate all tables"):
+            method(Tally(1, 10_000), Tally(1, 10_000))
+
+
+def test_confidence_matters_and_is_checked():
+    for method in (stats.newcombe, stats.miettinen_nurminen, stats.agresti_caffo, stats.disjoint_bounds):
+        with pytest.raises(ValueError, match=r"Write 0\.95 for 95%"):
+            method(Tally(1, 2), Tally(1, 2), confidence=95)
+        assert method(Tally(4, 9), Tally(2, 9), confidence=0.8) != method(Tally(4, 9), Tally(2, 9))
+
+
+def test_results_come_back_from_a_dictionary():
+    for result in (
+        stats.barnard(Tally(4, 9), Tally(2, 9)),
+        stats.mcnemar(PairTally(1, 2, 3, 4)),
+        stats.disjoint_bounds(Tally(4, 9), Tally(2, 9)),
+        stats.newcombe(Tally(4, 9), Tally(2, 9)),
+    ):
+        assert type(result).from_dict(result.to_dict()) == result
