@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,6 +12,8 @@ import surefoot as sf
 from surefoot import Verdict
 from surefoot.analysis.changes import change
 from surefoot.analysis.measures import MANY, score_interval
+from surefoot.analysis.overviews import overview
+from surefoot.rollouts.given import GivenLetters
 
 
 def table(**columns) -> sf.Rollouts:
@@ -81,7 +85,7 @@ def test_shared_conditions_are_compared_as_pairs():
     rollouts = table(
         policy=["new"] * 6 + ["old"] * 6,
         condition=[str(i) for i in range(6)] * 2,
-        success=[1, 1, 1, 1, 0, 1] + [0, 0, 1, 0, 0, 1],
+        success=[1, 1, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1],
     )
     found = sf.compare(rollouts, "new", "old")
     assert found.gain == sf.stats.exact_paired_gain(sf.PairTally(2, 3, 0, 1))
@@ -189,3 +193,61 @@ def test_results_go_to_json_and_back():
     assert sf.Comparison.from_dict(found.to_dict()) == found
     ranking = sf.rank(streams(17, 8))
     assert sf.Ranking.from_dict(ranking.to_dict()) == ranking
+
+
+def test_policies_that_share_no_task_are_still_reported_and_it_is_said():
+    rows = [("a", "x", i < 18) for i in range(20)] + [("b", "y", i < 9) for i in range(20)]
+    rows += [("c", "x", i < 2) for i in range(20)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+    assert any("share no task" in note for note in sf.compare(table, "a", "b").notes)
+    found = overview(table)
+    assert {(one.first, one.second) for one in found.tasks} == {("a", "c")}
+    apart = overview(table.where(policy=["a", "b"]))
+    assert apart.tasks == ()
+
+
+def test_comparisons_come_best_first():
+    rows = [(name, i < k) for name, k in (("mid", 10), ("new", 19), ("old", 2)) for i in range(20)]
+    found = overview(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    assert [(one.first, one.second) for one in found.comparisons] == [("new", "mid"), ("new", "old"), ("mid", "old")]
+
+
+def test_more_clusters_not_more_rollouts_would_tell():
+    rows = [(name, c, (c + i) % k == 0) for name, k in (("new", 2), ("old", 3)) for c in range(8) for i in range(5)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "cluster", "success"], orient="row"))
+    found = sf.compare(table, "new", "old")
+    assert found.verdict is Verdict.UNDECIDED
+    assert "times as many clusters" in found.outlook
+
+
+def test_letters_that_the_file_carries_are_held_against_ours():
+    rows = [(name, task, i < k) for name, k in (("new", 13), ("old", 9)) for task in ("x", "y") for i in range(20)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+    theirs = GivenLetters("x", (("new", "a"), ("old", "b")), "a test of theirs")
+    same = GivenLetters("y", (("new", "a"), ("old", "a")), "a test of theirs")
+    found = overview(replace(table, letters=(theirs, same))).disagreements
+    assert [(one.task, one.theirs) for one in found] == [("x", True)]
+    assert "come from another test, a test of theirs" in str(found[0])
+    assert theirs.apart("new", "someone") is None
+
+
+def test_the_evidence_is_followed_only_when_the_order_is_recorded():
+    rows = [(name, n, level) for n in range(30) for name, level in (("new", 0.9), ("old", 0.2 + 0.02 * (n % 3)))]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "order", "score"], orient="row"))
+    curves = overview(table).curves
+    assert len(curves) == 1
+    assert curves[0].verdict is Verdict.BETTER
+    assert curves[0].evidence[-1] >= curves[0].threshold
+    assert "would have decided after" in str(curves[0])
+    assert overview(sf.read(table.polars().drop("order"))).curves == ()
+
+
+def test_what_is_known_of_judges_datasets_and_the_previous_run_is_kept():
+    frame = pl.DataFrame(
+        {"policy": ["a"] * 20, "success": [1] * 15 + [0] * 5, "judge": ["m1"] * 20, "dataset": ["v2"] * 20}
+    )
+    before = sf.read(frame.with_columns(success=pl.Series([1] * 5 + [0] * 15)))
+    found = overview(sf.read(frame), previous=before)
+    assert (found.judges, found.datasets) == (("m1",), ("v2",))
+    assert found.changes[0].verdict is Verdict.BETTER
+    assert found.previous == "another table"

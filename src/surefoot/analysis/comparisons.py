@@ -21,6 +21,8 @@ from surefoot.rollouts.table import Rollouts
 UNEQUAL = 0.01
 """Task mixes further apart than this (total variation) are compared task by task."""
 
+NO_COMMON_TASK = "The two share no task: this gain is one between tasks as much as between policies."
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Record):
@@ -158,7 +160,8 @@ def outlook(found: Comparison) -> str:
         return "The observed gain is within the margin; more rollouts at that gain would never show one."
     half = max(found.interval.high - found.interval.estimate, found.interval.estimate - found.interval.low)
     times = (half / gap) ** 2  # an interval narrows with the root of the number of rollouts
-    return f"About {times:.1f} times as many rollouts would tell, if the observed gain is the true one."
+    what = "clusters" if "cluster" in found.why else "rollouts"
+    return f"About {times:.1f} times as many {what} would tell, if the observed gain is the true one."
 
 
 def compare_tasks(
@@ -296,7 +299,9 @@ def _strata(
         for of, total in zip(found.values(), totals, strict=True)
     ]
     apart = sum(abs(mixes[0].get(task, 0.0) - mixes[1].get(task, 0.0)) for task in mixes[0] | mixes[1]) / 2
-    if apart <= UNEQUAL or not tasks:
+    if not tasks:
+        return None, (NO_COMMON_TASK,)
+    if apart <= UNEQUAL:
         return None, ()
     gain = stats.stratified_gain(
         {task: (found[first][task], found[second][task]) for task in tasks}, confidence=confidence, margin=margin

@@ -10,6 +10,7 @@ from surefoot import _check, stats
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
+from surefoot.core.tally import Tally
 from surefoot.rollouts.canon import small
 from surefoot.rollouts.table import Rollouts
 
@@ -29,6 +30,7 @@ class Measurement(Record):
         void: Rollouts declared not to count.
         success: The success rate; None when no success is known.
         score: The mean score; None when there are no scores.
+        tally: Successes among rollouts with a known success; None when there are none.
     """
 
     policy: str
@@ -37,6 +39,7 @@ class Measurement(Record):
     void: int
     success: Interval | None
     score: Interval | None
+    tally: Tally | None = None
 
     def of(self, measure: Measure) -> Interval | None:
         """The interval of one of the two."""
@@ -118,6 +121,7 @@ def measure(rollouts: Rollouts, *, by_task: bool = False, confidence: float = 0.
                 void=group.void,
                 success=success_rate(only, confidence=confidence) if group.outcomes else None,
                 score=mean_score(only, confidence=confidence) if group.scored else None,
+                tally=group.tally if group.outcomes else None,
             )
         )
     return tuple(found)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot import _check, stats
+from surefoot.analysis.agreements import Disagreement, disagreements
+from surefoot.analysis.changes import change
 from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
+from surefoot.analysis.evidences import EvidenceCurve, evidence_curves
 from surefoot.analysis.measures import Measure, Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
 from surefoot.core.bands import Band
@@ -37,6 +40,13 @@ class Overview(Record):
         bands: The worst-case distribution of each policy's score, when there are scores.
         audit: What the data cannot support.
         notes: What was guessed on reading.
+        datasets: The datasets, where the table names them.
+        judges: Who or what judged the outcomes, where the table says so.
+        previous: Where the previous run came from; empty without one.
+        changes: Each policy that is in both runs, now against then, all holding together.
+        curves: How the evidence between two policies grew; empty when the order is not known.
+        replayed: What a reader must know of those curves.
+        disagreements: Where letters that the file carries say otherwise.
     """
 
     source: str
@@ -53,6 +63,13 @@ class Overview(Record):
     bands: tuple[Band, ...]
     audit: Audit
     notes: tuple[str, ...]
+    datasets: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    previous: str = ""
+    changes: tuple[Comparison, ...] = ()
+    curves: tuple[EvidenceCurve, ...] = ()
+    replayed: tuple[str, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
 
     def __str__(self) -> str:
         lines = [str(one) for one in self.policies] + [str(one) for one in self.comparisons]
@@ -67,6 +84,7 @@ def overview(
     margin: float = 0.0,
     first: str | None = None,
     second: str | None = None,
+    previous: Rollouts | None = None,
     progress: Progress | None = None,
 ) -> Overview:
     """What do these data support? Everything a report shows.
@@ -78,7 +96,11 @@ def overview(
         margin: A gain that would not matter.
         first: The policy that the comparison by task is about; the best one when not said.
         second: The policy it is compared with; the next best when not said.
+        previous: A previous run, to show what changed since.
         progress: Called with pairs done and pairs in all.
+
+    Raises:
+        DataError: The previous run shares no policy with this one, or was scored on another range.
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     what = chosen(rollouts, measure_of)
@@ -88,7 +110,17 @@ def overview(
     if len(found) > 1:
         comparisons = all_pairs(rollouts, measure=what, confidence=confidence, margin=margin, progress=progress)
     several = len(rollouts.tasks) > 1
-    leading = [name for name in (first, second) if name] or [one.policy for one in best[:2]]
+    leading = [name for name in (first, second) if name] or _leading(rollouts, [one.policy for one in best])
+    tasks: tuple[Comparison, ...] = ()
+    if several and len(leading) == 2:
+        tasks = compare_tasks(rollouts, *leading, measure=what, confidence=confidence, margin=margin)
+    curves: tuple[EvidenceCurve, ...] = ()
+    replayed: tuple[str, ...] = ()
+    if len(found) == 2 and len(leading) == 2:
+        curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
+    changes: tuple[Comparison, ...] = ()
+    if previous is not None:
+        changes = change(rollouts, previous, measure=what, confidence=confidence, margin=margin)
     return Overview(
         source=rollouts.source,
         fingerprint=rollouts.hash,
@@ -100,13 +132,28 @@ def overview(
         cells=measure(rollouts, by_task=True, confidence=confidence) if several else (),
         comparisons=comparisons,
         ranking=ranking_of(comparisons) if comparisons else None,
-        tasks=compare_tasks(rollouts, *leading, measure=what, confidence=confidence, margin=margin)
-        if several and len(leading) == 2
-        else (),
+        tasks=tasks,
         bands=_bands(rollouts, best, confidence),
         audit=audit(rollouts),
         notes=rollouts.notes,
+        datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
+        judges=rollouts.names("judge") if "judge" in rollouts.columns else (),
+        previous=(previous.source or "another table") if previous is not None else "",
+        changes=changes,
+        curves=curves,
+        replayed=replayed,
+        disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
     )
+
+
+def _leading(rollouts: Rollouts, best: list[str]) -> list[str]:
+    """The best policy and the next best that shares a task with it: two can be compared task by task."""
+    if len(rollouts.tasks) < 2:
+        return best[:2]
+    ran: dict[str, set[str | None]] = {}
+    for group in rollouts.summary(by=("policy", "task")):
+        ran.setdefault(str(group.key[0]), set()).add(group.key[1])
+    return next(([best[0], name] for name in best[1:] if ran[best[0]] & ran[name] - {None}), [])
 
 
 def _level(one: Measurement, what: Measure) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import combinations
 
@@ -59,7 +59,7 @@ def all_pairs(
     margin: float = 0.0,
     progress: Progress | None = None,
 ) -> tuple[Comparison, ...]:
-    """Every pair of policies compared, higher estimate first, all holding together at `confidence`."""
+    """Every pair of policies compared, higher estimate first and best pairs first, all holding together."""
     confidence = _check.confidence(confidence)
     names = rollouts.policies
     if len(names) < 2:
@@ -76,14 +76,13 @@ def all_pairs(
         found.append(family_member(one, len(pairs), confidence))
         if progress is not None:
             progress(done, len(pairs))
-    return tuple(found)
+    levels = _levels(found)
+    return tuple(sorted(found, key=lambda one: [(-levels[name], name) for name in (one.first, one.second)]))
 
 
 def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
     """The ranking that comparisons of all pairs amount to."""
-    levels: dict[str, float] = {}
-    for one in comparisons:
-        levels[one.first], levels[one.second] = one.of_first.estimate, one.of_second.estimate
+    levels = _levels(comparisons)
     names = tuple(sorted(levels, key=lambda name: (-levels[name], name)))
     pairs = tuple((one.first, one.second) for one in comparisons)
     verdicts = [one.verdict for one in comparisons]
@@ -98,3 +97,11 @@ def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
         confidence=comparisons[0].gain.confidence,
         policies=(),
     )
+
+
+def _levels(comparisons: Iterable[Comparison]) -> dict[str, float]:
+    """Each policy's own rate or mean score."""
+    levels: dict[str, float] = {}
+    for one in comparisons:
+        levels[one.first], levels[one.second] = one.of_first.estimate, one.of_second.estimate
+    return levels

@@ -31,7 +31,7 @@ def markdown(report: Report) -> str:
     said, study = list(answers.overview_answer(found)), report.study
     if study is not None and study.finding is not None:
         said = study_pages.study_answers(study, study.finding)
-    lines = [f"# {_md(report.title)}", "", pages.facts(found), "", f"**{_md(said[0])}**", ""]
+    lines = [f"# {_md(report.title)}", "", _md(pages.facts(found)), "", f"**{_md(said[0])}**", ""]
     lines += [f"{_md(line)}\n" for line in said[1:]]
     lines += [
         f"> **{_md(one.about)}.** {_md(f'{one.says} {one.threatens} {one.remedy}')}\n" for one in found.audit.findings
@@ -86,7 +86,8 @@ def _md_table(header: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def _md(text: str) -> str:
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text).replace("\n", " ")
+    plain = re.sub(r"([\\`*_\[\]|#])", r"\\\1", text.replace("&", "&amp;")).replace("\n", " ")
+    return plain.replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _tex(text: str) -> str:

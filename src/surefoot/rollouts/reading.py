@@ -183,6 +183,7 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
         findings=tuple(findings),
         ordered=all(sheet.ordered for _, sheet in sheets),
         files=tuple(str(file.path) for file, _ in sheets),
+        letters=tuple(letters for _, sheet in sheets for letters in sheet.letters),
     )
 
 

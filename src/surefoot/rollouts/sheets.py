@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import DataError
 from surefoot.rollouts.findings import Finding
+from surefoot.rollouts.given import GivenLetters
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,6 +29,7 @@ class Sheet:
         aggregate: Whether rows were rebuilt from counts, so that they repeat what per-rollout files may also hold.
         low: The least score the format allows, when it says so.
         high: The greatest score the format allows, when it says so.
+        letters: The letters that the file carries, from its authors' own test.
     """
 
     frame: pl.LazyFrame
@@ -39,6 +41,7 @@ class Sheet:
     aggregate: bool = False
     low: float | None = None
     high: float | None = None
+    letters: tuple[GivenLetters, ...] = ()
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]], source: str) -> pl.LazyFrame:

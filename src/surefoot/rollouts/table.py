@@ -14,6 +14,7 @@ from surefoot.errors import DataError
 from surefoot.rollouts.canon import small
 from surefoot.rollouts.columns import COLUMNS, NUMBERS, PAIR_KEYS, TEXT, WHOLE
 from surefoot.rollouts.findings import Finding
+from surefoot.rollouts.given import GivenLetters
 from surefoot.rollouts.summaries import Group, merged, summarise
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Rollouts:
         collected: How environments were met, when declared.
         ordered: Whether rows are in the order they were run; a table of counts is not.
         files: Paths of the files, for the hash.
+        letters: Letters that the files carry, from their authors' own tests.
 
     Example:
         >>> import polars as pl
@@ -64,6 +66,7 @@ class Rollouts:
     collected: Collected | None = None
     ordered: bool = True
     files: tuple[str, ...] = field(default=(), repr=False)
+    letters: tuple[GivenLetters, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if not _check.real(self.low, "low") < _check.real(self.high, "high"):

@@ -7,11 +7,13 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.rollouts.findings import Finding, own_total
+from surefoot.rollouts.given import GivenLetters
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
 from surefoot.rollouts.texts import csv_rows
 
 SUCCESS, PROGRESS = "Success/Failure", "Task_Progress_Results"
+THEIRS = "the authors' sequential test"
 TRUTH = {"True": 1.0, "False": 0.0}
 
 
@@ -28,11 +30,14 @@ def load(head: Head) -> Sheet:
     findings: list[Finding] = []
     sums: dict[tuple[str | None, str], list[float]] = {}
     whole: list[tuple[int, tuple[str | None, str], list[float]]] = []
+    letters: dict[tuple[str | None, str | None], dict[str, str]] = {}
     for row, cells in table:
         values = _list(cells[source], source, head.name, row)
         findings += _totals(cells, values, f"{head.name}, row {row}", head.name, row)
         policy = " ".join(filter(None, (cells["Method"], cells.get("Fraction"))))
         group = (cells.get("Panel"), policy)
+        if cells.get("CLD_Letter"):
+            letters.setdefault((cells.get("Panel"), cells["Task"]), {})[policy] = str(cells["CLD_Letter"])
         if (cells["Task"] or "").startswith("Aggregate"):
             whole.append((row, group, values))
             continue
@@ -49,7 +54,22 @@ def load(head: Head) -> Sheet:
     left = sum(group in sums for _, group, _ in whole)
     if left:
         notes.append(f"{left} aggregate rows are left out: they repeat the tasks laid end to end.")
-    return Sheet(frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings))
+    given = tuple(GivenLetters(task, tuple(of.items()), THEIRS) for task, of in _by_task(letters).items())
+    return Sheet(frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings), letters=given)
+
+
+def _by_task(letters: dict[tuple[str | None, str | None], dict[str, str]]) -> dict[str | None, dict[str, str]]:
+    """The letters of each task, and of all together when the table has one panel; a task in two panels has none."""
+    panels = {panel for panel, _ in letters}
+    told = [task for _, task in letters]
+    found: dict[str | None, dict[str, str]] = {}
+    for (_, task), of in letters.items():
+        if (task or "").startswith("Aggregate"):
+            if len(panels) == 1:
+                found[None] = of
+        elif told.count(task) == 1:
+            found[task] = of
+    return found
 
 
 def _list(cell: str | None, column: str, source: str, row: int) -> list[float]:
