@@ -1,0 +1,145 @@
+"""A server killed at any moment: every acknowledged result is there exactly once, and the verdict is the replay's."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import surefoot as sf
+from surefoot.console.tokens import Tokens
+from surefoot.study.studies import Study
+from tests.consoles import free_port, reachable
+from tests.studies import plan
+
+RESULTS = 500
+
+
+class Server:
+    """`surefoot study serve` as a program of its own, killed by a thread at random moments while it works."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        self.study, self.tokens_file = address, folder / f"{secrets.token_hex(4)}.json"
+        self.tokens, self.port = Tokens.kept(self.tokens_file), free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.kills = 0
+        self.start()
+
+    def start(self) -> None:
+        words = ["-m", "surefoot", "study", "serve", self.study, "--port", str(self.port), "--tokens", self.tokens_file]
+        self.process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.kills += 1
+        self.start()
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def post(server: Server, results: int, seed: int) -> dict[int, bool]:
+    """Post so many results through the kills; what was acknowledged, by turn."""
+    client = sf.Client(server.url, server.tokens.runner, holder="arm", patience=120)
+    rng, kept = random.Random(seed), {}
+    while len(kept) < results and (turn := client.next_turn()) is not None:
+        outcome = rng.random() < 0.5
+        client.record(turn, outcome)
+        assert turn.number not in kept
+        kept[turn.number] = outcome
+    return kept
+
+
+def killed(address: str, folder: Path, *, results: int, kills: int, seed: int) -> None:
+    """One study, so many results, so many kills at moments that the seed draws."""
+    Study.create(plan(horizon=2 * results, rule="mixture"), address)
+    server, rng = Server(address, folder), random.Random(seed)
+    done = threading.Event()
+
+    def assassin() -> None:
+        reachable(server.url, 60.0)
+        for _ in range(kills):
+            if done.wait(rng.uniform(0.05, 1.2)):
+                return
+            server.kill()
+            reachable(server.url, 60.0)
+            done.wait(rng.uniform(0.0, 0.3))
+
+    thread = threading.Thread(target=assassin)
+    try:
+        thread.start()
+        kept = post(server, results, seed)
+    finally:
+        done.set()
+        thread.join(90)
+        server.close()
+    assert server.kills > 0
+    study = Study.open(address)
+    recorded = Counter(event.body["turn"] for event in study.fold.history if event.kind == "recorded")
+    assert set(recorded.values()) == {1}
+    assert {turn: bool(result.score) for turn, result in study.fold.results.items()} == kept
+    found = sf.verify(address)
+    assert found.sound, found.faults
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request, tmp_path):
+    return str(tmp_path / "study.db") if request.param == "sqlite" else request.getfixturevalue("postgres").address()
+
+
+def test_a_killed_server_loses_and_doubles_nothing(address, tmp_path):
+    killed(address, tmp_path, results=120, kills=3, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("repetition", range(200))
+def test_a_server_killed_while_500_results_are_posted(address, tmp_path, repetition):
+    killed(address, tmp_path, results=RESULTS, kills=4, seed=repetition)
+
+
+WORKER = """
+import random, sys
+from surefoot import Study
+study, rng = Study.open(sys.argv[1]), random.Random(int(sys.argv[2]))
+while (turn := study.next_turn()) is not None:
+    outcome = rng.random() < 0.5
+    study.record(turn, outcome)
+    print(turn.number, int(outcome), flush=True)
+"""
+
+
+def test_a_killed_script_loses_and_doubles_nothing(address):
+    """Without a server: the script itself dies, and the next one takes over at once."""
+    Study.create(plan(horizon=400, rule="mixture"), address)
+    rng, kept = random.Random(7), {}
+    for life in range(4):
+        words = [sys.executable, "-c", WORKER, address, str(life)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            until = None
+            for line in process.stdout:
+                until = until or time.monotonic() + rng.uniform(0.05, 0.4)
+                number, outcome = map(int, line.split())
+                assert number not in kept
+                kept[number] = bool(outcome)
+                if time.monotonic() > until:
+                    process.send_signal(signal.SIGKILL)
+                    break
+            kept.update(
+                (int(n), o == "1") for n, o in (line.split() for line in process.stdout if line.count(" ") == 1)
+            )
+    study = Study.open(address)
+    results = {turn: bool(result.score) for turn, result in study.fold.results.items()}
+    assert kept.items() <= results.items()
+    assert len(results) - len(kept) <= 4  # kept by the store, killed before it could say so: at most one a life
+    assert sorted(results) == list(range(1, len(results) + 1))
+    assert sf.verify(address).sound
