@@ -258,13 +258,13 @@ def test_exact_paired_binary_reaches_its_figures(horizon, power, pairs):
 
 
 def test_the_copula_is_that_of_the_bivariate_normal():
-    from scipy.stats import multivariate_normal, norm
+    def both(*rates: float) -> float:
+        return float(priors.copula(*(np.array([rate]) for rate in rates))[0])
 
-    for first, second in [(0.75, 0.6), (0.95, 0.85), (0.4, 0.9)]:
-        ends = [norm.ppf(first), norm.ppf(second)]
-        known = multivariate_normal.cdf(ends, cov=[[1.0, 0.6], [0.6, 1.0]])
-        assert priors.copula(*(np.array([x]) for x in (first, second, 0.6)))[0] == pytest.approx(known, abs=1e-6)
-    assert priors.copula(*(np.array([x]) for x in (0.7, 0.2, 0.0)))[0] == pytest.approx(0.14, abs=1e-12)
+    assert both(0.5, 0.5, 0.6) == pytest.approx(0.25 + math.asin(0.6) / (2 * math.pi), abs=1e-13)  # Sheppard (1899)
+    assert both(0.7, 0.2, 0.0) == pytest.approx(0.14, abs=1e-12)
+    assert both(0.95, 0.85, 0.6) == pytest.approx(both(0.85, 0.95, 0.6), abs=1e-12)
+    assert both(0.95, 0.85, 0.6) == pytest.approx(0.8297088, abs=1e-6)  # scipy.stats.multivariate_normal.cdf
 
 
 def test_both_directions_at_95_percent_within_100_pairs():
