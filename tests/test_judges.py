@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import bdtr, betaincinv, stdtrit
+from scipy.special import bdtr, betainc, betaincinv, stdtrit
 
 from surefoot import Scores, Tally
 from surefoot.core.record import Record
@@ -77,15 +77,34 @@ def test_melding_is_what_drawing_the_bounds_gives():
     assert found == pytest.approx(drawn, abs=6e-4)
 
 
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999, 0.999999])
+def test_the_error_of_the_low_end_is_the_one_asked_for(confidence):
+    """The same double integral by the trapezoidal rule in the log odds, far into both tails."""
+    s = np.linspace(-40.0, 40.0, 801)
+    levels = 1.0 / (1.0 + np.exp(-s))
+    weights = 0.1 * levels / (1.0 + np.exp(s))
+    hit, alarm = betaincinv(96, 5, levels), betaincinv(11, 90, levels)  # upper bounds of 95/100 and 10/100
+    low = judge_corrected_rate(Tally(290, 400), Calibration(95, 5, 10, 90), confidence=confidence).interval.low
+    missed = betainc(290, 111, low * hit[:, None] + (1.0 - low) * alarm)  # lower bounds of 290/400
+    assert weights @ missed @ weights == pytest.approx((1.0 - confidence) / 2.0, rel=2e-3)
+
+
 def test_bound_quantiles_are_clopper_pearson_bounds():
     levels = melding._nodes()[0]
     for k, n in ((0, 5), (3, 5), (5, 5), (0, 0)):
         low, high = melding.bound_quantiles(k, n, upper=False), melding.bound_quantiles(k, n, upper=True)
-        assert low == pytest.approx(np.zeros(32) if k == 0 else betaincinv(k, n - k + 1, levels))
-        assert high == pytest.approx(np.ones(32) if k == n else betaincinv(k + 1, n - k, levels))
+        assert low == pytest.approx(np.zeros(len(levels)) if k == 0 else betaincinv(k, n - k + 1, levels))
+        assert high == pytest.approx(np.ones(len(levels)) if k == n else betaincinv(k + 1, n - k, levels))
 
 
 # --- What the calibration can and cannot show
+
+
+def test_a_pass_rate_that_no_rate_explains_is_named():
+    found = judge_corrected_rate(Tally(400, 400), Calibration(50, 50, 0, 100))
+    assert (found.interval.low, found.interval.high, found.raw) == (0.0, 1.0, 2.0)
+    assert "No rate explains" in found.interval.notes[0]
+    assert judge_corrected_rate(Tally(200, 400), Calibration(50, 50, 0, 100)).interval.notes == ()
 
 
 def test_a_calibration_that_shows_nothing_gives_the_whole_range():

@@ -2,8 +2,8 @@
 
 The Clopper-Pearson bounds of a rate at every level are the quantiles of two beta variables, one for lower and one for
 upper bounds. A function of several rates, monotone in each, gets a bound from the joint draw of the variables that
-push it the same way (melding; Fay, Proschan and Brittain 2015). Expectations are taken over equal-probability nodes,
-so nothing here is random.
+push it the same way (melding; Fay, Proschan and Brittain 2015). Expectations are taken over fixed nodes, so nothing
+here is random; the nodes reach as far into the tails as the error that is asked about.
 """
 
 from __future__ import annotations
@@ -21,19 +21,23 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-NODES = 32
+USUAL = 0.025
+"""The error on each side of a 95% interval."""
 
 
 @cache
-def _nodes() -> tuple[Floats, Floats]:
-    """Gauss-Legendre nodes and weights on [0, 1]."""
-    x, w = np.polynomial.legendre.leggauss(NODES)
-    return (x + 1.0) / 2.0, w / 2.0
+def _nodes(tail: float = USUAL) -> tuple[Floats, Floats]:
+    """Levels in (0, 1) and their weights: Gauss-Legendre in the log odds, out to levels far rarer than `tail`."""
+    reach = np.log(1.0 / tail) + 8.0
+    x, w = np.polynomial.legendre.leggauss(4 * int(np.ceil(reach)))
+    levels: Floats = special.expit(reach * x)
+    weights: Floats = reach * w * levels * (1.0 - levels)
+    return levels, weights / weights.sum()
 
 
-def bound_quantiles(k: ArrayLike, n: ArrayLike, upper: bool) -> Floats:
+def bound_quantiles(k: ArrayLike, n: ArrayLike, upper: bool, tail: float = USUAL) -> Floats:
     """Lower or upper exact bounds of a rate at the levels of the nodes, in a new last axis; no data, no bound."""
-    levels, _ = _nodes()
+    levels, _ = _nodes(tail)
     k, n = np.asarray(k, float)[..., None], np.asarray(n, float)[..., None]
     a, b = (k + 1.0, n - k) if upper else (k, n - k + 1.0)
     edge = b == 0.0 if upper else a == 0.0
@@ -53,9 +57,9 @@ def bound_cdf(x: Floats, k: ArrayLike, n: ArrayLike, upper: bool) -> Floats:
     return np.where(edge, at_edge.astype(float), inner)
 
 
-def _expect(values: Floats) -> Floats:
+def _expect(values: Floats, tail: float) -> Floats:
     """Mean over the last two axes, the nodes of two variables."""
-    _, weights = _nodes()
+    _, weights = _nodes(tail)
     return np.asarray(np.einsum("...ij,i,j->...", values, weights, weights))
 
 
@@ -65,6 +69,7 @@ def mixture_error(
     hit: tuple[ArrayLike, ArrayLike],
     alarm: tuple[ArrayLike, ArrayLike],
     above: bool,
+    tail: float = USUAL,
 ) -> Floats:
     """The error at which `rate` would be the bound, when judged = rate * hit + (1 - rate) * alarm.
 
@@ -74,21 +79,24 @@ def mixture_error(
         hit: Passes and total of the judge on true successes.
         alarm: Passes and total of the judge on true failures.
         above: Whether the rate is tried as a lower bound; else as an upper one.
+        tail: The error that the answer will be compared with; errors far below it are not resolved.
     """
     rate = np.asarray(rate, float)
-    hits = bound_quantiles(*hit, upper=above)[..., :, None]
-    alarms = bound_quantiles(*alarm, upper=above)[..., None, :]
+    hits = bound_quantiles(*hit, upper=above, tail=tail)[..., :, None]
+    alarms = bound_quantiles(*alarm, upper=above, tail=tail)[..., None, :]
     t = rate[..., None, None]
     k, n = (np.asarray(part, float)[..., None, None] for part in judged)
     below = bound_cdf(t * hits + (1.0 - t) * alarms, k, n, upper=not above)
-    return _expect(below if above else 1.0 - below)
+    return _expect(below if above else 1.0 - below, tail)
 
 
-def order_error(larger: tuple[ArrayLike, ArrayLike], smaller: tuple[ArrayLike, ArrayLike]) -> Floats:
+def order_error(
+    larger: tuple[ArrayLike, ArrayLike], smaller: tuple[ArrayLike, ArrayLike], tail: float = USUAL
+) -> Floats:
     """The error at which it could no longer be said that the first rate is above the second."""
-    _, weights = _nodes()
+    _, weights = _nodes(tail)
     k, n = (np.asarray(part, float)[..., None] for part in larger)
-    below = bound_cdf(bound_quantiles(*smaller, upper=True), k, n, upper=False)
+    below = bound_cdf(bound_quantiles(*smaller, upper=True, tail=tail), k, n, upper=False)
     return np.asarray(np.einsum("...i,i->...", below, weights))
 
 
@@ -98,6 +106,7 @@ def strata_error(
     inside: tuple[ArrayLike, ArrayLike],
     outside: tuple[ArrayLike, ArrayLike],
     above: bool,
+    tail: float = USUAL,
 ) -> Floats:
     """The error at which `rate` would be the bound, when rate = share * inside + (1 - share) * outside.
 
@@ -107,10 +116,11 @@ def strata_error(
         inside: True successes and total among labelled items that the judge passed.
         outside: The same among labelled items that the judge failed.
         above: Whether the rate is tried as a lower bound; else as an upper one.
+        tail: The error that the answer will be compared with; errors far below it are not resolved.
     """
     rate = np.asarray(rate, float)[..., None, None]
-    v = bound_quantiles(*inside, upper=not above)[..., :, None]
-    w = bound_quantiles(*outside, upper=not above)[..., None, :]
+    v = bound_quantiles(*inside, upper=not above, tail=tail)[..., :, None]
+    w = bound_quantiles(*outside, upper=not above, tail=tail)[..., None, :]
     k, n = (np.asarray(part, float)[..., None, None] for part in share)
     apart = v - w
     with np.errstate(all="ignore"):
@@ -118,11 +128,11 @@ def strata_error(
     # the share is taken from the side that moves the rate the same way as the other two
     rising, falling = bound_cdf(level, k, n, upper=not above), bound_cdf(level, k, n, upper=above)
     below = np.where(apart > 0.0, rising, np.where(apart < 0.0, 1.0 - falling, (w <= rate).astype(float)))
-    return _expect(below if above else 1.0 - below)
+    return _expect(below if above else 1.0 - below, tail)
 
 
 def farthest(errors: Callable[[Floats], Floats], tail: float, upward: bool) -> float:
-    """The candidate in [0, 1] farthest down (or up) whose error is above the tail; the edge when none is refused.
+    """The candidate in [0, 1] farthest down (or up) whose error is above the tail; the edge when all are refused.
 
     Scanned from the edge, so that nothing beyond is overlooked; to 1e-12, on the wide side.
     """

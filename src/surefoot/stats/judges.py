@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from surefoot import _check
 from surefoot.core.interval import Interval
@@ -15,6 +16,11 @@ CALIBRATED = "The judge errs on the judged items as often as on the calibration 
 HUMANS = "The human labels are the truth."
 SAFE = "Coverage was at least the confidence in every simulation; it carries the uncertainty of the calibration."
 DRAWN = "The labelled items are a random sample of all judged items."
+OUTSIDE = (
+    "No rate explains the judge's pass rate with this calibration: it may err differently on these items. Label some."
+)
+
+Counts = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,7 @@ class JudgedRate(Record):
     standard_error: float | None
 
     def __str__(self) -> str:
-        said = f"the judge said {100 * self.judged.rate:.1f}%, {self.calibration.labels:,} items were labelled"
+        said = f"the judge said {100 * self.judged.rate:.1f}%, {_items(self.calibration.labels)} labelled"
         return f"{str(self.interval).removesuffix('.')}; {said}."
 
 
@@ -118,7 +124,7 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
         >>> from surefoot.stats import Calibration, judge_corrected_rate
         >>> found = judge_corrected_rate(Tally(290, 400), Calibration(95, 5, 10, 90))
         >>> print(found)
-        73.5% [66.4%, 81.7%] n=400 (95% melded Rogan-Gladen interval); the judge said 72.5%, 200 items were labelled.
+        73.5% [66.3%, 81.7%] n=400 (95% melded Rogan-Gladen interval); the judge said 72.5%, 200 items were labelled.
 
     Reference:
         Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test"; Fay, Proschan and
@@ -132,11 +138,12 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
     both = (judged.successes, judged.trials)
     low, high = 0.0, 1.0
     notes: tuple[str, ...] = ()
-    if float(melding.order_error(hit, alarm)) > each:
+    if float(melding.order_error(hit, alarm, each)) > each:
         notes = ("The calibration does not show a judge better than chance: label more items.",)
     else:
-        low = melding.farthest(lambda t: melding.mixture_error(t, both, hit, alarm, above=True), each, upward=False)
-        high = melding.farthest(lambda t: melding.mixture_error(t, both, hit, alarm, above=False), each, upward=True)
+        low, high = _melded(melding.mixture_error, both, hit, alarm, each)
+    if (low, high) == (0.0, 1.0) and raw is not None and not 0.0 <= raw <= 1.0:
+        notes += (OUTSIDE,)
     if raw is None:
         lacks = "success" if not calibration.successes else "failure"
         notes += (f"The calibration holds no true {lacks}: the estimate is the judge's own rate.",)
@@ -212,8 +219,7 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
     passed = (labelled.true_pass, labelled.true_pass + labelled.false_pass)
     failed = (labelled.false_fail, labelled.false_fail + labelled.true_fail)
     share = (judged.successes + passed[1], judged.trials + labelled.labels)
-    low = melding.farthest(lambda t: melding.strata_error(t, share, passed, failed, above=True), each, upward=False)
-    high = melding.farthest(lambda t: melding.strata_error(t, share, passed, failed, above=False), each, upward=True)
+    low, high = _melded(melding.strata_error, share, passed, failed, each)
     human = labelled.successes / labelled.labels
     inside = passed[0] / passed[1] if passed[1] else human
     outside = failed[0] / failed[1] if failed[1] else human
@@ -252,6 +258,16 @@ def _corrected(judged: Tally, calibration: Calibration) -> tuple[float | None, f
     return _delta(judged.rate, spec, sens, (judged.trials, calibration.failures, calibration.successes))
 
 
+def _melded(error: Callable[..., Any], one: Counts, two: Counts, three: Counts, tail: float) -> tuple[float, float]:
+    """Both ends: the candidates farthest out whose error, melded from the three counts, is still above the tail."""
+    from surefoot.numerics import melding
+
+    def end(above: bool) -> float:
+        return melding.farthest(lambda t: error(t, one, two, three, above=above, tail=tail), tail, upward=not above)
+
+    return end(True), end(False)
+
+
 def _delta(rate: float, spec: float, sens: float, sizes: tuple[float, float, float]) -> tuple[float, float]:
     power = sens + spec - 1.0
     theta = (rate + spec - 1.0) / power
@@ -280,6 +296,10 @@ def _interval(
         notes=notes,
         data=(judged, calibration),
     )
+
+
+def _items(count: int) -> str:
+    return "1 item was" if count == 1 else f"{count:,} items were"
 
 
 def _label(value: object) -> int:
