@@ -51,11 +51,17 @@ def study(path: Path, **changes: Any) -> Study:
 class Console:
     """A study, its tokens and a client that speaks to it in this process."""
 
-    study: Study
+    made: Study
     tokens: Tokens = field(default_factory=Tokens.fresh)
 
     def __post_init__(self) -> None:
-        self.app = create_app(self.study, self.tokens)
+        self.app = create_app(self.made, self.tokens)
+
+    @property
+    def study(self) -> Study:
+        """The study, with all that was done through the console."""
+        self.made.refresh()
+        return self.made
 
     def bearer(self, role: str = "runner", name: str = "") -> dict[str, str]:
         headers = {"Authorization": f"Bearer {getattr(self.tokens, role)}"}

@@ -43,6 +43,7 @@ def test_a_simulated_study_stops_by_itself(tmp_path):
         assert owner.unblind(reason="decided")["verdict"] == "better"
         assert owner.results()["verdict"] == "better"
         assert client.plan()["policies"] == ["new", "old"]
+    opened.refresh()
     assert opened.verdict is sf.Verdict.BETTER
 
 

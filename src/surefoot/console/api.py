@@ -180,10 +180,10 @@ class Api:
             yield "retry: 2000\n\n"
             told, quiet = -1, 0.0
             while not self.desk.closing and not await request.is_disconnected():
-                message = await self._message(told)
-                if message is not None:
-                    told, quiet = self.desk.version, 0.0
-                    yield message
+                status = await self._news_since(told)
+                if status is not None:
+                    told, quiet = status["version"], 0.0
+                    yield f"id: {told}\nevent: status\ndata: {json.dumps(status)}\n\n"
                 elif quiet >= SIGN_OF_LIFE:
                     quiet = 0.0
                     yield ": still here\n\n"
@@ -192,13 +192,12 @@ class Api:
         finally:
             self._listeners -= 1
 
-    async def _message(self, told: int) -> str | None:
-        """What a listener that knows version `told` has to hear."""
+    async def _news_since(self, told: int) -> dict[str, Any] | None:
+        """The status, if the log has grown since version `told`."""
         try:
-            await self.desk.ask(self.desk.look)
-            if self.desk.version == told:
-                return None
-            status: dict[str, Any] = await self.desk.ask(self.desk.status)
+            if self.desk.version == told and self.desk.due:
+                await self.desk.ask(self.desk.look)
+            status = await self.desk.ask(self.desk.status) if self.desk.version != told else None
         except Refusal:  # the store is away for a moment: say nothing, look again
             return None
-        return f"id: {status['version']}\nevent: status\ndata: {json.dumps(status)}\n\n"
+        return None if status is None or status["version"] == told else status

@@ -1,8 +1,7 @@
 """What may be asked of a study from outside, and what is answered while it is blinded?
 
-One desk serves one study: requests are carried out one at a time by one thread, so that devices never race each other
-inside a server. This is the only file of the console that reads a study's fold, and so the only one that must keep
-policies and outcomes back.
+This is the only file of the console that reads a study's fold, and so the only one that must keep policies and outcomes
+back.
 """
 
 from __future__ import annotations
@@ -10,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from surefoot.console.figures import Live, live_of
+from surefoot.console.gathering import Gathering
 from surefoot.console.refusals import Refusal
 from surefoot.console.tokens import Session
+from surefoot.console.turnstiles import Turnstile
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError, StudyError
 from surefoot.study.folds import Fold, summary_of
@@ -32,30 +32,40 @@ FRESH = 1.0
 
 
 class Desk:
-    """A study, asked one thing at a time."""
+    """A study, asked one thing after another."""
 
     def __init__(self, study: Study) -> None:
-        """Serve a study that is open."""
-        self._study = study
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="surefoot-desk")
+        """Serve a study; the desk reads the log by itself, so refresh `study` to see what was done here."""
+        self._store = Gathering(study.store)
+        self._study = Study.open(self._store)
+        self._lost = False
+        self._turnstile = Turnstile(self._store, self._answer, self._forget)
         self._refreshed = 0.0
         self._live: tuple[int, Live] | None = None
         self._report: tuple[int, str] | None = None
         self._writing = asyncio.Lock()
         self.closing = False  # listeners look at it, so that a server can stop while pages listen
-        started = study.fold.history[0].body
-        self.id = str(started["seed_hash"])[:16]
+        self.id = str(study.fold.history[0].body["seed_hash"])[:16]
 
     async def ask(self, question: Callable[..., T], *more: Any) -> T:
-        """Carry out one of the methods below on the desk's thread.
+        """Carry out one of the methods below, in its turn.
 
         Raises:
             Refusal: It cannot be done; nothing was recorded.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._worker, self._answer, question, *more)
+        quick = question in (self.record, self.next_turns)
+        answer: T = await self._turnstile.ask(question, more, quick=quick)
+        return answer
+
+    def _forget(self) -> None:
+        """Lines were taken in that the store did not keep: read the log anew before the next answer."""
+        self._lost = True
 
     def _answer(self, question: Callable[..., T], *more: Any) -> T:
         try:
+            if self._lost:
+                self._study = Study.open(self._store)
+                self._lost = False
             return question(*more)
         except StoreError as error:
             raise Refusal(503, str(error), "Your entry is safe on your side; it may be sent again.", wait=2) from None
@@ -64,7 +74,7 @@ class Desk:
 
     def close(self) -> None:
         """Let go of the thread."""
-        self._worker.shutdown(wait=True)
+        self._turnstile.close()
 
     @property
     def version(self) -> int:
@@ -83,10 +93,16 @@ class Desk:
 
     # What is read.
 
+    @property
+    def due(self) -> bool:
+        """Whether it is time to look what other servers wrote."""
+        return time.monotonic() - self._refreshed >= FRESH
+
     def look(self) -> None:
         """Take in what other servers wrote, at most once a second."""
-        if time.monotonic() - self._refreshed >= FRESH:
-            self._study.refresh()
+        if self.due:
+            if self._study.refresh():  # another server writes too: lines held back would often be refused
+                self._turnstile.keep_apart()
             self._refreshed = time.monotonic()
 
     def status(self) -> dict[str, Any]:
@@ -149,13 +165,14 @@ class Desk:
         async with self._writing:
             version = self.version
             if self._report is None or self._report[0] != version:
-                self._report = (version, await asyncio.to_thread(_written, self._study.store))
+                self._report = (version, await asyncio.to_thread(_written, self._store.behind))
             return self._report[1]
 
     # What is done.
 
     def next_turns(self, session: Session, holder: str, ahead: int, lease: float | None) -> dict[str, Any]:
         """The turn to run now and those held in reserve."""
+        self.look()
         self._study.author = session.author
         span = LEASE if lease is None else timedelta(seconds=lease)
         turns = self._study.next_turns(ahead + 1, holder=holder, lease=span)
