@@ -457,7 +457,8 @@ def test_a_line_lost_while_the_connection_was_cut_is_said_to_be(postgres, monkey
 
 
 BUSY = """
-select count(*) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend' and state <> 'idle'
+select count(*) from pg_stat_activity
+where pid <> pg_backend_pid() and backend_type = 'client backend' and state <> 'idle'
 """
 RESTORING = """
 import sys
