@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TIE = 1e-10
 """Values of z closer than this, relatively, are ties: far above rounding, so no tie is ever lost."""
 
-_WHOLE_TABLE = 1200
+_WHOLE_TABLE = 700
 """Up to so many tables trying every one is faster than bisection."""
 
 
@@ -68,7 +68,7 @@ def statistic(x1: ArrayLike, n1: int, x2: ArrayLike, n2: int, difference: float)
 def staircase(n1: int, n2: int, difference: float, level: float) -> Ints:
     """For each x2 the smallest x1 with z >= level, ties included; n1 + 1 where there is none.
 
-    The curve z = level is followed roughly first; whatever it says, the steps returned are the right ones.
+    The curve z = level is followed first; where it is not clear which step it takes, tables are tried.
     """
     bar = level * (1.0 - TIE) if np.isfinite(level) else level
     x2 = np.arange(n2 + 1)
@@ -76,9 +76,9 @@ def staircase(n1: int, n2: int, difference: float, level: float) -> Ints:
         z = statistic(np.arange(n1 + 1)[:, None], n1, x2[None, :], n2, difference)
         inside = z >= bar
         return np.where(inside.any(axis=0), inside.argmax(axis=0), n1 + 1)
-    low, high = np.zeros(n2 + 1, np.int64), np.full(n2 + 1, n1 + 1)  # the answer lies in [low, high]
-    trial, stride = _curve(n1, n2, difference, level), 1
-    open_ = x2
+    trial, sure = _curve(n1, n2, difference, level)
+    low, high = np.where(sure, trial, 0), np.where(sure, trial, n1 + 1)  # the answer lies in [low, high]
+    stride, open_ = 1, x2[~sure]
     while len(open_):
         at = trial[open_]
         inside = statistic(at, n1, open_, n2, difference) >= bar
@@ -93,11 +93,12 @@ def staircase(n1: int, n2: int, difference: float, level: float) -> Ints:
     return low
 
 
-def _curve(n1: int, n2: int, difference: float, level: float) -> Ints:
-    """Nearly the smallest x1 with z >= level for each x2.
+def _curve(n1: int, n2: int, difference: float, level: float) -> tuple[Ints, NDArray[np.bool_]]:
+    """The smallest x1 with z >= level for each x2, and where that is sure.
 
     On the curve, with r2 > x2/n2, the multiplier m = n2 (r2 - x2/n2) / (r2(1 - r2)) has m^2 (variance) = level^2 and
-    x1 = n1 r1 + m r1(1 - r1): one equation in r2, solved by a few Newton steps.
+    x1 = n1 r1 + m r1(1 - r1): one equation in r2, solved by a few Newton steps. While x1 stays within [0, n1] it rises
+    with r2, and so does z: a root there is the only one. It is sure when Newton has converged and x1 is no near-integer.
     """
     least, most = max(0.0, -difference), min(1.0, 1.0 - difference)
     level = min(level, 1e6)
@@ -105,16 +106,20 @@ def _curve(n1: int, n2: int, difference: float, level: float) -> Ints:
     c = level**2 * n1 / (n2 * (n1 + n2))
     r = (hat + c / 2.0 + np.sqrt(c * (hat * (1.0 - hat) + c / 4.0))) / (1.0 + c)  # the rate if both variances agree
     low = np.maximum(hat, least) + 1e-12
-    for _ in range(4):
+    for _ in range(5):
         r = np.clip(r, low, most - 1e-12)
         v1, v2 = (r + difference) * (1.0 - r - difference), r * (1.0 - r)
         root = np.sqrt(np.maximum(v1 / n1 + v2 / n2, 1e-300))
         value = n2 * (r - hat) * root - level * v2
         bend = ((1.0 - 2.0 * (r + difference)) / n1 + (1.0 - 2.0 * r) / n2) / (2.0 * root)
         slope = n2 * (root + (r - hat) * bend) - level * (1.0 - 2.0 * r)
-        r = r - np.clip(value / np.where(np.abs(slope) < 1e-9, 1e-9, slope), -1.0, 1.0)
+        step = np.clip(value / np.where(np.abs(slope) < 1e-9, 1e-9, slope), -1.0, 1.0)
+        r = r - step
+    settled = (np.abs(step) < 1e-7) & (r > low) & (r < most - 1e-12)
     r = np.clip(r, low, most - 1e-12)
     r1 = r + difference
     x1 = n1 * r1 + n2 * (r - hat) / np.maximum(r * (1.0 - r), 1e-300) * r1 * (1.0 - r1)
     x1[[0, -1]] = 2.0 * x1[[1, -2]] - x1[[2, -3]]  # the rates are on the edge there: follow the neighbours
-    return np.asarray(np.clip(np.ceil(np.nan_to_num(x1, nan=n1 / 2.0) - 1e-6), 0, n1), np.int64)
+    settled[[0, -1]] = False
+    sure = settled & (x1 > 0.0) & (x1 < n1) & (np.abs(x1 - np.rint(x1)) > 1e-5)
+    return np.asarray(np.clip(np.ceil(np.nan_to_num(x1, nan=n1 / 2.0) - 1e-6), 0, n1), np.int64), sure
