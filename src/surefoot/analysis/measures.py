@@ -82,7 +82,7 @@ def mean_score(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
         >>> import surefoot as sf
         >>> rollouts = sf.read(pl.DataFrame({"policy": ["new"] * 20, "score": [1.0, 0.5, 0.75, 1.0] * 5}))
         >>> print(sf.mean_score(rollouts))
-        0.812 [0.669, 0.904] n=20 (95% betting interval).
+        0.812 [0.649, 0.911] n=20 (95% betting interval).
     """
     scores = rollouts.scores()
     groups = clusters(rollouts, "score")

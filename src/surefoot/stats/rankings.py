@@ -53,7 +53,7 @@ class Ranking(Record):
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
-        scale: words.Scale = "rate" if self.policies and isinstance(self.policies[0], Tally) else "score"
+        scale: words.Scale = "rate" if self.gains[0].interval.scale == "gain" else "score"
         rows = []
         for i, name in enumerate(self.names):
             best, worst = self.ranks[i]
