@@ -47,6 +47,15 @@ def test_optimal_methods_cover_exactly_what_they_say(trials: int, confidence: fl
             assert found == pytest.approx(confidence, abs=1e-9), (method.__name__, rate)
 
 
+@pytest.mark.parametrize("trials", [1, 3, 10])
+def test_at_a_certain_rate_the_draw_alone_decides(trials: int) -> None:
+    # without a success the lower bound is 0 unless the draw is above .95; with none but successes it never exceeds 1
+    for method, certain, sure in ((stats.optimal_lower, 0.0, 1.0), (stats.optimal_upper, 1.0, 0.0)):
+        assert stats.coverage(method, trials=trials, rate=certain) == pytest.approx(0.95, abs=1e-12)
+        assert stats.coverage(method, trials=trials, rate=sure) == 1.0
+    assert stats.coverage(stats.optimal_interval, trials=trials, rate=0.0) == 1.0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
 @pytest.mark.parametrize("trials", range(1, 31))

@@ -268,6 +268,28 @@ def test_the_unbiased_interval_can_be_a_point_and_says_so() -> None:
     assert any("Without a draw (Clopper-Pearson)" in note for note in late.notes)
 
 
+@pytest.mark.parametrize("confidence", [1e-9, 0.01, 0.3, 0.999999, 1 - 1e-12])
+def test_odd_confidences_give_ordered_ends_without_a_warning(confidence: float) -> None:
+    asked = [
+        (k, u, n)
+        for n in (1, 2, 3, 50, 10**6, 10**9)
+        for k in {0, 1, n // 2, n - 1, n}
+        for u in (0.0, 1e-12, 0.3, 0.97, 1.0)
+    ]
+    k, u, n = np.array(asked).T
+    low, high = optimal.unbiased(k, u, n, 1.0 - confidence)
+    assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()
+    for kernel in (optimal.low, optimal.high):
+        bound = kernel(k, u, n, 1.0 - confidence)
+        assert ((bound >= 0.0) & (bound <= 1.0)).all()
+
+
+def test_at_a_few_percent_the_unbiased_interval_is_one_point() -> None:
+    # unbiased acceptance regions this small slide over the draw at a rate of exactly k / n
+    interval = stats.optimal_interval(Tally(1, 3), draw=0.3, confidence=0.01)
+    assert interval.low == interval.high == pytest.approx(1 / 3, abs=1e-12)
+
+
 def test_one_rollout() -> None:
     assert stats.optimal_lower(Tally(1, 1), draw=0.5).value == pytest.approx(0.05 / 0.5)
     assert stats.optimal_upper(Tally(0, 1), draw=0.5).value == pytest.approx(1 - 0.05 / 0.5)

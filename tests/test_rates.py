@@ -113,6 +113,17 @@ def test_a_one_sided_bound_is_an_end_of_the_interval_that_errs_twice_as_often(
         assert UPPER[name](tally, confidence=confidence).value == pytest.approx(interval.high, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("trials", [1, 2, 10, 10**6])
+def test_a_one_sided_wilson_bound_of_a_confidence_of_a_half_or_less_is_the_other_root(trials: int) -> None:
+    for successes in {0, trials // 2, trials}:
+        tally = Tally(successes, trials)
+        assert stats.wilson_lower(tally, confidence=0.5).value == pytest.approx(tally.rate, rel=1e-12)
+        assert stats.wilson_upper(tally, confidence=0.5).value == pytest.approx(tally.rate, rel=1e-12)
+        # z falls through 0 here: a lower bound with error .7 is an upper one with error .3
+        assert stats.wilson_lower(tally, confidence=0.3).value == stats.wilson_upper(tally, confidence=0.7).value
+        assert stats.wilson_upper(tally, confidence=0.3).value == stats.wilson_lower(tally, confidence=0.7).value
+
+
 @pytest.mark.parametrize("trials", [1, 2, 7, 50, 10**6, 10**9])
 def test_no_success_starts_at_0_and_no_failure_ends_at_1(trials: int) -> None:
     for name in ("wilson", "clopper_pearson", "jeffreys"):
@@ -166,8 +177,9 @@ def test_wald_says_not_to_use_it() -> None:
 
 @pytest.mark.parametrize("bad", [(38, 50), 0.76, None, "38/50"])
 def test_a_method_wants_a_tally(bad: Any) -> None:
-    with pytest.raises((TypeError, AttributeError)):
-        stats.wilson(bad)
+    for method in (*INTERVALS.values(), *LOWER.values(), *UPPER.values()):
+        with pytest.raises(TypeError, match=r"`tally` must be a Tally; got a \w+\. Write Tally\(38, 50\)"):
+            method(bad)
 
 
 def test_kernels_take_arrays() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_ALMOST_ONE = float(np.nextafter(1.0, 0.0))
+_ALMOST_ZERO, _ALMOST_ONE = 1e-300, float(np.nextafter(1.0, 0.0))
 
 
 def low(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
@@ -55,7 +55,10 @@ def high(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
 
 def unbiased(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> tuple[Floats, Floats]:
     """Both ends of the interval whose acceptance region [t1, t2] has size 1 - tail and is unbiased."""
-    return unbiased_low(k, u, n, tail), unbiased_high(k, u, n, tail)
+    low, high = unbiased_low(k, u, n, tail), unbiased_high(k, u, n, tail)
+    # At a confidence of a few percent the interval can be a single point, which rounding would turn inside out.
+    middle = (low + high) / 2.0
+    return np.minimum(low, middle), np.maximum(high, middle)
 
 
 def unbiased_low(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
@@ -76,7 +79,8 @@ def unbiased_low(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> F
         over = binomial.at_least(k + 1.0, n, p) + (1.0 - u) * mass
         return _weight(*_first(np.maximum(tail - over, 0.0), n, p), n, p) - _weight(k, u, mass, n, p)
 
-    answer[inside] = roots.solve(excess, 1e-300, low(k, u, n, tail), k, u, n, tail)
+    most = np.clip(low(k, u, n, tail), _ALMOST_ZERO, _ALMOST_ONE)
+    answer[inside] = roots.solve(excess, _ALMOST_ZERO, most, k, u, n, tail)
     return answer
 
 
@@ -94,7 +98,7 @@ def unbiased_high(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> 
         return _weight(k, u, mass, n, p) - _weight(*_last(np.maximum(tail - under, 0.0), n, p), n, p)
 
     # At the left end of the bracket P(X + U <= t) = tail: the bound of the mirrored draw.
-    least = np.minimum(high(k, np.subtract(1.0, u), n, tail), _ALMOST_ONE)
+    least = np.clip(high(k, np.subtract(1.0, u), n, tail), _ALMOST_ZERO, _ALMOST_ONE)
     answer[inside] = roots.solve(excess, least, _ALMOST_ONE, k, u, n, tail)
     return answer
 
@@ -150,8 +154,8 @@ def _between(
     answer[inside] = np.where(u == 0.0, plain, other)
     inside[inside] = between = (u > 0.0) & (u < 1.0)
     if between.any():
-        least, most = np.minimum(plain, other)[between], np.maximum(plain, other)[between]
-        answer[inside] = roots.newton(function, least, most, *(x[between] for x in (k, u, n, tail)))
+        sides = (np.clip(end(plain, other)[between], _ALMOST_ZERO, _ALMOST_ONE) for end in (np.minimum, np.maximum))
+        answer[inside] = roots.newton(function, *sides, *(x[between] for x in (k, u, n, tail)))
     return answer
 
 

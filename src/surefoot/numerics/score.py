@@ -9,12 +9,16 @@ from typing import Any
 
 
 def wilson_low(k: Any, n: Any, z: float) -> Any:
-    """Lower Wilson end, written without cancellation: exactly 0 at k = 0."""
+    """Lower Wilson end, written without cancellation: exactly 0 at k = 0 where z is above 0."""
+    if z <= 0.0:  # one-sided, at a confidence of a half or less: the other root of the same equation
+        return wilson_high(k, n, -z)
     return 2.0 * k * (k / n) / (2.0 * k + z * z + z * (z * z + 4.0 * k * ((n - k) / n)) ** 0.5)
 
 
 def wilson_high(k: Any, n: Any, z: float) -> Any:
-    """Upper Wilson end: exactly 1 at k = n."""
+    """Upper Wilson end: exactly 1 at k = n where z is not below 0."""
+    if z < 0.0:
+        return wilson_low(k, n, -z)
     end = (2.0 * k + z * z + z * (z * z + 4.0 * k * ((n - k) / n)) ** 0.5) / (2.0 * (n + z * z))
     return end + (1.0 - end) * (k == n)
 

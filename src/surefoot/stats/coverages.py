@@ -79,13 +79,15 @@ def _share_of_draws(method: Method, counts: Floats, trials: int, rate: float, co
     from surefoot.stats import sweeps
 
     def room(draws: Floats, chosen: Floats, end: int) -> Floats:
-        """How far the end is on its right side of the rate; negative on the wrong side."""
+        """How far the end is on its right side of the rate; negative on the wrong side, never 0."""
         low, high = sweeps.ends(method, chosen, trials, confidence, draws)
-        return rate - low if end == 0 else high - rate
+        away = rate - low if end == 0 else high - rate
+        # An end that equals the rate holds it, perhaps for a whole stretch of draws: the turn is where that ends.
+        return np.where(away == 0.0, 5e-324, away)
 
     start, stop = np.zeros(len(counts)), np.ones(len(counts))
     for end in (0, 1):
-        first, last = room(np.zeros(len(counts)), counts, end) >= 0, room(np.ones(len(counts)), counts, end) >= 0
+        first, last = room(np.zeros(len(counts)), counts, end) > 0, room(np.ones(len(counts)), counts, end) > 0
         stop = np.where(~first & ~last, 0.0, stop)
         turning = np.flatnonzero(first != last)
         if len(turning):

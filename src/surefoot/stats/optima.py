@@ -13,7 +13,7 @@ from surefoot import _check
 from surefoot.core import words
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.tally import Tally
-from surefoot.stats.rates import INDEPENDENT
+from surefoot.stats.rates import INDEPENDENT, counts
 
 if TYPE_CHECKING:
     from surefoot._check import Rng
@@ -50,7 +50,7 @@ def optimal_lower(
 
     drawn, seed = _drawn(rng, draw)
     tail = 1.0 - _check.confidence(confidence)
-    k, n = tally.successes, tally.trials
+    k, n = counts(tally)
     value, plain, most = (float(end) for end in optimal.low(k, [drawn, 0.0, 1.0], n, tail))
     return _bound(tally, "lower", (value, plain, most), confidence, drawn, seed)
 
@@ -83,7 +83,7 @@ def optimal_upper(
 
     drawn, seed = _drawn(rng, draw)
     tail = 1.0 - _check.confidence(confidence)
-    k, n = tally.successes, tally.trials
+    k, n = counts(tally)
     value, plain, most = (float(end) for end in optimal.high(k, [drawn, 0.0, 1.0], n, tail))
     return _bound(tally, "upper", (value, plain, most), confidence, drawn, seed)
 
@@ -117,7 +117,7 @@ def optimal_interval(
 
     drawn, seed = _drawn(rng, draw)
     tail = 1.0 - _check.confidence(confidence)
-    k, n = tally.successes, tally.trials
+    k, n = counts(tally)
     (low, least, late), (high, early, most) = (
         [float(end) for end in ends] for ends in optimal.unbiased(k, [drawn, 0.0, 1.0], n, tail)
     )

@@ -34,7 +34,7 @@ def wilson(tally: Tally, *, confidence: float = 0.95) -> Interval:
         Wilson (1927), "Probable inference, the law of succession, and statistical inference".
     """
     z = _two_sided_z(confidence)
-    k, n = tally.successes, tally.trials
+    k, n = counts(tally)
     return _interval(tally, score.wilson_low(k, n, z), score.wilson_high(k, n, z), confidence, "Wilson", (NEARLY,))
 
 
@@ -57,7 +57,7 @@ def clopper_pearson(tally: Tally, *, confidence: float = 0.95) -> Interval:
     from surefoot.numerics import beta
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
-    k, n = tally.successes, tally.trials
+    k, n = counts(tally)
     low, high = beta.exact_low(k, n, each), beta.exact_high(k, n, each)
     return _interval(tally, low, high, confidence, "Clopper-Pearson", (GUARANTEED,))
 
@@ -81,7 +81,7 @@ def jeffreys(tally: Tally, *, confidence: float = 0.95) -> Interval:
     from surefoot.numerics import beta
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
-    low, high = beta.jeffreys(tally.successes, tally.trials, each)
+    low, high = beta.jeffreys(*counts(tally), each)
     return _interval(tally, low, high, confidence, "Jeffreys", (NEARLY,))
 
 
@@ -101,7 +101,7 @@ def agresti_coull(tally: Tally, *, confidence: float = 0.95) -> Interval:
         Agresti and Coull (1998), "Approximate is better than 'exact' for interval estimation of binomial
         proportions".
     """
-    centre, half = score.agresti_coull(tally.successes, tally.trials, _two_sided_z(confidence))
+    centre, half = score.agresti_coull(*counts(tally), _two_sided_z(confidence))
     return _interval(tally, max(0.0, centre - half), min(1.0, centre + half), confidence, "Agresti-Coull", (NEARLY,))
 
 
@@ -120,7 +120,7 @@ def wald(tally: Tally, *, confidence: float = 0.95) -> Interval:
     Reference:
         Brown, Cai and DasGupta (2001), "Interval estimation for a binomial proportion", section 2.
     """
-    half = score.wald_half(tally.successes, tally.trials, _two_sided_z(confidence))
+    half = score.wald_half(*counts(tally), _two_sided_z(confidence))
     low, high = max(0.0, tally.rate - half), min(1.0, tally.rate + half)
     return _interval(tally, low, high, confidence, "Wald (do not use)", (NOT_FOR_USE,), (NOT_FOR_USE,))
 
@@ -141,7 +141,7 @@ def wilson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
         Wilson (1927), one-sided.
     """
     z = normal.upper_quantile(1.0 - _check.confidence(confidence))
-    return _bound(tally, "lower", score.wilson_low(tally.successes, tally.trials, z), confidence, "Wilson", NEARLY)
+    return _bound(tally, "lower", score.wilson_low(*counts(tally), z), confidence, "Wilson", NEARLY)
 
 
 def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
@@ -160,7 +160,7 @@ def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
         Wilson (1927), one-sided.
     """
     z = normal.upper_quantile(1.0 - _check.confidence(confidence))
-    return _bound(tally, "upper", score.wilson_high(tally.successes, tally.trials, z), confidence, "Wilson", NEARLY)
+    return _bound(tally, "upper", score.wilson_high(*counts(tally), z), confidence, "Wilson", NEARLY)
 
 
 def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
@@ -180,7 +180,7 @@ def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     """
     from surefoot.numerics import beta
 
-    value = beta.exact_low(tally.successes, tally.trials, 1.0 - _check.confidence(confidence))
+    value = beta.exact_low(*counts(tally), 1.0 - _check.confidence(confidence))
     return _bound(tally, "lower", value, confidence, "Clopper-Pearson", GUARANTEED)
 
 
@@ -201,8 +201,14 @@ def clopper_pearson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     """
     from surefoot.numerics import beta
 
-    value = beta.exact_high(tally.successes, tally.trials, 1.0 - _check.confidence(confidence))
+    value = beta.exact_high(*counts(tally), 1.0 - _check.confidence(confidence))
     return _bound(tally, "upper", value, confidence, "Clopper-Pearson", GUARANTEED)
+
+
+def counts(tally: Tally) -> tuple[int, int]:
+    """Successes and rollouts; refuses what is not a tally."""
+    tally = _check.instance(tally, "tally", Tally, "Write Tally(38, 50) for 38 successes in 50 rollouts.")
+    return tally.successes, tally.trials
 
 
 def _two_sided_z(confidence: float) -> float:
