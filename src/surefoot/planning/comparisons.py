@@ -94,7 +94,7 @@ def plan_comparison(
     Example:
         >>> from surefoot import plan_comparison
         >>> plan_comparison(0.90, 0.60).rollouts
-        165
+        32
         >>> print(plan_comparison(0.85, 0.70, rollouts=20))  # doctest: +NORMALIZE_WHITESPACE
         20 rollouts of each policy show the first better in 19.7% of evaluations when the true gain is +15.0 points
         (exact score, 95% confidence).
