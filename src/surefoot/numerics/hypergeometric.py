@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from surefoot.numerics import chebyshev, logs
 
@@ -28,11 +29,10 @@ TIE = 1e-11
 @lru_cache(maxsize=4)
 def masses(n1: int, n2: int) -> Floats:
     """P(X1 = j | X1 + X2 = m); 0 where there is no such table."""
-    m, j = np.arange(n1 + n2 + 1)[:, None], np.arange(n1 + 1)[None, :]
-    second = np.append(logs.log_choose(n2), -np.inf)
-    rest = np.where((m - j >= 0) & (m - j <= n2), m - j, n2 + 1)
-    exponent = second[rest]
-    exponent += logs.log_choose(n1)
+    outside = np.full(n1, -np.inf)
+    second = np.concatenate([outside, logs.log_choose(n2)[::-1], outside])
+    # Row m is a window of the second group's coefficients, at m - j for j = 0, 1, ...: no index is built.
+    exponent = sliding_window_view(second, n1 + 1)[::-1] + logs.log_choose(n1)
     exponent -= logs.log_choose(n1 + n2)[:, None]
     table: Floats = np.exp(exponent, out=exponent)
     table.flags.writeable = False
