@@ -13,6 +13,7 @@ import pytest
 import surefoot as sf
 from surefoot import Verdict
 from surefoot.cli.main import run
+from surefoot.core import wording
 from surefoot.reporting import answers
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ %_#{}~^'
@@ -70,10 +71,19 @@ def test_the_first_screen_answers(full):
 
 
 def test_better_is_said_only_when_the_verdict_is():
-    for verdict in Verdict:
-        sentence = answers.verdict_sentence("a", "b", verdict)
-        assert ("is better than" in sentence and not sentence.startswith("Cannot")) == (verdict is Verdict.BETTER)
-        assert ("is worse than" in sentence) == (verdict is Verdict.WORSE)
+    for templates in (wording.SHORT, wording.CELL, wording.DECIDED, wording.NAMED, wording.OF_ALL):
+        for verdict in Verdict:
+            said = templates[verdict]
+            assert ("better" in said and "Cannot tell" not in said) == (verdict is Verdict.BETTER)
+            assert ("worse" in said) == (verdict is Verdict.WORSE)
+
+
+def test_many_policies_are_answered_in_one_breath():
+    assert wording.standing("a", ["b"], []) == "a is better than each of the others."
+    assert wording.standing("a", ["b"], ["c"]) == "a is better than b; it cannot be told from c."
+    assert wording.standing("a", [], ["b", "c"]).startswith("Cannot tell which of 3 policies is best")
+    many = wording.standing("a", list("bcd"), list("efg"))
+    assert many == "a is better than 3 of the 6 others; it cannot be told from the other 3."
 
 
 def test_cannot_tell_is_said_and_not_turned_into_a_winner():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,9 @@ def report(
         Path | None, typer.Option("--figures", help="A folder to write every figure to, as SVG, PNG and PDF.")
     ] = None,
     title: Annotated[str, typer.Option(help="What the page is called.")] = "",
+    previous: Annotated[
+        Path | None, typer.Option("--previous", help="Results of a previous run: shows what changed since.")
+    ] = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
     score: files.Score = None,
@@ -40,6 +43,8 @@ def report(
         surefoot report new.json old.json --policy new --policy old
 
         surefoot report results.csv --score progress --figures figures/
+
+        surefoot report today.csv --previous yesterday.csv
     """
     rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
     made = sf.report(
@@ -48,6 +53,7 @@ def report(
         measure=files.measure_of(score),
         confidence=confidence,
         margin=margin,
+        previous=_previous(previous, policies, columns=columns, score=score, low=low, high=high),
         command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
         progress=files.progress("comparing policies"),
     )
@@ -61,9 +67,17 @@ def report(
     typer.echo(f"\nWrote {output}")
 
 
+def _previous(path: Path | None, policies: list[str] | None, **said: Any) -> sf.Rollouts | None:
+    """The previous run, read in the same way; a policy's name that was given holds for both."""
+    if path is None:
+        return None
+    names = policies if policies is not None and len(policies) == 1 else None
+    return files.table([path], policies=names, **said)
+
+
 def show(made: sf.Report) -> None:
     """The page's first screen, in the terminal."""
-    from surefoot.reporting import answers, pages
+    from surefoot.reporting import answers, tables
 
     found = made.overview
     for line in answers.overview_answer(found):
@@ -72,9 +86,13 @@ def show(made: sf.Report) -> None:
         if finding.serious:
             typer.echo(f"  ! {finding}")
     words.table(
-        ["policy", *pages.columns(found)],
-        [[one.policy, *(text for _, text in pages.cells(found, place))] for place, one in enumerate(found.policies)],
+        ["policy", *tables.columns(found)],
+        [[one.policy, *(text for _, text in tables.cells(found, place))] for place, one in enumerate(found.policies)],
     )
+    for line in tables.notes(found):
+        typer.echo(line)
+    for difference in found.disagreements:
+        typer.echo(str(difference))
 
 
 def save_figures(made: sf.Report, folder: Path) -> None:

@@ -47,19 +47,23 @@ def show(result: Record | Iterable[Record], *, as_json: bool) -> None:
         typer.echo(str(item))
 
 
+NUMBER = r"[-+<[(]?\s*[\d.]|$|at least|at most|not run"
+"""How a cell begins that is a number, an interval or a bound, or stands in for one."""
+
+
 def show_json(data: Any) -> None:
     """Print JSON-ready data; NaN cannot occur in it."""
     typer.echo(json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False))
 
 
 def table(header: list[str], rows: list[list[str]]) -> None:
-    """Print a plain table: the first two columns to the left, numbers to the right."""
+    """Print a plain table: names to the left, numbers to the right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    numeric = [all(any(c.isdigit() for c in row[i]) for row in rows) for i in range(len(header))]
+    numeric = [i > 0 and all(re.match(NUMBER, row[i]) for row in rows) for i in range(len(header))]
     for name, right in zip(header, numeric, strict=True):
         grid.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in rows:

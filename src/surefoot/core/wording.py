@@ -1,10 +1,12 @@
 """How is a decision said, so that no sentence says more than the declared rule decided?
 
-Every sentence about a verdict is made here, from one template per verdict. Only the template of BETTER holds the word
-"better", and only that of WORSE says that the first is worse; a test reads the templates to make sure.
+Every sentence about a verdict is made here, from one template per verdict. Only the template of BETTER says that the
+first is better, and only that of WORSE that it is worse; a test reads the templates to make sure.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from surefoot.core import words
 from surefoot.core.verdict import Verdict
@@ -16,6 +18,30 @@ SHORT = {
     Verdict.UNDECIDED: "cannot tell",
 }
 """The verdict in a few words, after an interval."""
+
+CELL = {
+    Verdict.BETTER: "better",
+    Verdict.WORSE: "worse",
+    Verdict.SAME: "the same, within the margin",
+    Verdict.UNDECIDED: "cannot tell",
+}
+"""The verdict in a table, where the row names the policies."""
+
+NAMED = {
+    Verdict.BETTER: "{first} is better than {second}{beyond}.",
+    Verdict.WORSE: "{first} is worse than {second}{beyond}.",
+    Verdict.SAME: "{first} and {second} are the same, within {margin}.",
+    Verdict.UNDECIDED: "Cannot tell whether {first} is better than {second}.",
+}
+"""The verdict as a headline, without the interval."""
+
+OF_ALL = {
+    Verdict.BETTER: "{first} is better than each of the others.",
+    Verdict.WORSE: "{first} is worse than at least one of the others.",
+    Verdict.SAME: "{first} is the same as the others, within the margin.",
+    Verdict.UNDECIDED: "Cannot tell whether {first} is the best.",
+}
+"""The verdict on one policy among several."""
 
 DECIDED = {
     Verdict.BETTER: "{first} is better than {second}{beyond}: by at least {least}, at most {most}.",
@@ -54,3 +80,28 @@ def sentence(
         high=words.number(high, scale, "up") + unit,
         shown=NOT_WORSE.format(margin=edge) if margin and low > -margin else "",
     )
+
+
+def headline(verdict: Verdict, first: str, second: str, *, margin: str = "") -> str:
+    """The verdict on two named policies; `margin` as it is shown, where there is one."""
+    beyond = f" by more than {margin}" if margin else ""
+    return NAMED[verdict].format(first=first, second=second, beyond=beyond, margin=margin or "the margin")
+
+
+def standing(best: str, over: Sequence[str], rest: Sequence[str]) -> str:
+    """What is known of the policy with the highest estimate: over which others it was shown better, and the rest."""
+    others = len(over) + len(rest)
+    if not rest:
+        return OF_ALL[Verdict.BETTER].format(first=best)
+    if not over:
+        return f"Cannot tell which of {others + 1} policies is best; {best} has the highest estimate."
+    few = len(over) <= 2 and len(rest) <= 2
+    below = listed(over) if few else f"{len(over)} of the {others} others"
+    beside = listed(rest) if few else f"the other {len(rest)}" if len(rest) > 1 else rest[0]
+    return f"{best} is better than {below}; it cannot be told from {beside}."
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """``a, b and c``; a long list is cut short and says by how many."""
+    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

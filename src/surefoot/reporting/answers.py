@@ -1,37 +1,15 @@
-"""What is the answer, in a sentence or two?
-
-The only place that words a verdict about named policies. "Better" and "worse" are said when, and only when, the
-declared rule gave that verdict.
-"""
+"""What is the answer, in a sentence or two? Every verdict is worded by `core.wording`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from surefoot.core import words
+from surefoot.core import wording, words
 from surefoot.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
     from surefoot.analysis.overviews import Overview
-
-SHORT = {
-    Verdict.BETTER: "better",
-    Verdict.WORSE: "worse",
-    Verdict.SAME: "the same, within the margin",
-    Verdict.UNDECIDED: "cannot tell",
-}
-
-
-def verdict_sentence(first: str, second: str, verdict: Verdict, margin: str = "") -> str:
-    """What was decided, in words: ``new is better than old``."""
-    by = f" by more than {margin}" if margin else ""
-    return {
-        Verdict.BETTER: f"{first} is better than {second}{by}",
-        Verdict.WORSE: f"{first} is worse than {second}{by}",
-        Verdict.SAME: f"{first} and {second} are the same, within {margin or 'the margin'}",
-        Verdict.UNDECIDED: f"Cannot tell whether {first} is better than {second}",
-    }[verdict]
 
 
 def comparison_answer(one: Comparison) -> tuple[str, ...]:
@@ -45,7 +23,10 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
         f"{words.percent(one.interval.confidence)} confidence{shown}. {one.why}"
     )
     takes = (one.outlook,) if one.outlook else ()
-    return f"{verdict_sentence(one.first, one.second, one.verdict, edge)}.", behind, *takes, *one.notes
+    if one.verdict is Verdict.UNDECIDED and one.gain.margin and one.gain.not_worse:
+        ends = one.interval.low, one.interval.high
+        takes = (wording.sentence(one.verdict, *ends, margin=one.gain.margin, scale=scale), *takes)
+    return wording.headline(one.verdict, one.first, one.second, margin=edge), behind, *takes, *one.notes
 
 
 def p_shown(one: Comparison) -> str:
@@ -62,22 +43,20 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
         return comparison_answer(found.comparisons[0])
     over = [_other(one, best.policy) for one in found.comparisons if _wins(one, best.policy)]
     rest = [p.policy for p in found.policies[1:] if p.policy not in over]
-    if not rest:
-        return f"{best.policy} is the best of {len(found.policies)}: better than each of the others.", _family(found)
-    if not over:
-        first = f"Cannot tell which of {len(found.policies)} policies is best; {best.policy} has the highest estimate."
-        return first, _family(found)
-    return (
-        f"{best.policy} is better than {_listed(over)}; it cannot be told from {_listed(rest)}.",
-        _family(found),
-    )
+    first = wording.standing(best.policy, over, rest)
+    named = [
+        f"{what}: {wording.listed(names)}."
+        for what, names in (("Shown below it", over), ("Not told from it", rest))
+        if over and rest and not all(name in first for name in names)
+    ]
+    return first, *named, _family(found)
 
 
 def chip(found: Overview) -> tuple[str, str]:
     """The verdict in a word, and its kind."""
     if len(found.comparisons) == 1:
         verdict = found.comparisons[0].verdict
-        return verdict.value, SHORT[verdict]
+        return verdict.value, wording.CELL[verdict]
     return "", ""
 
 
@@ -87,7 +66,7 @@ def _alone(found: Overview) -> str:
     if only is None:
         return f"Nothing is known of {name}."
     what = "succeeds in" if found.measure == "success" else "scores"
-    after = " of rollouts on average" if found.measure == "success" else " on average"
+    after = " of rollouts" if found.measure == "success" else " on average"
     shown = f"{words.number(only.estimate, only.scale)} {words.span(only.low, only.high, only.scale)}"
     return f"{name} {what} {shown}{after} (n={only.trials:,}, {words.percent(only.confidence)} confidence)."
 
@@ -107,8 +86,3 @@ def _family(found: Overview) -> str:
         f"All {len(found.comparisons):,} pairs were compared with one error for all of them: "
         f"{words.percent(found.confidence)} that every statement here holds."
     )
-
-
-def _listed(names: list[str], most: int = 6) -> str:
-    shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} others"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

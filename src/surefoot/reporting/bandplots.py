@@ -119,13 +119,14 @@ def _mark_quantiles(axes: Axes, band: Band, quantiles: Sequence[float]) -> None:
         axes.plot([bound], [tau], marker="o", markersize=6, color=WORST, markeredgecolor="white", zorder=5)
         name = "median" if tau == 0.5 else f"{tau:.10g} quantile" if tau * 100 % 1 else f"{tau:.0%} quantile"
         vacuous = bound <= band.scores.low
+        right = vacuous or bound - band.scores.low < 0.3 * span  # no room to the left of it
         text = f"{name}: no bound yet" if vacuous else f"{name} ≥ {_low(bound)}"
         axes.annotate(
             text,
             (max(bound, band.scores.low), tau),
-            xytext=(8, 0) if vacuous else (-8, 0),
+            xytext=(8, 0) if right else (-8, 0),
             textcoords="offset points",
-            ha="left" if vacuous else "right",
+            ha="left" if right else "right",
             va="bottom",
             fontsize=9.5,
             color=style.INK,

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from surefoot.analysis.evidences import EvidenceCurve
     from surefoot.analysis.replays import Replay
 
+MOST_ABOVE = 3
+"""With more curves than this the legend goes below the axes."""
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)), (0, (3, 1)))
 
 
@@ -30,10 +33,17 @@ def evidence_figure(
         title: What was compared.
     """
     with drawing():
-        figure, axes = canvas(7.2, 4.2)
+        figure, axes = canvas(7.2, 4.2 if len(curves) <= MOST_ABOVE else 4.0 + 0.1 * len(curves))
         _panel(axes, curves, threshold, horizon, title)
-        figure.supxlabel(_caption(threshold), fontsize=8.5, color=INK, x=0.01, ha="left")
+        if len(curves) <= MOST_ABOVE:  # otherwise the legend stands there
+            figure.supxlabel(_caption(threshold), fontsize=8.5, color=INK, x=0.01, ha="left")
     return figure
+
+
+def curves_figure(curves: Sequence[EvidenceCurve], title: str) -> Figure:
+    """Evidence against pairs, one curve for each task, with the line at which the rule decides."""
+    named = {one.task or one.rule: one.evidence for one in curves}
+    return evidence_figure(named, curves[0].threshold, horizon=max(one.horizon for one in curves), title=title)
 
 
 def replay_figure(replayed: Replay) -> Figure:
@@ -83,6 +93,10 @@ def _panel(
     axes.minorticks_off()
     axes.set_xlabel("pairs of rollouts")
     axes.set_ylabel("evidence")
+    if len(curves) > MOST_ABOVE and axes.figure is not None:
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.figure.legend(frameon=False, fontsize=8, ncols=2, handlelength=1.8, loc="outside lower left")
+        return
     axes.set_title(title, loc="left", fontsize=10, pad=22)
     above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 0.995), "borderaxespad": 0.3}
     axes.legend(frameon=False, fontsize=8.5, ncols=len(curves), columnspacing=1.2, handlelength=1.8, **above)

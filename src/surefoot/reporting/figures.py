@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 VERDICT_COLOUR = {Verdict.BETTER: style.GOOD, Verdict.WORSE: style.BAD}
 MOST_ROWS = 60
-DARK = 0.5
-"""From this level on a cell is so dark that its ink is white."""
+LEVELS = 12
+"""Up to so many different scores are drawn as bars with counts: dots would hide how many there are."""
 
 
 def intervals_figure(policies: Sequence[Measurement], measure: Measure, letters: Sequence[str] = ()) -> Figure:
@@ -46,14 +47,15 @@ def intervals_figure(policies: Sequence[Measurement], measure: Measure, letters:
 def forest_figure(comparisons: Sequence[Comparison], labels: Sequence[str], title: str) -> Figure:
     """Every gain with its interval, and zero marked: what touches the line is not decided."""
     with style.drawing():
-        figure, axes = style.canvas(7.0, 1.0 + 0.36 * len(comparisons))
+        rows = [_two_lines(label) for label in labels]
+        figure, axes = style.canvas(7.0, 1.0 + (0.46 if any("\n" in row for row in rows) else 0.36) * len(rows))
         axes.axvline(0.0, color=style.FAINT, linewidth=1.0)
         for place, one in enumerate(comparisons):
             colour = VERDICT_COLOUR.get(one.verdict, style.UNSURE)
             _whisker(axes, place, one.interval, colour, filled=one.verdict in VERDICT_COLOUR)
             shown = words.number(one.interval.estimate, one.interval.scale)
             _beside(axes, place, f"{shown} {words.span(one.interval.low, one.interval.high, one.interval.scale)}")
-        _rows(axes, labels)
+        _rows(axes, rows)
         if comparisons and comparisons[0].interval.scale == "gain":
             from matplotlib.ticker import FuncFormatter
 
@@ -99,12 +101,21 @@ def scores_figure(
             _beside(axes, place, f"n={len(values):,}{letter}")
         _rows(axes, [name for name, _ in scores])
         pad = 0.02 * (high - low)
-        axes.set(xlim=(low - pad, high + pad), xlabel="score of each rollout; the bar is the mean")
+        axes.set(xlim=(low - pad, high + pad), xlabel="score of each rollout; the line is the mean")
     return figure
 
 
 def _strip(axes: Axes, place: int, values: Sequence[float], colour: str) -> None:
-    """Dots piled up where scores are nearly equal, so that levels of partial credit can be counted by eye."""
+    """A bar with its count for each level of partial credit; where there are many levels, dots piled up."""
+    levels = Counter(values)
+    if len(levels) <= LEVELS:
+        most = max(levels.values())
+        for level, count in levels.items():
+            axes.plot([level] * 2, [place + 0.3 * count / most * side for side in (-1, 1)], color=colour,
+                      linewidth=7.0, alpha=0.6, solid_capstyle="butt")  # fmt: skip
+            axes.annotate(f"{count:,}", (level, place - 0.33), ha="center", va="bottom", fontsize=8)
+        _mean_line(axes, place, values)
+        return
     span = max(values) - min(values) or 1.0
     piles: dict[int, list[float]] = {}
     for value in values:
@@ -113,6 +124,10 @@ def _strip(axes: Axes, place: int, values: Sequence[float], colour: str) -> None
     for pile in piles.values():
         rows = [place + step * (rank - (len(pile) - 1) / 2) for rank in range(len(pile))]
         axes.plot(pile, rows, ".", color=colour, markersize=5.5, alpha=0.7, markeredgewidth=0)
+    _mean_line(axes, place, values)
+
+
+def _mean_line(axes: Axes, place: int, values: Sequence[float]) -> None:
     mean = sum(values) / len(values)
     axes.plot([mean, mean], [place - 0.42, place + 0.42], color=style.INK, linewidth=2.0)
 
@@ -130,7 +145,7 @@ def _beside(axes: Axes, place: int, text: str) -> None:
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), [_short(name, 34) for name in names])
+    axes.set_yticks(range(len(names)), [name if "\n" in name else _short(name, 34) for name in names])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
@@ -164,14 +179,24 @@ def tile_colours(found: Interval) -> tuple[str, str]:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    level = _level(found)
-    return to_hex(colormaps["cividis_r"](level)), "#ffffff" if level > DARK else "#1a1d20"
+    paper = colormaps["Blues"](0.04 + 0.92 * _level(found))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in paper[:3]]
+    light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return to_hex(paper), "#000000" if light > 0.179 else "#ffffff"  # whichever has the higher contrast
 
 
 def _tile(column: int, row: int, colour: str) -> Rectangle:
     from matplotlib.patches import Rectangle as Tile
 
     return Tile((column - 0.48, row - 0.46), 0.96, 0.92, color=colour, linewidth=0)
+
+
+def _two_lines(label: str) -> str:
+    """A label that names two policies, broken between them when it is long."""
+    first, versus, second = label.partition(" v ")
+    if not versus or len(label) <= 34:
+        return label
+    return f"{_short(first, 34)}\nv {_short(second, 32)}"
 
 
 def _short(name: str, most: int) -> str:

@@ -165,6 +165,7 @@ def report(
     measure: Measure | None = ...,
     confidence: float = ...,
     margin: float = ...,
+    previous: Rollouts | None = ...,
     command: str = ...,
     progress: Progress | None = ...,
 ) -> Report: ...
@@ -177,6 +178,7 @@ def report(
     measure: Measure | None = None,
     confidence: float = 0.95,
     margin: float = 0.0,
+    previous: Rollouts | None = None,
     command: str = "",
     progress: Progress | None = None,
 ) -> Report | ProgressReport:
@@ -191,6 +193,7 @@ def report(
         measure: "success" or "score" decides; success where the table has it.
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
+        previous: A previous run of the same policies, to show what changed since.
         command: The command that makes the page again, as shown on it.
         progress: Called with pairs done and pairs in all, for a progress bar.
 
@@ -199,12 +202,14 @@ def report(
         >>> import surefoot as sf
         >>> rollouts = sf.read(pl.DataFrame({"policy": ["new"] * 10, "success": [1] * 8 + [0] * 2}))
         >>> print(sf.report(rollouts))
-        new succeeds in 80.0% [49.0%, 94.4%] of rollouts on average (n=10, 95% confidence).
+        new succeeds in 80.0% [49.0%, 94.4%] of rollouts (n=10, 95% confidence).
     """
     if isinstance(rollouts, Study):
         rollouts.refresh()
         return study_report(rollouts.fold, verify(rollouts.store), title=title, command=command)
-    found = overview(rollouts, measure_of=measure, confidence=confidence, margin=margin, progress=progress)
+    found = overview(
+        rollouts, measure_of=measure, confidence=confidence, margin=margin, previous=previous, progress=progress
+    )
     return Report(
         overview=found,
         title=title or found.source or "Rollouts",
@@ -234,7 +239,7 @@ def study_report(
     plan = fold.plan
     found = overview(rollouts_of(fold), measure_of=plan.measure, confidence=plan.confidence, margin=plan.margin)
     # No verdict but the declared rule's: comparisons of a fixed size have no place beside it.
-    found = replace(found, comparisons=(), tasks=(), ranking=None)
+    found = replace(found, comparisons=(), tasks=(), ranking=None, curves=(), replayed=(), disagreements=())
     made = command or "surefoot.report(study).save('report.html')"
     return Report(found, title or plan.title, made, _now(), _versions(), told.deviations, told)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from surefoot.core import words
+from surefoot.core import wording, words
 from surefoot.core.verdict import Verdict
-from surefoot.reporting import answers
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
 
 if TYPE_CHECKING:
@@ -46,9 +45,9 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
     elif len(plan.policies) == 2:
         scale: words.Scale = "gain" if plan.measure == "success" else "score gain"
         edge = words.number(plan.margin, scale).lstrip("+") + words.unit(scale) if plan.margin else ""
-        first = f"{answers.verdict_sentence(*plan.policies, finding.verdict, edge)}."
+        first = wording.headline(finding.verdict, *plan.policies, margin=edge)
     else:
-        first = _ranked(plan.policies[0], finding.verdict)
+        first = wording.OF_ALL[finding.verdict].format(first=plan.policies[0])
     if account.exploratory and not going:
         first = f"Exploratory: {first[0].lower() if finding.verdict is Verdict.UNDECIDED else first[0]}{first[1:]}"
     rule = (
@@ -70,14 +69,7 @@ def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
     if account.decision == "continue":
         return {"kind": "undecided", "text": "not decided yet"}
     before = "exploratory: " if account.exploratory else ""
-    return {"kind": finding.verdict.value, "text": f"{before}{answers.SHORT[finding.verdict]}"}
-
-
-def _ranked(first: str, verdict: Verdict) -> str:
-    return {
-        Verdict.BETTER: f"{first} is better than each of the others.",
-        Verdict.WORSE: f"{first} is worse than at least one of the others.",
-    }.get(verdict, f"Cannot tell whether {first} is better than all of the others.")
+    return {"kind": finding.verdict.value, "text": f"{before}{wording.CELL[finding.verdict]}"}
 
 
 def study_figures(account: Account) -> dict[str, Figure]:

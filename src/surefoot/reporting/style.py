@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import io
 import re
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ FAINT = "#8a8f98"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F6A00")
 """Okabe and Ito's colours, in an order whose neighbours differ in lightness too."""
 GOOD, BAD, UNSURE = "#0072B2", "#D55E00", FAINT
+PAGE_COLOURS = {GOOD: "good", BAD: "bad"}
+"""Colours that a page replaces by its own, lighter ones when it is dark."""
 
 RC: dict[Any, Any] = {
     "text.parse_math": False,  # a dollar sign in a policy's name is a dollar sign
@@ -56,7 +60,7 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     import matplotlib as mpl
 
     buffer = io.StringIO()
-    with mpl.rc_context({**RC, "svg.hashsalt": name}):
+    with _quietly(), mpl.rc_context({**RC, "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
@@ -65,6 +69,8 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     text = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
     text = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', text)
     text = text.replace(INK, "currentColor").replace("#000000", "currentColor")
+    for colour, variable in PAGE_COLOURS.items():
+        text = re.sub(rf"(stroke|fill): {colour}", rf"\1: var(--{variable}, {colour})", text, flags=re.IGNORECASE)
     width = re.search(r'width="([\d.]+)pt"', text)
     text = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", text, count=1)
@@ -86,9 +92,17 @@ def save(figure: Figure, path: str | Path) -> Path:
     kind = target.suffix.lower()
     if kind not in dates:
         raise ValueError(f"A figure's name must end in .svg, .png or .pdf; got {target.name!r}.")
-    with mpl.rc_context({**RC, "svg.hashsalt": "surefoot", "svg.fonttype": "path"}):
+    with _quietly(), mpl.rc_context({**RC, "svg.hashsalt": "surefoot", "svg.fonttype": "path"}):
         figure.savefig(target, dpi=160, metadata=dates[kind])
     return target
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """A name in a script that the font lacks is the reader's font's business: an SVG keeps it as text."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph \d+")
+        yield
 
 
 def _escaped(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from surefoot.core import words
-from surefoot.reporting import answers, pages, study_pages
+from surefoot.reporting import answers, study_pages, tables
 
 if TYPE_CHECKING:
     from surefoot.reporting.reports import ProgressReport, Report
@@ -31,20 +31,20 @@ def markdown(report: Report) -> str:
     said, study = list(answers.overview_answer(found)), report.study
     if study is not None and study.finding is not None:
         said = study_pages.study_answers(study, study.finding)
-    lines = [f"# {_md(report.title)}", "", _md(pages.facts(found)), "", f"**{_md(said[0])}**", ""]
+    lines = [f"# {_md(report.title)}", "", _md(tables.facts(found)), "", f"**{_md(said[0])}**", ""]
     lines += [f"{_md(line)}\n" for line in said[1:]]
     lines += [
         f"> **{_md(one.about)}.** {_md(f'{one.says} {one.threatens} {one.remedy}')}\n" for one in found.audit.findings
     ]
     lines += [f"- {_md(line)}" for line in report.deviations]
     lines += _md_table(
-        ["policy", *pages.columns(found)],
-        [[one.policy, *(text for _, text in pages.cells(found, i))] for i, one in enumerate(found.policies)],
+        ["policy", *tables.columns(found)],
+        [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)],
     )
     if found.comparisons:
         lines += _md_table(
-            ["first", "second", "gain", "interval", "p-value", "verdict"],
-            [pages.comparison_row(one) for one in found.comparisons],
+            tables.COMPARED,
+            [tables.comparison_row(one) for one in found.comparisons],
         )
     lines += [f"Made {report.made}: `{report.command}`. Data: {found.fingerprint}.", ""]
     return "\n".join(lines)
@@ -61,8 +61,8 @@ def progress_markdown(report: ProgressReport) -> str:
 def latex(report: Report) -> str:
     """The table of policies, with booktabs rules; every name escaped."""
     found = report.overview
-    header = ["policy", *pages.columns(found)]
-    rows = [[one.policy, *(text for _, text in pages.cells(found, i))] for i, one in enumerate(found.policies)]
+    header = ["policy", *tables.columns(found)]
+    rows = [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)]
     body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in rows]
     return "\n".join(
         [

@@ -1,0 +1,172 @@
+"""What do the tables of a report say, in every format it is written in?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from surefoot.analysis.changes import NOW
+from surefoot.core import wording, words
+from surefoot.core.scores import Scores
+from surefoot.reporting.figures import tile_colours
+
+if TYPE_CHECKING:
+    from surefoot.analysis.comparisons import Comparison
+    from surefoot.analysis.overviews import Overview
+    from surefoot.core.interval import Interval
+    from surefoot.core.tally import Tally
+
+MOST_COLUMNS = 6
+"""With more columns there is no room for a bar beside them."""
+COMPARED = ["first", "second", "gain", "interval", "p-value", "verdict"]
+"""The header of a table of comparisons."""
+
+
+def facts(found: Overview) -> str:
+    """Where the data came from, in a line; with the dataset and the judge where they are known."""
+    tasks = len({one.task for one in found.cells})
+    parts = [
+        found.source,
+        words.rollouts(found.rollouts),
+        f"{len(found.policies):,} policies" if len(found.policies) > 1 else "",
+        f"{tasks:,} tasks" if tasks else "",
+        _named("dataset", found.datasets),
+        _named("judge", found.judges),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def columns(found: Overview) -> list[str]:
+    """The columns of the table of policies, after the policy's name."""
+    names = []
+    if any(one.success for one in found.policies):
+        names += ["success rate", "interval", "k/n"]
+    if any(one.score for one in found.policies):
+        names += ["mean score", "interval", "n"]
+    if found.changes:
+        names.append("change")
+    if found.ranking is not None:
+        names += ["rank", "letters"] if found.ranking.letters.readable else ["rank"]
+    return names
+
+
+def cells(found: Overview, place: int) -> list[tuple[str, str]]:
+    """One policy's row as (kind, text)."""
+    one = found.policies[place]
+    row: list[tuple[str, str]] = []
+    if any(p.success for p in found.policies):
+        row += _number_cells(one.success, one.tally)
+    if any(p.score for p in found.policies):
+        row += _number_cells(one.score, None)
+    if found.changes:
+        row.append(("num", changed(found, one.policy)))
+    if found.ranking is not None:
+        at = found.ranking.names.index(one.policy)
+        best, worst = found.ranking.ranks[at]
+        row.append(("num", f"{best}" if best == worst else f"{best} to {worst}"))
+        if found.ranking.letters.readable:
+            row.append(("letter", found.ranking.letters.letters[at]))
+    return row
+
+
+def changed(found: Overview, policy: str) -> str:
+    """A policy's change since the previous run, with its interval."""
+    for one in found.changes:
+        if one.first == f"{policy} ({NOW})":
+            scale = one.interval.scale
+            gain = words.number(one.interval.estimate, scale)
+            return f"{gain} {words.span(one.interval.low, one.interval.high, scale)}"
+    return "not run before"
+
+
+def row(found: Overview, place: int) -> dict[str, Any]:
+    """One policy's row with its bar, as the page shows it."""
+    one = found.policies[place]
+    shown = one.of(found.measure)
+    low, high = 0.0, 1.0
+    if shown is not None and shown.data and isinstance(shown.data[0], Scores) and found.measure == "score":
+        low, high = shown.data[0].low, shown.data[0].high
+    bar = None
+    if shown is not None and len(columns(found)) <= MOST_COLUMNS:
+        ends = {"low": shown.low, "high": shown.high, "at": shown.estimate}
+        bar = {name: f"{200 * (value - low) / (high - low):.2f}" for name, value in ends.items()}
+    return {
+        "policy": one.policy,
+        "cells": [{"kind": kind, "text": text} for kind, text in cells(found, place)],
+        "bar": bar,
+    }
+
+
+def notes(found: Overview) -> list[str]:
+    """What stands below the table of policies."""
+    said = []
+    if found.ranking is not None:
+        if found.ranking.letters.readable:
+            said.append("Two policies share a letter exactly when they cannot be told apart.")
+        else:
+            said += found.ranking.letters.notes
+    if found.changes:
+        points = " in points" if found.changes[0].interval.scale == "gain" else ""
+        ended = {one.first.removesuffix(f" ({NOW})"): wording.CELL[one.verdict] for one in found.changes}
+        told = "; ".join(f"{policy}: {verdict}" for policy, verdict in ended.items())
+        said.append(f"Change{points}: now minus {found.previous}, all intervals holding together. {told}.")
+    voided = sum(one.void for one in found.policies)
+    if voided:
+        said.append(f"{words.rollouts(voided)} declared void and not counted.")
+    return said
+
+
+def letters(found: Overview) -> tuple[str, ...]:
+    """Each policy's letters, in the order of the policies; none when they would not be readable."""
+    if found.ranking is None or not found.ranking.letters.readable:
+        return ()
+    named = dict(zip(found.ranking.names, found.ranking.letters.letters, strict=True))
+    return tuple(named[one.policy] for one in found.policies)
+
+
+def comparison_row(one: Comparison) -> list[str]:
+    """One comparison as the cells of a table."""
+    scale = one.interval.scale
+    return [
+        one.first,
+        one.second,
+        words.number(one.interval.estimate, scale) + words.unit(scale),
+        words.span(one.interval.low, one.interval.high, scale),
+        "" if one.p_value is None else words.p_value(one.p_value).removeprefix("p = ").removeprefix("p "),
+        wording.CELL[one.verdict],
+    ]
+
+
+def heat(found: Overview) -> dict[str, Any]:
+    """Tasks against policies, each cell the darker the higher."""
+    policies = [one.policy for one in found.policies]
+    tasks = list(dict.fromkeys(one.task or "" for one in found.cells))
+    known = {(one.task or "", one.policy): one.of(found.measure) for one in found.cells}
+    rows = [{"task": task, "cells": [_heat_cell(known.get((task, name))) for name in policies]} for task in tasks]
+    what = "Success rate" if found.measure == "success" else "Mean score"
+    return {"caption": f"{what} by task, with its interval and n.", "policies": policies, "rows": rows}
+
+
+def _heat_cell(one: Interval | None) -> dict[str, str] | None:
+    if one is None:
+        return None
+    paper, ink = tile_colours(one)
+    return {
+        "paper": paper,
+        "ink": ink,
+        "text": words.number(one.estimate, one.scale),
+        "size": f"{words.span(one.low, one.high, one.scale)} n={one.trials:,}",
+    }
+
+
+def _number_cells(interval: Interval | None, tally: Tally | None) -> list[tuple[str, str]]:
+    if interval is None:
+        return [("num", "")] * 3
+    size = f"{tally.successes:,}/{tally.trials:,}" if tally is not None else f"{interval.trials:,}"
+    ends = words.span(interval.low, interval.high, interval.scale)
+    return [("num", words.number(interval.estimate, interval.scale)), ("num", ends), ("num", size)]
+
+
+def _named(what: str, names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    return f"{what} {wording.listed(names)}" if len(names) <= 3 else f"{len(names):,} {what}s"
