@@ -108,6 +108,12 @@ class Fold:
         return [number for number in range(1, self._judged + 1) if number not in self.voids]
 
     @property
+    def count(self) -> int:
+        """How many blocks entered the rule."""
+        _ = self.judge
+        return self._judged - sum(number <= self._judged for number in self.voids)
+
+    @property
     def blinded(self) -> bool:
         """Whether policies are hidden behind codes."""
         return self.plan.blinded and self.unblinded is None
@@ -131,7 +137,7 @@ class Fold:
             held = self.leases.get(number)
             if held is None or held[1] <= now:
                 return self.waiting[number]
-        ahead = sum(number > self._judged and number not in self.voids for number in self.blocks)
+        ahead = sum(number not in self.voids for number in range(self._judged + 1, len(self.blocks) + 1))
         if self.judge.taken + ahead >= self.plan.horizon:
             return None
         return self._next_block()[0]
@@ -259,7 +265,7 @@ def summary_of(fold: Fold) -> dict[str, Any]:
     return {
         "title": fold.plan.title,
         "recorded": done,
-        "blocks": len(fold.counted),
+        "blocks": fold.count,
         "horizon": fold.plan.horizon,
         "voided": len(fold.voids),
         "finished": fold.finished,
