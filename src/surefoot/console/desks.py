@@ -17,7 +17,6 @@ from surefoot.console.gathering import Gathering
 from surefoot.console.refusals import Refusal
 from surefoot.console.tokens import Session
 from surefoot.console.turnstiles import Turnstile
-from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError, StudyError
 from surefoot.study.folds import Fold, summary_of
 from surefoot.study.plans import Plan
@@ -112,11 +111,7 @@ class Desk:
 
     def _status(self) -> dict[str, Any]:
         fold = self._study.fold
-        decision = "continue"
-        if fold.finished:
-            decided = fold.judge.verdict is not Verdict.UNDECIDED
-            decision = "stop: decided" if decided else "stop: nothing more can be decided"
-        status = {"study": self.id, **summary_of(fold), "decision": decision}
+        status = {"study": self.id, **summary_of(fold)}
         return status if fold.blinded else {**status, "verdict": fold.judge.verdict.value}
 
     def held(self, session: Session) -> list[dict[str, Any]]:
