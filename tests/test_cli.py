@@ -84,6 +84,8 @@ def test_several_tallies_are_several_lines(capsys):
         (["nonsense"], 64, "No such command"),
         (["plan", "rate", "5"], 64, "Write 0.05 for 5 points."),
         (["plan", "bound"], 64, "must leave exactly one to be found"),
+        (["plan", "compare", "--second", "0.6", "--sequential"], 64, "must come with both rates"),
+        (["plan", "compare", "--first", "0.9", "--second", "0.6", "--horizon", "9"], 64, "come with `--sequential`"),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(capsys, words, code, text):
@@ -101,6 +103,15 @@ def test_plans_show_what_other_sizes_buy(capsys):
     assert "What n buys you" in out
     _, out, _ = said(capsys, "plan", "bound", "--tightness", "0.1")
     assert out.startswith("69 rollouts: ")
+
+
+def test_a_sequential_plan_stands_beside_the_fixed_one(capsys):
+    _, out, _ = said(capsys, "plan", "compare", "--first", "0.9", "--second", "0.6", "--sequential", "--json")
+    found = json.loads(out)
+    fixed, stopping = found["fixed"], found["sequential"]
+    assert stopping["rule"]["horizon"] >= fixed["rollouts"]
+    assert stopping["expected_pairs"] < fixed["rollouts"]
+    assert stopping["power"] > 0.8
 
 
 def test_help_is_there_for_every_command(capsys):

@@ -138,6 +138,12 @@ def compare(
         float | None, typer.Option(help="The chance of the verdict; 0.8 if it is not the question.")
     ] = None,
     margin: Annotated[float, typer.Option("--margin", help="A gain that would not matter.")] = 0.0,
+    sequential: Annotated[
+        bool, typer.Option("--sequential", help="Show beside it a test that looks after every pair and may stop early.")
+    ] = False,
+    horizon: Annotated[
+        int | None, typer.Option(help="With --sequential: the most pairs; a little above the fixed number if left out.")
+    ] = None,
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
@@ -154,7 +160,13 @@ def compare(
         surefoot plan compare --first-only 0.25 --second-only 0.05
 
         surefoot plan compare --first 0.7 --second 0.7 --margin 0.2
+
+        surefoot plan compare --first 0.9 --second 0.6 --sequential --horizon 100
     """
+    if sequential and (first is None or second is None or margin):
+        raise ValueError("`--sequential` must come with both rates, `--first` and `--second`, and without a margin.")
+    if horizon is not None and not sequential:
+        raise ValueError("`--horizon` must come with `--sequential`.")
     if (second is None) == (second_only is None):
         raise ValueError("`--second` must be given, or `--second-only` for pairs; one of the two.")
     if second is not None:
@@ -167,7 +179,23 @@ def compare(
         plan = sf.plan_paired_comparison(
             first_only, second_only, pairs=rollouts, power=power, confidence=confidence, margin=margin
         )
-    words.show(plan, as_json=as_json)
+    if not sequential or first is None or second is None:
+        words.show(plan, as_json=as_json)
+        return
+    most = horizon or _horizon_above(plan.rollouts)
+    rule = sf.sequential.ExactBinary(most, confidence=confidence, claim="either")
+    stopping = sf.plan_sequential(rule, first, second, rng=0)
+    if as_json:
+        words.show_json({"fixed": plan.to_dict(), "sequential": stopping.to_dict()})
+        return
+    typer.echo(f"Fixed: {plan}")
+    typer.echo(f"Sequential: {stopping}")
+
+
+def _horizon_above(fixed: int) -> int:
+    """A horizon whose design is shipped, a quarter above the fixed number: better declared too long than too short."""
+    shipped = (20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500)
+    return next((most for most in shipped if most >= 1.25 * fixed), int(1.25 * fixed) + 1)
 
 
 def _bought(rows: tuple[tuple[int, float], ...], what: str, chosen: int) -> None:
