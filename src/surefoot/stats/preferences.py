@@ -81,7 +81,8 @@ def bradley_terry(
         preferences: First policy, second policy and which was preferred: "first", "second" or "tie" (or 1, 0, 0.5).
         rng: A seed, kept with the result, or a Generator.
         sessions: The session of each preference (one person, one scene); whole sessions are then resampled.
-        prior: Ties added between every two policies that met, for data in which a policy never lost.
+        prior: Wins added between every two policies that met, half of them to each side; for data in which a policy
+            never lost.
         resamples: How many resamples.
         confidence: How often such intervals hold a strength, nearly.
 
@@ -117,7 +118,8 @@ def davidson(
         preferences: First policy, second policy and which was preferred: "first", "second" or "tie" (or 1, 0, 0.5).
         rng: A seed, kept with the result, or a Generator.
         sessions: The session of each preference (one person, one scene); whole sessions are then resampled.
-        prior: Ties added between every two policies that met, for data in which a policy never lost.
+        prior: Wins added between every two policies that met, half of them to each side; for data in which a policy
+            never lost.
         resamples: How many resamples.
         confidence: How often such intervals hold a strength, nearly.
 
@@ -158,18 +160,24 @@ def _strengths(
         raise ValueError(_check.refusal("prior", "be 0 or more", prior))
     generator, seed = _check.generator(rng)
     games = _Games(preferences, sessions)
-    added = prior / 2.0 * (games.points(games.counts[None])[0] + games.points(games.counts[None])[0].T > 0.0)
-    more = prior * np.count_nonzero(np.triu(added)) if prior else 0.0
+    seen = games.points(games.counts[None])[0]
+    added = prior / 2.0 * (seen + seen.T > 0.0)
 
     def fitted(counts: Floats, ridge: float) -> tuple[Floats, Floats]:
-        ties = games.ties(counts) + more if davidson_ties else None
-        return choices.fit(games.points(counts) + added, ties, ridge)
+        return choices.fit(games.points(counts) + added, games.ties(counts) if davidson_ties else None, ridge)
 
-    games.refuse_unlinked(games.points(games.counts[None])[0] + added)
+    games.refuse_unlinked(seen + added)
+    if davidson_ties and not prior:
+        games.refuse_unbounded_ties()
     theta, eta = (found[0] for found in fitted(games.counts[None], 0.0))
     drawn = games.resampled(resamples, generator)
     block = max(1, 2_000_000 // len(games.names) ** 2)
     tries = np.concatenate([fitted(drawn[i : i + block], _RIDGE)[0] for i in range(0, resamples, block)])
+    if np.ptp(tries, axis=0).max() <= 1e-9:
+        raise ValueError(
+            f"`preferences` must differ to be resampled; got {games.size:,} that are alike. They show no spread: "
+            "there is no interval."
+        )
     ranks = 1 + (tries[:, None, :] > tries[:, :, None] + 1e-9).sum(axis=2)
     order = sorted(range(len(games.names)), key=lambda i: -theta[i])
     met_both = games.points(drawn) + added > 0.0
@@ -224,13 +232,18 @@ class _Games:
         places: dict[str, int] = {}
         cells: dict[tuple[int, int, float], int] = {}
         kept = []
-        for number, (first, second, outcome) in enumerate(preferences, 1):
-            if outcome not in _OUTCOMES:
-                raise ValueError(_check.refusal("preferences", f"end in first, second or tie (row {number})", outcome))
+        for number, row in enumerate(preferences, 1):
+            if len(row) != 3:
+                raise ValueError(_check.refusal("preferences", f"be of three parts (row {number})", row))
+            first, second, outcome = row
+            try:
+                points = _OUTCOMES[outcome]
+            except (KeyError, TypeError):
+                must = f"end in first, second or tie (row {number})"
+                raise ValueError(_check.refusal("preferences", must, outcome)) from None
             if first == second:
                 raise ValueError(_check.refusal("preferences", f"name two policies (row {number})", first))
             one, other = (places.setdefault(name, len(places)) for name in (first, second))
-            points = _OUTCOMES[outcome]
             key = (one, other, points) if one < other else (other, one, 1.0 - points)
             kept.append(cells.setdefault(key, len(cells)))
         if not kept:
@@ -271,6 +284,32 @@ class _Games:
         groups = self.table.shape[0]
         drawn = rng.multinomial(groups, np.full(groups, 1.0 / groups), size=resamples)
         return np.asarray(drawn @ self.table)
+
+    def refuse_unbounded_ties(self) -> None:
+        """Refuse data that Davidson's model explains ever better as ties and leads grow together without end.
+
+        So it is when leads can be given to the policies with every win over a lead of at least 1 and every tie within
+        one of at most 1: such leads are found, or a circle of wins and ties forbids them.
+        """
+        import numpy as np
+        from scipy.sparse import csgraph, csr_array
+
+        if all(points != 0.5 for _, _, points in self.cells):
+            return
+        most = np.zeros((len(self.names), len(self.names)))  # the lead of the second over the first, at most
+        for one, other, points in sorted(self.cells, key=lambda cell: cell[2] != 0.5):  # ties first, wins over them
+            if points >= 0.5:
+                most[one, other] = 1.0 if points == 0.5 else -1.0
+            if points <= 0.5:
+                most[other, one] = 1.0 if points == 0.5 else -1.0
+        try:
+            csgraph.bellman_ford(csr_array(most))
+        except csgraph.NegativeCycleError:
+            return
+        raise ValueError(
+            "`preferences` must hold wins that ties cannot explain away: here strengths, or the readiness to tie, "
+            "would be infinite. Give prior=1 to hold them, or use `bradley_terry`."
+        )
 
     def refuse_unlinked(self, points: Floats) -> None:
         """Refuse data in which some strength is not determined, and say which policies are to blame."""
