@@ -87,6 +87,7 @@ def test_a_claim_survives_a_dictionary() -> None:
     ("at_least", "error", "text"),
     [
         (60, ValueError, "`at_least` must be strictly between 0 and 1; got 60. Write 0.6 for 60%"),
+        (97.5, ValueError, "`at_least` must be strictly between 0 and 1; got 97.5. Write 0.975 for 97.5%"),
         (0, ValueError, "`at_least` must be strictly between 0 and 1; got 0"),
         (1.0, ValueError, "`at_least` must be strictly between 0 and 1; got 1.0"),
         (float("nan"), ValueError, "`at_least` must be strictly between 0 and 1; got nan"),

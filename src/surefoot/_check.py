@@ -43,18 +43,18 @@ def real(value: Any, name: str) -> float:
 
 
 def fraction(value: Any, name: str, *, hint: str = "") -> float:
-    """A number strictly between 0 and 1."""
+    """A number strictly between 0 and 1, never a percentage."""
     number = _number(value, name)
     if not 0.0 < number < 1.0:  # also refuses NaN
+        if not hint and 1.0 < number < 100.0:
+            hint = f"Write {number / 100:g} for {number:g}%."
         raise ValueError(refusal(name, "be strictly between 0 and 1", value, hint))
     return number
 
 
 def confidence(value: Any) -> float:
     """A confidence strictly between 0 and 1, never a percentage."""
-    number = _number(value, "confidence")
-    hint = f"Write {number / 100:g} for {number:g}%." if 1.0 < number < 100.0 else ""
-    return fraction(value, "confidence", hint=hint)
+    return fraction(value, "confidence")
 
 
 def _number(value: Any, name: str) -> float:

@@ -75,15 +75,11 @@ def claim(tally: Tally, *, at_least: float, confidence: float = 0.95) -> Claim:
     Reference:
         Clopper and Pearson (1934), one-sided.
     """
-    at_least = _check.fraction(at_least, "at_least", hint="Write 0.6 for 60%." if _percentage(at_least) else "")
+    at_least = _check.fraction(at_least, "at_least")
     bound = clopper_pearson_lower(tally, confidence=confidence)
     holds = bound.value >= at_least
     more = 0 if holds else _more(tally, at_least, 1.0 - confidence)
     return Claim(holds=holds, at_least=at_least, confidence=float(confidence), bound=bound, more=more)
-
-
-def _percentage(value: object) -> bool:
-    return isinstance(value, (int, float)) and 1.0 < value <= 100.0
 
 
 def _more(tally: Tally, at_least: float, tail: float) -> int | None:
