@@ -272,6 +272,7 @@ REFUSALS = [
     (lambda: compact_letters(["a"], []).of("b"), "`name` must be one of a"),
     (lambda: rank_policies({"a": Tally(1, 2)}), "at least 2 policies"),
     (lambda: rank_policies({"a": Tally(1, 2), "b": 3}), "be a Tally or Scores"),
+    (lambda: rank_policies({"a": np.array([0.1]), "b": np.array([0.5])}), "be a Tally or Scores"),
     (lambda: rank_policies({"a": Tally(1, 2), "b": Scores([1])}), "two tallies or two sets of scores"),
     (lambda: against_baseline(TALLIES, "x"), "`baseline` must be one of a, b, c, d"),
     (lambda: against_baseline({"a": Tally(1, 2)}, "a"), "besides the baseline"),

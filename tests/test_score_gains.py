@@ -15,6 +15,7 @@ from surefoot.stats import (
     betting_gain,
     betting_mean,
     betting_paired_gain,
+    bootstraps,
     chance_first_higher,
     paired_bca,
     paired_bootstrap,
@@ -32,7 +33,9 @@ PAIRED = [
     lambda a, b, **more: paired_permutation(a, b, rng=1, resamples=500, **more),
 ]
 values = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5, 0.7, 0.75, 1.0])
-pairs = st.lists(st.tuples(values, values), min_size=2, max_size=14)
+pairs = st.lists(st.tuples(values, values), min_size=2, max_size=14).filter(
+    lambda data: len({round(a - b, 9) for a, b in data}) > 1  # a bootstrap refuses equal differences
+)
 
 
 def split(data):
@@ -313,6 +316,16 @@ def test_few_pairs_are_warned_of():
     assert "Only 15 units" in unpaired_bootstrap(first, second, rng=1).notes[-1]
 
 
+@pytest.mark.parametrize("bend", [-0.3, 0.3])
+def test_an_end_beyond_the_pole_of_the_correction_is_the_last_resample(bend):
+    """z / (1 - bend z) jumps from one infinity to the other at z = 1 / bend, which a confidence this high passes."""
+    means = np.linspace(-1.0, 1.0, 2001)
+    low, high = bootstraps.bca_ends(means, 0.0, bend, 0.9995)
+    assert low < 0.0 < high
+    assert (high == 1.0) == (bend > 0.0)
+    assert (low == -1.0) == (bend < 0.0)
+
+
 def test_the_seed_is_kept_and_matters():
     first, second = Scores([0.9, 0.7, 0.8, 0.4, 0.6]), Scores([0.5, 0.3, 0.6, 0.5, 0.1])
     for method in (paired_bootstrap, paired_bca, unpaired_bootstrap, unpaired_bca):
@@ -333,6 +346,13 @@ REFUSALS = [
     (lambda: paired_bootstrap(Scores([1, 0]), Scores([1, 0]), rng=1, clusters=[1, 1]), "at least 2 clusters; got 1"),
     (lambda: paired_bootstrap(Scores([1, 0]), Scores([1, 0]), rng=1, clusters=[1]), "one cluster per observation, 2"),
     (lambda: paired_bca(Scores([1] * 10), Scores([1] * 10), rng=1), "the scores must vary for a BCa bootstrap"),
+    (lambda: paired_bootstrap(Scores([0.5]), Scores([0.1]), rng=1), "every resample gave the same gain"),
+    (lambda: paired_bootstrap(Scores([0.3, 0.4, 0.5]), Scores([0.2, 0.3, 0.4]), rng=1), "must vary for a bootstrap"),
+    (lambda: unpaired_bootstrap(Scores([0.5]), Scores([0.1]), rng=1), "must vary for a bootstrap"),
+    (
+        lambda: paired_bootstrap(Scores([0.1, 0.3] * 3), Scores([0.0] * 6), rng=1, clusters="aabbcc"),
+        "must vary for a bootstrap",
+    ),
     (lambda: welch(Scores([1]), Scores([1, 0])), "`first` must hold at least 2 scores"),
     (lambda: welch(Scores([1, 1]), Scores([0, 0])), "must vary; got equal scores"),
     (lambda: betting_gain(Scores([1, 0]), Scores([1, 0]), margin=-0.1), "`margin` must be 0 or more"),

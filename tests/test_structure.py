@@ -59,7 +59,7 @@ def test_cluster_interval_by_hand():
     half = stdtrit(2, 0.975) * found.cr1
     assert found.design_effect > 1
     assert found.interval.low == pytest.approx(max(0, np.mean(values) - half))
-    assert "worth 2 rollouts" in str(found)
+    assert "worth 2 independent rollouts" in str(found)
     assert Record.from_dict(found.to_dict()) == found
 
 
@@ -279,6 +279,20 @@ def test_attempts_are_their_twin(total, data):
     assert pass_all(Tally(right, total), attempts) == pytest.approx(every, abs=1e-12)
 
 
+def test_a_rare_success_keeps_its_digits():
+    assert pass_at(Tally(1, 10**6), 1) == pytest.approx(1e-6, rel=1e-14)
+    assert pass_at(Tally(3, 10**5), 2) == pytest.approx(6e-5 - 6e-10 / (1 - 1e-5), rel=1e-6)
+    assert (pass_at(Tally(0, 9), 9), pass_at(Tally(1, 9), 9), pass_all(Tally(8, 9), 9)) == (0.0, 1.0, 0.0)
+
+
+def test_runs_that_agree_but_for_rounding_show_no_spread():
+    """Three runs with the rate 2/3 each: the shared part is not seen, and each run counts once."""
+    runs = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
+    found = mean_on_these_tasks(runs, shared_runs=True)
+    assert found.width > 0.5
+    assert variance_components([[0.1] * 7] * 3).notes == ("No spread was seen: neither tasks nor runs differed.",)
+
+
 def test_attempts_averaged_over_tasks():
     tasks = [Tally(k, 10) for k in (0, 2, 9, 10, 5, 7, 1, 10)]
     some, every = mean_pass_at(tasks, 3, rng=5), mean_pass_all(tasks, 3, rng=5)
@@ -302,10 +316,12 @@ REFUSALS = [
     (lambda: cluster_rate([1, 0], ["a", "a"]), "One cluster cannot show how clusters differ"),
     (lambda: cluster_rate([1, 0.5], ["a", "b"]), "successes and failures"),
     (lambda: cluster_bootstrap(Scores([1, 0]), ["a", "a"], rng=1), "at least 2 clusters"),
+    (lambda: cluster_bootstrap(Scores([0.1, 0.3] * 2), "aabb", rng=1), "must vary between clusters for a bootstrap"),
     (lambda: cluster_mean(Scores([1, 0]), ["a"]), "one cluster per observation"),
     (lambda: cluster_mean(Scores([1, 1]), ["a", "b"]), "`scores` must vary"),
     (lambda: cluster_mean(Scores([1, 0]), ["a", "b"], crossed=["x", "x"]), "`crossed` must name at least 2"),
     (lambda: cluster_gain(Scores([1, 1]), Scores([0, 0]), ["a", "b"]), "more than a constant"),
+    (lambda: cluster_gain(Scores([0.3, 0.4, 0.5]), Scores([0.2, 0.3, 0.4]), "abc"), "more than a constant"),
     (lambda: cluster_gain(Scores([1, 1]), Scores([0]), ["a", "b"]), "without its partner"),
     (lambda: variance_components([[1]]), "at least 2 tasks"),
     (lambda: variance_components([[1, 0], [1]]), "every task in every run"),
@@ -313,6 +329,9 @@ REFUSALS = [
     (lambda: mean_over_tasks([[1, 0, 1]], shared_runs=True), "One run cannot show how runs differ"),
     (lambda: variance_components([[1, 0]]).error_with(runs=2, tasks=3), "repeat at least some tasks"),
     (lambda: mean_over_tasks([[0.5, 0.5], [0.5, 0.5]]), "`outcomes` must vary"),
+    (lambda: mean_over_tasks([[0.1] * 7] * 3), "`outcomes` must vary"),
+    (lambda: mean_on_these_tasks([[0.3, 0.4, 0.6]] * 3), "`outcomes` must vary"),
+    (lambda: mean_over_tasks([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]]), "`outcomes` must vary"),
     (lambda: stratified_gain({}), "at least one stratum"),
     (lambda: pass_at(Tally(3, 10), 11), "`attempts` must be at most the 10 recorded; got 11"),
     (lambda: pass_all(Tally(3, 10), 11), "`attempts` must be at most the 10 recorded; got 11"),

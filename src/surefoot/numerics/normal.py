@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import erfc, sqrt
 from statistics import NormalDist
 
 _STANDARD = NormalDist()
@@ -14,6 +15,4 @@ def upper_quantile(tail: float) -> float:
 
 def tail(z: float) -> float:
     """The probability above z; accurate far out."""
-    from math import erfc, sqrt
-
     return 0.5 * erfc(z / sqrt(2.0))

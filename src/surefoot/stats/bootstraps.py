@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FEW = 30
 CLUSTERED = "The clusters are independent of one another."
+_NO_SPREAD = "Use `betting_paired_gain` or `betting_gain`, which need no spread."
 RESAMPLES = 10_000
 
 
@@ -128,7 +129,7 @@ def unpaired_bootstrap(
     means, seed = _two_samples(first, second, rng, resamples, confidence)
     ends = percentile_ends(means, confidence)
     p_value = percentile_p(means)
-    return _unpaired(first, second, ends, "unpaired bootstrap", confidence, margin, p_value, seed)
+    return _unpaired(first, second, ends, "unpaired bootstrap", confidence, margin, p_value, seed, means)
 
 
 def unpaired_bca(
@@ -162,7 +163,7 @@ def unpaired_bca(
     down = (second.mean - np.asarray(second.values)) / len(second)
     bend = acceleration(np.concatenate((up, down)))
     ends = bca_ends(means, first.mean - second.mean, bend, confidence)
-    return _unpaired(first, second, ends, "unpaired BCa bootstrap", confidence, margin, None, seed)
+    return _unpaired(first, second, ends, "unpaired BCa bootstrap", confidence, margin, None, seed, means)
 
 
 def check_resamples(resamples: int, confidence: float) -> int:
@@ -184,6 +185,11 @@ def percentile_ends(means: Floats, confidence: float) -> tuple[float, float]:
     return float(ordered[rank]), float(ordered[means.size - 1 - rank])
 
 
+def alike(means: Floats) -> bool:
+    """Whether only rounding keeps the resamples apart: nothing can be learned from them then."""
+    return float(means.max() - means.min()) <= 1e-13 * float(abs(means).max())
+
+
 def percentile_p(means: Floats) -> float:
     """Twice the share of resamples on the wrong side of 0: below 1 - confidence iff the interval excludes 0."""
     import numpy as np
@@ -195,12 +201,7 @@ def percentile_p(means: Floats) -> float:
 def acceleration(influence: Floats) -> float:
     """How fast the spread grows with the mean: skewness of the influences over six."""
     spread = float((influence**2).sum())
-    if spread <= 1e-28 * max(1.0, float(abs(influence).max()) ** 2):
-        raise ValueError(
-            "the scores must vary for a BCa bootstrap; got differences that are all equal. "
-            "Use `betting_paired_gain` or `betting_gain`, which need no spread."
-        )
-    return float((influence**3).sum() / (6.0 * spread**1.5))
+    return float((influence**3).sum() / (6.0 * spread**1.5)) if spread > 0.0 else 0.0
 
 
 def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> tuple[float, float]:
@@ -208,6 +209,8 @@ def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> 
     import numpy as np
     from scipy import special
 
+    if alike(means):
+        raise ValueError(f"the scores must vary for a BCa bootstrap; every resample gave the same mean. {_NO_SPREAD}")
     slack = 1e-12 * max(1.0, abs(estimate))
     below = np.count_nonzero(means < estimate - slack)
     share = (below + 0.5 * np.count_nonzero(abs(means - estimate) <= slack)) / means.size
@@ -218,7 +221,9 @@ def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> 
     ends = []
     for side in (z, -z):
         moved = shift + side
-        ends.append(float(special.ndtr(shift + moved / (1.0 - bend * moved))))
+        # beyond the pole of the correction all of the resamples lie on one side
+        level = special.ndtr(shift + moved / (1.0 - bend * moved)) if bend * moved < 1.0 else moved > 0.0
+        ends.append(float(level))
     ordered = np.sort(means)
     low = ordered[max(0, int(np.ceil(ends[0] * means.size)) - 1)]
     high = ordered[min(means.size - 1, int(np.floor(ends[1] * means.size)))]
@@ -261,7 +266,7 @@ class _Pairs:
             self.notes += (f"{groups:,} clusters were resampled whole.",)
 
     def gain(self, ends: tuple[float, float], method: str, margin: float, p_value: float | None) -> Gain:
-        notes = self.notes + _warnings(ends, self.influence.size)
+        notes = self.notes + _warnings(self.means, self.influence.size)
         return differences.gain_of(
             self.first,
             self.second,
@@ -278,8 +283,10 @@ class _Pairs:
         )
 
 
-def _warnings(ends: tuple[float, float], units: int) -> tuple[str, ...]:
-    if ends[0] == ends[1]:
+def _warnings(means: Floats, units: int) -> tuple[str, ...]:
+    if alike(means):
+        if means[0] != 0.0:  # a verdict would follow, from no spread at all
+            raise ValueError(f"the scores must vary for a bootstrap; every resample gave the same gain. {_NO_SPREAD}")
         return ("Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain.",)
     return (f"Only {units} units to resample: the interval is likely too narrow.",) if units < FEW else ()
 
@@ -308,6 +315,7 @@ def _unpaired(
     margin: float,
     p_value: float | None,
     seed: int | None,
+    means: Floats,
 ) -> Gain:
     return differences.gain_of(
         first,
@@ -320,13 +328,13 @@ def _unpaired(
         trials=len(first) + len(second),
         p_value=p_value,
         assumptions=(differences.STREAMS, differences.APPROXIMATE),
-        notes=_warnings(ends, min(len(first), len(second))),
+        notes=_warnings(means, min(len(first), len(second))),
         seed=seed,
     )
 
 
 def mean_bootstrap(
-    values: Floats, rng: _check.Rng, resamples: int, confidence: float, method: str, trials: int, notes: tuple[str, ...]
+    values: Floats, rng: _check.Rng, resamples: int, confidence: float, method: str, trials: int
 ) -> Interval:
     """Percentile interval of the mean of rates of tasks, for the statistics that average over tasks."""
     from surefoot.numerics import resampling
@@ -336,16 +344,13 @@ def mean_bootstrap(
     low, high = percentile_ends(resampling.resampled_means(values, resamples, generator), confidence)
     assumptions = ("The tasks are independent draws from those that matter.", differences.APPROXIMATE)
     return Interval(
-        low,
-        high,
-        float(values.mean()),
-        confidence,
-        method,
-        trials,
-        "rate",
-        assumptions,
-        (f"{resamples:,} resamples.", *notes),
-        (),
-        None,
-        seed,
+        low=low,
+        high=high,
+        estimate=float(values.mean()),
+        confidence=float(confidence),
+        method=method,
+        trials=trials,
+        assumptions=assumptions,
+        notes=(f"{resamples:,} resamples.",),
+        seed=seed,
     )

@@ -50,10 +50,11 @@ class ClusteredMean(Record):
     effective_size: float
 
     def __str__(self) -> str:
+        worth = math.floor(self.effective_size)
         return (
             f"{str(self.interval).removesuffix('.')}, {self.clusters:,} clusters, design effect "
-            f"{words.rounded(self.design_effect, 2, 'up'):.2f}: worth "
-            f"{words.rollouts(math.floor(self.effective_size))} that are independent."
+            f"{words.rounded(self.design_effect, 2, 'up'):.2f}: worth {worth:,} independent rollout"
+            f"{'' if worth == 1 else 's'}."
         )
 
 
@@ -211,11 +212,16 @@ def cluster_bootstrap(
     sizes = np.bincount(numbers, minlength=groups).astype(float)
     means = resampling.resampled_ratios(sums, sizes, resamples, generator)
     low, high = bootstraps.percentile_ends(means, confidence)
+    if bootstraps.alike(means):
+        raise ValueError(
+            f"`scores` must vary between clusters for a bootstrap; got {groups:,} clusters with one mean. "
+            "For successes use `cluster_rate`; for a guarantee `betting_mean` on the means of the clusters."
+        )
     return Interval(
         low=low,
         high=high,
         estimate=scores.mean,
-        confidence=confidence,
+        confidence=float(confidence),
         method="cluster bootstrap",
         trials=len(scores),
         scale="score",

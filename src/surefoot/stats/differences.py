@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from surefoot import _check
-from surefoot.core import words
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
@@ -42,7 +41,10 @@ def paired(first: Scores, second: Scores) -> Floats:
             f"`second` must hold one score for each score of `first`, {len(first):,}; got {len(second):,}. "
             "A score without its partner is no pair: remove it by name, or compare the two unpaired."
         )
-    return np.subtract(first.values, second.values)
+    gap = np.subtract(first.values, second.values)
+    if np.ptp(gap) <= 1e-15 * max(abs(first.low), abs(first.high)):  # only rounding keeps them apart
+        gap[:] = gap[0]
+    return gap
 
 
 def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tuple[NDArray[np.int64], int]:
@@ -80,21 +82,19 @@ def gain_of(
     margin = _check.margin(margin)
     most = first.high - first.low
     low, high = (min(most, max(-most, float(end))) for end in ends)
-    scale: words.Scale = "score gain"
     data = (first, second)
     interval = Interval(
-        low,
-        high,
-        float(estimate),
-        float(confidence),
-        method,
-        trials,
-        scale,
-        assumptions,
-        notes,
-        data,
-        None,
-        seed,
+        low=low,
+        high=high,
+        estimate=float(estimate),
+        confidence=float(confidence),
+        method=method,
+        trials=trials,
+        scale="score gain",
+        assumptions=assumptions,
+        notes=notes,
+        data=data,
+        seed=seed,
     )
     verdict = decide(low, high, margin)
     p_value = None if p_value is None else min(1.0, float(p_value))

@@ -24,7 +24,10 @@ INDEPENDENT = "The scores are independent with one distribution."
 IN_ORDER = "The scores are in the order they were recorded, and their number was fixed beforehand."
 GUARANTEED = "Coverage is at least the confidence, whatever the distribution of the scores."
 APPROXIMATE = "Approximate: coverage is close to the confidence only for many scores without a heavy tail."
-DRIFT = "No single mean fits these scores at this confidence: they drift. The interval spans both ends found."
+DRIFT = (
+    "No single mean fits these scores at this confidence: they drift. The interval spans both ends found and the "
+    "observed mean."
+)
 
 
 def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -188,7 +191,7 @@ def student_t(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
 
 def bootstrap_mean(
-    scores: Scores, *, rng: np.random.Generator | int, confidence: float = 0.95, resamples: int = 9999
+    scores: Scores, *, rng: np.random.Generator | int, confidence: float = 0.95, resamples: int = 10_000
 ) -> Interval:
     """Where does the mean score lie, by resampling the scores? Bias-corrected and accelerated; approximate.
 
@@ -205,26 +208,15 @@ def bootstrap_mean(
         Efron (1987), "Better bootstrap confidence intervals", equation 2.3; the acceleration of a mean is its
         sixth skewness.
     """
-    import numpy as np
-    from scipy.special import ndtr, ndtri
-
     from surefoot.numerics import resampling
+    from surefoot.stats import bootstraps
 
-    z, each = _unit(scores), _each(confidence)
-    resamples = _check.whole(resamples, "resamples", least=100)
+    z = _unit(scores)
+    resamples = bootstraps.check_resamples(resamples, confidence)
     _refuse_no_spread(z, "the bootstrap")
     generator, seed = _check.generator(rng)
     means = resampling.resampled_means(z, resamples, generator)
-    apart = z - z.mean()
-    near = 1e-12  # a resample with the very mean of the sample counts half, whatever its rounding
-    below = float(np.mean(means < z.mean() - near) + np.mean(means <= z.mean() + near)) / 2.0
-    bias = float(ndtri(min(max(below, 0.5 / resamples), 1.0 - 0.5 / resamples)))
-    pull = float((apart**3).sum() / (6.0 * (apart**2).sum() ** 1.5))
-    levels = []
-    for point in (float(ndtri(each)), -float(ndtri(each))):
-        moved = bias + point
-        levels.append(float(ndtr(bias + moved / (1.0 - pull * moved))) if pull * moved < 1.0 else 1.0)
-    low, high = (float(end) for end in np.quantile(means, levels))
+    low, high = bootstraps.bca_ends(means, float(z.mean()), bootstraps.acceleration(z - z.mean()), confidence)
     method = "BCa bootstrap (approximate)"
     return _interval(scores, low, high, confidence, method, (INDEPENDENT, APPROXIMATE), seed=seed)
 
@@ -268,8 +260,7 @@ def _interval(
     *,
     seed: int | None = None,
 ) -> Interval:
-    notes = (DRIFT,) if low > high else ()
-    ends = sorted((_scored(scores, low), _scored(scores, high)))
+    ends, notes = span(scores, _scored(scores, low), _scored(scores, high))
     return Interval(
         low=ends[0],
         high=ends[1],
@@ -283,6 +274,13 @@ def _interval(
         data=(scores,),
         seed=seed,
     )
+
+
+def span(scores: Scores, low: float, high: float) -> tuple[tuple[float, float], tuple[str, ...]]:
+    """The two ends in order; where no mean was left between them, the observed mean is held too, with a note."""
+    if low <= high:
+        return (low, high), ()
+    return (min(high, scores.mean), max(low, scores.mean)), (DRIFT,)
 
 
 def _bound(scores: Scores, side: Side, share: float, confidence: float) -> Bound:

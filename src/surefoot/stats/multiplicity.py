@@ -87,15 +87,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
     Reference:
         Benjamini and Hochberg (1995), "Controlling the false discovery rate".
     """
-    kept = _p_values(p_values)
-    adjusted = [0.0] * len(kept)
-    best = 1.0
-    order = sorted(range(len(kept)), key=kept.__getitem__)
-    for rank in range(len(kept), 0, -1):
-        place = order[rank - 1]
-        best = min(best, len(kept) * kept[place] / rank)
-        adjusted[place] = best
-    return tuple(adjusted)
+    return _stepped_up(_p_values(p_values))
 
 
 def e_benjamini_hochberg(evidence: Sequence[float]) -> tuple[float, ...]:
@@ -120,6 +112,11 @@ def e_benjamini_hochberg(evidence: Sequence[float]) -> tuple[float, ...]:
         if number < 0.0:
             raise ValueError(_check.refusal(f"evidence[{place}]", "be 0 or more", value))
         kept.append(1.0 / number if number > 0.0 else math.inf)
+    return _stepped_up(kept)
+
+
+def _stepped_up(kept: list[float]) -> tuple[float, ...]:
+    """The smallest share of false answers at which each stands, among itself and all that are smaller."""
     adjusted = [0.0] * len(kept)
     best = 1.0
     order = sorted(range(len(kept)), key=kept.__getitem__)

@@ -60,16 +60,15 @@ def chance_first_higher(first: Scores, second: Scores, *, confidence: float = 0.
             "Newcombe",
         )
     return Interval(
-        low,
-        high,
-        chance,
-        confidence,
-        method,
-        len(first) + len(second),
-        "rate",
-        (differences.STREAMS, differences.APPROXIMATE),
-        ("A tie counts half.",),
-        (first, second),
+        low=low,
+        high=high,
+        estimate=chance,
+        confidence=confidence,
+        method=method,
+        trials=len(first) + len(second),
+        assumptions=(differences.STREAMS, differences.APPROXIMATE),
+        notes=("A tie counts half.",),
+        data=(first, second),
     )
 
 

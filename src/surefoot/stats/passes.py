@@ -30,9 +30,11 @@ def pass_at(tally: Tally, attempts: int) -> float:
         Chen et al. (2021), "Evaluating large language models trained on code", equation 1.
     """
     attempts = _attempts(tally, attempts)
-    # the chance that all attempts fall among the failures, a product of shares: no large binomial numbers
-    missed = math.prod((tally.failures - i) / (tally.trials - i) for i in range(attempts))
-    return 1.0 - max(0.0, missed)
+    if attempts > tally.failures:
+        return 1.0
+    # the chance that all attempts fall among the failures, as logarithms: a rare success keeps its digits
+    missed = math.fsum(math.log1p(-tally.successes / (tally.trials - i)) for i in range(attempts))
+    return -math.expm1(missed) + 0.0
 
 
 def pass_all(tally: Tally, attempts: int) -> float:
@@ -51,7 +53,9 @@ def pass_all(tally: Tally, attempts: int) -> float:
         Yao et al. (2024), "tau-bench", section 4 (pass^k).
     """
     attempts = _attempts(tally, attempts)
-    return max(0.0, math.prod((tally.successes - i) / (tally.trials - i) for i in range(attempts)))
+    if attempts > tally.successes:
+        return 0.0
+    return math.prod((tally.successes - i) / (tally.trials - i) for i in range(attempts))
 
 
 def mean_pass_at(
@@ -146,7 +150,7 @@ def _mean(
         raise ValueError(f"`tasks` must hold at least 2 tasks; got {len(kept)}. One task cannot show how tasks differ.")
     values = np.array([statistic(tally, attempts) for tally in kept])
     method = f"task bootstrap of {name}"
-    found = bootstraps.mean_bootstrap(values, rng, resamples, confidence, method, len(kept), ())
+    found = bootstraps.mean_bootstrap(values, rng, resamples, confidence, method, len(kept))
     if found.width == 0.0:
         sure = betting_mean(Scores(values), confidence=confidence)
         note = "All tasks scored alike: the ends are those of the betting interval, not bootstrapped."

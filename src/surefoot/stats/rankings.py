@@ -10,6 +10,7 @@ from surefoot import _check
 from surefoot.core import words
 from surefoot.core.gain import Gain
 from surefoot.core.record import Record
+from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
 from surefoot.stats.families import Adjusting, Policy, Using, bonferroni_gains
@@ -238,6 +239,6 @@ def _light(gain: Gain) -> Gain:
 def _estimate(name: str, data: Policy) -> float:
     if isinstance(data, Tally):
         return data.rate
-    if hasattr(data, "mean"):
+    if isinstance(data, Scores):
         return data.mean
     raise TypeError(_check.refusal(f"policies[{name!r}]", "be a Tally or Scores", data))

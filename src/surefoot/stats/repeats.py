@@ -126,14 +126,14 @@ def variance_components(outcomes: Sequence[Sequence[float]], *, shared_runs: boo
     by_run = float((apart.sum(axis=1) ** 2).sum()) / cells**2
     two_way = by_task + by_run - float((apart**2).sum()) / cells**2
     task_means, run_means = table.mean(axis=0), table.mean(axis=1)
-    between = float(task_means.var(ddof=1))
+    between = _seen(float(task_means.var(ddof=1)), table)
     within = task = run = largest = None
     if runs > 1:
-        within = float(table.var(axis=0, ddof=1).mean())
+        within = _seen(float(table.var(axis=0, ddof=1).mean()), table)
         task = between - within / runs
         left = table - task_means - run_means[:, None] + mean
         noise = float((left**2).sum()) / ((runs - 1) * (tasks - 1))
-        run = max(0.0, float(np.var(run_means, ddof=1)) - noise / tasks)
+        run = _seen(max(0.0, float(np.var(run_means, ddof=1)) - noise / tasks), table)
         parts = {"tasks": max(0.0, task) / tasks, "noise": within / cells, "runs": run / runs if shared_runs else 0.0}
         largest = max(parts, key=parts.__getitem__)
         notes = _advice(parts, runs, tasks)
@@ -282,6 +282,11 @@ def _table(outcomes: Sequence[Sequence[float]]) -> Floats:
     return np.asarray(kept)
 
 
+def _seen(variance: float, table: Floats) -> float:
+    """The variance, or 0 where rounding alone could have made it."""
+    return variance if variance > (1e-14 * float(abs(table).max())) ** 2 else 0.0
+
+
 def _rows(outcomes: Any) -> list[Any]:
     return [list(row) for row in (outcomes.tolist() if hasattr(outcomes, "tolist") else outcomes)]
 
@@ -306,7 +311,7 @@ def _interval(
     from surefoot.numerics import score
 
     reach = float(special.stdtrit(freedom, (1.0 + _check.confidence(confidence)) / 2.0))
-    mean = scores.mean
+    mean, variance = scores.mean, _seen(variance, table)
     binary = set(scores.values) <= {0.0, 1.0} and (scores.low, scores.high) == (0.0, 1.0)
     if binary:
         least, most = sizes

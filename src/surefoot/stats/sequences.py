@@ -49,17 +49,17 @@ class MeanSequence(Record):
         if count > len(self):
             raise ValueError(_check.refusal("count", f"be at most {len(self)}, the number of scores", count))
         seen = Scores(self.scores.values[:count], self.scores.low, self.scores.high)
-        low, high = self.lows[count - 1], self.highs[count - 1]
+        (low, high), notes = means.span(seen, self.lows[count - 1], self.highs[count - 1])
         return Interval(
-            low=min(low, high),
-            high=max(low, high),
+            low=low,
+            high=high,
             estimate=seen.mean,
             confidence=self.confidence,
             method=self.method,
             trials=count,
             scale="score",
             assumptions=self.assumptions,
-            notes=(means.DRIFT,) if low > high else (),
+            notes=notes,
             data=(seen,),
         )
 
