@@ -74,7 +74,7 @@ def test_limits_that_cross_leave_nothing():
 
 
 @pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("n", [1, 5, 10, 40, 200, 1000])
+@pytest.mark.parametrize("n", [1, 5, 10, 40, 200, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tail", [0.05])
 def test_joint_level_by_the_second_algorithm(n, sides, tail):
     limits = crossing.local_limits(n, crossing.local_level(n, tail, sides), sides)

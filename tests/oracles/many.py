@@ -130,9 +130,6 @@ def davidson(wins: Sequence[Sequence[float]], ties: Sequence[Sequence[float]]) -
             total += wins[i][j] * (norm - t[i]) + wins[j][i] * (norm - t[j]) + ties[i][j] * (norm - tie)
         return float(total + t.sum() ** 2)  # the likelihood does not see the mean: pin it at 0
 
-    x = np.zeros(size + 1)
-    for _ in range(4):  # restarts polish what a derivative-free search leaves
-        options = {"xatol": 1e-11, "fatol": 1e-15, "maxiter": 40000, "maxfev": 40000}
-        x = minimize(loss, x, method="Nelder-Mead", options=options).x
+    x = minimize(loss, np.zeros(size + 1), jac="3-point", method="BFGS", options={"gtol": 1e-8}).x
     strengths = x[:size] - x[:size].mean()
     return [float(t) for t in strengths], float(np.exp(x[size]))
