@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,7 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
             app.state.desk.closing = True
             super().handle_exit(sig, frame)
 
+    sys.setswitchinterval(0.0005)  # the desk's thread and the network's take turns more often than every 5 ms
     with listener:
         Server(config).run(sockets=[listener])
 
