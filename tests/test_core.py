@@ -94,6 +94,7 @@ def test_pair_tally() -> None:
         ([0.5, 1.2], (0, 1), ValueError, r"stated range \[0, 1\]; score 2 is 1.2"),
         ([0.5, math.nan], (0, 1), ValueError, "score 2 is nan"),
         ([0.5], (1, 0), ValueError, "`low` must be below `high`"),
+        ([0.5], (-1e308, 1e308), ValueError, "`high` - `low` must be finite"),
         ([0.5], (0, math.inf), ValueError, "`high` must be finite"),
         ("0.5", (0, 1), TypeError, "`values` must be a list of numbers"),
         (["a"], (0, 1), TypeError, r"`values\[0\]` must be a number"),
@@ -172,6 +173,8 @@ def test_from_dict_refuses_what_it_does_not_know() -> None:
         Tally.from_dict({**data, "type": "Tale"})
     with pytest.raises(ValueError, match=r"fields of Tally only; got \['extra'\]"):
         Tally.from_dict({**data, "extra": 1})
+    with pytest.raises(ValueError, match="must hold every field of Tally; trials missing"):
+        Tally.from_dict({name: value for name, value in data.items() if name != "trials"})
     with pytest.raises(ValueError, match="at most `trials`"):
         Tally.from_dict({**data, "successes": 3})
 

@@ -94,5 +94,5 @@ def test_refusals(options, text):
 
 
 def test_ranges_must_agree():
-    with pytest.raises(ValueError, match=r"one range; got \[0, 1\] and \[0, 2\]"):
+    with pytest.raises(ValueError, match=r"range of `first`, \[0, 1\]; got \[0, 2\]"):
         compare_distributions(sf.Scores([0.1]), sf.Scores([0.2], high=2.0))

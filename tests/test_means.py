@@ -211,12 +211,16 @@ def test_sequence_holds_and_never_widens():
     assert str(found).startswith("After each of 150 rollouts; the latest: ")
 
 
-def test_the_aimed_evidence_decides_as_the_interval_does():
+def test_the_low_end_is_where_the_capital_reaches_its_goal():
     z = np.random.default_rng(8).beta(3, 1, 60)
-    low = mean_bets.aimed_low(z, 0.025)
-    assert mean_bets.aimed_evidence(z, low - 1e-9, 0.025) >= 40
-    assert mean_bets.aimed_evidence(z, low + 1e-9, 0.025) < 40
-    assert mean_bets.aimed_evidence(z, 0.1, 0.025) > 1e4  # it keeps growing after the decision
+    low, cells = mean_bets.aimed_low(z, 0.025), mean_bets.cells_for(60)
+
+    def capital(candidate):
+        """The most that is won against a candidate by the bets of its own cell."""
+        shares = mean_bets.aimed_shares(z, math.ceil(candidate * cells) / cells, 0.025)
+        return math.exp(mean_bets.shared_log_capital(z, shares, candidate).max())
+
+    assert capital(low + 1e-9) < 40 <= capital(low - 1e-9)
 
 
 def test_default_is_narrower_than_hedged_wsr():

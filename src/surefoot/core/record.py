@@ -36,7 +36,7 @@ class Record:
         """The record that `to_dict` wrote.
 
         Raises:
-            ValueError: The data are of another type or of a newer schema.
+            ValueError: The data are of another type or schema, or lack a field.
         """
         record = _record(data)
         if not isinstance(record, cls):
@@ -64,9 +64,19 @@ def _record(data: Mapping[str, Any]) -> Record:
         raise ValueError(f"`data` must be of schema {SCHEMA}; got {data.get('schema')!r}.")
     hints = typing.get_type_hints(kind)
     body = {name: value for name, value in data.items() if name not in ("type", "schema")}
-    unknown = sorted(set(body) - set(hints))
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    unknown = sorted(set(body) - {field.name for field in fields})
     if unknown:
         raise ValueError(f"`data` must hold the fields of {kind.__name__} only; got {unknown}.")
+    lacking = [
+        field.name
+        for field in fields
+        if field.name not in body
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+    ]
+    if lacking:
+        raise ValueError(f"`data` must hold every field of {kind.__name__}; {', '.join(lacking)} missing.")
     return kind(**{name: _restore(value, hints[name]) for name, value in body.items()})
 
 

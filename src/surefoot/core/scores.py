@@ -32,6 +32,8 @@ class Scores(Record):
         low, high = _check.real(low, "low"), _check.real(high, "high")
         if not low < high:
             raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+        if not math.isfinite(high - low):
+            raise ValueError(f"`high` - `low` must be finite; got low={low:g}, high={high:g}.")
         if isinstance(values, str):
             raise TypeError(_check.refusal("values", "be a list of numbers", values))
         kept = tuple(values.tolist() if hasattr(values, "tolist") else values)

@@ -28,9 +28,9 @@ def log_pmf(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
         rest = n - k
         inside = (k > 0) & (rest > 0) & (p > 0) & (p < 1)
         logs = (
-            _stirling(n)
-            - _stirling(k)
-            - _stirling(rest)
+            beyond_stirling(n)
+            - beyond_stirling(k)
+            - beyond_stirling(rest)
             - _deviance(k, n * p)
             - _deviance(rest, n * (1.0 - p))
             + 0.5 * np.log(n / (2.0 * pi * k * rest))
@@ -68,11 +68,14 @@ def likely(n: int, p: float, missed: float = 1e-21) -> tuple[int, int]:
     return max(0, int(n * p - reach) - 1), min(n, int(n * p + reach) + 2)
 
 
-def _stirling(x: Floats) -> Floats:
-    """The logarithm of x! minus Stirling's formula."""
-    s = 1.0 / (np.maximum(x, 15.0) ** 2)
+def beyond_stirling(x: ArrayLike) -> Floats:
+    """The logarithm of x! minus Stirling's formula, to full accuracy (Loader 2000)."""
+    x = np.asarray(x, float)
+    most = np.maximum(x, 15.0)
+    s = 1.0 / (most * most)
     series = 1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360))))
-    return np.where(x < 16.0, _LACK[np.clip(x, 0, 15).astype(int)], series / np.maximum(x, 15.0))
+    lack: Floats = np.where(x < 16.0, _LACK[np.clip(x, 0, 15).astype(int)], series / most)
+    return lack
 
 
 def _deviance(x: Floats, mean: Floats) -> Floats:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics import beta
+from surefoot.numerics import beta, binomial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _NEGLIGIBLE = 1e-32  # states this much rarer than the likeliest are left out
-_SMALL = 16
-_STIRLING_ERROR = np.array(
-    [0.0]
-    + [math.lgamma(k + 1.0) - (k + 0.5) * math.log(k) + k - 0.5 * math.log(2.0 * math.pi) for k in range(1, _SMALL)]
-)
 
 
 def one_sided_tail(n: int, offset: float) -> float:
@@ -47,7 +42,7 @@ def one_sided_tail(n: int, offset: float) -> float:
         inside = np.maximum(-shift / rest, -1.0)
         with np.errstate(divide="ignore"):  # the last term may be exactly 0
             logs = j * np.log1p(shift / j) + rest * np.log1p(inside)
-        logs += _stirling_error(np.array([float(n)])) - _stirling_error(j) - _stirling_error(rest)
+        logs += binomial.beyond_stirling(float(n)) - binomial.beyond_stirling(j) - binomial.beyond_stirling(rest)
         total += float((np.exp(logs) * np.sqrt(n / (2.0 * math.pi * j * rest)) * (shift / (shift + j))).sum())
     return min(1.0, total)
 
@@ -110,7 +105,7 @@ def inside_chance(lows: ArrayLike, highs: ArrayLike) -> float:
         ends = np.exp(short * math.log(rate) - rate - log_factorials[short])
     else:
         ends = (short == 0).astype(float)
-    exactly = math.exp(n * math.log(n) - n - math.lgamma(n + 1.0)) if n < _SMALL else _point_mass(n)
+    exactly = math.exp(-float(binomial.beyond_stirling(float(n)))) / math.sqrt(2.0 * math.pi * n)  # P(Poisson(n) = n)
     return min(1.0, float(state @ ends) / exactly)
 
 
@@ -143,22 +138,6 @@ def _grown(state: Floats, first: int, n: int, rate: float, log_factorials: Float
     state = np.convolve(state, kernel)[: n - first + 1]
     kept = np.flatnonzero(state > state.max() * _NEGLIGIBLE)
     return state[kept[0] : kept[-1] + 1], first + int(kept[0])
-
-
-def _point_mass(n: int) -> float:
-    """P(Poisson(n) = n)."""
-    return math.exp(-float(_stirling_error(np.array([float(n)]))[0])) / math.sqrt(2.0 * math.pi * n)
-
-
-def _stirling_error(k: Floats) -> Floats:
-    """The log of k! minus Stirling's formula, to full accuracy (Loader 2000)."""
-    inverse = 1.0 / k
-    square = inverse * inverse
-    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))))
-    small = k < _SMALL
-    if small.any():
-        series[small] = _STIRLING_ERROR[k[small].astype(int)]
-    return series
 
 
 def _root(height: Callable[[float], float], left: float, right: float, guess: float) -> float:

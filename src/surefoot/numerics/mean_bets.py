@@ -177,21 +177,15 @@ def aimed_ends(z: ArrayLike, tail: float, cells: int | None = None) -> tuple[flo
 
 
 def aimed_shares(z: ArrayLike, edge: float, tail: float) -> Floats:
-    """Which share of the capital is risked on each score by the bets aimed at the cell edge `edge`.
-
-    Once 1 / tail is reached the aim is raised tenfold, and again: the interval does not change by it, and the
-    evidence against a clearly wrong candidate keeps growing.
-    """
+    """Which share of the capital is risked on each score by the bets aimed at the cell edge `edge`."""
     values = np.asarray(z, float).tolist()
     count, shares = len(values), []
     logs, squares, goal = 0.0, PRIOR_WEIGHT * PRIOR_SPREAD * edge * (1.0 - edge), math.log(1.0 / tail)
     for start, stop in _blocks(count):
-        while logs >= goal:
-            goal += math.log(10.0)
         variance = squares / (PRIOR_WEIGHT + start)
         share = AIMED_CAP
         if variance > 0.0:
-            share = min(share, edge * math.sqrt(2.0 * (goal - logs) / ((count - start) * variance)))
+            share = min(share, edge * math.sqrt(2.0 * max(goal - logs, 0.0) / ((count - start) * variance)))
         size = share / edge
         for value in values[start:stop]:
             step = value - edge
@@ -204,14 +198,6 @@ def aimed_shares(z: ArrayLike, edge: float, tail: float) -> Floats:
 def shared_log_capital(z: ArrayLike, shares: Floats, mean: float) -> Floats:
     """Logarithm of the capital after each score when `shares` of it are risked against the candidate `mean`."""
     return np.cumsum(np.log1p(shares * (np.asarray(z, float) / mean - 1.0)))
-
-
-def aimed_evidence(z: ArrayLike, mean: float, tail: float, cells: int | None = None) -> float:
-    """The largest capital reached against the candidate `mean` by the bets of its cell; 1 / it bounds a p-value."""
-    z = np.asarray(z, float)
-    total = cells or cells_for(z.size)
-    shares = aimed_shares(z, max(1, math.ceil(mean * total)) / total, tail)
-    return math.exp(min(700.0, max(0.0, float(shared_log_capital(z, shares, mean).max()))))
 
 
 def _blocks(count: int) -> list[tuple[int, int]]:

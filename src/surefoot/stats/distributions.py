@@ -17,6 +17,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
+from surefoot.stats import differences
 from surefoot.stats.bands import Heights, ks, two_sided_band
 
 JOINT = "Each policy's band holds with half the error: all gains and ranges here hold together."
@@ -132,11 +133,7 @@ def compare_distributions(
     _check.confidence(confidence)
     first = _check.instance(first, "first", Scores)
     second = _check.instance(second, "second", Scores)
-    if (first.low, first.high) != (second.low, second.high):
-        raise ValueError(
-            f"`first` and `second` must have one range; got [{first.low:g}, {first.high:g}] and "
-            f"[{second.low:g}, {second.high:g}]."
-        )
+    differences.check_ranges(first, second)
     each = 1.0 - (1.0 - confidence) / 2.0
     one, two = two_sided_band(first, confidence=each, using=using), two_sided_band(second, confidence=each, using=using)
     better, worse = _separated(one, two), _separated(two, one)
