@@ -23,6 +23,7 @@ _HOMES = {
     "Gain": "surefoot.core.gain",
     "Interval": "surefoot.core.interval",
     "Measurement": "surefoot.analysis.measures",
+    "Moments": "surefoot.core.moments",
     "PairTally": "surefoot.core.tally",
     "Plan": "surefoot.study.plans",
     "Preferences": "surefoot.rollouts.preferences",
@@ -52,6 +53,7 @@ _HOMES = {
     "plan_rate": "surefoot.planning.rates",
     "plan_sequential": "surefoot.planning.sequential",
     "rank": "surefoot.analysis.rankings",
+    "rank_preferences": "surefoot.analysis.strengths",
     "read": "surefoot.rollouts.reading",
     "read_preferences": "surefoot.rollouts.preferences",
     "replay": "surefoot.analysis.replays",
@@ -74,12 +76,14 @@ if TYPE_CHECKING:
     from surefoot.analysis.measures import success_rate as success_rate
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.replays import replay as replay
+    from surefoot.analysis.strengths import rank_preferences as rank_preferences
     from surefoot.console.client import Client as Client
     from surefoot.core.bands import Band as Band
     from surefoot.core.certified import Certified as Certified
     from surefoot.core.gain import Gain as Gain
     from surefoot.core.interval import Bound as Bound
     from surefoot.core.interval import Interval as Interval
+    from surefoot.core.moments import Moments as Moments
     from surefoot.core.scores import Scores as Scores
     from surefoot.core.tally import PairTally as PairTally
     from surefoot.core.tally import Tally as Tally

@@ -232,7 +232,7 @@ def gain_of(
         gain = _scaled(stats.betting_gain(*means, confidence=confidence, margin=margin), measure)
         return gain, f"{reason} Rollouts come in clusters: betting interval on the clusters' means.", ()
     if measure == "score":
-        return _scores(one.scores(), other.scores(), reason, confidence, margin)
+        return _scores(one, other, reason, confidence, margin)
     notes: tuple[str, ...] = ()
     if len(rollouts.tasks) > 1:
         stratified, notes = _strata(rollouts, first, second, confidence, margin)
@@ -266,21 +266,24 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
     if measure == "success":
         gain = stats.exact_paired_gain(pairs.tally(), confidence=confidence, margin=margin)
         return gain, f"{why}: {gain.method}.", notes
+    if pairs.matched > MANY:
+        moments = pairs.moments()
+        if len(moments) > MANY and moments.variance > 0.0:
+            gain = stats.moments_paired_gain(moments, confidence=confidence, margin=margin)
+            return gain, f"{why}, very many: {gain.method}.", notes
     one, other = pairs.scores()
-    if len(one) > MANY:
-        gain = stats.cluster_gain(one, other, range(len(one)), confidence=confidence, margin=margin)
-    else:
-        gain = stats.betting_paired_gain(one, other, confidence=confidence, margin=margin)
+    gain = stats.betting_paired_gain(one, other, confidence=confidence, margin=margin)
     return gain, f"{why}: {gain.method}.", notes
 
 
 def _scores(
-    one: Scores, other: Scores, reason: str, confidence: float, margin: float
+    one: Rollouts, other: Rollouts, reason: str, confidence: float, margin: float
 ) -> tuple[Gain, str, tuple[str, ...]]:
-    if min(len(one), len(other)) > MANY:
-        gain = stats.welch(one, other, confidence=confidence, margin=margin)
+    first, second = one.moments(), other.moments()
+    if min(len(first), len(second)) > MANY and first.variance + second.variance > 0.0:
+        gain = stats.moments_gain(first, second, confidence=confidence, margin=margin)
         return gain, f"{reason} Very many scores: {gain.method}.", ()
-    gain = stats.betting_gain(one, other, confidence=confidence, margin=margin)
+    gain = stats.betting_gain(one.scores(), other.scores(), confidence=confidence, margin=margin)
     return gain, f"{reason} Independent scores: {gain.method}.", ()
 
 

@@ -84,6 +84,10 @@ def mean_score(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
         >>> print(sf.mean_score(rollouts))
         0.812 [0.649, 0.911] n=20 (95% betting interval).
     """
+    if not cluster_columns(rollouts):
+        moments = rollouts.moments()
+        if len(moments) > MANY:
+            return stats.moments_mean(moments, confidence=confidence)
     scores = rollouts.scores()
     groups = clusters(rollouts, "score")
     if groups is None or len(set(scores.values)) == 1:

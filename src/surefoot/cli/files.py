@@ -43,7 +43,7 @@ def table(
     high: float | None = None,
 ) -> Rollouts:
     """The rollouts in the files; what was guessed on reading goes to standard error."""
-    named = dict(_column(word) for word in columns or ())
+    named = named_columns(columns)
     if score not in (None, "score"):
         named["score"] = str(score)
     data: Any = paths[0] if len(paths) == 1 else paths
@@ -52,6 +52,11 @@ def table(
     for note in rollouts.notes:
         typer.echo(f"note: {note}", err=True)
     return rollouts
+
+
+def named_columns(words: list[str] | None) -> dict[str, str]:
+    """What `--column` says, by canonical name."""
+    return dict(_column(word) for word in words or ())
 
 
 def measure_of(score: str | None) -> Any:

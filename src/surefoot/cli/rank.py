@@ -20,19 +20,33 @@ def rank(
     low: files.Low = None,
     high: files.High = None,
     margin: files.Margin = 0.0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the resamples, for preferences.")] = 0,
+    prior: Annotated[
+        float, typer.Option("--prior", help="For preferences: ties added between every two that met.")
+    ] = 0.0,
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
     """Which policies are better than which? Letters and rank intervals, with one error for all pairs.
 
-    Two policies share a letter exactly when they cannot be told apart.
+    Two policies share a letter exactly when they cannot be told apart. A file of preferences (A, B, preference) is
+    ranked by Bradley-Terry strengths, shown as Elo.
 
     Examples:
 
         surefoot rank results.csv
 
         surefoot rank results.csv --score progress --figure ranking.svg
+
+        surefoot rank preferences.csv --seed 7
     """
+    from surefoot.rollouts.preferences import holds_preferences
+
+    if len(paths) == 1 and holds_preferences(paths[0]):
+        if figure is not None:
+            raise ValueError("`--figure` must come with rollouts; preferences have none yet.")
+        _preferences(paths[0], columns, seed, prior, confidence, as_json)
+        return
     from surefoot.analysis.comparisons import chosen
     from surefoot.analysis.measures import measure
     from surefoot.core.words import number, percent, span
@@ -75,3 +89,30 @@ def rank(
         typer.echo(note)
     if figure is not None:
         typer.echo(f"Wrote {figure}")
+
+
+def _preferences(
+    path: Path, columns: list[str] | None, seed: int, prior: float, confidence: float, as_json: bool
+) -> None:
+    from surefoot.core.words import percent
+
+    table = sf.read_preferences(path, columns=files.named_columns(columns))
+    for note in table.notes:
+        typer.echo(f"note: {note}", err=True)
+    try:
+        found = sf.rank_preferences(table, rng=seed, prior=prior, confidence=confidence)
+    except ValueError as error:
+        raise ValueError(str(error).replace("Give prior=1", "Give --prior 1")) from None
+    if as_json:
+        words.show_json(found.to_dict())
+        return
+    rows = []
+    for name, elo, ends, (best, worst) in zip(found.names, found.elos, found.elo_ends, found.ranks, strict=True):
+        place = f"{best}" if best == worst else f"{best} to {worst}"
+        games = sum(sum(counts) for pair, counts in table.counts().items() if name in pair)
+        rows.append([name, f"{elo:.0f}", f"[{ends[0]:,}, {ends[1]:,}]", f"{games:,}", place])
+    words.table(["policy", "Elo", "interval", "preferences", "rank"], rows)
+    typer.echo(
+        f"Bradley-Terry from {found.preferences:,} preferences, a tie half a win; each interval and each rank by "
+        f"itself at {percent(confidence)}, nearly; seed {seed}. {' '.join(found.notes)}"
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.core import words
 from surefoot.core.interval import Interval
+from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
@@ -169,7 +170,7 @@ def _size(found: Interval) -> str:
 def _level(found: Interval) -> float:
     """How dark a cell is: the rate itself, or where the mean lies between the ends of the score's range."""
     scores = found.data[0] if found.data else None
-    if found.scale == "rate" or not isinstance(scores, Scores):
+    if found.scale == "rate" or not isinstance(scores, Scores | Moments):
         return min(1.0, max(0.0, found.estimate))
     return (found.estimate - scores.low) / (scores.high - scores.low)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.analysis.changes import NOW
 from surefoot.core import wording, words
+from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
 from surefoot.reporting.figures import tile_colours
 
@@ -83,7 +84,7 @@ def row(found: Overview, place: int) -> dict[str, Any]:
     one = found.policies[place]
     shown = one.of(found.measure)
     low, high = 0.0, 1.0
-    if shown is not None and shown.data and isinstance(shown.data[0], Scores) and found.measure == "score":
+    if shown is not None and shown.data and isinstance(shown.data[0], Scores | Moments) and found.measure == "score":
         low, high = shown.data[0].low, shown.data[0].high
     bar = None
     if shown is not None and len(columns(found)) <= MOST_COLUMNS:

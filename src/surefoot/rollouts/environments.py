@@ -100,6 +100,19 @@ def by_environment(rollouts: Rollouts, names: tuple[str, ...], on: tuple[str, ..
     return made
 
 
+def of_tasks(kept: dict[tuple[str, ...], Any], tasks: list[Any]) -> dict[tuple[str, ...], Any]:
+    """What is known of some tasks' environments from what was found out about all tasks: their rows of the grouping."""
+    import narwhals as nw
+
+    known: dict[tuple[str, ...], Any] = {}
+    for key, found in kept.items():
+        if isinstance(found, nw.LazyFrame) and "task" in key[: key.index("|")]:
+            known[key] = found.filter(nw.col(f"key_{key.index('task')}").is_in(tasks))
+        elif isinstance(found, dict) and not any(found.values()):  # nothing is missing anywhere
+            known[key] = found
+    return known
+
+
 def _few(rollouts: Rollouts, on: tuple[str, ...]) -> nw.LazyFrame[Any]:
     import narwhals as nw
 

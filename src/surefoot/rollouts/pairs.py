@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from surefoot.core.moments import Moments
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally
@@ -78,6 +79,9 @@ class Pairs:
 
     def values(self, column: str = "success") -> tuple[tuple[float, float], ...]:
         """The pairs' values of a numeric column, both known, in the order the first policy's rollouts were run."""
+        return tuple((float(a), float(b)) for a, b in self._joined(column).select("first", "second").rows())
+
+    def _joined(self, column: str) -> pl.DataFrame:
         self.rollouts.require(column)
         one, two = (
             _home(self.rollouts, name, self.on, column, side)
@@ -86,7 +90,17 @@ class Pairs:
         joined = one.join(two, on=list(self.on), how="inner", maintain_order="left").drop_nulls(["first", "second"])
         if joined.height == 0:
             raise DataError(f"at least one pair must have `{column}` on both sides; got none.")
-        return tuple((float(a), float(b)) for a, b in joined.select("first", "second").rows())
+        return joined
+
+    def moments(self) -> Moments:
+        """How many pairs have both scores, and the mean and variance of first minus second."""
+        import polars as pl
+
+        joined = self._joined("score").select((pl.col("first") - pl.col("second")).alias("gap"))
+        sums = joined.select(pl.len(), pl.col("gap").sum().alias("total"), (pl.col("gap") ** 2).sum().alias("squares"))
+        count, total, squares = sums.row(0)
+        width = self.rollouts.high - self.rollouts.low
+        return Moments.of_sums(count, total, squares, -width, width)
 
     def keys(self) -> pl.DataFrame:
         """The environments of the pairs, in the order the first policy's rollouts were run."""

@@ -110,6 +110,17 @@ def looks_like(names: frozenset[str]) -> bool:
     return all(names & set(NAMES[column]) for column in ("first", "second", "outcome"))
 
 
+def holds_preferences(path: PathLike[str] | str) -> bool:
+    """Whether a delimited file's header is that of preferences; a file that cannot be read is not."""
+    file = Path(path)
+    if not file.is_file():
+        return False
+    try:
+        return looks_like(Head(file, file.name).plain_header)
+    except DataError:
+        return False
+
+
 def _rows(head: Head) -> list[dict[str, Any]]:
     if head.first_record is not None:
         return [row for _, row in json_lines(head)]

@@ -222,7 +222,9 @@ def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
             if met:
                 return None
             raise DataError(
-                "the file must hold rollouts; it holds preferences. Read it with read_preferences.", source=head.name
+                "the file must hold rollouts; it holds preferences. Read it with read_preferences, "
+                "or rank it: surefoot rank.",
+                source=head.name,
             )
         importer = importer_of(head) if not met else _importer_if_any(head)
         said = {asked.columns.get(column) for column in ("success", "score")} & set(head.header)

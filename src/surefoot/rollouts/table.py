@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
+from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
 from surefoot.rollouts.canon import small
-from surefoot.rollouts.columns import COLUMNS, NUMBERS, PAIR_KEYS, TEXT, WHOLE
+from surefoot.rollouts.columns import COLUMNS, NUMBERS, TEXT, WHOLE
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.given import GivenLetters
 from surefoot.rollouts.summaries import Group, merged, summarise
@@ -169,6 +170,10 @@ class Rollouts:
                 for group in self._summaries[self._cells]
                 if all(group.key[place] in wanted for place, wanted in places.items())
             )
+        if set(narrowed) == {"task"}:
+            from surefoot.rollouts.environments import of_tasks
+
+            table.environments.update(of_tasks(self.environments, narrowed["task"]))
         return table
 
     def thin(self, rng: np.random.Generator | int) -> Rollouts:
@@ -177,27 +182,9 @@ class Rollouts:
         A shared environment is one task, condition, seed and repeat. Tests for independent streams need this; tests
         for pairs do not, and lose nothing without it.
         """
-        import narwhals as nw
-        import polars as pl
+        from surefoot.rollouts.thinning import thinned
 
-        generator, seed = _check.generator(rng)
-        keys = [key for key in PAIR_KEYS if key in self.columns]
-        if not {"condition", "seed"} & set(keys):
-            raise DataError("there must be a `condition` or a `seed` column to know shared environments; got neither.")
-        table = self.polars().with_row_index("__row__")
-        met = table.select(*keys, "policy").unique().sort(*keys, "policy", nulls_last=True)
-        drawn = met.with_columns(pl.Series("__draw__", generator.random(met.height)))
-        kept = drawn.sort("__draw__").unique(keys, keep="first", maintain_order=True)
-        thinned = table.join(kept.select(*keys, "policy"), on=[*keys, "policy"], how="semi", nulls_equal=True)
-        rows = (
-            thinned.sort("__row__")
-            .drop("__row__")
-            .with_columns(pl.col(name).cast(pl.Int8) for name in ("success", "valid") if name in self.columns)
-        )
-        said = (
-            f"Thinned to one random policy per environment ({'seed ' + str(seed) if seed is not None else 'own rng'})."
-        )
-        return replace(self, frame=nw.from_native(rows.lazy()), notes=(*self.notes, said))
+        return thinned(self, rng)
 
     # Turning into what statistics take
 
@@ -218,6 +205,18 @@ class Rollouts:
         if not values:
             raise DataError("at least one rollout must have a score; got none.", source=self.source or None)
         return scores_in(values, self.low, self.high, self.source)
+
+    def moments(self) -> Moments:
+        """How many scores the one policy in the table has, their mean and variance, computed where the data are."""
+        self._one_policy()
+        self.require("score")
+        group = self.summary(by=())[0]
+        if group.least is None or group.most is None:
+            raise DataError("at least one rollout must have a score; got none.", source=self.source or None)
+        for end in (group.least, group.most):
+            if not self.low <= end <= self.high:
+                raise DataError(_outside(self.low, self.high, f"one is {end:g}"), source=self.source or None)
+        return Moments.of_sums(group.scored, group.total, group.squares, self.low, self.high)
 
     def outcomes(self) -> tuple[bool, ...]:
         """Success or not of the one policy's rollouts, in the order they were run."""
@@ -350,12 +349,15 @@ def scores_in(values: Sequence[float], low: float, high: float, source: str) -> 
     """Scores inside their stated range; one outside is a fault of the data, not of the caller."""
     for place, value in enumerate(values, 1):
         if not low <= value <= high:
-            raise DataError(
-                f"`score` must lie in the stated range [{low:g}, {high:g}]; score {place} is {value:g}. "
-                "State the range that the scoring allows, low= and high=; never read it off the scores.",
-                source=source or None,
-            )
+            raise DataError(_outside(low, high, f"score {place} is {value:g}"), source=source or None)
     return Scores(values, low, high)
+
+
+def _outside(low: float, high: float, which: str) -> str:
+    return (
+        f"`score` must lie in the stated range [{low:g}, {high:g}]; {which}. "
+        "State the range that the scoring allows, low= and high=; never read it off the scores."
+    )
 
 
 def _not_there(column: str, wanted: Sequence[object], there: set[str]) -> str:

@@ -94,6 +94,9 @@ _HOMES = {
     "mean_pass_at": "surefoot.stats.passes",
     "miettinen_nurminen": "surefoot.stats.rate_gains",
     "miettinen_nurminen_score": "surefoot.stats.rate_tests",
+    "moments_gain": "surefoot.stats.many_scores",
+    "moments_mean": "surefoot.stats.many_scores",
+    "moments_paired_gain": "surefoot.stats.many_scores",
     "newcombe": "surefoot.stats.rate_gains",
     "newcombe_paired": "surefoot.stats.rate_gains",
     "optimal_interval": "surefoot.stats.optima",
@@ -169,6 +172,9 @@ if TYPE_CHECKING:
     from surefoot.stats.judges import prediction_powered_rate as prediction_powered_rate
     from surefoot.stats.letters import Letters as Letters
     from surefoot.stats.letters import compact_letters as compact_letters
+    from surefoot.stats.many_scores import moments_gain as moments_gain
+    from surefoot.stats.many_scores import moments_mean as moments_mean
+    from surefoot.stats.many_scores import moments_paired_gain as moments_paired_gain
     from surefoot.stats.means import betting_mean as betting_mean
     from surefoot.stats.means import betting_mean_lower as betting_mean_lower
     from surefoot.stats.means import betting_mean_upper as betting_mean_upper

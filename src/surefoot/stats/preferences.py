@@ -55,11 +55,16 @@ class Strengths(Record):
     seed: int | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def elo_ends(self) -> tuple[tuple[int, int], ...]:
+        """The ends of each interval on the Elo scale, rounded outward."""
+        return tuple((math.floor(_elo(one.low)), math.ceil(_elo(one.high))) for one in self.intervals)
+
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
         rows = []
         for i, name in enumerate(self.names):
-            low, high = (math.floor(_elo(self.intervals[i].low)), math.ceil(_elo(self.intervals[i].high)))
+            low, high = self.elo_ends[i]
             best, worst = self.ranks[i]
             place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
             rows.append(f"{name:<{width}}  Elo {self.elos[i]:.0f} [{low}, {high}]  {place}")

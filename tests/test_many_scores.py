@@ -1,0 +1,126 @@
+"""Very many scores: only their moments are kept, and nothing is lost by it."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import surefoot as sf
+from surefoot import Moments, Scores, Verdict, stats
+from surefoot.analysis import comparisons, measures
+
+UNIT = st.lists(st.floats(0.0, 1.0, allow_subnormal=False), min_size=3, max_size=60)
+
+
+def moments(values, low=0.0, high=1.0) -> Moments:
+    return Moments.of_sums(len(values), float(np.sum(values)), float(np.sum(np.square(values))), low, high)
+
+
+@settings(max_examples=60, deadline=None)
+@given(UNIT, st.sampled_from([0.5, 0.9, 0.99]))
+def test_the_mean_from_moments_is_empirical_bernsteins(values, confidence):
+    one = stats.moments_mean(moments(values), confidence=confidence)
+    other = stats.empirical_bernstein(Scores(values), confidence=confidence)
+    assert one.low == pytest.approx(other.low, abs=2e-6)
+    assert one.high == pytest.approx(other.high, abs=2e-6)
+    assert one.method == other.method
+    assert one.assumptions == other.assumptions
+
+
+def test_the_range_scales_the_interval():
+    rng = np.random.default_rng(3)
+    values = rng.random(200)
+    unit = stats.moments_mean(moments(values))
+    wide = stats.moments_mean(moments(100 * values - 50, -50.0, 50.0))
+    assert wide.low == pytest.approx(100 * unit.low - 50)
+    assert wide.high == pytest.approx(100 * unit.high - 50)
+    assert stats.moments_mean(Moments(1, 0.5, 0.0)).width == 1.0
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.2])
+def test_the_gain_from_moments_is_welchs(margin):
+    rng = np.random.default_rng(4)
+    first, second = rng.beta(3, 2, 90), rng.beta(2, 2, 70)
+    one = stats.moments_gain(moments(first), moments(second), margin=margin)
+    other = stats.welch(Scores(first), Scores(second), margin=margin)
+    for end in ("low", "high", "estimate"):
+        assert getattr(one.interval, end) == pytest.approx(getattr(other.interval, end))
+    assert one.p_value == pytest.approx(other.p_value)
+    assert one.verdict is other.verdict
+    swapped = stats.moments_gain(moments(second), moments(first), margin=margin)
+    assert swapped.verdict is one.verdict.mirrored
+    assert swapped.interval.low == pytest.approx(-one.interval.high)
+
+
+def test_the_paired_gain_from_moments_is_students():
+    rng = np.random.default_rng(5)
+    first = rng.random(80)
+    second = np.clip(first - 0.03 + rng.normal(0, 0.05, 80), 0, 1)
+    one = stats.moments_paired_gain(moments(first - second, -1.0, 1.0), confidence=0.9)
+    by_itself = stats.cluster_gain(Scores(first), Scores(second), range(80), confidence=0.9)
+    assert one.interval.low == pytest.approx(by_itself.interval.low, abs=1e-9)
+    assert one.p_value == pytest.approx(by_itself.p_value, rel=1e-6)
+    assert one.verdict is Verdict.BETTER
+
+
+def test_what_shows_no_spread_is_refused_or_left_to_betting():
+    assert moments([0.1] * 1000).variance == 0.0
+    with pytest.raises(ValueError, match="must vary"):
+        stats.moments_gain(moments([0.1] * 9), moments([0.2] * 9))
+    with pytest.raises(ValueError, match="at least 2 scores"):
+        stats.moments_paired_gain(Moments(1, 0.0, 0.0, -1.0, 1.0))
+    with pytest.raises(ValueError, match="must have the range"):
+        stats.moments_gain(Moments(9, 0.5, 0.1), Moments(9, 0.5, 0.1, 0.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ((0, 0.5, 0.1), "`trials` must be"),
+        ((5, 1.5, 0.1), "must lie in the stated range"),
+        ((5, 0.5, -0.1), "`variance` must be 0 or more"),
+        ((5, 0.5, 0.1, 1.0, 0.0), "`low` must be below `high`"),
+    ],
+)
+def test_nonsense_moments_are_refused(arguments, match):
+    with pytest.raises(ValueError, match=match):
+        Moments(*arguments)
+
+
+@pytest.mark.parametrize("keys", [(), ("seed",)])
+def test_a_table_of_very_many_scores_is_measured_by_its_moments(monkeypatch, keys):
+    monkeypatch.setattr(measures, "MANY", 50)
+    monkeypatch.setattr(comparisons, "MANY", 50)
+    rng = np.random.default_rng(6)
+    frame = pl.DataFrame({"policy": ["a", "b"] * 100, "score": rng.random(200), "seed": np.repeat(np.arange(100), 2)})
+    table = sf.read(frame.select("policy", "score", *keys))
+    only = table.where(policy="a")
+    assert sf.mean_score(only).data == (only.moments(),)
+    assert sf.mean_score(only).low == pytest.approx(stats.empirical_bernstein(only.scores()).low)
+    found = sf.compare(table, "a", "b")
+    if keys:
+        gap = np.subtract(*(table.where(policy=name).scores().values for name in "ab"))
+        assert found.gain.method == "paired t (approximate)"
+        assert found.gain.data[0].mean == pytest.approx(gap.mean())
+        assert found.gain.data[0].variance == pytest.approx(gap.var(ddof=1))
+    else:
+        assert found.gain.method == "Welch (approximate)"
+
+
+def test_a_score_outside_the_range_is_refused_from_moments_too():
+    with pytest.raises(sf.DataError, match=r"must lie in the stated range \[0, 1\]; one is 7"):
+        sf.read(pl.DataFrame({"policy": ["a"] * 3, "score": [0.1, 7.0, 0.2]})).where(policy="a").moments()
+
+
+def test_tasks_reuse_what_is_known_of_all_environments():
+    rng = np.random.default_rng(8)
+    rows = [(p, t, s, bool(rng.random() < 0.5)) for t in ("x", "y") for s in range(20) for p in ("a", "b")]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "seed", "success"], orient="row"))
+    fresh = sf.compare(table.where(task="x"), "a", "b")
+    sf.compare(table, "a", "b")
+    narrowed = table.where(task="x")
+    assert narrowed.environments
+    assert sf.compare(narrowed, "a", "b") == fresh
