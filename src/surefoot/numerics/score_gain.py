@@ -98,7 +98,7 @@ def _curve(n1: int, n2: int, difference: float, level: float) -> tuple[Ints, NDA
 
     On the curve, with r2 > x2/n2, the multiplier m = n2 (r2 - x2/n2) / (r2(1 - r2)) has m^2 (variance) = level^2 and
     x1 = n1 r1 + m r1(1 - r1): one equation in r2, solved by a few Newton steps. While x1 stays within [0, n1] it rises
-    with r2, and so does z: a root there is the only one. It is sure when Newton has converged and x1 is no near-integer.
+    with r2, and so does z: a root there is the only one. It is sure when Newton has converged and x1 is far from whole.
     """
     least, most = max(0.0, -difference), min(1.0, 1.0 - difference)
     level = min(level, 1e6)
