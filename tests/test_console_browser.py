@@ -334,7 +334,7 @@ def test_to_the_verdict_unblinded_and_reported(chromium, program, look):
     ann.page.goto(f"{program.address}/live")
     assert ann.page.inner_text(".verdict h2") == "new is better than old"
     owner.page.goto(f"{program.address}/live")
-    with owner.page.expect_response("**/report") as report:
+    with owner.page.expect_navigation(url="**/report") as report:
         owner.page.click("text=Open the report")
     assert report.value.status == 200
     assert "Mug on the shelf" in owner.page.title()

@@ -380,7 +380,7 @@
     $("pill").addEventListener("click", () => opens("queue-box"));
     const after = { "undo-box": ["undo", undo], "void-box": ["void", voidPair], "check-box": ["check", checked], "queue-box": ["send", pump] };
     for (const [id, [word, then]] of Object.entries(after)) {
-      $(id).addEventListener("close", () => { if ($(id).returnValue === word) then(); $("start").focus({ preventScroll: true }); });
+      $(id).addEventListener("close", () => { if ($(id).returnValue === word) then(); if (!document.activeElement?.matches("input, select")) $("start").focus({ preventScroll: true }); });
     }
     if (limit) $("limit").textContent = minutes(Number(limit));
     window.addEventListener("online", pump);
