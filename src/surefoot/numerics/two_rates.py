@@ -105,6 +105,7 @@ class TwoRates:
         self.x1, self.n1, self.x2, self.n2 = x1, n1, x2, n2
         self.estimate = (x1 * n2 - x2 * n1) / (n1 * n2)
         self.draws = n1 + n2
+        self._last = (math.nan, 0.0)
 
     def mirrored(self) -> TwoRates:
         """The same counts with the two swapped."""
@@ -112,7 +113,10 @@ class TwoRates:
 
     def statistic(self, difference: float) -> float:
         """The observed score statistic."""
-        return float(score_gain.statistic(self.x1, self.n1, self.x2, self.n2, difference))
+        if difference != self._last[0]:  # asked for twice in a row, to look and to bound
+            z = float(score_gain.statistic(self.x1, self.n1, self.x2, self.n2, difference))
+            self._last = (difference, z)
+        return self._last[1]
 
     def peak(self, left: float, right: float, error: float) -> chebyshev.Peak:
         """A proved upper end of sup P_d(|Z_d| >= z_d) over d in [left, right] and over all nuisances; z_d > 0 there.
