@@ -9,7 +9,7 @@ from surefoot.study.folds import Fold
 
 
 def rollouts_of(fold: Fold) -> Rollouts:
-    """Every recorded rollout, in scheduled order; voided ones are marked, and those of one block share a seed.
+    """Every recorded rollout in scheduled order, voided ones marked; the seed tells which shared an environment.
 
     Raises:
         StudyError: The study is blinded, or nothing was recorded yet.
@@ -29,7 +29,7 @@ def rollouts_of(fold: Fold) -> Rollouts:
                 "policy": turn.policy,
                 "task": turn.task or None,
                 "condition": turn.condition or None,
-                "seed": f"block {turn.block}" if plan.environments == "shared" else None,
+                "seed": f"block {turn.block}" if plan.environments == "shared" else f"turn {number}",
                 "order": number,
                 plan.measure: bool(result.score) if plan.measure == "success" else result.score,
                 "duration": result.duration,
