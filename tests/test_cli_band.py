@@ -47,6 +47,16 @@ def test_numbers_and_plain_files_say_the_same(capsys, tmp_path):
     assert {row["what"] for row in typed["bounds"]} >= {"mean", "median", "5% quantile"}
 
 
+def test_a_file_of_any_known_format_is_read(capsys, table, tmp_path):
+    assert run(["band", table, "--policy", "new"]) == 0
+    named = capsys.readouterr()
+    assert "score is guessed to be the column 'progress'" in named.err
+    path = tmp_path / "eval.jsonl"
+    path.write_text("\n".join(json.dumps({"policy": "new", "score": value}) for value in VALUES))
+    assert run(["band", str(path)]) == 0
+    assert capsys.readouterr().out == named.out
+
+
 def test_range_confidence_and_quantiles_are_passed_on(capsys, tmp_path):
     path = tmp_path / "scores.tsv"
     path.write_text("points\n" + "\n".join(str(100 * v) for v in VALUES), encoding="utf-8")
@@ -100,10 +110,20 @@ def test_figure_endings(tmp_path):
         ),
         ("0.5\nnan\n", [], 65, "row 2: scores must lie in the stated range"),
         ("0.5\nx\n", [], 65, "row 2: a score must be a number; got 'x'."),
-        ("", [], 65, "there is no score in it."),
-        ("a,b\n1,2\n", [], 65, "there is no column 'score'; the columns are a, b."),
-        ("policy,score\nold,1\n", ["--policy", "new"], 65, "there is no score of policy 'new' in it."),
-        ("0.1,0.2\n", [], 65, "a table must have a header line"),
+        ("", [], 65, "the file must hold rollouts; it is empty."),
+        (
+            "a,b\n1,2\n",
+            [],
+            65,
+            "Say which it is: --column success=YOURS, or --column score=YOURS with --low and --high",
+        ),
+        ("policy,score\nold,1\n", ["--policy", "new"], 65, "`policy` must be there; got 'new'. There is 'old'."),
+        ("policy,score\nold,1\nnew,1\n", [], 64, "`--policy` must say which policy's scores are meant"),
+        ("policy,score\nold,7\n", [], 65, "State the range that the scoring allows, --low and --high"),
+        ("policy,score\nold,0,5\n", [], 65, "a row must have as many cells as the header"),
+        ("policy;score\nold;0,5\n", [], 65, "Write a decimal point: 0.5."),
+        ("policy,scroe\nold,0.5\n", [], 65, "Is 'scroe' the score?"),
+        ("policy,success\nold,0.5\n", [], 65, "say --column score=success, with --low and --high"),
         ("0.5\n", ["--quantile", "2"], 64, "`tau` must be strictly between 0 and 1; got 2.0."),
         ("0.5\n", ["--low", "1"], 64, "`low` must be below `high`"),
         ("0.5\n", ["--using", "dkw"], 64, "`--using` must be one of ks, tail-tight; got 'dkw'."),

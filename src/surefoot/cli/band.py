@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import words
+from surefoot.cli import files, words
 from surefoot.core import words as shown
 from surefoot.core.bands import Band
 from surefoot.core.scores import Scores
@@ -17,17 +16,21 @@ from surefoot.errors import DataError
 from surefoot.stats.bands import MOST_TAIL_TIGHT
 
 QUANTILES, WORST = (0.05, 0.1, 0.25, 0.5), (0.25,)
+LONGEST_LIST = 1 << 27
 
 
 def band(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="FILE | SCORE...", help="A file of scores (one per line, or a table), or the scores."),
+        typer.Argument(
+            metavar="FILE | SCORE...",
+            help="A file of scores (one per line, or results of any known format), or the scores.",
+        ),
     ],
-    score: Annotated[str | None, typer.Option(help="The column of a table that holds the scores.")] = None,
+    score: files.Score = None,
     policy: Annotated[str | None, typer.Option(help="Only the rows of this policy.")] = None,
-    low: Annotated[float, typer.Option(help="The low end of the range, fixed before the first rollout.")] = 0.0,
-    high: Annotated[float, typer.Option(help="The high end of the range.")] = 1.0,
+    low: files.Low = None,
+    high: files.High = None,
     quantile: Annotated[list[float] | None, typer.Option(help="A quantile to bound; may be repeated.")] = None,
     worst: Annotated[list[float] | None, typer.Option(help="A worst fraction to average; may be repeated.")] = None,
     at_least: Annotated[list[float] | None, typer.Option(help="A score to be reached; may be repeated.")] = None,
@@ -43,6 +46,8 @@ def band(
         surefoot band scores.txt
 
         surefoot band results.csv --policy new --score progress
+
+        surefoot band eval_info.json
 
         surefoot band 0.2 0.9 1.0 0.75 1.0 0.6 1.0 0.95
 
@@ -115,22 +120,24 @@ def _line(name: str, seen: float, found: dict[str, float], scale: shown.Scale) -
     return [name, shown.number(seen, scale), *bounds]
 
 
-def _scores(data: list[str], column: str | None, policy: str | None, low: float, high: float) -> Scores:
-    if not low < high:
-        raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+def _scores(data: list[str], score: str | None, policy: str | None, low: float | None, high: float | None) -> Scores:
+    ends = 0.0 if low is None else low, 1.0 if high is None else high
+    if not ends[0] < ends[1]:
+        raise ValueError(f"`low` must be below `high`; got low={ends[0]:g}, high={ends[1]:g}.")
     if all(_is_number(word) for word in data):
-        return Scores([float(word) for word in data], low, high)
+        return Scores([float(word) for word in data], *ends)
     if len(data) > 1:
         wrong = next(word for word in data if not _is_number(word))
         raise ValueError(f"Several words must all be scores; got {wrong!r}. To read a file, name it alone.")
-    values, rows = _read(Path(data[0]), column, policy)
-    for value, row in zip(values, rows, strict=True):
-        if not low <= value <= high:
-            message = (
-                f"scores must lie in the stated range [{low:g}, {high:g}]; got {value:g}. State it by --low and --high."
-            )
-            raise DataError(message, source=data[0], row=row)
-    return Scores(values, low, high)
+    path = Path(data[0])
+    listed = _listed(path) if score is None and policy is None else None
+    if listed is not None:
+        return _in_range(listed, path, *ends)
+    rollouts = files.table([path], score=score, low=low, high=high)
+    if policy is None and len(rollouts.policies) > 1:
+        names = ", ".join(rollouts.policies[:6])
+        raise ValueError(f"`--policy` must say which policy's scores are meant; the file holds {names}.")
+    return rollouts.where(policy=policy or rollouts.policies[0]).scores()
 
 
 def _is_number(word: str) -> bool:
@@ -141,38 +148,29 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _read(path: Path, column: str | None, policy: str | None) -> tuple[list[float], list[int]]:
-    """The scores of a file and their 1-based rows: one number a line, or a table with a header."""
-    source = str(path)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        head = file.readline()
-        file.seek(0)
-        delimiter = next((mark for mark in ("\t", ";") if mark in head), ",")
-        lines = [(number, row) for number, row in enumerate(csv.reader(file, delimiter=delimiter), 1) if any(row)]
-    if not lines:
-        raise DataError("there is no score in it.", source=source)
-    place, kept = 0, None
-    if column is not None or policy is not None or not all(_is_number(cell) for cell in lines[0][1]):
-        names = [cell.strip() for cell in lines.pop(0)[1]]
-        place = _column(names, column or ("score" if len(names) > 1 else names[0]), source)
-        kept = _column(names, "policy", source) if policy is not None else None
-    elif len(lines[0][1]) > 1:
-        raise DataError("a table must have a header line; the first line holds numbers only.", source=source, row=1)
-    values, rows = [], []
-    for number, row in lines:
-        if kept is not None and (kept >= len(row) or row[kept].strip() != policy):
-            continue
-        cell = row[place].strip() if place < len(row) else ""
-        if not _is_number(cell):
-            raise DataError(f"a score must be a number; got {cell!r}.", source=source, row=number)
-        values.append(float(cell))
-        rows.append(number)
-    if not values:
-        raise DataError(f"there is no score{f' of policy {policy!r}' if policy else ''} in it.", source=source)
-    return values, rows
+def _listed(path: Path) -> list[tuple[int, str]] | None:
+    """The lines of a file that holds one score a line, a heading allowed; None when it is anything else."""
+    if not path.is_file() or path.stat().st_size > LONGEST_LIST:
+        return None
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if lines and not _is_number(lines[0][1]) and len(lines) > 1 and _is_number(lines[1][1]):
+        lines = lines[1:]  # a heading
+    return lines if lines and _is_number(lines[0][1]) else None
 
 
-def _column(names: list[str], wanted: str, source: str) -> int:
-    if wanted not in names:
-        raise DataError(f"there is no column {wanted!r}; the columns are {', '.join(names)}.", source=source)
-    return names.index(wanted)
+def _in_range(lines: list[tuple[int, str]], path: Path, low: float, high: float) -> Scores:
+    values = []
+    for row, line in lines:
+        if not _is_number(line):
+            raise DataError(f"a score must be a number; got {line[:40]!r}.", source=path.name, row=row)
+        if not low <= float(line) <= high:
+            message = (
+                f"scores must lie in the stated range [{low:g}, {high:g}]; got {line}. State it by --low and --high."
+            )
+            raise DataError(message, source=path.name, row=row)
+        values.append(float(line))
+    return Scores(values, low, high)

@@ -99,10 +99,7 @@ def _preferences(
     table = sf.read_preferences(path, columns=files.named_columns(columns))
     for note in table.notes:
         typer.echo(f"note: {note}", err=True)
-    try:
-        found = sf.rank_preferences(table, rng=seed, prior=prior, confidence=confidence)
-    except ValueError as error:
-        raise ValueError(str(error).replace("Give prior=1", "Give --prior 1")) from None
+    found = sf.rank_preferences(table, rng=seed, prior=prior, confidence=confidence)
     if as_json:
         words.show_json(found.to_dict())
         return

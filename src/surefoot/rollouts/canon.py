@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.errors import DataError
 from surefoot.rollouts import cells
 from surefoot.rollouts.cells import Cell
-from surefoot.rollouts.columns import COLUMNS, match
+from surefoot.rollouts.columns import COLUMNS, match, plain
 from surefoot.rollouts.scoring import Scoring
 
 if TYPE_CHECKING:
@@ -145,11 +145,21 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
         raise _absent("stage", "stage", header, source)
     if "success" not in found and not scored:
         raise DataError(
-            f"there must be a `success` or a `score` column; got {_list(theirs)}. Say which it is: "
+            f"there must be a `success` or a `score` column; got {_list(theirs)}. {_alike(theirs)}Say which it is: "
             'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1.',
             source=source or None,
         )
     return found, notes
+
+
+def _alike(header: list[str]) -> str:
+    """A question when a column's name is nearly that of an outcome."""
+    from difflib import get_close_matches
+
+    for name in header[:1000]:
+        for column in get_close_matches(plain(name), ("success", "score"), n=1, cutoff=0.8):
+            return f"Is {name!r} the {column}? "
+    return ""
 
 
 def _score(parsed: dict[str, Cell], parts: list[Cell], scoring: Scoring, library: Any) -> None:

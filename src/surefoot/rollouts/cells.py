@@ -7,6 +7,7 @@ parsed by narwhals expressions on their own engine. Both give the same columns: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -153,6 +154,8 @@ def _hint(column: str, name: str, value: object) -> str:
     text = str(value).strip().casefold()
     if text in ("nan", "na", "n/a", "none", "null", "-", "?"):
         return " Leave the cell empty when there was no outcome."
+    if column in NUMBERS and re.fullmatch(r"-?\d+,\d+", text):
+        return f" Write a decimal point: {text.replace(',', '.')}."
     try:
         number = float(text.removesuffix("%"))
     except ValueError:

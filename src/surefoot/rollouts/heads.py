@@ -50,7 +50,9 @@ class Head:
             with path.open("rb") as file:
                 self.start = file.read(START)
         except OSError as error:
-            raise DataError(f"the file must be readable; {error.strerror or error}.", source=name) from None
+            missing = isinstance(error, FileNotFoundError)
+            why = "there is no such file" if missing else f"the file must be readable; {error.strerror or error}"
+            raise DataError(f"{why}.", source=name) from None
 
     def refuse_unsafe(self) -> None:
         """Refuse what is empty, packed or would have to be executed."""
