@@ -16,7 +16,7 @@ from surefoot.rollouts.table import Rollouts
 
 Measure = Literal["success", "score"]
 MANY = 20_000
-"""From so many scores on, the mean's interval is empirical Bernstein's: as guaranteed, hardly wider, one pass."""
+"""From so many scores on, the mean's interval is empirical Bernstein's: as guaranteed, by half wider, one pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,16 @@ def mean_score(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
     return _with_clusters(found.interval, why, found.design_effect)
 
 
-def measure(rollouts: Rollouts, *, by_task: bool = False, confidence: float = 0.95) -> tuple[Measurement, ...]:
+def measure(
+    rollouts: Rollouts, *, by_task: bool = False, only: Measure | None = None, confidence: float = 0.95
+) -> tuple[Measurement, ...]:
     """How good is each policy, and on each task when asked? One measurement each, every one with interval and n.
+
+    Args:
+        rollouts: The table.
+        by_task: Whether every task is measured by itself.
+        only: "success" or "score" to measure that alone; both, where the table has them, when not said.
+        confidence: The confidence of each interval.
 
     Example:
         >>> import polars as pl
@@ -116,15 +124,15 @@ def measure(rollouts: Rollouts, *, by_task: bool = False, confidence: float = 0.
     found = []
     for group in rollouts.summary(by=by):
         policy, task = str(group.key[0]), group.key[1] if by_task else None
-        only = rollouts.where(policy=policy) if task is None else rollouts.where(policy=policy, task=task)
+        part = rollouts.where(policy=policy) if task is None else rollouts.where(policy=policy, task=task)
         found.append(
             Measurement(
                 policy=policy,
                 task=task,
                 rollouts=group.rollouts,
                 void=group.void,
-                success=success_rate(only, confidence=confidence) if group.outcomes else None,
-                score=mean_score(only, confidence=confidence) if group.scored else None,
+                success=success_rate(part, confidence=confidence) if group.outcomes and only != "score" else None,
+                score=mean_score(part, confidence=confidence) if group.scored and only != "success" else None,
                 tally=group.tally if group.outcomes else None,
             )
         )

@@ -33,7 +33,7 @@ class Overview(Record):
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
         policies: Each policy over all tasks, best first.
-        cells: Each policy on each task; empty without tasks.
+        cells: Each policy on each task, by the measure that decides; empty without tasks.
         comparisons: Every pair of policies, all holding together; empty for one policy.
         ranking: What those comparisons amount to; None for one policy.
         tasks: The two best policies (or first and second) on every task, all holding together.
@@ -129,7 +129,7 @@ def overview(
         confidence=confidence,
         margin=margin,
         policies=tuple(best),
-        cells=measure(rollouts, by_task=True, confidence=confidence) if several else (),
+        cells=measure(rollouts, by_task=True, only=what, confidence=confidence) if several else (),
         comparisons=comparisons,
         ranking=ranking_of(comparisons) if comparisons else None,
         tasks=tasks,
