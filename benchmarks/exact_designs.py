@@ -142,7 +142,11 @@ def main() -> int:
         *published_settings(),
         *synthesis(),
     ]
-    note = "All figures but the seconds are computed exactly; an undecided run counts the whole horizon."
+    note = (
+        "All of surefoot's figures but the seconds are computed exactly; an undecided run counts the whole horizon. "
+        "STEP's pairs and power and the other tool's figures are those measured or published before; STEP's seconds are "
+        "this run's."
+    )
     return 0 if section("exact_designs", "Exact designs", rows, peers=[], note=note) else 1
 
 
