@@ -144,8 +144,8 @@ def main() -> int:
     ]
     note = (
         "All of surefoot's figures but the seconds are computed exactly; an undecided run counts the whole horizon. "
-        "STEP's pairs and power and the other tool's figures are those measured or published before; STEP's seconds are "
-        "this run's."
+        "STEP's pairs and power and the other tool's figures are those measured or published before; STEP's seconds "
+        "are this run's."
     )
     return 0 if section("exact_designs", "Exact designs", rows, peers=[], note=note) else 1
 

@@ -1,7 +1,7 @@
 """Compute the exact designs that are shipped with the package: `make designs`, or `python tools/build_designs.py`.
 
-Some twenty-five minutes of CPU, on two processes (`--jobs 2`). With `--resume` designs already in the files are kept, so
-that an interrupted build goes on where it was.
+Some twenty-five minutes of CPU, on two processes (`--jobs 2`). With `--resume` designs already in the files are kept,
+so that an interrupted build goes on where it was.
 """
 
 from __future__ import annotations
