@@ -54,10 +54,9 @@ def _of(hint: Any, known: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {"enum": [member.value for member in hint]}
-    if isinstance(hint, type) and issubclass(hint, Record) and dataclasses.is_dataclass(hint):
-        return _record(hint, known)
-    if hint is Record:
-        return {"type": "object", "required": ["type", "schema"]}
+    if isinstance(hint, type) and issubclass(hint, Record):
+        known_fields = dataclasses.is_dataclass(hint)
+        return _record(hint, known) if known_fields else {"type": "object", "required": ["type", "schema"]}
     if hint in (dict, Mapping) or origin in (dict, Mapping):
         return {"type": "object"}
     return {}
