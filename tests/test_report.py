@@ -146,3 +146,49 @@ def test_the_ranking_command_prints_letters(capsys, tmp_path):
 def test_a_missing_file_is_one_sentence(capsys):
     assert run(["report", "nowhere.csv"]) == 65
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_pairs_that_share_no_task_are_counted_beside_the_answer():
+    rows = [(name, task, i < k) for name, task, k in (("a", "x", 18), ("b", "y", 9), ("c", "x", 2)) for i in range(20)]
+    made = sf.report(sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row")))
+    assert "2 of the 3 pairs: The two share no task" in str(made)
+
+
+def test_names_in_any_script_are_drawn_without_a_warning(tmp_path):
+    made = sf.report(rollouts(("ローボット", "π₀ $x_1$")))
+    assert "ローボット" in made.html()
+    from surefoot.reporting import style
+
+    for place, figure in enumerate(made.figures().values()):
+        style.save(figure, tmp_path / f"{place}.png")
+
+
+def test_the_change_since_a_previous_run_is_in_every_format():
+    now, before = rollouts(levels=(0.9, 0.5)), rollouts(("new",), (0.3,))
+    made = sf.report(now, previous=before)
+    change = made.overview.changes[0]
+    assert (change.first, change.verdict) == ("new (now)", Verdict.BETTER)
+    for text in (made.html(), made.markdown(), made.latex()):
+        assert "change" in text
+        assert "not run before" in text
+    assert "new: better" in made.html()
+
+
+def test_a_page_that_cannot_be_written_is_refused_at_once(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rollouts().polars().write_csv(path)
+    assert run(["report", str(path), "-o", "page.docx"]) == 64
+    assert "`--output` must end in .html" in capsys.readouterr().err
+    assert run(["report", str(path), "-o", str(tmp_path / "none" / "page.html")]) == 64
+    assert "must be in a folder that exists" in capsys.readouterr().err
+
+
+def test_the_report_command_shows_change_and_collection(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rollouts().polars().write_csv(path)
+    page = tmp_path / "page.html"
+    asked = ["report", str(path), "-o", str(page), "--previous", str(path), "--collected", "shared"]
+    assert run(asked) == 0
+    out = capsys.readouterr().out
+    assert "Change in points: now minus results.csv" in out
+    assert '<th scope="col" class="num">change</th>' in page.read_text()

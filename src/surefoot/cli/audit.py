@@ -14,6 +14,7 @@ def audit(
     policies: files.Policies = None,
     low: files.Low = None,
     high: files.High = None,
+    collected: files.Collected = None,
     as_json: words.AsJson = False,
 ) -> None:
     """What can these data not support? Each note says what it threatens and what to do.
@@ -22,8 +23,8 @@ def audit(
 
         surefoot audit results.csv
     """
-    found = sf.audit(files.table(paths, columns=columns, policies=policies, low=low, high=high))
+    found = sf.audit(files.table(paths, columns=columns, policies=policies, low=low, high=high, collected=collected))
     if as_json:
         words.show_json(found.to_dict())
         return
-    typer.echo(str(found))
+    typer.echo(words.as_options(str(found)))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import surefoot as sf
+from surefoot import _check
+from surefoot.cli import words
 
 if TYPE_CHECKING:
     from surefoot.analysis.rankings import Progress
@@ -30,6 +32,12 @@ Score = Annotated[
 ]
 Low = Annotated[float | None, typer.Option("--low", help="The lowest score possible, known beforehand.")]
 High = Annotated[float | None, typer.Option("--high", help="The highest score possible, known beforehand.")]
+Collected = Annotated[
+    str | None,
+    typer.Option(
+        "--collected", help="How environments were met: one, shared, independent or stratified; inferred when left out."
+    ),
+]
 Margin = Annotated[float, typer.Option("--margin", help="A gain that would not matter.")]
 
 
@@ -41,6 +49,7 @@ def table(
     score: str | None = None,
     low: float | None = None,
     high: float | None = None,
+    collected: str | None = None,
 ) -> Rollouts:
     """The rollouts in the files; what was guessed on reading goes to standard error."""
     named = named_columns(columns)
@@ -48,15 +57,15 @@ def table(
         named["score"] = str(score)
     data: Any = paths[0] if len(paths) == 1 else paths
     given: Any = policies[0] if policies and len(policies) == 1 else policies
-    rollouts = sf.read(data, columns=named, policy=given or None, low=low, high=high)
+    rollouts = sf.read(data, columns=named, policy=given or None, low=low, high=high, collected=_collected(collected))
     for note in rollouts.notes:
-        typer.echo(f"note: {note}", err=True)
+        typer.echo(f"note: {words.as_options(note)}", err=True)
     return rollouts
 
 
-def named_columns(words: list[str] | None) -> dict[str, str]:
+def named_columns(said: list[str] | None) -> dict[str, str]:
     """What `--column` says, by canonical name."""
-    return dict(_column(word) for word in words or ())
+    return dict(_column(word) for word in said or ())
 
 
 def measure_of(score: str | None) -> Any:
@@ -78,6 +87,12 @@ def progress(what: str) -> Progress | None:
             print(f"\r{what}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
 
     return show
+
+
+def _collected(word: str | None) -> Any:
+    from surefoot.rollouts.table import COLLECTED
+
+    return word if word is None else _check.choice(word, "--collected", {name: name for name in COLLECTED})
 
 
 def _column(word: str) -> tuple[str, str]:

@@ -7,7 +7,6 @@ Exit codes: 0 done, 64 the command was used wrongly, 65 the data cannot be used;
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 from collections.abc import Sequence
 from typing import Any, cast
@@ -32,14 +31,6 @@ COMMANDS = {
     "demo": "surefoot.cli.demo:demo",
 }
 """The home of each command: a function, or an app with commands of its own."""
-
-OPTIONS = (
-    (r"columns=\{[\"'](\w+)[\"']: \.\.\.\}", r"--column \1=YOURS"),
-    (r"columns=\{[\"'](\w+)[\"']: [\"']([^\"']*)[\"']\}", r"--column \1=\2"),
-    (r"\b(policy|prior)=[\"']?(\w+)[\"']?", r"--\1 \2"),
-    (r"\blow= and high=", "--low and --high"),
-)
-"""What a message tells to write in Python, and the option that does the same."""
 
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
 
@@ -100,9 +91,9 @@ def _misused(error: Any) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    for pattern, option in OPTIONS:
-        message = re.sub(pattern, option, message)
-    typer.echo(f"surefoot: {message}", err=True)
+    from surefoot.cli.words import as_options
+
+    typer.echo(f"surefoot: {as_options(message)}", err=True)
     return code
 
 

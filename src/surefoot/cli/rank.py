@@ -84,7 +84,8 @@ def rank(
             )
     header = "rate" if what == "success" else "mean"
     words.table(["policy", header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""], rows)
-    typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
+    if len(ranking.pairs) > 1:
+        typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
     for note in ranking.letters.notes:
         typer.echo(note)
     if figure is not None:

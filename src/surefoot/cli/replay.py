@@ -8,27 +8,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check
-from surefoot.cli import words
+from surefoot.cli import files, words
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
     from surefoot.analysis.replays import Replay, Stop
+    from surefoot.rollouts.table import Rollouts
 
 CLAIMS = ("first better", "either")
 
 
 def replay(
-    file: Annotated[
-        Path, typer.Argument(help="Rollouts in any known format, or pairs: two columns of scores (.csv, .npy).")
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Rollouts in any known format, or pairs: two columns of scores (.csv, .npy)."
+        ),
     ],
     first: Annotated[str | None, typer.Option(help="The policy that the verdict is about.")] = None,
     second: Annotated[str | None, typer.Option(help="The policy it is compared with.")] = None,
     horizon: Annotated[int | None, typer.Option(help="The most pairs; as many as were recorded when left out.")] = None,
     measure: Annotated[str | None, typer.Option(help="success or score; the score where there is one.")] = None,
-    score: Annotated[str | None, typer.Option(help="The column that holds the score.")] = None,
+    score: files.Score = None,
+    columns: files.Columns = None,
+    policies: files.Policies = None,
     claim: Annotated[str, typer.Option(help="'first better' or 'either'.")] = "first better",
-    low: Annotated[float, typer.Option(help="The lowest score possible.")] = 0.0,
-    high: Annotated[float, typer.Option(help="The highest score possible.")] = 1.0,
+    low: files.Low = None,
+    high: files.High = None,
     randomised: Annotated[
         bool, typer.Option("--randomised", help="The order of environments was drawn at random: show exact rules too.")
     ] = False,
@@ -54,9 +60,15 @@ def replay(
     if first is None and second is None:
         from surefoot.analysis.replays import replay_pairs
 
-        found = replay_pairs(_pairs(file), low=low, high=high, **declared)
+        if len(paths) > 1:
+            raise ValueError("`--first` and `--second` must be given for several files; got neither.")
+        least, most = 0.0 if low is None else low, 1.0 if high is None else high
+        found = replay_pairs(_pairs(paths[0]), low=least, high=most, **declared)
     else:
-        found = _table(file, (first, second), (measure, score, low, high), pooled, declared)
+        if first is None or second is None:
+            raise ValueError("`--first` and `--second` must both be given; got one of them.")
+        table = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
+        found = _table(table, (first, second), measure, score, pooled, declared)
     if as_json:
         words.show_json(found.to_dict())
     else:
@@ -71,20 +83,19 @@ def replay(
 
 
 def _table(
-    file: Path, policies: tuple[Any, Any], asked: tuple[Any, ...], pooled: bool, declared: dict[str, Any]
+    rollouts: Rollouts,
+    named: tuple[str, str],
+    measure: str | None,
+    score: str | None,
+    pooled: bool,
+    declared: dict[str, Any],
 ) -> Replay:
     from surefoot.analysis.replays import replay as replayed
-    from surefoot.rollouts.reading import read
 
-    measure, score, low, high = asked
-    if None in policies:
-        raise ValueError("`--first` and `--second` must both be given; got one of them.")
-    if measure is not None:
-        _check.choice(measure, "--measure", dict.fromkeys(("success", "score")))
-    if score is not None and measure is None:
-        measure = "score"
-    rollouts = read(file, columns={"score": score} if score else None, low=low, high=high)
-    return replayed(rollouts, *policies, measure=measure, pooled=pooled, **declared)
+    asked: Any = measure or files.measure_of(score)
+    if asked is not None:
+        _check.choice(asked, "--measure", dict.fromkeys(("success", "score")))
+    return replayed(rollouts, *named, measure=asked, pooled=pooled, **declared)
 
 
 def _pairs(file: Path) -> list[tuple[float, float]]:

@@ -12,6 +12,8 @@ import typer
 import surefoot as sf
 from surefoot.cli import files, words
 
+ENDINGS = (".html", ".htm", ".md", ".tex", ".json")
+
 
 def report(
     paths: files.Paths,
@@ -30,6 +32,7 @@ def report(
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
+    collected: files.Collected = None,
     margin: files.Margin = 0.0,
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
@@ -46,7 +49,10 @@ def report(
 
         surefoot report today.csv --previous yesterday.csv
     """
-    rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
+    _writable(output)
+    rollouts = files.table(
+        paths, columns=columns, policies=policies, score=score, low=low, high=high, collected=collected
+    )
     made = sf.report(
         rollouts,
         title=title,
@@ -65,6 +71,14 @@ def report(
         return
     show(made)
     typer.echo(f"\nWrote {output}")
+
+
+def _writable(output: Path) -> None:
+    """Refuse a page that could not be written before anything is computed."""
+    if output.suffix.lower() not in ENDINGS:
+        raise ValueError(f"`--output` must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; got {output.name!r}.")
+    if not output.absolute().parent.is_dir():
+        raise ValueError(f"`--output` must be in a folder that exists; there is no {str(output.parent)!r}.")
 
 
 def _previous(path: Path | None, policies: list[str] | None, **said: Any) -> sf.Rollouts | None:

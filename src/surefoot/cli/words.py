@@ -19,6 +19,23 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, where chance enters; kept in the result.")]
 
 
+OPTIONS = (
+    (r"columns=\{[\"'](\w+)[\"']: \.\.\.\}", r"--column \1=YOURS"),
+    (r"columns=\{[\"'](\w+)[\"']: [\"']([^\"']*)[\"']\}", r"--column \1=\2"),
+    (r"\b(policy|prior)=[\"']?(\w+)[\"']?", r"--\1 \2"),
+    (r"\blow= and high=", "--low and --high"),
+    (r"\bcollected=", "--collected"),
+)
+"""What a message tells to write in Python, and the option that does the same."""
+
+
+def as_options(message: str) -> str:
+    """A message that tells what to write in Python, telling what to write on the command line."""
+    for pattern, option in OPTIONS:
+        message = re.sub(pattern, option, message)
+    return message
+
+
 def tally(word: str) -> Tally:
     """``38/50`` as a tally.
 
@@ -47,7 +64,7 @@ def show(result: Record | Iterable[Record], *, as_json: bool) -> None:
         typer.echo(str(item))
 
 
-NUMBER = r"[-+<[(]?\s*[\d.]|$|at least|at most|not run"
+NUMBER = r"[-+<[(]?\s*[\d.(]|$|at least|at most|not run"
 """How a cell begins that is a number, an interval or a bound, or stands in for one."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from surefoot.analysis.comparisons import NO_COMMON_TASK
 from surefoot.core import wording, words
 from surefoot.core.verdict import Verdict
 
@@ -49,7 +51,7 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
         for what, names in (("Shown below it", over), ("Not told from it", rest))
         if over and rest and not all(name in first for name in names)
     ]
-    return first, *named, _family(found)
+    return first, *named, _family(found), *_shared_notes(found)
 
 
 def chip(found: Overview) -> tuple[str, str]:
@@ -69,6 +71,12 @@ def _alone(found: Overview) -> str:
     after = " of rollouts" if found.measure == "success" else " on average"
     shown = f"{words.number(only.estimate, only.scale)} {words.span(only.low, only.high, only.scale)}"
     return f"{name} {what} {shown}{after} (n={only.trials:,}, {words.percent(only.confidence)} confidence)."
+
+
+def _shared_notes(found: Overview) -> list[str]:
+    """What must be known of several comparisons, said once with how many it touches."""
+    counts = Counter(note for one in found.comparisons for note in one.notes if note == NO_COMMON_TASK)
+    return [f"{count:,} of the {len(found.comparisons):,} pairs: {note}" for note, count in counts.items()]
 
 
 def _wins(one: Comparison, name: str) -> bool:
