@@ -14,14 +14,15 @@ import numpy as np
 import polars as pl
 
 FIXTURES = Path(__file__).parent / "fixtures"
+STUDIES = FIXTURES / "studies"  # logs of studies: opened by another door
 
 
 def text_files() -> dict[str, bytes]:
-    """Every text fixture by its path under `fixtures/`."""
+    """Every results file by its path under `fixtures/`."""
     return {
         path.relative_to(FIXTURES).as_posix(): path.read_bytes()
         for path in sorted(FIXTURES.rglob("*"))
-        if path.is_file()
+        if path.is_file() and STUDIES not in path.parents
     }
 
 
