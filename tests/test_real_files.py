@@ -51,6 +51,26 @@ def test_lbm_rates(shared_data: Path, name: str) -> None:
             assert group.mean == pytest.approx(float(row["Avg_Task_Progress"]), abs=1e-8)
 
 
+def test_lbm_letters_differ_from_ours_once_and_the_page_says_so(shared_data: Path) -> None:
+    path = shared_data / "lbm1" / "Fig4_AB.csv"
+    made = sf.report(sf.read(path))
+    assert [(one.task, one.theirs) for one in made.overview.disagreements] == [("PutContainersOnPlate", True)]
+    page = made.html()
+    assert "on PutContainersOnPlate apart; here they cannot be told apart" in page
+    assert "come from another test" in page
+    assert "dataset Fig4A_HW_Unseen_Nominal and Fig4B_Sim_Unseen_Nominal" in page
+    assert len(made.overview.curves) == 10
+    assert sf.report(sf.read(shared_data / "lbm1" / "Fig5_C.csv")).overview.disagreements == ()
+
+
+def test_roboarena_preferences_are_ranked(shared_data: Path) -> None:
+    table = sf.read_preferences(shared_data / "roboarena" / "policy_preferences.csv")
+    found = sf.rank_preferences(table, rng=7)
+    assert found.names[0] == "pi05_droid"
+    assert found.names[-1] == "paligemma_binning_droid"
+    assert found.preferences == len(table)
+
+
 def test_inspect_both_ways(shared_data: Path) -> None:
     packed, plain = (sf.read(shared_data / "inspect" / f"log_formats.{kind}") for kind in ("eval", "json"))
     assert packed.summary(by=("policy", "task", "condition")) == plain.summary(by=("policy", "task", "condition"))

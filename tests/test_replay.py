@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from surefoot.analysis.replays import in_blocks, replay, replay_pairs
+from surefoot.analysis.replays import replay, replay_pairs
 from surefoot.cli.main import run as surefoot
 from surefoot.reporting.evidence import evidence_figure, replay_figure
+from surefoot.rollouts.orders import in_blocks
 from surefoot.rollouts.reading import read
 from surefoot.sequential import FiniteHorizonMixture, run
 

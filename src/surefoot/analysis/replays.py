@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from surefoot import _check, sequential
@@ -13,6 +12,7 @@ from surefoot.analysis.measures import Measure
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
+from surefoot.rollouts.orders import in_blocks
 from surefoot.rollouts.table import Rollouts
 from surefoot.sequential.admission import admitted
 from surefoot.sequential.rules import Claim, Environments, Rule
@@ -300,16 +300,3 @@ def _blocking(part: Rollouts, task: str | None) -> list[str]:
     contexts = ("task", "condition", "session") if task is None else ("condition", "session")
     columns = [name for name in contexts if name in part.columns]
     return [name for name in columns if any(in_blocks(part.where(policy=p).column(name)) for p in part.policies)]
-
-
-def in_blocks(contexts: Sequence[Any]) -> bool:
-    """Whether contexts come in longer runs than a random order would give: fewer than half of the changes expected."""
-    counts: dict[Any, int] = {}
-    for context in contexts:
-        counts[context] = counts.get(context, 0) + 1
-    size = len(contexts)
-    if size < 10 or len(counts) < 2 or max(counts.values()) == 1:
-        return False
-    expected = (size * size - sum(count * count for count in counts.values())) / size
-    changes = sum(a != b for a, b in pairwise(contexts))
-    return expected >= 3.0 and changes < expected / 2.0

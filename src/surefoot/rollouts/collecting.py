@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 from surefoot.rollouts.canon import small
 from surefoot.rollouts.environments import Environments
 from surefoot.rollouts.findings import Finding
+from surefoot.rollouts.orders import changes, expected_changes, in_blocks
 from surefoot.rollouts.summaries import Group
 from surefoot.rollouts.table import Rollouts
 
@@ -80,12 +81,12 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
     clock = next((name for name in ("started_at", "order") if name in rollouts.columns), None)
     if clock is not None and 1 < len(rollouts.policies) <= MOST_POLICIES:
         labels = _sequence(rollouts, "policy", clock)
-        if _blocked(labels):
+        if in_blocks(labels):
             found.append(
                 Finding(
                     about="policies run in blocks",
-                    says=f"By `{clock}`, the policy changes {_changes(labels):,} times in {len(labels):,} rollouts; "
-                    f"mixed at random it would change about {_expected(labels):,.0f} times.",
+                    says=f"By `{clock}`, the policy changes {changes(labels):,} times in {len(labels):,} rollouts; "
+                    f"mixed at random it would change about {expected_changes(labels):,.0f} times.",
                     threatens="Whatever drifts with time (light, wear, the operator's skill) counts as a difference "
                     "between policies.",
                     remedy="Next time draw the order at random; now, report when each policy was run.",
@@ -94,12 +95,13 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
     if len(rollouts.tasks) > 1 and rollouts.ordered:
         one = rollouts.where(policy=rollouts.policies[0])
         labels = _sequence(one, "task", clock)
-        if _blocked(labels):
+        if in_blocks(labels):
             found.append(
                 Finding(
                     about="tasks run in blocks",
-                    says=f"The task of {rollouts.policies[0]!r} changes {_changes(labels):,} times in "
-                    f"{len(labels):,} rollouts; mixed at random it would change about {_expected(labels):,.0f} times.",
+                    says=f"The task of {rollouts.policies[0]!r} changes {changes(labels):,} times in "
+                    f"{len(labels):,} rollouts; mixed at random it would change about "
+                    f"{expected_changes(labels):,.0f} times.",
                     threatens="Sequential tests over all tasks together are not valid on blocked contexts.",
                     remedy="Test each task by itself, or use fixed-size methods; next time shuffle tasks and starts.",
                     serious=False,
@@ -174,20 +176,3 @@ def _sequence(rollouts: Rollouts, column: str, clock: str | None) -> list[Any]:
     if clock is None:
         return small(frame.select(column))[column]
     return small(frame.select(column, clock).sort(clock, nulls_last=True))[column]
-
-
-def _changes(labels: list[Any]) -> int:
-    return sum(a != b for a, b in pairwise(labels))
-
-
-def _expected(labels: list[Any]) -> float:
-    total = len(labels)
-    counts: dict[Any, int] = defaultdict(int)
-    for label in labels:
-        counts[label] += 1
-    same = sum(count * (count - 1) for count in counts.values()) / (total * (total - 1))
-    return (total - 1) * (1.0 - same)
-
-
-def _blocked(labels: list[Any]) -> bool:
-    return len(labels) >= 10 and len(set(labels)) > 1 and _changes(labels) < 0.5 * _expected(labels)
