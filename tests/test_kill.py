@@ -61,16 +61,15 @@ class Server:
         self.process.wait()
 
 
-def post(server: Server, results: int, seed: int) -> dict[int, bool]:
-    """Post so many results through the kills; what was acknowledged, by turn."""
+def post(server: Server, results: int, seed: int, kept: dict[int, bool]) -> None:
+    """Post so many results through the kills; what was acknowledged goes to `kept`, by turn."""
     client = sf.Client(server.url, server.tokens.runner, holder="arm", patience=120)
-    rng, kept = random.Random(seed), {}
+    rng = random.Random(seed)
     while len(kept) < results and (turn := client.next_turn()) is not None:
         outcome = rng.random() < 0.5
         client.record(turn, outcome)
         assert turn.number not in kept
         kept[turn.number] = outcome
-    return kept
 
 
 def killed(address: str, folder: Path, *, results: int, kills: int, seed: int) -> None:
@@ -78,18 +77,21 @@ def killed(address: str, folder: Path, *, results: int, kills: int, seed: int) -
     Study.create(plan(horizon=2 * results, rule="mixture"), address)
     server, rng = Server(address, folder), random.Random(seed)
     done = threading.Event()
+    kept: dict[int, bool] = {}
 
     def assassin() -> None:
         for _ in range(kills):
             server.listening()
-            if done.wait(rng.uniform(0.05, 2.0)):
-                return
+            before, share = len(kept), rng.uniform(0.0, 0.8) * results / kills
+            while len(kept) < before + share:  # a moment counted in results: a fast machine must not outrun it
+                if done.wait(rng.uniform(0.0, 0.005)):
+                    return
             server.kill()
 
     thread = threading.Thread(target=assassin)
     try:
         thread.start()
-        kept = post(server, results, seed)
+        post(server, results, seed, kept)
     finally:
         done.set()
         thread.join(90)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +26,20 @@ create table if not exists log (
     private text
 ) strict
 """
+
+
+def _in_wal(link: sqlite3.Connection) -> None:
+    """Turn the write-ahead log on; SQLite does not wait by itself while others do the same, so wait here."""
+    for _ in range(600):
+        try:
+            link.execute("pragma journal_mode = wal")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            time.sleep(0.05)
+        else:
+            return
+    link.execute("pragma journal_mode = wal")
 
 
 class SQLiteStore:
@@ -48,7 +63,7 @@ class SQLiteStore:
             link = None
             try:
                 link = sqlite3.connect(self.path, timeout=30.0, isolation_level=None, check_same_thread=False)
-                link.execute("pragma journal_mode = wal")
+                _in_wal(link)
                 link.execute("pragma synchronous = full")
                 link.execute(TABLE)
             except sqlite3.Error as error:
