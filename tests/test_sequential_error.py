@@ -1,4 +1,6 @@
-"""Do the rules keep their error where it cannot be counted? Simulation, with an exact binomial pass limit."""
+"""Do the rules keep their error where it cannot be counted? Certified bounds, and simulations."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ from scipy import special
 
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import FiniteHorizonMixture, NScore, Savi, Wsr, simulate
+from surefoot.sequential.betting import Games
 
 RUNS, PAIRS = 10_000, 100
 
@@ -126,3 +129,59 @@ def test_measured_error_of_the_mixture_is_near_the_promise():
     first, second = rng.integers(0, 2, (40_000, 50)).astype(float), rng.integers(0, 2, (40_000, 50)).astype(float)
     done = simulate(FiniteHorizonMixture(50, binary=True), first, second)
     assert done.share(Verdict.BETTER) == pytest.approx(0.0481, abs=4 * (0.0481 * 0.9519 / 40_000) ** 0.5)
+
+
+def certified_error(rule, unequal, most):
+    """Bounds from below and above on the error of a rule under equal policies.
+
+    `unequal` is the chance that exactly one policy of a pair succeeds. Every path is walked; where there are more than
+    `most`, those that owe least are given up, and their error is charged in full: from wealth X the target 1/error is
+    reached with chance at most error * X (Ville). The bets walked are checked to be fair, and so are those given up.
+    """
+    outcomes = ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
+    chances = (unequal / 2, unequal / 2, 1 - unequal)
+    games, weight = Games.begin(rule, 1), np.ones(1)
+    decided, given_up = 0.0, 0.0
+    for _ in range(rule.horizon):
+        paths = len(weight)
+        held = np.sum(weight * np.exp(games.log_wealth), axis=1)
+        every = np.repeat(np.arange(paths), len(outcomes))
+        games.keep(every)
+        weight = weight[every] * np.tile(chances, paths)
+        first, second = np.tile(outcomes, (paths, 1)).T
+        games.bet(first, second)
+        assert np.sum(weight * np.exp(games.log_wealth), axis=1) == pytest.approx(held, rel=1e-12)
+        hit = games.codes() != 0
+        decided += weight[hit].sum()
+        owed = rule.error * weight * np.exp(games.log_wealth).sum(axis=0)
+        owed[hit] = 0.0
+        order = np.argsort(-owed, kind="stable")
+        given_up += owed[order[most:]].sum()
+        going = order[:most][owed[order[:most]] > 0]
+        games.keep(going)
+        weight = weight[going]
+    return decided, decided + given_up
+
+
+@pytest.mark.parametrize("most", [4_000, pytest.param(200_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("unequal", [0.095, 0.32, 0.5, 1.0])
+@pytest.mark.parametrize("pairs", [12, 60])
+@pytest.mark.parametrize("claim", ["first better", "either"])
+@pytest.mark.parametrize(
+    "make", [lambda n, **k: FiniteHorizonMixture(n, binary=True, **k), Wsr], ids=["mixture", "wsr"]
+)
+def test_the_error_is_below_the_promise_by_certified_bounds(make, pairs, claim, unequal, most):
+    rule = make(pairs, claim=claim)
+    least, largest = certified_error(rule, unequal, most)
+    assert 0.0 < least <= largest <= 0.05 * (1 + 1e-12)
+
+
+def test_the_certified_bounds_hold_the_error_that_is_counted():
+    """On eight pairs every path can be counted; with few of them kept the bounds lie on either side."""
+    rule = FiniteHorizonMixture(8, binary=True)
+    outcomes = np.array(list(itertools.product([(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)], repeat=8)))
+    decided = simulate(rule, outcomes[..., 0], outcomes[..., 1]).verdicts != Verdict.UNDECIDED
+    counted = np.sum(decided * 0.25 ** (outcomes.sum(axis=(1, 2))) * 0.5 ** (8 - outcomes.sum(axis=(1, 2))))
+    assert certified_error(rule, 0.5, 10_000) == pytest.approx((counted, counted), rel=1e-12)
+    least, largest = certified_error(rule, 0.5, 30)
+    assert least < counted < largest <= 0.05
