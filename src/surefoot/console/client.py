@@ -172,7 +172,7 @@ class Client:
             if time.monotonic() + max(wait, pause) > until:
                 raise StudyError(f"{said} Given up after {self.patience:g} s; it is safe to try again.") from None
             time.sleep(max(wait, pause))
-            pause = min(5.0, 2 * pause)
+            pause = min(1.0, 2 * pause)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
