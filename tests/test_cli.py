@@ -141,3 +141,14 @@ def test_of_two_files_the_first_named_is_the_first_policy(capsys, tmp_path):
     _, out, _ = said(capsys, "compare", str(tmp_path / "zeta.csv"), str(tmp_path / "alpha.csv"))
     assert out.startswith("zeta against alpha: +75.0 points")
     assert "zeta is better than alpha" in out
+    assert "zeta 90.0% [69.8%, 97.3%]; alpha 15.0% [5.2%, 36.1%] (95% Wilson intervals)" in out
+
+
+def test_the_demo_writes_its_rollouts_for_other_commands(capsys, tmp_path):
+    data, page = tmp_path / "results.csv", tmp_path / "demo.html"
+    code, out, _ = said(capsys, "demo", "-o", str(page), "--data", str(data))
+    assert (code, page.exists()) == (0, True)
+    assert f"Wrote {data}" in out
+    assert sf.read(data).where(policy="new").tally() == sf.Tally(105, 120)
+    code, _, err = said(capsys, "demo", "--data", str(tmp_path / "nowhere" / "results.csv"))
+    assert (code, err.startswith("surefoot: `--data` must be in a folder that exists")) == (64, True)

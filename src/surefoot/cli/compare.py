@@ -35,6 +35,7 @@ DETAILS = {
 }
 
 NOT_COMPARABLE = 3
+NO_TASK = "{!r} and {!r} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
 
 
 def compare(
@@ -72,7 +73,9 @@ def compare(
     gate: Annotated[
         bool,
         typer.Option(
-            "--gate", help="End with 0 better or not worse than the margin, 1 worse, 2 cannot tell, 3 not comparable."
+            "--gate",
+            help="End with 0 better or not worse than the margin, 1 worse, 2 cannot tell, 3 not comparable: "
+            "policies that share no task, whatever their pooled rates say.",
         ),
     ] = False,
     columns: files.Columns = None,
@@ -269,29 +272,38 @@ def _files(
         bodies = [one.to_dict() for one in found]
         words.show_json(bodies if by else bodies[0])
     else:
-        from surefoot.core.wording import sentence
-
         for one in found:
-            scale = one.interval.scale
             typer.echo(str(one))
-            typer.echo(
-                "  "
-                + sentence(
-                    one.verdict,
-                    one.interval.low,
-                    one.interval.high,
-                    margin=margin,
-                    scale=scale,
-                    first=first,
-                    second=second,
-                )
-            )
+            typer.echo(f"  {_rates(one)}")
+            typer.echo(f"  {_sentence(one)}")
             for line in (one.why, one.outlook, *one.notes):
                 if line:
                     typer.echo(f"  {line}")
+    if gate and not all(one.comparable for one in found):
+        typer.echo(f"surefoot: not comparable: {NO_TASK.format(first, second)}", err=True)
+        raise typer.Exit(NOT_COMPARABLE)
     if gate:
         codes = [gate_code(one.gain) for one in found]
         raise typer.Exit(1 if 1 in codes else max(codes))
+
+
+def _rates(found: Any) -> str:
+    """Each policy by itself: no gain is shown without the two rates behind it."""
+    shown = [
+        f"{name} {number(one.estimate, one.scale)} {span(one.low, one.high, one.scale)}"
+        for name, one in ((found.first, found.of_first), (found.second, found.of_second))
+    ]
+    return f"{'; '.join(shown)} ({percent(found.of_first.confidence)} {found.of_first.method} intervals)"
+
+
+def _sentence(found: Any) -> str:
+    if not found.comparable:
+        return NO_TASK.format(found.first, found.second)
+    ends = found.interval
+    return wording.sentence(
+        found.verdict, ends.low, ends.high,
+        margin=found.gain.margin, scale=ends.scale, first=found.first, second=found.second,
+    )  # fmt: skip
 
 
 def _in_file_order(table: Any, named: list[str]) -> tuple[str | None, str | None]:

@@ -12,7 +12,7 @@ import typer
 import surefoot as sf
 from surefoot import stats
 from surefoot.cli import words
-from surefoot.cli.report import show
+from surefoot.cli.report import show, writable
 from surefoot.core.tally import Tally
 from surefoot.core.words import number, span
 
@@ -21,6 +21,9 @@ def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The page to write: .html, .md, .tex or .json.")
     ] = Path("surefoot-demo.html"),
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Also write the rollouts as a CSV, to try other commands on.")
+    ] = None,
     as_json: words.AsJson = False,
 ) -> None:
     """The main job on bundled data: prints the tables, writes one page, opens nothing.
@@ -30,11 +33,19 @@ def demo(
         surefoot demo
 
         surefoot demo -o /tmp/demo.html
+
+        surefoot demo --data results.csv
     """
     from surefoot.rollouts.example_study import SEED, example_rollouts
 
+    writable(output)
+    rollouts = example_rollouts()
+    if data is not None:
+        if not data.absolute().parent.is_dir():
+            raise ValueError(f"`--data` must be in a folder that exists; there is no {str(data.parent)!r}.")
+        rollouts.polars().write_csv(data)
     made = sf.report(
-        example_rollouts(),
+        rollouts,
         title=f"Demo: a simulated partial-credit study (seed {SEED})",
         command=f"surefoot demo -o {output}",
     )
@@ -49,6 +60,8 @@ def demo(
     typer.echo(f"\nA simulated study: {made.overview.rollouts} rollouts of two policies in the same conditions.")
     show(made)
     typer.echo(f"\nWrote {output}: open it in a browser.")
+    if data is not None:
+        typer.echo(f"Wrote {data}: try `surefoot report {data}`, or any other command.")
 
 
 def _published() -> list[list[str]]:

@@ -49,7 +49,7 @@ def report(
 
         surefoot report today.csv --previous yesterday.csv
     """
-    _writable(output)
+    writable(output)
     rollouts = files.table(
         paths, columns=columns, policies=policies, score=score, low=low, high=high, collected=collected
     )
@@ -73,7 +73,7 @@ def report(
     typer.echo(f"\nWrote {output}")
 
 
-def _writable(output: Path) -> None:
+def writable(output: Path) -> None:
     """Refuse a page that could not be written before anything is computed."""
     if output.suffix.lower() not in ENDINGS:
         raise ValueError(f"`--output` must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; got {output.name!r}.")

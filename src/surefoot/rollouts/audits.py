@@ -49,9 +49,9 @@ class Audit(Record):
     def __str__(self) -> str:
         count = len(self.findings)
         origin = f" from {self.source}" if self.source else ""
+        serious = f", {len(self.serious) or 'none'} serious" if count else ""
         lines = [
-            f"{words.rollouts(self.rollouts)}{origin}: {count or 'no'} finding{'' if count == 1 else 's'}, "
-            f"{len(self.serious) or 'none'} serious.",
+            f"{words.rollouts(self.rollouts)}{origin}: {count or 'no'} finding{'' if count == 1 else 's'}{serious}.",
             f"Collected as {MEANING[self.collected]}. {self.why}",
             *(f"{'!' if finding.serious else '-'} {finding}" for finding in self.findings),
         ]
