@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import secrets
 import signal
@@ -12,13 +13,16 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import surefoot as sf
 from surefoot.console.tokens import Tokens
+from surefoot.study.schedules import Turn
 from surefoot.study.stores import open_store
 from surefoot.study.studies import Study
 from tests.consoles import free_port
@@ -29,20 +33,15 @@ POSTERS = 4
 
 
 class Server:
-    """`surefoot study serve` as a program of its own, killed by a thread at random moments while it works."""
+    """`surefoot study serve` as a process of its own, killed by a thread at random moments while it works."""
 
-    def __init__(self, address: str, folder: Path) -> None:
-        self.study, self.tokens_file = address, folder / f"{secrets.token_hex(4)}.json"
-        self.said = folder / "server.log"
+    def __init__(self, address: str, folder: Path, begin: Callable[[list[str], Path], Any]) -> None:
+        self.tokens_file, self.said = folder / f"{secrets.token_hex(4)}.json", folder / "server.log"
         self.tokens, self.port = Tokens.kept(self.tokens_file), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.kills = 0
-        self.start()
-
-    def start(self) -> None:
-        words = ["-m", "surefoot", "study", "serve", self.study, "--port", str(self.port), "--tokens", self.tokens_file]
-        with self.said.open("ab") as said:
-            self.process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL, stderr=said)
+        self.words = ["study", "serve", address, "--port", str(self.port), "--tokens", str(self.tokens_file)]
+        self.begin, self.kills = begin, 0
+        self.process = begin(self.words, self.said)
 
     def listening(self) -> None:
         """Wait until it answers at its port."""
@@ -57,31 +56,41 @@ class Server:
         raise TimeoutError(f"the server did not start again after {self.kills} kills")
 
     def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self.close()
         self.kills += 1
-        self.start()
+        self.process = self.begin(self.words, self.said)
 
     def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
+        os.kill(self.process.pid, signal.SIGKILL)
+        (self.process.wait if isinstance(self.process, subprocess.Popen) else self.process.join)()
 
 
-def post(server: Server, results: int, seed: int, kept: dict[int, bool], arm: int) -> None:
-    """One arm of several: post until all have so many results; what was acknowledged goes to `kept`, by turn."""
+def started(words: list[str], said: Path) -> subprocess.Popen[bytes]:
+    """The program as a person starts it."""
+    with said.open("ab") as errors:
+        return subprocess.Popen([sys.executable, "-m", "surefoot", *words], stdout=subprocess.DEVNULL, stderr=errors)
+
+
+def outcome(turn: Turn, results: int) -> bool:
+    """Neither policy is ahead until so many turns were run, so that the study goes on; then the new one always is."""
+    kind = turn.block % 4 if turn.number <= results else 2
+    return kind == 0 or (kind >= 2 and (turn.policy == "new") == (kind == 2))
+
+
+def post(server: Server, results: int, kept: dict[int, bool], arm: int) -> None:
+    """One arm of several: post until the study needs no more; what was acknowledged goes to `kept`, by turn."""
     client = sf.Client(server.url, server.tokens.runner, holder=f"arm-{arm}", patience=120)
-    rng = random.Random(f"{seed} {arm}")
-    while len(kept) < results and (turn := client.next_turn()) is not None:
-        outcome = rng.random() < 0.5
-        client.record(turn, outcome)
+    while (turn := client.next_turn()) is not None:
+        result = outcome(turn, results)
+        client.record(turn, result)
         assert turn.number not in kept
-        kept[turn.number] = outcome
+        kept[turn.number] = result
 
 
-def killed(address: str, folder: Path, *, results: int, kills: int, seed: int) -> None:
+def killed(address: str, folder: Path, *, results: int, kills: int, seed: int, begin: Any = started) -> None:
     """One study, so many results, so many kills at moments that the seed draws."""
     Study.create(plan(horizon=2 * results, rule="mixture"), address)
-    server, rng = Server(address, folder), random.Random(seed)
+    server, rng = Server(address, folder, begin), random.Random(seed)
     done = threading.Event()
     kept: dict[int, bool] = {}
 
@@ -96,7 +105,7 @@ def killed(address: str, folder: Path, *, results: int, kills: int, seed: int) -
 
     with ThreadPoolExecutor(1 + POSTERS) as threads:
         death = threads.submit(assassin)
-        arms = [threads.submit(post, server, results, seed, kept, arm) for arm in range(POSTERS)]
+        arms = [threads.submit(post, server, results, kept, arm) for arm in range(POSTERS)]
         try:
             for arm in arms:
                 arm.result()
@@ -111,6 +120,7 @@ def killed(address: str, folder: Path, *, results: int, kills: int, seed: int) -
         recorded = Counter(event.body["turn"] for event in study.fold.history if event.kind == "recorded")
         assert set(recorded.values()) == {1}
         assert {turn: bool(result.score) for turn, result in study.fold.results.items()} == kept
+        assert study.verdict is sf.Verdict.BETTER
         found = sf.verify(address)
         assert found.sound, found.faults
     except BaseException:  # leave what is needed to find out why, wherever the log is kept
@@ -132,7 +142,9 @@ def test_a_killed_server_loses_and_doubles_nothing(address, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("repetition", range(200))
 def test_a_server_killed_while_500_results_are_posted(address, tmp_path, repetition):
-    killed(address, tmp_path, results=RESULTS, kills=4, seed=repetition)
+    from tests.programs import forked  # a thousand starts: forked from one that has imported everything
+
+    killed(address, tmp_path, results=RESULTS, kills=4, seed=repetition, begin=forked)
 
 
 WORKER = """
