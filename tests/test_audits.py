@@ -50,7 +50,7 @@ def test_incomplete_pairs() -> None:
 def test_policies_in_blocks_of_time() -> None:
     rows = sorted(clean(), key=lambda row: row["policy"])
     rows = [{**row, "order": place} for place, row in enumerate(rows)]
-    assert found(rows)["policies run in blocks"].startswith("By `order`, the policy changes 1 times in 80 rollouts")
+    assert found(rows)["policies run in blocks"].startswith("By `order`, the policy changes once in 80 rollouts")
     by_clock = [{**row, "started_at": f"2026-01-01T{row['order']:05d}"} for row in rows]
     assert "By `started_at`" in found(by_clock)["policies run in blocks"]
 

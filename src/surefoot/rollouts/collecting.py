@@ -85,7 +85,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
             found.append(
                 Finding(
                     about="policies run in blocks",
-                    says=f"By `{clock}`, the policy changes {changes(labels):,} times in {len(labels):,} rollouts; "
+                    says=f"By `{clock}`, the policy changes {_times(changes(labels))} in {len(labels):,} rollouts; "
                     f"mixed at random it would change about {expected_changes(labels):,.0f} times.",
                     threatens="Whatever drifts with time (light, wear, the operator's skill) counts as a difference "
                     "between policies.",
@@ -99,7 +99,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
             found.append(
                 Finding(
                     about="tasks run in blocks",
-                    says=f"The task of {rollouts.policies[0]!r} changes {changes(labels):,} times in "
+                    says=f"The task of {rollouts.policies[0]!r} changes {_times(changes(labels))} in "
                     f"{len(labels):,} rollouts; mixed at random it would change about "
                     f"{expected_changes(labels):,.0f} times.",
                     threatens="Sequential tests over all tasks together are not valid on blocked contexts.",
@@ -176,3 +176,7 @@ def _sequence(rollouts: Rollouts, column: str, clock: str | None) -> list[Any]:
     if clock is None:
         return small(frame.select(column))[column]
     return small(frame.select(column, clock).sort(clock, nulls_last=True))[column]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
