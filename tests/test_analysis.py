@@ -199,11 +199,29 @@ def test_policies_that_share_no_task_are_still_reported_and_it_is_said():
     rows = [("a", "x", i < 18) for i in range(20)] + [("b", "y", i < 9) for i in range(20)]
     rows += [("c", "x", i < 2) for i in range(20)]
     table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
-    assert any("share no task" in note for note in sf.compare(table, "a", "b").notes)
+    apart = sf.compare(table, "a", "b")
+    assert any("share no task" in note for note in apart.notes)
+    assert not apart.comparable
+    assert apart.gain.interval.low > 0.0  # the pooled rates are shown ...
+    assert apart.verdict is sf.Verdict.UNDECIDED  # ... and decide nothing
+    assert apart.outlook == ""  # more rollouts of other tasks would not tell
+    assert str(apart).endswith("no verdict: no common task.")
+    assert sf.compare(table, "a", "c").comparable
     found = overview(table)
     assert {(one.first, one.second) for one in found.tasks} == {("a", "c")}
     apart = overview(table.where(policy=["a", "b"]))
     assert apart.tasks == ()
+
+
+@pytest.mark.parametrize("extra", [{}, {"cluster": [*map(str, range(10))] * 2}])
+def test_scores_on_different_tasks_decide_nothing(extra):
+    sides = [
+        pl.DataFrame({"policy": [name] * 20, "task": [task] * 20, "score": [level, level, 0.5, level] * 5, **extra})
+        for name, task, level in (("a", "x", 0.9), ("b", "y", 0.1))
+    ]
+    found = sf.compare(sf.read(pl.concat(sides)), "a", "b")
+    assert found.gain.verdict is sf.Verdict.BETTER
+    assert found.verdict is sf.Verdict.UNDECIDED
 
 
 def test_comparisons_come_best_first():

@@ -141,6 +141,17 @@ def results(tmp_path):
     return str(path)
 
 
+def test_no_gate_passes_on_policies_that_share_no_task(capsys, tmp_path):
+    rows = [f"new,x,{int(i < 38)}" for i in range(40)] + [f"old,y,{int(i < 4)}" for i in range(40)]
+    path = tmp_path / "results.csv"
+    path.write_text("policy,task,success\n" + "\n".join(rows) + "\n")
+    code, out, err = said(capsys, "compare", str(path), "--first", "new", "--second", "old", "--gate")
+    assert code == 3
+    assert "+85.0 points" in out  # shown, as a description
+    assert "better" not in out
+    assert "not comparable: 'new' and 'old' share no task" in err
+
+
 def test_files_are_compared_and_gated(capsys, results):
     code, out, _ = said(capsys, "compare", results, "--first", "new", "--second", "old", "--gate")
     assert code == 0

@@ -65,6 +65,11 @@ class Comparison(Record):
         )
 
     @property
+    def comparable(self) -> bool:
+        """Whether the two met a common task; otherwise the gain only describes what was seen, and no gate may pass."""
+        return NO_COMMON_TASK not in self.notes
+
+    @property
     def interval(self) -> Interval:
         """Where the gain, first minus second, lies."""
         return self.gain.interval
@@ -76,12 +81,13 @@ class Comparison(Record):
 
     @property
     def verdict(self) -> Verdict:
-        """What the interval supports, about the first policy."""
-        return self.gain.verdict
+        """What the interval supports, about the first policy; nothing when the two met no common task."""
+        return self.gain.verdict if self.comparable else Verdict.UNDECIDED
 
     def __str__(self) -> str:
         where = f" on {self.task}" if self.task else ""
-        return f"{self.first} against {self.second}{where}: {self.gain}"
+        said = self.gain if self.comparable else f"{str(self.interval).removesuffix('.')}; no verdict: no common task."
+        return f"{self.first} against {self.second}{where}: {said}"
 
 
 def compare(
@@ -150,7 +156,7 @@ def plain_comparison(
 
 def outlook(found: Comparison) -> str:
     """What this size could have seen and how many rollouts would tell; empty when something was decided."""
-    if found.verdict is not Verdict.UNDECIDED:
+    if found.verdict is not Verdict.UNDECIDED or not found.comparable:
         return ""
     data = found.gain.data
     if data and all(isinstance(item, Tally | PairTally) for item in data) and len(data) <= 2:
@@ -226,15 +232,16 @@ def gain_of(
         return _paired(rollouts.pairs(first, second), measure, confidence, margin)
     reason = asked.why if paired is None else "Unpaired, as asked."
     one, other = rollouts.where(policy=first), rollouts.where(policy=second)
+    notes: tuple[str, ...] = () if _meet(one, other, measure) else (NO_COMMON_TASK,)
     grouped = [clusters(side, measure) for side in (one, other)]
     if any(grouped):
         means = [_cluster_means(side, measure, found) for side, found in zip((one, other), grouped, strict=True)]
         gain = _scaled(stats.betting_gain(*means, confidence=confidence, margin=margin), measure)
-        return gain, f"{reason} Rollouts come in clusters: betting interval on the clusters' means.", ()
+        return gain, f"{reason} Rollouts come in clusters: betting interval on the clusters' means.", notes
     if measure == "score":
-        return _scores(one, other, reason, confidence, margin)
-    notes: tuple[str, ...] = ()
-    if len(rollouts.tasks) > 1:
+        gain, why = _scores(one, other, reason, confidence, margin)
+        return gain, why, notes
+    if len(rollouts.tasks) > 1 and not notes:
         stratified, notes = _strata(rollouts, first, second, confidence, margin)
         if stratified is not None:
             return stratified, f"{reason} The policies met tasks in unequal shares: stratified by task.", notes
@@ -276,15 +283,21 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
     return gain, f"{why}: {gain.method}.", notes
 
 
-def _scores(
-    one: Rollouts, other: Rollouts, reason: str, confidence: float, margin: float
-) -> tuple[Gain, str, tuple[str, ...]]:
+def _scores(one: Rollouts, other: Rollouts, reason: str, confidence: float, margin: float) -> tuple[Gain, str]:
     first, second = one.moments(), other.moments()
     if min(len(first), len(second)) > MANY and first.variance + second.variance > 0.0:
         gain = stats.moments_gain(first, second, confidence=confidence, margin=margin)
-        return gain, f"{reason} Very many scores: {gain.method}.", ()
+        return gain, f"{reason} Very many scores: {gain.method}."
     gain = stats.betting_gain(one.scores(), other.scores(), confidence=confidence, margin=margin)
-    return gain, f"{reason} Independent scores: {gain.method}.", ()
+    return gain, f"{reason} Independent scores: {gain.method}."
+
+
+def _meet(one: Rollouts, other: Rollouts, measure: Measure) -> bool:
+    """Whether two policies have outcomes on a common task; taken to be so where tasks are not known."""
+    if "task" not in one.columns:
+        return True
+    known = [{group.key[0] for group in side.summary(by=("task",)) if group.known(measure)} for side in (one, other)]
+    return any(None in tasks or not tasks for tasks in known) or bool(known[0] & known[1])
 
 
 def _strata(
@@ -302,8 +315,6 @@ def _strata(
         for of, total in zip(found.values(), totals, strict=True)
     ]
     apart = sum(abs(mixes[0].get(task, 0.0) - mixes[1].get(task, 0.0)) for task in mixes[0] | mixes[1]) / 2
-    if not tasks:
-        return None, (NO_COMMON_TASK,)
     if apart <= UNEQUAL:
         return None, ()
     gain = stats.stratified_gain(

@@ -22,9 +22,9 @@ def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
     for column in ("success", "score"):
         if column not in rollouts.columns:
             continue
-        gaps = [(group, group.rollouts - _known(group, column)) for group in rollouts.summary()]
+        gaps = [(group, group.rollouts - group.known(column)) for group in rollouts.summary()]
         other = "score" if column == "success" else "success"
-        gaps = [(group, gap) for group, gap in gaps if gap and (_known(group, column) or not _known(group, other))]
+        gaps = [(group, gap) for group, gap in gaps if gap and (group.known(column) or not group.known(other))]
         if not gaps or gaps == before:
             continue
         before = gaps
@@ -215,10 +215,6 @@ CHECKS: tuple[Callable[[Rollouts], list[Finding]], ...] = (
     *(missing_outcomes, void_rollouts, out_of_range, contradictions, few_clusters),
     *(uncalibrated_judge, not_comparable, unknown_order),
 )
-
-
-def _known(group: Group, column: str) -> int:
-    return group.outcomes if column == "success" else group.scored
 
 
 def some(parts: list[str]) -> str:

@@ -49,6 +49,10 @@ class Group(Record):
         """The group's successes; refused when no success is known."""
         return Tally(self.successes, self.outcomes)
 
+    def known(self, measure: str) -> int:
+        """Rollouts whose success, or score, is known."""
+        return self.outcomes if measure == "success" else self.scored
+
     @property
     def mean(self) -> float:
         """The mean score; refused when there is no score."""
