@@ -12,18 +12,20 @@ from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
-from surefoot.sequential.rules import Rule
-from surefoot.sequential.runs import simulate
+from surefoot.numerics import blocks
+from surefoot.sequential.rules import CODES, Rule
+from surefoot.sequential.runs import block_rows, simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
 
 Law = float | Mapping[float, float] | Scores
 """What a policy is assumed to do: a success rate, the chance of each score, or pilot scores to draw from."""
 
-_BATCH = 20_000_000  # scores drawn at once, and so the longest horizon that is simulated
+_LONGEST = 20_000_000  # the longest horizon that is simulated: its scores are held at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ def plan_sequential(
 ) -> SequentialPlan:
     """How many pairs will the rule need on average, how likely is it to decide, and when will it stop?
 
-    A rule that can compute its own chances for two success rates does so; all others are simulated.
+    A rule that can compute its own chances for two success rates does so, `ExactPairedBinary` also where environments tie
+    the outcomes; all others are simulated.
 
     Args:
         rule: The rule to be declared.
@@ -118,34 +121,40 @@ def plan_sequential(
         raise ValueError(_check.refusal("correlation", "be strictly between -1 and 1", correlation))
     laws = [_law(law, name, rule) for law, name in ((first, "first"), (second, "second"))]
     means = [float(values @ chances) for values, chances in laws]
-    tied = correlation != 0.0
-    if not tied and (known := exact_stopping(rule, laws)) is not None:
+    if (known := exact_stopping(rule, laws, correlation)) is not None:
         stopping, chances = known
-        return _plan(rule, means, stopping, chances, exact=True)
-    if rule.horizon > _BATCH:
-        raise ValueError(_check.refusal("horizon", f"be at most {_BATCH:,} to be simulated", rule.horizon))
-    times, verdicts = np.zeros(rule.horizon), dict.fromkeys(Verdict, 0)
-    batch = max(1, _BATCH // rule.horizon)
-    for start in range(0, runs, batch):
-        shape = (min(batch, runs - start), rule.horizon)
-        scores = (
-            _draw(*law, uniform) for law, uniform in zip(laws, _uniforms(generator, shape, correlation), strict=True)
-        )
-        done = simulate(rule, *scores)
-        times += np.bincount(done.stopping_times - 1, minlength=rule.horizon)
-        for verdict in Verdict:
-            verdicts[verdict] += int(np.sum(done.verdicts == verdict))
-    shares = {verdict.value: count / runs for verdict, count in verdicts.items()}
-    return _plan(rule, means, times / runs, shares, runs=runs, seed=seed, correlation=correlation)
+        return _plan(rule, means, stopping, chances, exact=True, correlation=correlation)
+    if rule.horizon > _LONGEST:
+        raise ValueError(_check.refusal("horizon", f"be at most {_LONGEST:,} to be simulated", rule.horizon))
+    parts = blocks.seeded(runs, block_rows(rule.horizon), generator)
+    times, verdicts = zip(*blocks.spread(_simulated, [(rule, laws, correlation, *part) for part in parts]), strict=True)
+    shares = {verdict.value: int(count) / runs for verdict, count in zip(CODES, sum(verdicts), strict=True)}
+    return _plan(rule, means, sum(times) / runs, shares, runs=runs, seed=seed, correlation=correlation)
 
 
-def exact_stopping(rule: Rule[Any], laws: list[tuple[Floats, Floats]]) -> tuple[Floats, dict[str, float]] | None:
-    """Stopping chances and verdict chances of a rule that computes them (`operating`); none where it cannot."""
-    operating = getattr(rule, "operating", None)
-    if operating is None or any(not set(values.tolist()) <= {rule.low, rule.high} for values, _ in laws):
+def _simulated(
+    rule: Rule[Any], laws: list[tuple[Floats, Floats]], correlation: float, runs: int, rng: np.random.Generator
+) -> tuple[Whole, Whole]:
+    """How many runs stopped at 1, 2, ... pairs, and how many ended in each verdict of `CODES`."""
+    uniforms = _uniforms(rng, (runs, rule.horizon), correlation)
+    done = simulate(rule, *(_draw(*law, uniform) for law, uniform in zip(laws, uniforms, strict=True)))
+    ended = np.array([np.count_nonzero(done.verdicts == verdict) for verdict in CODES])
+    return np.bincount(done.stopping_times - 1, minlength=rule.horizon), ended
+
+
+def exact_stopping(
+    rule: Rule[Any], laws: list[tuple[Floats, Floats]], correlation: float = 0.0
+) -> tuple[Floats, dict[str, float]] | None:
+    """Stopping chances and verdict chances of a rule that computes them (`operating`, `tied`); none where it cannot."""
+    known = getattr(rule, "tied" if correlation else "operating", None)
+    if known is None or any(not set(values.tolist()) <= {rule.low, rule.high} for values, _ in laws):
         return None
-    first, second = (float(chances[values == rule.high].sum()) for values, chances in laws)
-    stopping, chances = operating(first, second)
+    rates = [float(chances[values == rule.high].sum()) for values, chances in laws]
+    if correlation:
+        from surefoot.numerics.priors import copula
+
+        rates.append(float(copula(*(np.array([value]) for value in (*rates, correlation)))[0]))
+    stopping, chances = known(*rates)
     return np.asarray(stopping, float), dict(chances)
 
 

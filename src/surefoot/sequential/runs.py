@@ -9,6 +9,7 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.verdict import Verdict
+from surefoot.numerics import blocks
 from surefoot.sequential.rules import CODES, Rule, S
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     Whole = NDArray[np.int64]
     Verdicts = NDArray[np.object_]
+
+
+_BLOCK = 1 << 21  # scores of each policy in a block: twice as fast as ten times as many, which fill the caches
 
 
 class Simulation(NamedTuple):
@@ -67,7 +71,7 @@ def run(rule: Rule[S], pairs: Iterable[Any]) -> list[S]:
 def simulate(rule: Rule[Any], first: ArrayLike, second: ArrayLike) -> Simulation:
     """When would the rule have stopped on each of many sequences, and what would it have said?
 
-    Gives what `run` gives on each row, many thousands of rows at once.
+    Gives what `run` gives on each row, many thousands of rows at once, on many cores where joblib is told to.
 
     Args:
         rule: The rule.
@@ -80,8 +84,15 @@ def simulate(rule: Rule[Any], first: ArrayLike, second: ArrayLike) -> Simulation
     one, other = _scores(rule, first, "first"), _scores(rule, second, "second")
     if one.shape != other.shape:
         raise ValueError(f"`second` must have the shape of `first`, {one.shape}; got {other.shape}.")
-    times, codes = rule.play(one, other)
-    return Simulation(times, np.array(CODES, dtype=object)[codes])
+    step = block_rows(one.shape[1])
+    parts = [slice(start, start + step) for start in range(0, len(one), step)]
+    times, codes = zip(*blocks.spread(rule.play, [(one[part], other[part]) for part in parts]), strict=True)
+    return Simulation(np.concatenate(times), np.array(CODES, dtype=object)[np.concatenate(codes)])
+
+
+def block_rows(pairs: int) -> int:
+    """How many sequences of so many pairs are simulated at a time."""
+    return max(1, _BLOCK // pairs)
 
 
 def _scores(rule: Rule[Any], scores: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from surefoot.study.plans import Plan
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
     from surefoot.sequential import RankingRule
 
@@ -96,13 +97,16 @@ def usual(plan: Plan) -> tuple[tuple[float, ...], ...]:
 
 
 def _ranked(rule: RankingRule, rates: tuple[float, ...], rng: np.random.Generator, runs: int) -> tuple[float, float]:
+    from surefoot.numerics import blocks
+
+    draws = [rng.random((rule.horizon, len(rates))) < rates for _ in range(runs)]
+    used, settled = zip(*blocks.spread(_rank, [(rule, draw) for draw in draws]), strict=True)
+    return sum(used) / runs, sum(settled) / runs
+
+
+def _rank(rule: RankingRule, draws: NDArray[np.bool_]) -> tuple[int, bool]:
     from surefoot.sequential import run_ranking
 
-    used = settled = 0
-    for _ in range(runs):
-        draws = rng.random((rule.horizon, len(rates))) < rates
-        ends = (draws * rule.high + ~draws * rule.low).tolist()
-        last = run_ranking(rule, [dict(zip(rule.names, row, strict=True)) for row in ends])[-1]
-        used += last.rollouts_used
-        settled += not last.running
-    return used / runs, settled / runs
+    ends = (draws * rule.high + ~draws * rule.low).tolist()
+    last = run_ranking(rule, [dict(zip(rule.names, row, strict=True)) for row in ends])[-1]
+    return last.rollouts_used, not last.running

@@ -1,0 +1,37 @@
+"""How is long work cut, so that one process, many cores or a cluster all give the same numbers?
+
+Work is cut into blocks whose number and seeds depend on the work alone, never on who does it. joblib hands them out,
+where the caller has told it to: `with joblib.parallel_config(backend="dask"): ...`. It is not needed otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+def spread(work: Callable[..., T], blocks: Sequence[tuple[Any, ...]]) -> list[T]:
+    """What `work` gives for the arguments of each block, in order; wherever joblib was told to run it."""
+    joblib: Any = sys.modules.get("joblib")  # who configures it has imported it; importing it here would be slow
+    if joblib is None or len(blocks) < 2:
+        return [work(*block) for block in blocks]
+    found: list[T] = joblib.Parallel()(joblib.delayed(work)(*block) for block in blocks)
+    return found
+
+
+def seeded(rows: int, most: int, rng: np.random.Generator) -> list[tuple[int, np.random.Generator]]:
+    """Blocks of at most `most` rows, each with a generator of its own.
+
+    A single block keeps `rng`. More blocks get streams that are independent of one another, named by a draw from
+    `rng`: so the state of `rng` decides everything, and it moves on.
+    """
+    sizes = [min(most, rows - start) for start in range(0, rows, most)]
+    if len(sizes) < 2:
+        return [(size, rng) for size in sizes]
+    root = np.random.SeedSequence(rng.integers(0, 1 << 32, size=8, dtype=np.uint64).tolist())
+    return list(zip(sizes, map(np.random.default_rng, root.spawn(len(sizes))), strict=True))
