@@ -47,18 +47,22 @@ class Fields:
             raise Refusal(422, f"`{name}` must be given; it is kept in the log.")
         return value
 
-    def texts(self, name: str, *, most: int = 50) -> list[str]:
-        """A list of texts."""
-        value = self._data.get(name) or []
+    def texts(self, name: str, *, most: int = 50, longest: int = 200) -> list[str]:
+        """A list of texts; empty when absent."""
+        value = [] if self._data.get(name) is None else self._data[name]
         if not isinstance(value, list) or len(value) > most or not all(isinstance(item, str) for item in value):
-            raise Refusal(422, f"`{name}` must be a list of at most {most} texts.")
-        return [clean(item, name)[:200] for item in value]
+            raise Refusal(422, f"`{name}` must be a list of at most {most} texts; got {_shown(value)}.")
+        if any(len(item) > longest for item in value):
+            raise Refusal(422, f"`{name}` must hold texts of at most {longest} characters.")
+        return [clean(item, name) for item in value]
 
     def whole(self, name: str, *, least: int, most: int) -> int | None:
         """A whole number; None when absent."""
         value = self._data.get(name)
         if value is None:
             return None
+        if isinstance(value, float) and value.is_integer():  # to JSON, 2.0 and 2 are one number
+            value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise Refusal(422, f"`{name}` must be a whole number from {least} to {most}; got {_shown(value)}.")
         return value

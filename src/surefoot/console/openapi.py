@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 TEXT: dict[str, Any] = {"type": "string"}
+GIVEN: dict[str, Any] = {"type": "string", "pattern": "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]*$"}
+REASON: dict[str, Any] = {**GIVEN, "minLength": 1, "maxLength": 500, "description": "Kept in the log."}
 WHOLE: dict[str, Any] = {"type": "integer", "minimum": 1}
 VERSION = {**WHOLE, "description": "The log's version you have seen; refused with 409 when the study has moved on."}
 ATTEMPT = {**WHOLE, "description": "Which try at this turn; refused with 409 when somebody was faster."}
@@ -13,6 +15,15 @@ ATTEMPT = {**WHOLE, "description": "Which try at this turn; refused with 409 whe
 def _object(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
     shape: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**shape, "required": list(required)} if required else shape
+
+
+def _body(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
+    """What may be left out may also be null."""
+    for name, shape in properties.items():
+        if name not in required:
+            types = shape["type"] if isinstance(shape["type"], list) else [shape["type"]]
+            properties[name] = {**shape, "type": [*types, "null"]}
+    return _object(required, **properties)
 
 
 def _ref(name: str) -> dict[str, Any]:
@@ -88,36 +99,38 @@ SCHEMAS: dict[str, Any] = {
 }
 
 BODIES: dict[str, Any] = {
-    "next": _object(
-        holder={**TEXT, "maxLength": 100, "description": "Who holds the turn: one name for each robot."},
+    "next": _body(
+        holder={**GIVEN, "maxLength": 100, "description": "Who holds the turn: one name for each robot."},
         ahead={"type": "integer", "minimum": 0, "maximum": 20, "description": "Further turns to hold in reserve."},
         lease={"type": "number", "minimum": 1, "maximum": 86400, "description": "Seconds the turns are held."},
     ),
-    "record": _object(
+    "record": _body(
         ("result",),
         result={"type": ["boolean", "number"], "description": "Success, or a score of the plan's range or rubric."},
         duration={"type": "number", "minimum": 0, "maximum": 10000000},
-        note={**TEXT, "maxLength": 2000},
-        failure={**TEXT, "maxLength": 200},
-        request={**TEXT, "maxLength": 100, "description": "Idempotency key: the same word again changes nothing."},
+        note={**GIVEN, "maxLength": 2000},
+        failure={**GIVEN, "maxLength": 200},
+        request={**GIVEN, "maxLength": 100, "description": "Idempotency key: the same word again changes nothing."},
         attempt=ATTEMPT,
     ),
-    "undo": _object(("reason",), reason={**TEXT, "minLength": 1, "maxLength": 500}, attempt=ATTEMPT),
-    "void": _object(
-        ("reason",), reason={**TEXT, "description": "One that the plan names."}, note={**TEXT, "maxLength": 2000}
+    "undo": _body(("reason",), reason=REASON, attempt=ATTEMPT),
+    "void": _body(
+        ("reason",),
+        reason={**GIVEN, "minLength": 1, "description": "One that the plan names."},
+        note={**GIVEN, "maxLength": 2000},
     ),
-    "release": _object(holder={**TEXT, "maxLength": 200, "description": "Your own turns when left out."}),
-    "check": _object(
-        items={"type": "array", "maxItems": 50, "items": TEXT},
-        note={**TEXT, "maxLength": 2000},
+    "release": _body(holder={**GIVEN, "maxLength": 200, "description": "Your own turns when left out."}),
+    "check": _body(
+        items={"type": "array", "maxItems": 50, "items": {**GIVEN, "maxLength": 200}},
+        note={**GIVEN, "maxLength": 2000},
     ),
-    "amend": _object(
+    "amend": _body(
         ("changes", "reason"),
         changes={"type": "object", "minProperties": 1},
-        reason={**TEXT, "minLength": 1, "maxLength": 500},
+        reason=REASON,
         version=VERSION,
     ),
-    "unblind": _object(("reason",), reason={**TEXT, "minLength": 1, "maxLength": 500}, version=VERSION),
+    "unblind": _body(("reason",), reason=REASON, version=VERSION),
 }
 
 # path, method, operation, what it tells, answer's schema, refusals besides 401 and 503
