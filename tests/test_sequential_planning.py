@@ -1,14 +1,16 @@
 """Planning a sequential comparison, and admitting a rule."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal, norm
 
 from surefoot import Scores, plan_sequential
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import FiniteHorizonMixture, FixedSize, NScore, Savi, Wsr, admit, simulate
+from surefoot.sequential import ExactPairedBinary, FiniteHorizonMixture, FixedSize, NScore, Savi, Wsr, admit, simulate
 from surefoot.sequential.admission import admitted
 
 
@@ -41,6 +43,48 @@ def test_laws_may_be_chances_or_pilot_scores():
     tied = plan_sequential(rule, 0.7, 0.5, rng=1, runs=2000, correlation=0.8)
     loose = plan_sequential(rule, 0.7, 0.5, rng=1, runs=2000)
     assert tied.power > loose.power  # a shared environment helps a betting rule
+
+
+@pytest.mark.parametrize("claim", ["first better", "either"])
+@pytest.mark.parametrize(("first", "second", "correlation"), [(0.8, 0.4, 0.6), (0.7, 0.6, -0.5), (0.3, 0.9, 0.95)])
+def test_a_plan_for_shared_environments_is_exact(claim, first, second, correlation):
+    rule = ExactPairedBinary(8, claim=claim)
+    plan = plan_sequential(rule, first, second, rng=1, correlation=correlation)
+    assert (plan.exact, plan.runs, plan.correlation) == (True, 0, correlation)
+    # Every sequence of: only the first succeeds, only the second, neither; "both" tells the rule nothing more.
+    both = float(multivariate_normal.cdf(norm.ppf([first, second]), cov=[[1, correlation], [correlation, 1]]))
+    cells = np.array([first - both, second - both, 1.0 - first - second + 2.0 * both])
+    outcomes = np.array(list(product(range(3), repeat=8)))
+    weights = np.prod(cells[outcomes], axis=1)
+    done = simulate(rule, (outcomes == 0).astype(float), (outcomes == 1).astype(float))
+    assert plan.expected_pairs == pytest.approx(weights @ done.stopping_times, abs=1e-6)
+    for verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.UNDECIDED):
+        assert plan.chances[verdict.value] == pytest.approx(weights @ (done.verdicts == verdict), abs=1e-6)
+    stopping = np.bincount(done.stopping_times - 1, weights=weights, minlength=8)
+    assert plan.stopping == pytest.approx(stopping, abs=1e-6)
+
+
+def test_a_shared_environment_is_exact_at_its_limits():
+    rule = ExactPairedBinary(20)
+    sure = plan_sequential(rule, 1.0, 0.4, rng=1, correlation=0.7)  # a sure outcome is tied to nothing
+    assert sure.exact
+    assert sure.power == pytest.approx(plan_sequential(rule, 1.0, 0.4, rng=1).power, abs=1e-12)
+    nearly = plan_sequential(rule, 0.7, 0.4, rng=1, correlation=1.0 - 1e-9)
+    assert nearly.power == pytest.approx(rule.tied(0.7, 0.4, 0.4)[1]["better"], abs=1e-6)
+    apart = plan_sequential(rule, 0.7, 0.4, rng=1, correlation=1e-9 - 1.0)
+    assert apart.power == pytest.approx(rule.tied(0.7, 0.4, 0.1)[1]["better"], abs=1e-6)
+    # Rules that cannot compute it are simulated, and agree where they can.
+    drawn = simulate(rule, *_tied_draws(0.7, 0.4, 0.8, runs=4000, horizon=20))
+    known = plan_sequential(rule, 0.7, 0.4, rng=1, correlation=0.8)
+    assert drawn.mean_pairs == pytest.approx(known.expected_pairs, abs=0.35)  # four standard errors
+    assert not plan_sequential(FiniteHorizonMixture(20), 0.7, 0.4, rng=1, runs=50, correlation=0.8).exact
+
+
+def _tied_draws(first, second, correlation, *, runs, horizon):
+    rng = np.random.default_rng(8)
+    one = rng.standard_normal((runs, horizon))
+    other = correlation * one + (1.0 - correlation**2) ** 0.5 * rng.standard_normal((runs, horizon))
+    return (one < norm.ppf(first)).astype(float), (other < norm.ppf(second)).astype(float)
 
 
 def test_power_is_about_the_right_verdict():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, ndtr, ndtri
+from scipy.special import gammaln, ndtri
 
 from surefoot.numerics.walks import one_more
 
@@ -70,14 +70,21 @@ def twelve() -> Alternatives:
 
 
 def copula(first: Floats, second: Floats, correlation: Floats) -> Floats:
-    """The chance that both succeed when their outcomes are tied by a Gaussian copula."""
+    """The chance that both succeed when their outcomes are tied by a Gaussian copula.
+
+    Plackett's integral over the correlation, whose sine is the variable: smooth up to a correlation of 1.
+    """
     nodes, weights = np.polynomial.legendre.leggauss(400)
-    edge = ndtri(first)
-    place = -9.0 + (edge[:, None] + 9.0) * (nodes + 1.0) / 2.0
-    rest = (ndtri(second)[:, None] - correlation[:, None] * place) / np.sqrt(1.0 - correlation[:, None] ** 2)
-    density = np.exp(-(place**2) / 2.0) / np.sqrt(2.0 * np.pi)
-    both: Floats = (density * ndtr(rest)) @ weights * (edge + 9.0) / 2.0
-    return both
+    inner = (first > 0.0) & (first < 1.0) & (second > 0.0) & (second < 1.0)  # a sure outcome is tied to nothing
+    sign = np.where(correlation < 0.0, -1.0, 1.0)
+    one = ndtri(np.where(inner, first, 0.5))[:, None]
+    other = (sign * ndtri(np.where(inner, second, 0.5)))[:, None]
+    angles = np.arcsin(np.abs(correlation))[:, None] / 2.0
+    sines, cosines = np.sin(angles * (nodes + 1.0)), np.cos(angles * (nodes + 1.0))
+    density = np.exp(-((one - other) ** 2) / (2.0 * cosines**2) - one * other / (1.0 + sines))
+    more = sign * ((density @ weights) * angles[:, 0]) / (2.0 * np.pi)
+    both: Floats = first * second + np.where(inner, more, 0.0)
+    return np.clip(both, np.maximum(0.0, first + second - 1.0), np.minimum(first, second))
 
 
 def binary_chances(points: Alternatives, horizon: int) -> Iterator[tuple[int, Floats]]:

@@ -93,8 +93,8 @@ def plan_sequential(
 ) -> SequentialPlan:
     """How many pairs will the rule need on average, how likely is it to decide, and when will it stop?
 
-    A rule that can compute its own chances for two success rates does so, `ExactPairedBinary` also where environments tie
-    the outcomes; all others are simulated.
+    A rule that can compute its own chances for two success rates does so, `ExactPairedBinary` also when outcomes are
+    tied by their environment; all others are simulated.
 
     Args:
         rule: The rule to be declared.
