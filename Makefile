@@ -10,7 +10,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check slow bench docs designs sequential-table format lock clean
+.PHONY: help demo test check slow bench docs designs sequential-table package changelog format lock clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
@@ -43,6 +43,13 @@ designs: $(READY)  ## Make the shipped exact designs anew (an hour or so).
 
 sequential-table: $(READY)  ## The sequential rules on the same draws, in benchmarks/RESULTS.md.
 	$(BIN)/python -m benchmarks.sequential_table
+
+package: $(READY)  ## Wheel and sdist in dist/, tried in clean environments: every extra, and the core alone.
+	$(BIN)/python -m pip install -q --disable-pip-version-check uv
+	JOBS=$(JOBS) $(BIN)/python tools/package.py
+
+changelog: $(READY)  ## Gather changelog.d/ into CHANGELOG.md under the version of the package.
+	$(BIN)/python tools/changelog.py
 
 format: $(READY)  ## Format and fix what can be fixed.
 	$(BIN)/ruff check --fix .

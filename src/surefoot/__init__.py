@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import _lazy
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _HOMES = {
     "Audit": "surefoot.rollouts.audits",
