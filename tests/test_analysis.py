@@ -141,6 +141,29 @@ def test_clustered_pairs_are_not_taken_for_independent():
     assert found.interval.scale == "gain"
 
 
+def test_pairs_in_declared_clusters_are_not_taken_for_independent():
+    rng = np.random.default_rng(6)
+    rows = []
+    for passage in range(12):
+        shift = rng.random()
+        for item in range(6):
+            for name, level in (("new", 0.9), ("old", 0.4)):
+                value = min(1.0, level * shift + 0.1)
+                known = value > 0.5 if (passage, item, name) != (0, 0, "old") else None
+                rows.append((name, f"{passage}-{item}", str(passage), known, value))
+    schema = ["policy", "condition", "cluster", "success", "score"]
+    rollouts = sf.read(pl.DataFrame(rows, schema=schema, orient="row"))
+    found = sf.compare(rollouts, "new", "old")
+    naive = sf.stats.exact_paired_gain(rollouts.pairs("new", "old").tally())
+    assert "clustered by cluster" in found.why  # though one pair of the first cluster lacks an outcome
+    assert found.interval.width > 1.5 * naive.interval.width
+    pairs = rollouts.pairs("new", "old")
+    one, other = pairs.scores()
+    labels = [row[0] for row in pairs.labels(("cluster",), "score")]
+    assert labels == [str(passage) for passage in range(12) for _ in range(6)]
+    assert sf.compare(rollouts, "new", "old", measure="score").gain == sf.stats.cluster_gain(one, other, labels)
+
+
 def test_a_ranking_holds_together_and_letters_agree_with_verdicts():
     counts = {"new": 19, "mid": 10, "old": 4, "mid2": 11}
     rows = [(name, i < k) for name, k in counts.items() for i in range(20)]

@@ -102,7 +102,7 @@ def test_pairs(table: sf.Rollouts) -> None:
     assert pairs.tally() == sf.PairTally(both=1, first_only=1, second_only=0, neither=1)
     assert [scores.values for scores in pairs.scores()] == [(1.0, 1.0, 0.25), (0.5, 1.0, 0.0)]
     assert str(pairs) == "3 pairs of 'new' and 'old' on task, seed."
-    assert pairs.keys().rows() == [("cut", "1"), ("cut", "2"), ("pour", "1")]
+    assert pairs.labels(pairs.on) == [("cut", "1"), ("cut", "2"), ("pour", "1")]
 
 
 def test_what_has_no_partner_is_said() -> None:

@@ -263,11 +263,10 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
     notes = (f"{alone:,} rollouts had no partner and were left out.",) if alone else ()
     why = f"Paired on {', '.join(pairs.on)} ({pairs.matched:,} pairs)"
     names = cluster_columns(pairs.rollouts)
-    if names and set(names) < set(pairs.on):
+    if names == ("cluster",) or (names and set(names) < set(pairs.on)):
         one, other = pairs.scores() if measure == "score" else _outcomes(pairs)
-        keys = pairs.keys()
-        labels = keys.select(names).rows()
-        if len(labels) == len(one) and 1 < len(set(labels)) < len(labels) and _differ(one, other):
+        labels = pairs.labels(names, measure)
+        if 1 < len(set(labels)) < len(labels) and _differ(one, other):
             gain = _scaled(stats.cluster_gain(one, other, labels, confidence=confidence, margin=margin), measure)
             return gain, f"{why}, clustered by {' and '.join(names)}: {gain.method}.", notes
     if measure == "success":

@@ -81,12 +81,15 @@ class Pairs:
         """The pairs' values of a numeric column, both known, in the order the first policy's rollouts were run."""
         return tuple((float(a), float(b)) for a, b in self._joined(column).select("first", "second").rows())
 
-    def _joined(self, column: str) -> pl.DataFrame:
+    def labels(self, names: Sequence[str], column: str = "success") -> list[tuple[object, ...]]:
+        """What the first policy's rollouts carry in some columns, for the very pairs that `values` gives."""
+        beside = tuple(name for name in names if name not in self.on)
+        return self._joined(column, beside).select(*names).rows()
+
+    def _joined(self, column: str, beside: tuple[str, ...] = ()) -> pl.DataFrame:
         self.rollouts.require(column)
-        one, two = (
-            _home(self.rollouts, name, self.on, column, side)
-            for name, side in ((self.first, "first"), (self.second, "second"))
-        )
+        one = _home(self.rollouts, self.first, self.on, column, "first", beside)
+        two = _home(self.rollouts, self.second, self.on, column, "second")
         joined = one.join(two, on=list(self.on), how="inner", maintain_order="left").drop_nulls(["first", "second"])
         if joined.height == 0:
             raise DataError(f"at least one pair must have `{column}` on both sides; got none.")
@@ -101,12 +104,6 @@ class Pairs:
         count, total, squares = sums.row(0)
         width = self.rollouts.high - self.rollouts.low
         return Moments.of_sums(count, total, squares, -width, width)
-
-    def keys(self) -> pl.DataFrame:
-        """The environments of the pairs, in the order the first policy's rollouts were run."""
-        what = "success" if "success" in self.rollouts.columns else "score"
-        one, two = (_home(self.rollouts, name, self.on, what, name) for name in (self.first, self.second))
-        return one.join(two, on=list(self.on), how="inner", maintain_order="left").select(self.on)
 
     def __str__(self) -> str:
         alone = [
@@ -266,12 +263,15 @@ def _unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> dict[tuple[str, str]
     return answer
 
 
-def _home(rollouts: Rollouts, policy: str, on: tuple[str, ...], column: str, name: str) -> pl.DataFrame:
+def _home(
+    rollouts: Rollouts, policy: str, on: tuple[str, ...], column: str, name: str, beside: tuple[str, ...] = ()
+) -> pl.DataFrame:
     import polars as pl
 
-    own = rollouts.where(policy=policy).in_order(*on, column)
+    kept = (*on, *beside)
+    own = rollouts.where(policy=policy).in_order(*kept, column)
     if own.implementation.is_polars():
         home: pl.DataFrame = own.to_native().collect(engine="streaming")
-        return home.select(*on, pl.col(column).alias(name))
+        return home.select(*kept, pl.col(column).alias(name))
     lists = small(own)
-    return pl.DataFrame({**{key: lists[key] for key in on}, name: lists[column]}, infer_schema_length=None)
+    return pl.DataFrame({**{key: lists[key] for key in kept}, name: lists[column]}, infer_schema_length=None)
