@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -252,6 +253,133 @@ def killed_and_started(ann, program):
     program.start()
     ann.settled()
     assert [body["turn"] for body in recorded(program)] == [1, 2, 3, 4]
+    ann.close()
+
+
+def kept_by_worker(page):
+    """What the worker keeps, by path."""
+    return page.evaluate(
+        """async () => { const kept = {};
+        for (const name of await caches.keys()) {
+            const cache = await caches.open(name);
+            for (const { url } of await cache.keys())
+                kept[new URL(url).pathname] = await (await cache.match(url)).text();
+        }
+        return kept; }"""
+    )
+
+
+def worked(page):
+    """Wait until the worker stands ready for the next loading."""
+    page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+
+
+def test_the_page_is_loaded_and_goes_on_while_the_server_is_away(chromium, tmp_path):
+    study(tmp_path).store.close()
+    with Program(tmp_path / "study.db") as program:
+        ann = Person(chromium, program, **PHONE)
+        worked(ann.page)
+        ann.by_tap(".good")
+        ann.settled()
+        program.kill()
+        ann.by_tap(".bad")
+        ann.page.tap("#start")
+        code = ann.code()
+        ann.page.reload()
+        assert ann.code() == code
+        ann.pill("Offline · 1 waiting")
+        assert ann.page.inner_text("#start").startswith("Stop")  # the clock runs on
+        ann.page.tap(".good")
+        ann.moved(code)
+        ann.page.close()  # a phone throws pages away
+        ann.page = ann.context.new_page()
+        ann.page.goto(f"{program.address}/run")
+        ann.pill("Offline · 2 waiting")
+        ann.by_tap(".good")
+        program.start()
+        ann.settled()
+        assert [(body["turn"], body["result"]) for body in recorded(program)] == [
+            *((1, True), (2, False), (3, True), (4, True)),
+        ]
+        ann.close()
+
+
+@pytest.mark.parametrize("program", [{"policies": ("polka", "quince")}], indirect=True)
+def test_the_worker_keeps_no_secret_and_no_other_page(chromium, program):
+    for role in ("operator", "runner", "owner"):
+        person = Person(chromium, program, role)
+        person.page.goto(f"{program.address}/run")
+        person.code()
+        worked(person.page)
+        for path in ("/live", "/mirror", "/runner", "/owner", "/run"):
+            person.page.goto(f"{program.address}{path}")
+        kept = kept_by_worker(person.page)
+        assert set(kept) == {"/run", "/static/console.css", "/static/console.js", "/static/mark.svg"}
+        tokens = [getattr(program.tokens, name) for name in ("operator", "runner", "owner")]
+        page = kept["/run"]
+        assert not any(secret in page for secret in [*tokens, "polka", "quince", person.code()])
+        person.context.set_offline(True)
+        with pytest.raises(Exception, match="ERR_INTERNET_DISCONNECTED"):
+            person.page.goto(f"{program.address}/{role if role != 'operator' else 'live'}")
+        person.context.close()
+
+
+def test_a_session_that_ended_leaves_no_page_behind(chromium, tmp_path):
+    study(tmp_path).store.close()
+    with Program(tmp_path / "study.db") as program:
+        ann = Person(chromium, program)
+        worked(ann.page)
+        assert "/run" in kept_by_worker(ann.page)
+        program.kill()
+        Path(f"{program.path}.tokens.json").unlink()
+        program.start()
+        ann.page.goto(f"{program.address}/run")
+        ann.page.wait_for_selector("text=Join the study")
+        assert "/run" not in kept_by_worker(ann.page)
+        ann.close()
+
+
+def test_entries_are_never_sent_to_another_study(chromium, tmp_path):
+    """Another study is served at the same address: what was entered for the first waits for the first."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        study(tmp_path / name).store.close()
+    with Program(tmp_path / "one" / "study.db") as one:
+        ann = Person(chromium, one)
+        ann.by_key("s")
+        ann.settled()
+        one.kill()
+        ann.by_key("f")
+        with Program(tmp_path / "two" / "study.db", one.port) as two:
+            bob = ann.context.new_page()
+            bob.goto(f"{two.address}/join#{two.tokens.operator}")
+            bob.keyboard.press("Enter")
+            bob.wait_for_selector("#turn:visible")
+            ann.page.click("#pill")
+            ann.page.wait_for_selector("text=Another study is served here now. Entries wait")
+            ann.page.keyboard.press("Escape")
+            assert recorded(two) == []
+        one.start()
+        ann.settled()
+        assert [(body["turn"], body["result"]) for body in recorded(one)] == [(1, True), (2, False)]
+        ann.close()
+
+
+def test_leaving_is_warned_of_when_the_page_could_not_come_back(chromium, program):
+    ann = Person(chromium, program, **DESK, service_workers="block")
+    asked = []
+    ann.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    ann.page.reload()
+    ann.settled()
+    assert asked == []
+    ann.context.set_offline(True)
+    ann.by_key("s")
+    ann.page.close(run_before_unload=True)
+    ann.page.wait_for_timeout(300)
+    assert asked == ["beforeunload"]
+    ann.context.set_offline(False)
+    ann.settled()
+    assert len(recorded(program)) == 1
     ann.close()
 
 

@@ -10,8 +10,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from surefoot.console.api import Api
@@ -49,13 +49,16 @@ def create_app(
         secure: Whether it is served over HTTPS, so that cookies are never sent without.
     """
     desk = Desk(study)
-    door = Door(tokens, f"surefoot_{desk.id}")
+    door = Door(tokens, desk.id)
     pages = Pages(desk, door, address=address, secure=secure)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         desk.close()
+
+    async def worker(_: Request) -> Response:  # a worker may serve no page above its own address
+        return FileResponse(STATIC / "worker.js", headers={"cache-control": "no-cache"})
 
     async def refused(request: Request, error: Exception) -> Response:
         refusal = error if isinstance(error, Refusal) else Refusal(500, "Something went wrong here.")
@@ -74,6 +77,7 @@ def create_app(
         routes=[
             *Api(desk, door).routes,
             *pages.routes,
+            Route("/worker.js", worker),
             Mount("/static", _Static(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],

@@ -17,8 +17,13 @@ class Door:
     """Lets in whoever shows a token, and knows them again by their cookie."""
 
     tokens: Tokens
-    cookie: str
+    study: str
     attempts: Attempts = field(default_factory=Attempts)
+
+    @property
+    def cookie(self) -> str:
+        """The cookie's name: each study has its own, so that one browser may take part in several."""
+        return f"surefoot_{self.study}"
 
     def enter(self, request: Request, *roles: Role) -> Session:
         """The session of a request, in one of `roles` if any are named.
@@ -26,6 +31,8 @@ class Door:
         Raises:
             Refusal: Nobody we know, or not allowed here.
         """
+        if request.headers.get("x-surefoot-study", self.study) != self.study:
+            raise Refusal(421, "Another study is served here now.", "What you entered waits for its own study.")
         session = self.known(request)
         if session is None:
             raise Refusal(401, "Show a token first.", "Scan the code on the owner's page, or send a bearer token.")

@@ -14,7 +14,8 @@
   async function ask(path, data) {
     const options = { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(10000) };
     if (data !== undefined) {
-      Object.assign(options, { method: "POST", body: JSON.stringify(data), headers: { "Content-Type": "application/json" } });
+      Object.assign(options, { method: "POST", body: JSON.stringify(data) });
+      options.headers = { "Content-Type": "application/json", "X-Surefoot-Study": study }; // another study may be served here by now
     }
     let answer, content;
     try {
@@ -23,7 +24,7 @@
     } catch {
       throw new Away("The server cannot be reached.");
     }
-    if ([429, 502, 503, 504].includes(answer.status)) throw new Away(content.error);
+    if ([421, 429, 502, 503, 504].includes(answer.status)) throw new Away(content.error);
     if (answer.status === 401) throw new SignedOut();
     return { ok: answer.ok, said: [content.error, content.hint].filter(Boolean).join(" "), content };
   }
@@ -388,12 +389,17 @@
     window.addEventListener("storage", render);
     const source = new EventSource("/api/v1/events");
     source.addEventListener("status", (event) => {
-      const was = status;
-      status = JSON.parse(event.data);
+      const was = status, told = JSON.parse(event.data);
+      if (told.study !== study) return;
+      status = told;
       render();
       if (away || was?.finished !== status.finished || (!current() && !status.finished)) pump();
     });
     source.addEventListener("error", () => { if (!away) pump(); });
+    window.addEventListener("beforeunload", (event) => { // without a worker this page cannot come back before the server does
+      if (ops().length && !(durable && navigator.serviceWorker?.controller)) event.preventDefault();
+    });
+    navigator.serviceWorker?.register("/worker.js", { scope: "/run", updateViaCache: "none" }).catch(() => {}); // offline, or not trusted
     setInterval(tick, 200);
     render();
     pump();
