@@ -144,6 +144,12 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
     if asked.scoring.stages and "stage" not in found:
         raise _absent("stage", "stage", header, source)
     if "success" not in found and not scored:
+        if "stage" in found:
+            raise DataError(
+                f"stages must be in order to be scores; {cells.called('stage', found['stage'])} names them only. "
+                'Say the order, from the least to the most: stages=["reach", "grasp", "place"].',
+                source=source or None,
+            )
         raise DataError(
             f"there must be a `success` or a `score` column; got {_list(theirs)}. {_alike(theirs)}Say which it is: "
             'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1.',

@@ -18,8 +18,17 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-YES = ("1", "true", "success", "yes", "y", "t", "succeeded", "pass", "passed", "correct", "1.0")
-NO = ("0", "false", "failure", "no", "n", "f", "failed", "fail", "incorrect", "0.0")
+DECIMALS = (".", *(f".{'0' * digits}" for digits in range(1, 10)), f".{'0' * 18}e+00")
+"""What printf, numpy.savetxt and spreadsheets write after a whole number; comparing words is faster than parsing."""
+
+YES = (
+    *("1", "true", "success", "yes", "y", "t", "succeeded", "pass", "passed", "correct", "ok"),
+    *(f"1{end}" for end in DECIMALS),
+)
+NO = (
+    *("0", "false", "failure", "no", "n", "f", "failed", "fail", "incorrect"),
+    *(f"0{end}" for end in DECIMALS),
+)
 MUST = {
     "success": "be one of 1, true, success, 0, false, failure",
     "valid": "be one of 1, true, yes, 0, false, no",

@@ -46,7 +46,8 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
         *("algorithm", "algo", "system", "variant", "version"),
     ),
     "task": (
-        *("task_name", "task_id", "task_description", "language_instruction", "instruction", "env", "env_name"),
+        *("task_name", "task_id", "task_description", "language_instruction", "instruction", "language_command"),
+        *("command", "env", "env_name"),
         *("env_id", "environment", "setting", "skill", "scenario", "benchmark", "experiment"),
     ),
     "condition": (

@@ -29,6 +29,19 @@ class Finding(Record):
         return f"{self.about}: {self.says} {self.threatens} {self.remedy}"
 
 
+def same_total(says: float, counted: float, printed: str = "") -> bool:
+    """Whether a total is what the rows give, up to the rounding of the decimals that it was printed with.
+
+    Args:
+        says: The file's total.
+        counted: What its rows give.
+        printed: The total as the file writes it; as Python would write it when not given.
+    """
+    digits = len((printed or repr(says)).strip().partition(".")[2])
+    half = 0.5 * 10.0**-digits if 2 <= digits <= 8 else 0.0  # 66.67 is rounded; 50.0 may be meant to the last episode
+    return abs(says - counted) <= max(half, 1e-6 * max(1.0, abs(counted))) * (1 + 1e-9)
+
+
 def own_total(what: str, says: float, counted: float) -> Finding:
     """A file whose own total is not what its rows give."""
     return Finding(

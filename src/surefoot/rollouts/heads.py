@@ -10,6 +10,7 @@ import csv
 import functools
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from surefoot.rollouts.sheets import MOST_COLUMNS, too_wide
 
 START = 1 << 16
 LONGEST_LINE = 1 << 24
+STARTS = re.compile(r"\s*(?:\{|\[\s*[\[{\]])")
+BLANK = b" \t\r\n\xef\xbb\xbf"
 LARGEST_TEXT = 1 << 29
 """Documents that must be parsed whole are refused above this many bytes."""
 
@@ -110,8 +113,8 @@ class Head:
 
     @functools.cached_property
     def is_json(self) -> bool:
-        """Whether the text starts like JSON."""
-        return self.text.lstrip()[:1] in ("{", "[") and not self.text.startswith('#{"t_start"')
+        """Whether the text starts like a JSON object or a list of lists or objects; a log may start with [12:30]."""
+        return bool(STARTS.match(self.text))
 
     @functools.cached_property
     def first_record(self) -> dict[str, Any] | None:
@@ -119,7 +122,9 @@ class Head:
         if not self.is_json:
             return None
         with self.path.open("rb") as file:
-            line = file.readline(LONGEST_LINE)
+            line = b""
+            while not line.strip(BLANK) and (line := file.readline(LONGEST_LINE)):
+                pass
             more = any(file.read(START).strip() for _ in range(4))
         if not more:
             return None

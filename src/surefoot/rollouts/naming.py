@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 GENERIC = re.compile(
-    r"(eval_info|eval_log|evaluations?|evals?|results?([_-]\d.*)?|samples?([_-].*)?|(\d+\.)?monitor|metadata|rollouts?|"
+    r"(eval_info|eval_log|evaluations?|evals?([_-]\d.*)?|results?([_-]\d.*)?|samples?([_-].*)?|(\d+\.)?monitor|metadata|rollouts?|"
     r"episodes?|metrics|summary|data|test|log|output|outputs|videos|logs|experiments|\d[\d._-]*)",
     re.IGNORECASE,
 )
@@ -19,17 +19,19 @@ LIBERO = re.compile(r"^EVAL-(?P<suite>.+?)-(?P<family>[^-]+)-(?P<time>\d{4}.*?)(
 
 def from_paths(paths: Sequence[Path]) -> tuple[str, ...]:
     """A name for each file: its own when that says something, else its folder's; longer where two would be the same."""
-    parts = [_parts(path) for path in paths]
-    names = [part[0] for part in parts]
-    for depth in range(2, max(map(len, parts)) + 1):
+    parts = [tuple(_parts(path)) for path in paths]
+    unlike = list(dict.fromkeys(parts))  # files of one folder whose own names say nothing are one policy's
+    names = [part[0] for part in unlike]
+    for depth in range(2, max(map(len, unlike)) + 1):
         if len(set(names)) == len(names):
             break
         same = {name for name in names if names.count(name) > 1} if len(names) <= 1000 else set()
         names = [
             "/".join(reversed(part[:depth])) if name in same and len(part) >= depth else name
-            for name, part in zip(names, parts, strict=True)
+            for name, part in zip(names, unlike, strict=True)
         ]
-    return tuple(names)
+    known = dict(zip(unlike, names, strict=True))
+    return tuple(known[part] for part in parts)
 
 
 def _parts(path: Path) -> list[str]:

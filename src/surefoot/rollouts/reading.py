@@ -23,7 +23,7 @@ from surefoot.rollouts.table import Collected, Rollouts
 UNKNOWN = (
     "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines or Parquet with a success or score column) or a "
     "known log (LeRobot, Inspect, lm-evaluation-harness, vla-eval, inspect-robots, Stable-Baselines3, RoboArena, "
-    "diffusion_policy, LIBERO text, LBM); it is none of these"
+    "diffusion_policy, LIBERO text, LBM, fieldtrial, openpi, STEP); it is none of these"
 )
 MOST_FILES = 100_000
 
@@ -46,7 +46,8 @@ def read(
     Args:
         data: A path, a folder, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark.
         columns: The names of your columns, by canonical name: ``{"policy": "method", "score": "progress"}``.
-        policy: The policy's name, for a file that does not name it; one per file when several files are given.
+        policy: The policy's name, for a file that does not name it; one per file when several files are given; two
+            for a `.npy` file, which has a column for each.
         low: The least score possible. It must be known beforehand; 0 when not said.
         high: The greatest score possible; 1 when not said.
         rubric: The number of sub-tasks when `score` counts those passed, or the sub-tasks' columns.
@@ -156,13 +157,13 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
     import polars as pl
 
     sheets, notes = _sheets(files, asked)
-    chosen = _names([file for file, _ in sheets], policy)
+    chosen = _names(sheets, policy)
     several = len(sheets) > 1
     frames, findings = [], []
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
         with _polars_errors(source):
-            frame, said, named = _named(sheet.frame, asked, name, origin)
+            frame, said, named = _named(sheet, asked, name, origin)
             if several and "source" not in frame.collect_schema():
                 frame = frame.with_columns(pl.lit(source).alias("source"))
             made = from_polars(frame, replace(asked, named=named), source=source, hold=sheet.hold)
@@ -244,19 +245,32 @@ def _importer_if_any(head: Head) -> Any:
     return importer_of(head)
 
 
-def _names(files: list[_Found], policy: str | Sequence[str] | None) -> list[tuple[str, str]]:
+Name = str | tuple[str, ...]
+"""What a file's policy is called; several names for a file with an unnamed column for each."""
+
+
+def _names(sheets: list[tuple[_Found, Sheet]], policy: str | Sequence[str] | None) -> list[tuple[Name, str]]:
     if policy is None:
-        return [(name, "path") for name in naming.from_paths([file.path for file in files])]
+        return [(name, "path") for name in naming.from_paths([file.path for file, _ in sheets])]
     if isinstance(policy, str):
-        return [(policy, "user")] * len(files)
-    if len(policy) != len(files):
-        raise ValueError(f"`policy` must name one policy per file; got {len(policy)} names for {len(files)} files.")
+        return [(policy, "user")] * len(sheets)
+    if len(sheets) == 1 and len(policy) == len(sheets[0][1].unnamed):
+        return [(tuple(policy), "user")]
+    if len(policy) != len(sheets):
+        raise ValueError(f"`policy` must name one policy per file; got {len(policy)} names for {len(sheets)} files.")
     return [(name, "user") for name in policy]
 
 
-def _named(frame: Any, asked: Asked, name: str, origin: str) -> tuple[Any, tuple[str, ...], bool]:
+def _named(sheet: Sheet, asked: Asked, name: Name, origin: str) -> tuple[Any, tuple[str, ...], bool]:
     import polars as pl
 
+    frame = sheet.frame
+    if origin == "user" and sheet.unnamed and isinstance(name, tuple):
+        renamed = pl.col("policy").replace_strict(dict(zip(sheet.unnamed, name, strict=True)))
+        return frame.with_columns(renamed), (f"The policies are called {' and '.join(map(repr, name))}.",), False
+    if origin == "user" and sheet.after_path:
+        renamed = pl.lit(f"{name}") + pl.col("policy").str.strip_prefix(sheet.after_path)
+        return frame.with_columns(renamed.alias("policy")), (f"The policy is called {name!r}.",), False
     found, _ = match(list(frame.collect_schema()), asked.columns)
     if "policy" not in found:
         said = (

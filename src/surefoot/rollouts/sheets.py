@@ -30,6 +30,8 @@ class Sheet:
         low: The least score the format allows, when it says so.
         high: The greatest score the format allows, when it says so.
         letters: The letters that the file carries, from its authors' own test.
+        after_path: How policies are called after the path, and nowhere in the file: '{name} @ 100'.
+        unnamed: The policies' names when the file has none, in the order of its columns: 'policy 0', 'policy 1'.
     """
 
     frame: pl.LazyFrame
@@ -42,6 +44,8 @@ class Sheet:
     low: float | None = None
     high: float | None = None
     letters: tuple[GivenLetters, ...] = ()
+    after_path: str = ""
+    unnamed: tuple[str, ...] = ()
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]], source: str) -> pl.LazyFrame:

@@ -9,6 +9,8 @@ from surefoot.rollouts.heads import Head
 from surefoot.rollouts.ndarrays import numbers
 from surefoot.rollouts.sheets import Sheet
 
+NAMES = ("policy 0", "policy 1")
+
 
 def recognises(head: Head) -> bool:
     """NumPy files say so in their first bytes."""
@@ -29,10 +31,10 @@ def load(head: Head) -> Sheet:
     count = len(values)
     frame = pl.LazyFrame(
         {
-            "policy": ["policy 0"] * count + ["policy 1"] * count,
+            "policy": [name for name in NAMES for _ in range(count)],
             "order": [*range(1, count + 1)] * 2,
             "success" if binary else "score": [*values[:, 0].tolist(), *values[:, 1].tolist()],
         }
     )
     note = "Column 0 is called 'policy 0' and column 1 'policy 1'; rows are in the order they were run."
-    return Sheet(frame, "NumPy array", (note,))
+    return Sheet(frame, "NumPy array", (note,), unnamed=NAMES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from typing import Any
 
@@ -10,34 +12,44 @@ from surefoot.rollouts.columns import plain
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
-from surefoot.rollouts.texts import csv_rows
+from surefoot.rollouts.texts import csv_rows, json_lines
 from surefoot.rollouts.totals import UNORDERED, Rate, expand, impossible, whole
 
-SUCCESSES = ("successes", "num_successes", "n_successes", "num_success", "n_success", "success_count", "wins")
+SUCCESSES = (
+    *("successes", "num_successes", "n_successes", "num_success", "n_success", "success_count", "wins", "k"),
+    *("num_correct", "n_correct", "num_passed", "n_passed"),
+)
 TRIALS = (
     *("trials", "n", "num_rollouts", "n_rollouts", "rollouts", "num_episodes", "n_episodes", "episodes"),
-    *("num_trials", "n_trials", "total", "n_samples", "num_samples"),
+    *("num_trials", "n_trials", "total", "n_samples", "num_samples", "attempts", "n_attempts", "num_attempts"),
 )
 PER_REPEAT = ("n_per_seed", "n_per_repeat", "episodes_per_seed", "rollouts_per_seed", "trials_per_seed")
 RATES = ("rate", "success_rate", "pc_success", "mean_success", "accuracy", "sr", "success_percent", "success")
 SPREADS = ("std", "sd", "stdev", "standard_deviation", "success_std", "rate_std", "pm")
 REPEATS = ("seeds", "n_seeds", "num_seeds", "repeats", "n_repeats", "num_repeats", "runs", "n_runs")
+FRACTION = re.compile(r"\s*(?P<successes>\d+)\s*/\s*(?P<trials>\d+)\s*")
+FRACTIONS = frozenset((*SUCCESSES, *RATES, "result", "results", "outcome", "outcomes", "score", "k_n", "counts"))
+"""What a column of cells such as 38/50 may be called."""
 ROLLOUT = frozenset(("seed", "condition", "order", "episode", "trial", "repeat", "score"))
 RATE = re.compile(
-    r"^\s*(?P<rate>\d+(?:\.(?P<digits>\d*))?)\s*(?P<percent>%?)\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>[\d.]+)\s*%?)?$"
+    r"^\s*(?P<rate>\d+(?:[.,](?P<digits>\d*))?)\s*(?P<percent>%?)\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>[\d.,]+)\s*%?)?$"
 )
 
 
 def recognises(head: Head) -> bool:
     """A header with a number of rollouts and either successes or a rate, and nothing that marks a single rollout."""
-    names = head.plain_header
+    names = head.plain_header or _keys(head)
     sized = names & {*TRIALS, *PER_REPEAT}
-    return bool(sized and names & {*SUCCESSES, *RATES} and not names & ROLLOUT)
+    return bool(sized and names & {*SUCCESSES, *RATES} and not names & ROLLOUT) or _fraction(head) is not None
 
 
 def load(head: Head) -> Sheet:
     """A row per rollout rebuilt from the counts; a rate is checked against n."""
-    header, rows = csv_rows(head)
+    header, rows = csv_rows(head) if head.header else _objects(head)
+    fraction = _fraction(head)
+    if fraction is not None:
+        rows = [(row, _split(cells, fraction, head.name, row)) for row, cells in rows]
+        header = [*(name for name in header if name != fraction), "successes", "trials"]
     names = {plain(name): name for name in reversed(header)}
     found = {
         kind: next((names[name] for name in known if name in names), None)
@@ -83,6 +95,47 @@ def load(head: Head) -> Sheet:
     return Sheet(frame, "counts", tuple(notes), tuple(findings), ordered=False, aggregate=True)
 
 
+def _fraction(head: Head) -> str | None:
+    """The column whose first cell is such as 38/50."""
+    lines = head.text.split("\n", 2) if head.header else []
+    try:
+        first = next(csv.reader(lines[1:2], delimiter=head.separator), [])
+    except csv.Error:
+        return None
+    named = zip(head.header, first, strict=False)
+    return next((n.strip() for n, cell in named if plain(n) in FRACTIONS and FRACTION.fullmatch(cell)), None)
+
+
+def _split(cells: dict[str, Any], column: str, source: str, row: int) -> dict[str, Any]:
+    match = FRACTION.fullmatch(cells[column] or "")
+    if match is None:
+        raise DataError(f"`{column}` must be such as 38/50; got {cells[column]!r}.", source=source, row=row)
+    kept = {name: cell for name, cell in cells.items() if name != column}
+    return {**kept, "successes": match["successes"], "trials": match["trials"]}
+
+
+def _keys(head: Head) -> frozenset[str]:
+    """The keys of the first object of JSON Lines or of a list; `success` is there a rollout's, not a rate."""
+    first = head.first_record
+    if first is None and isinstance(head.document, list) and head.document and isinstance(head.document[0], dict):
+        first = head.document[0]
+    return frozenset(plain(key) for key in first or ()) - {"success"}
+
+
+def _objects(head: Head) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:
+    """The table as `csv_rows` would give it, from objects with a key per column."""
+    found = list(json_lines(head)) if head.first_record is not None else list(enumerate(head.document, 1))
+    for row, value in found:
+        if not isinstance(value, dict):
+            raise DataError(f"a row must be a JSON object; got {str(value)[:60]!r}.", source=head.name, row=row)
+    header = list(dict.fromkeys(key for _, value in found for key in value))
+    return header, [(row, {key: _cell(value.get(key)) for key in header}) for row, value in found]
+
+
+def _cell(value: Any) -> str | None:
+    return None if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
 def _size(cells: dict[str, Any], found: dict[str, str | None], source: str, row: int) -> int:
     if found["trials"]:
         return whole(cells[found["trials"]], found["trials"], source, row, least=1)
@@ -99,17 +152,23 @@ def _in_percent(column: str | None, rows: list[tuple[int, dict[str, Any]]]) -> b
     if "%" in column or "percent" in column.casefold() or plain(column).startswith("pc_"):
         return True
     values = [match for _, cells in rows if (match := RATE.match(cells[column] or ""))]
-    return any(match["percent"] or float(match["rate"]) > 1.0 for match in values)
+    return any(match["percent"] or _float(match["rate"]) > 1.0 for match in values)
 
 
 def _rate(cells: dict[str, Any], column: str, percent: bool, source: str, row: int) -> tuple[Rate, bool]:
     text = cells[column] or ""
     match = RATE.match(text)
     scale = 100.0 if percent else 1.0
-    if match is None or float(match["rate"]) > scale:
+    if match is None or _float(match["rate"]) > scale:
         most = "100%" if percent else "1"
         raise DataError(f"`{column}` must be a rate between 0 and {most}; got {text!r}.", source=source, row=row)
-    return Rate(float(match["rate"]) / scale, 0.5 * 10.0 ** -len(match["digits"] or "") / scale), bool(match["spread"])
+    unit = 10.0 ** -len(match["digits"] or "")
+    return Rate(_float(match["rate"]) / scale, 0.5 * unit / scale), bool(match["spread"])
+
+
+def _float(rate: str) -> float:
+    """A rate as a number; no rate reaches a thousand, so a comma in one is a decimal comma."""
+    return float(rate.replace(",", "."))
 
 
 def _agrees(rate: Rate, count: int, size: int, who: str) -> list[Finding]:

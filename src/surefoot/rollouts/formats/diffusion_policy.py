@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
 from surefoot.rollouts.fields import number
-from surefoot.rollouts.findings import own_total
+from surefoot.rollouts.findings import own_total, same_total
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
 
@@ -32,7 +31,7 @@ def load(head: Head) -> Sheet:
     for part in dict.fromkeys(row["task"] for row in rows):
         scores = [row["score"] for row in rows if row["task"] == part and row["score"] is not None]
         mean = number(document.get(f"{part}/mean_score"), head.name, f"{part}/mean_score")
-        if mean is not None and scores and not math.isclose(mean, sum(scores) / len(scores), abs_tol=1e-6):
+        if mean is not None and scores and not same_total(mean, sum(scores) / len(scores)):
             findings.append(own_total(f"{part}/mean_score", mean, sum(scores) / len(scores)))
     note = "The largest reward is the score, in [0, 1]; test and train starts are two tasks."
     return Sheet(frame_of(rows, head.name), "diffusion_policy eval_log.json", (note,), tuple(findings))

@@ -100,19 +100,17 @@ def _row(place: str, sample: dict[str, Any], evaluation: dict[str, Any], source:
         row["failure"] = text(error.get("message") if isinstance(error, dict) else error)
     for scorer, score in (may(sample, "scores", dict, source, place) or {}).items():
         value = score.get("value") if isinstance(score, dict) else score
-        row |= _values(f"score:{scorer}", value, f"{place}.scores.{scorer}", source)
+        row |= _values(f"score:{scorer}", value)
     metadata = may(sample, "metadata", dict, source, place) or {}
     return row | {f"metadata:{key}": value for key, value in metadata.items() if scalar(value)}
 
 
-def _values(name: str, value: Any, place: str, source: str) -> dict[str, float | None]:
+def _values(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
-        parts = value.items()
-    elif isinstance(value, list):
-        parts = dict(enumerate(value)).items()
-    else:
-        return {name: _value(value, place, source)}
-    return {f"{name}.{key}": _value(part, f"{place}.{key}", source) for key, part in parts}
+        return {f"{name}.{key}": part for key, part in value.items()}
+    if isinstance(value, list):
+        return {f"{name}.{key}": part for key, part in enumerate(value)}
+    return {name: value}
 
 
 def _value(value: Any, place: str, source: str) -> float | None:
@@ -128,6 +126,14 @@ def _value(value: Any, place: str, source: str) -> float | None:
     return None if math.isnan(known) else known
 
 
+def _other(value: Any, source: str) -> Any:
+    """What a scorer gave that does not decide: a number where it is one, else as it stands."""
+    try:
+        return _value(value, "", source)
+    except DataError:
+        return value if scalar(value) else None
+
+
 def _choose(rows: list[dict[str, Any]], header: dict[str, Any], source: str) -> list[str]:
     """The headline score becomes success or score; the others stay reachable by their names."""
     names = list(dict.fromkeys(name for row in rows for name in row if name.startswith("score:")))
@@ -136,12 +142,19 @@ def _choose(rows: list[dict[str, Any]], header: dict[str, Any], source: str) -> 
     results = header.get("results")
     scores = results.get("scores") if isinstance(results, dict) else None
     first = scores[0] if isinstance(scores, list) and scores and isinstance(scores[0], dict) else {}
-    wanted = (f"score:{first.get('name')}", f"score:{first.get('scorer')}")
-    chosen = next((name for name in wanted if name in names), names[0])
-    column = outcome(row.get(chosen) for row in rows)
+    name, by = first.get("name"), first.get("scorer")
+    wanted = (f"score:{name}", f"score:{by}.{name}", f"score:{by}")
+    numeric = (one for one in names if all(not isinstance(_other(row.get(one), source), str) for row in rows))
+    chosen = next((one for one in wanted if one in names), None) or next(numeric, names[0])
     scorer = chosen.removeprefix("score:")
+    for place, row in enumerate(rows):
+        for one in names:
+            if one in row and one != chosen:
+                row[one] = _other(row[one], source)
+        row[chosen] = _value(row.get(chosen), f"samples[{place}].scores.{scorer}", source)
+    column = outcome(row[chosen] for row in rows)
     for row in rows:
-        row[column] = row.get(chosen)
+        row[column] = row[chosen]
         if scorer.startswith("model_graded"):
             row["judge"] = scorer
     others = [name for name in names if name != chosen]

@@ -29,7 +29,8 @@ def load(head: Head) -> Sheet:
     for place, sample in objects(need(document, "samples", list, head.name), head.name, "samples"):
         epochs = need(sample, "epochs", list, head.name, place)
         reasons = may(sample, "termination_reasons", list, head.name, place) or []
-        for epoch, scores in enumerate(objects(epochs, head.name, f"{place}.epochs"), 1):
+        tried = [{} if scores is None else scores for scores in epochs]  # an errored trial has no scores
+        for epoch, scores in enumerate(objects(tried, head.name, f"{place}.epochs"), 1):
             rows.append(
                 {
                     "policy": text(evaluation.get("policy")),

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.rollouts.findings import Finding, own_total
+from surefoot.rollouts.findings import Finding, own_total, same_total
 from surefoot.rollouts.given import GivenLetters
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
@@ -14,7 +14,7 @@ from surefoot.rollouts.texts import csv_rows
 
 SUCCESS, PROGRESS = "Success/Failure", "Task_Progress_Results"
 THEIRS = "the authors' sequential test"
-TRUTH = {"True": 1.0, "False": 0.0}
+TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def recognises(head: Head) -> bool:
@@ -79,7 +79,7 @@ def _list(cell: str | None, column: str, source: str, row: int) -> list[float]:
     values = []
     for part in filter(None, map(str.strip, inside[1:-1].split(","))):
         try:
-            value = TRUTH[part] if part in TRUTH else float(part)
+            value = TRUTH[part.casefold()] if part.casefold() in TRUTH else float(part)
         except ValueError:
             raise DataError(
                 f"`{column}` must list True, False or numbers; got {part[:40]!r}.", source=source, row=row
@@ -108,6 +108,6 @@ def _totals(cells: dict[str, str | None], values: list[float], who: str, source:
             says = float(cell)
         except ValueError:
             raise DataError(f"`{name}` must be a number; got {cell[:40]!r}.", source=source, row=row) from None
-        if not math.isclose(says, mine, rel_tol=1e-6, abs_tol=1e-6):
+        if not same_total(says, mine, cell):
             found.append(own_total(f"{name} in {who}", says, mine))
     return found

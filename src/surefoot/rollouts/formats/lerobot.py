@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.rollouts.fields import may, need, number, objects, text
-from surefoot.rollouts.findings import Finding, own_total
+from surefoot.rollouts.findings import Finding, own_total, same_total
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
 
@@ -19,10 +18,11 @@ UNSEEDED = (
 
 
 def recognises(head: Head) -> bool:
-    """A list of tasks with an overall, or the older list of episodes with an aggregate."""
+    """A list of tasks with their totals, or the older list of episodes with an aggregate."""
     document = head.document
     return isinstance(document, dict) and (
-        ("per_task" in document and "overall" in document) or ("per_episode" in document and "aggregated" in document)
+        ("per_task" in document and bool({"overall", "per_group"} & set(document)))
+        or ("per_episode" in document and "aggregated" in document)
     )
 
 
@@ -31,10 +31,12 @@ def load(head: Head) -> Sheet:
     document: dict[str, Any] = head.document
     if "per_task" in document:
         rows = _tasks(document, head.name)
-        total, notes = need(document, "overall", dict, head.name), [UNSEEDED]
+        total, notes = may(document, "overall", dict, head.name) or {}, [UNSEEDED]
     else:
         rows = _episodes(document, head.name)
         total, notes = need(document, "aggregated", dict, head.name), []
+    if not rows:
+        raise DataError("the file must hold episodes; it has none.", source=head.name)
     rewards = [row["score"] for row in rows if row.get("score") is not None]
     if any(not 0.0 <= reward <= 1.0 for reward in rewards):
         for row in rows:
@@ -49,9 +51,9 @@ def _tasks(document: dict[str, Any], source: str) -> list[dict[str, Any]]:
     tasks = list(objects(need(document, "per_task", list, source), source, "per_task"))
     sizes = Counter(text(task.get("task_group")) for _, task in tasks)
     rows: list[dict[str, Any]] = []
-    for place, task in tasks:
+    for position, (place, task) in enumerate(tasks):
         group = text(task.get("task_group")) or "task"
-        name = group if sizes[group] == 1 else f"{group}/{text(task.get('task_id'))}"
+        name = group if sizes[group] == 1 else f"{group}/{text(task.get('task_id', position))}"
         metrics = need(task, "metrics", dict, source, place)
         successes = need(metrics, "successes", list, source, f"{place}.metrics")
         lists = {key: may(metrics, key, list, source, f"{place}.metrics") for key in ("sum_rewards", "max_rewards")}
@@ -76,7 +78,11 @@ def _episodes(document: dict[str, Any], source: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for place, episode in objects(need(document, "per_episode", list, source), source, "per_episode"):
         names = (("success", "success"), ("reward", "sum_reward"), ("score", "max_reward"))
-        row: dict[str, Any] = {column: number(episode.get(key), source, f"{place}.{key}") for column, key in names}
+        row: dict[str, Any] = {
+            column: number(episode.get(key), source, f"{place}.{key}")
+            for column, key in names
+            if key in episode or key == "success"
+        }
         rows.append({"seed": text(episode.get("seed")), "order": len(rows) + 1, **row})
     return rows
 
@@ -87,5 +93,4 @@ def _totals(total: dict[str, Any], rows: list[dict[str, Any]], source: str) -> t
     if percent is None or not known:
         return ()
     counted = 100.0 * sum(known) / len(known)
-    same = math.isclose(percent, counted, rel_tol=1e-6, abs_tol=1e-4)
-    return () if same else (own_total(f"pc_success of {source}", percent, counted),)
+    return () if same_total(percent, counted) else (own_total(f"pc_success of {source}", percent, counted),)

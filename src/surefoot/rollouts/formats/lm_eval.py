@@ -39,11 +39,13 @@ def load(head: Head) -> Sheet:
             {
                 "task": named["task"] if named else None,
                 "condition": text(line.get("doc_hash") or line["doc_id"]),
+                "doc_id": text(line["doc_id"]),
                 "value": number(line[metric], head.name, metric),
                 **{f"metric:{name}": line[name] for name in _metrics(line) if scalar(line.get(name))},
             }
         )
-    unique(((row["condition"],) for row in rows), "a document's id within one filter", head.name)
+    unique(((row.pop("doc_id"),) for row in rows), "a document's id within one filter", head.name)
+    _tell_apart(rows)
     column = outcome(row["value"] for row in rows)
     for row in rows:
         row[column] = row.pop("value")
@@ -57,6 +59,16 @@ def load(head: Head) -> Sheet:
     return Sheet(frame_of(rows, head.name), "lm-evaluation-harness samples", tuple(notes))
 
 
+def _tell_apart(rows: list[dict[str, Any]]) -> None:
+    """Some data sets hold the same document twice: the second is then called hash#2, in every model's file."""
+    times: dict[str, int] = {}
+    for row in rows:
+        name = row["condition"]
+        times[name] = times.get(name, 0) + 1
+        if times[name] > 1:
+            row["condition"] = f"{name}#{times[name]}"
+
+
 def _metrics(line: dict[str, Any]) -> list[str]:
     listed = line.get("metrics")
     if isinstance(listed, list):
@@ -68,4 +80,5 @@ def _metric(line: dict[str, Any], source: str) -> str:
     metrics = _metrics(line)
     if not metrics:
         raise DataError("a line must name its metrics; got none that is known.", source=source, row=1)
-    return metrics[0]
+    single = (name for name in metrics if isinstance(line[name], (bool, int, float)))
+    return next(single, metrics[0])  # some metrics are lists, one number per instruction

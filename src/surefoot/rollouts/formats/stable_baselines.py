@@ -53,4 +53,4 @@ def load(head: Head) -> Sheet:
         for row, value in zip(rows, values, strict=True):
             row[column] = value
     note = f"Each evaluated checkpoint is a policy: '{policy} @ <time step>', the name after the path."
-    return Sheet(frame_of(rows, head.name), "Stable-Baselines3 evaluations", (note,))
+    return Sheet(frame_of(rows, head.name), "Stable-Baselines3 evaluations", (note,), after_path=policy)

@@ -6,6 +6,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.rollouts.fields import may, need, number, objects, outcome, text, unique
+from surefoot.rollouts.findings import Finding, own_total, same_total
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
 
@@ -24,23 +25,44 @@ def load(head: Head) -> Sheet:
     keys = may(document, "metric_keys", dict, head.name) or {}
     rows: list[dict[str, Any]] = []
     for place, task in objects(need(document, "tasks", list, head.name), head.name, "tasks"):
-        episodes = need(task, "episodes", list, head.name, place)
+        episodes = may(task, "episodes", list, head.name, place) or []
         for number_, episode in enumerate(objects(episodes, head.name, f"{place}.episodes"), 1):
             rows.append(_row(document, task, episode[1], number_, keys, episode[0], head.name))
     if not rows:
         raise DataError("the file must hold episodes; it has none.", source=head.name)
     unique(((row["task"], row["condition"]) for row in rows), "an episode's id within its task", head.name)
-    names = [name for name in rows[0] if name.startswith("metric:")]
-    chosen = "metric:success" if "metric:success" in names else names[0] if names else None
+    names = dict.fromkeys(name for row in rows for name in row if name.startswith("metric:"))
+    chosen = "metric:success" if "metric:success" in names else next(iter(names), None)
     if chosen is None:
-        raise DataError("`tasks[0].episodes[0].metrics` must hold a metric; it has none.", source=head.name)
-    column = outcome(row.get(chosen) for row in rows)
+        raise DataError("at least one episode must have a metric; none has.", source=head.name)
+    column, metric = outcome(row.get(chosen) for row in rows), chosen.removeprefix("metric:")
     for row in rows:
         row[column] = row.get(chosen)
-    notes = [f"{column} is the metric {chosen.removeprefix('metric:')!r}."]
+    notes = [f"{column} is the metric {metric!r}."]
     if document.get("seed") is not None:
         notes.append("Episodes with the same id and run seed are taken to share their start.")
-    return Sheet(frame_of(rows, head.name), "vla-eval", tuple(notes))
+    return Sheet(
+        frame_of(rows, head.name), "vla-eval", tuple(notes), _totals(document, rows, column, metric, head.name)
+    )
+
+
+def _totals(
+    document: dict[str, Any], rows: list[dict[str, Any]], column: str, metric: str, source: str
+) -> tuple[Finding, ...]:
+    """Each task's own number of episodes and mean, held against its episodes; errors may count as failures or not."""
+    found = []
+    for place, task in objects(document["tasks"], source, "tasks"):
+        name = text(task.get("task"))
+        values = [row[column] for row in rows if row["task"] == name]
+        known = [value for value in values if value is not None]
+        episodes = number(task.get("num_episodes"), source, f"{place}.num_episodes")
+        if episodes is not None and values and episodes not in (len(values), len(known)):
+            found.append(own_total(f"num_episodes of {name}", episodes, len(values)))
+        mean = number(task.get(f"mean_{metric}"), source, f"{place}.mean_{metric}")
+        sizes = {len(values), len(known)} if known else set()
+        if mean is not None and sizes and not any(same_total(mean, sum(known) / size) for size in sizes):
+            found.append(own_total(f"mean_{metric} of {name}", mean, sum(known) / len(known)))
+    return tuple(found)
 
 
 def _row(
@@ -52,7 +74,7 @@ def _row(
     place: str,
     source: str,
 ) -> dict[str, Any]:
-    metrics = need(episode, "metrics", dict, source, place)
+    metrics = may(episode, "metrics", dict, source, place) or {}  # an episode that ended in an error has none
     wanted = [*keys, *(key for key in metrics if key not in keys)]
     return {
         "task": text(task.get("task")),
