@@ -66,13 +66,10 @@ def times(value: float) -> str:
 
 def section(name: str, title: str, rows: Sequence[Row], *, peers: Sequence[str], note: str = "") -> bool:
     """Print the rows and put them into RESULTS.md between the marks of their section; true when all claims are met."""
-    packages = ["surefoot", "numpy", "scipy", *peers]
-    versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     lines = [
         f"## {title}",
         "",
-        f"{today}, Python {platform.python_version()}, {versions}. Seconds of CPU, least of the repeats. "
+        f"{dated(['surefoot', 'numpy', 'scipy', *peers])}. Seconds of CPU, least of the repeats. "
         f"Command: `python -m benchmarks.{name}`.{' ' + note if note else ''}",
         "",
         "| what | surefoot | peer | ratio | asked | met |",
@@ -85,6 +82,13 @@ def section(name: str, title: str, rows: Sequence[Row], *, peers: Sequence[str],
     print("\n".join(lines), end="\n\n")
     write(name, lines)
     return all(row.met for row in rows)
+
+
+def dated(packages: Sequence[str]) -> str:
+    """``2026-11-15, Python 3.11.7, surefoot 0.1.0, ...``: what was measured, and when."""
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    return f"{today}, Python {platform.python_version()}, {versions}"
 
 
 def write(name: str, lines: Sequence[str]) -> None:
