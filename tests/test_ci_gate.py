@@ -1,4 +1,4 @@
-"""The recipes of docs/ci-gate.md do what the page says."""
+"""The recipes of docs/tutorials/ci-gate.md do what the page says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[1] / "docs" / "ci-gate.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "tutorials" / "ci-gate.md").read_text(encoding="utf-8")
 
 
 def written(path: Path, successes: int, size: int = 40) -> Path:
@@ -22,11 +22,11 @@ def written(path: Path, successes: int, size: int = 40) -> Path:
 
 @pytest.mark.parametrize(("new", "ends"), [(5, "failed"), (30, "skipped")])
 def test_the_pytest_recipe(tmp_path, new, ends):
-    recipe = re.search(r"```python\n(import pytest.*?)```", PAGE, re.DOTALL)
+    recipe = re.search(r":caption: test_policy.py\n\n(import pytest.*?)```", PAGE, re.DOTALL)
     assert recipe is not None
     (tmp_path / "test_policy.py").write_text(recipe.group(1))
-    written(tmp_path / "results" / "new.csv", new)
-    written(tmp_path / "baselines" / "old.csv", 28)
+    written(tmp_path / "new.csv", new)
+    written(tmp_path / "old.csv", 28)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_policy.py"],
         cwd=tmp_path, capture_output=True, text=True, check=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +36,11 @@ DETAILS = {
 }
 
 NOT_COMPARABLE = 3
+GATE = {
+    0: "Gate: passed, better or not worse than the margin (exit code 0).",
+    1: "Gate: failed, worse (exit code 1).",
+    2: "Gate: cannot tell (exit code 2).",
+}
 NO_TASK = "{!r} and {!r} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
 
 
@@ -183,7 +189,7 @@ def _tallies(
         for other in others:
             typer.echo(f"  {other}")
     if gate:
-        raise typer.Exit(gate_code(gain))
+        _end((gate_code(gain),), as_json)
 
 
 def lines(gain: Gain, sight: Any) -> list[str]:
@@ -230,6 +236,14 @@ def gate_code(gain: Gain) -> int:
     if gain.verdict is Verdict.BETTER or gain.not_worse:
         return 0
     return 1 if gain.verdict is Verdict.WORSE else 2
+
+
+def _end(codes: Sequence[int], as_json: bool) -> None:
+    """Say how the gate ends, and end: one regression fails it, and it passes only when nothing is open."""
+    code = 1 if 1 in codes else max(codes)
+    if not as_json:
+        typer.echo(GATE[code])
+    raise typer.Exit(code)
 
 
 def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
@@ -283,8 +297,7 @@ def _files(
         typer.echo(f"surefoot: not comparable: {NO_TASK.format(first, second)}", err=True)
         raise typer.Exit(NOT_COMPARABLE)
     if gate:
-        codes = [gate_code(one.gain) for one in found]
-        raise typer.Exit(1 if 1 in codes else max(codes))
+        _end([gate_code(one.gain) for one in found], as_json)
 
 
 def _rates(found: Any) -> str:

@@ -51,7 +51,7 @@ DECIDED = {
 }
 """The verdict as a sentence; `beyond` and `margin` name the margin where there is one."""
 
-NOT_WORSE = ", which is less than {margin} below"
+NOT_WORSE = "; it was shown not to fall behind by as much as {margin}"
 """Added to "cannot tell" where the first was shown not to fall below the second by as much as the margin."""
 
 
