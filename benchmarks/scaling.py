@@ -1,0 +1,135 @@
+"""How much sooner is a simulation or a bootstrap done on two processes or on a Dask cluster, and how do rows grow?
+
+Seconds on the clock, places taken in turn, the least of the repeats: on a busy machine the ratios mean nothing, so the
+load is printed with them. Every place must give the same numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from benchmarks.common import Row, seconds, section, times
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process is one core here
+
+RUNS, HORIZON = 100_000, 500
+RESAMPLES, PAIRS = 80_000, 20_000
+SIZES = (100_000, 1_000_000, 10_000_000)
+REPEATS = 2
+ASKED = 1.7
+
+
+def simulation() -> object:
+    """A plan by simulation: partial credit in six steps, about thirty seconds on one core."""
+    from surefoot import plan_sequential
+    from surefoot.sequential import FiniteHorizonMixture
+
+    levels = [step / 6 for step in range(7)]
+    first = dict(zip(levels, (0.10, 0.10, 0.10, 0.15, 0.15, 0.15, 0.25), strict=True))
+    second = dict(zip(levels, (0.12, 0.12, 0.12, 0.15, 0.14, 0.14, 0.21), strict=True))
+    return plan_sequential(FiniteHorizonMixture(HORIZON), first, second, rng=7, runs=RUNS)
+
+
+def bootstrap() -> object:
+    """A paired bootstrap of many resamples, some ten seconds on one core."""
+    import numpy as np
+
+    from surefoot import Scores
+    from surefoot.stats import paired_bootstrap
+
+    rng = np.random.default_rng(7)
+    first, second = (Scores(rng.beta(shape, 2, PAIRS).tolist()) for shape in (4, 3))
+    return paired_bootstrap(first, second, rng=7, resamples=RESAMPLES)
+
+
+def main() -> int:
+    import joblib
+    from distributed import Client, LocalCluster
+
+    rows = []
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        places: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+            "one process": nullcontext,
+            "two processes": lambda: joblib.parallel_config(backend="loky", n_jobs=2),
+            "Dask, two processes": lambda: joblib.parallel_config(backend="dask"),
+        }
+        for place in places.values():  # workers start and import before the clock does
+            with place():
+                joblib.Parallel()(joblib.delayed(warm)() for _ in range(8))
+        for work in (simulation, bootstrap):
+            spent, answers = measured(work, places)
+            alone = spent["one process"]
+            same = all(answer == answers[0] for answer in answers)
+            what = f"{work.__name__}: {size_of(work)}"
+            for name, clock in list(spent.items())[1:]:
+                asked = f"at least {ASKED}x, the same numbers"
+                met = same and alone / clock >= ASKED
+                rows.append(Row(f"{what}; {name}", seconds(clock), seconds(alone), times(alone / clock), asked, met))
+    rows += aggregated()
+    note = (
+        f"Here seconds on the clock; the peer is one process. Load average {os.getloadavg()[0]:.1f} on "
+        f"{os.cpu_count()} cores."
+    )
+    return 0 if section("scaling", "When one machine is not enough", rows, peers=["joblib", "dask"], note=note) else 1
+
+
+def size_of(work: Callable[[], object]) -> str:
+    if work is simulation:
+        return f"{RUNS:,} studies of at most {HORIZON} pairs of scores"
+    return f"{RESAMPLES:,} resamples of {PAIRS:,} pairs"
+
+
+def measured(
+    work: Callable[[], object], places: dict[str, Callable[[], AbstractContextManager[Any]]]
+) -> tuple[dict[str, float], list[object]]:
+    """Seconds on the clock at every place, the least of the repeats, and every answer."""
+    spent: dict[str, list[float]] = {name: [] for name in places}
+    answers = []
+    for _ in range(REPEATS):
+        for name, place in places.items():
+            with place():
+                began = time.monotonic()
+                answers.append(work())
+                spent[name].append(time.monotonic() - began)
+    return {name: min(found) for name, found in spent.items()}, answers
+
+
+def aggregated() -> list[Row]:
+    """Rows of a frame in memory to a tally of every policy and task, and to the pairs of two policies."""
+    import surefoot as sf
+    from benchmarks.big_files import _table
+
+    rows, before = [], 0.0
+    for size in SIZES:
+        frame = _table(size)
+        spent = []
+        for _ in range(REPEATS):
+            began = time.monotonic()
+            table = sf.read(frame)
+            table.summary(by=("policy", "task"))
+            table.pairs("act", "pi0").tally()
+            spent.append(time.monotonic() - began)
+        clock = min(spent)
+        growth = times(clock / before) if before else ""
+        rows.append(Row(f"{size:,} rows to tallies and pairs", seconds(clock), "", growth, "", met=True))
+        before = clock
+    return rows
+
+
+def warm() -> None:
+    import surefoot.planning.sequential
+    import surefoot.stats.bootstraps  # noqa: F401
+
+    time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
