@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests import databases
 
+NEEDS = {
+    "test_console_*.py": ("starlette", "uvicorn", "segno"),
+    "test_kill.py": ("uvicorn", "psycopg"),
+}
+"""What whole files of tests cannot do without, beyond the core dependencies; they skip where it is missing."""
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -19,6 +25,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=BESIDE,
         help="folder of real evaluation files, never part of the project; tests that need it skip without it",
     )
+
+
+class Missing(pytest.Module):
+    """A file of tests that needs what is not installed."""
+
+    needs: tuple[str, ...] = ()
+
+    def collect(self) -> Iterator[pytest.Item]:
+        pytest.skip(f"needs {', '.join(self.needs)}", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    asked = [name for pattern, names in NEEDS.items() if module_path.match(pattern) for name in names]
+    missing = tuple(name for name in asked if find_spec(name) is None)
+    if not missing:
+        return None
+    skipped = Missing.from_parent(parent, path=module_path)
+    skipped.needs = missing
+    return skipped
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ from surefoot.cli import study_run
 from surefoot.cli.main import run
 from surefoot.console.tokens import Tokens
 from surefoot.study.stores import StoreError
-from tests.consoles import threaded
 
 ROBOT = """
 import json, os, random, sys
@@ -257,6 +256,9 @@ def test_a_store_that_is_away_is_waited_for(here, capsys, monkeypatch):
 
 
 def test_a_served_study_is_run_by_its_address(here, capsys, monkeypatch):
+    pytest.importorskip("uvicorn", reason="needs the extra `console`")
+    from tests.consoles import threaded
+
     create(capsys)
     tokens = Tokens.fresh()
     with threaded(sf.Study.open("study.db"), tokens) as address:

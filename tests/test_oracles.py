@@ -539,6 +539,8 @@ def test_mantel_haenszel() -> None:
 
 def test_cmh_and_kappa_against_statsmodels() -> None:
     import numpy as np
+
+    pytest.importorskip("statsmodels")
     from statsmodels.stats.contingency_tables import StratifiedTable
     from statsmodels.stats.inter_rater import cohens_kappa
 

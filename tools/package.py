@@ -102,7 +102,7 @@ def smoke(python: Path, place: Path) -> None:
         ["rank", "evals.csv"],
         ["report", "evals.csv", "-o", "report.html"],
         ["demo"],
-        ["plan", "compare", "0.8", "0.6"],
+        ["plan", "compare", "--first", "0.8", "--second", "0.6"],
         ["study", "create", "--policies", "new,old", "--yes"],
     ):
         print(f"$ surefoot {' '.join(command)}\n{said(0, program, *command, cwd=work)}", end="")
