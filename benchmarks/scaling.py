@@ -78,7 +78,7 @@ def main() -> int:
         f"Here seconds on the clock; the peer is one process. Load average {os.getloadavg()[0]:.1f} on "
         f"{os.cpu_count()} cores."
     )
-    return 0 if section("scaling", "When one machine is not enough", rows, peers=["joblib", "dask"], note=note) else 1
+    return 0 if section("scaling", "Scaling", rows, peers=["joblib", "dask"], note=note) else 1
 
 
 def size_of(work: Callable[[], object]) -> str:
