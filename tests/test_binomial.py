@@ -1,14 +1,14 @@
 """Are binomial probabilities, tails and vectorised roots right to the last digits?"""
 
 from fractions import Fraction
-from math import comb
+from math import comb, log
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.numerics import binomial, roots
+from surefoot.numerics import binomial, logs, roots
 
 
 def exact(k: int, n: int, p: float) -> float:
@@ -21,6 +21,14 @@ def test_pmf_in_rational_arithmetic(k: int, more: int, p: float) -> None:
     wanted = exact(k, k + more, p)
     if wanted > 1e-290:
         assert float(binomial.pmf(k, k + more, p)) == pytest.approx(wanted, rel=1e-11)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1000, 1001, 3000])
+def test_logarithms_of_how_many_ways(n: int) -> None:
+    row = logs.log_choose(n)
+    assert len(row) == n + 1
+    ways = {0, 1, n // 3, n // 2, n - 1, n}
+    assert [row[k] for k in ways] == pytest.approx([log(comb(n, k)) for k in ways], rel=1e-12, abs=1e-11)
 
 
 @pytest.mark.parametrize(

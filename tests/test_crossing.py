@@ -73,6 +73,15 @@ def test_limits_that_cross_leave_nothing():
     assert crossing.inside_chance([0.5, 0.6], [0.4, 0.9]) == 0.0
 
 
+def test_the_largest_of_all_is_never_quite_one():
+    assert crossing.inside_chance([0.0, 1.0], [1.0, 1.0]) == 0.0
+
+
+def test_an_offset_of_nothing_is_always_exceeded_and_one_of_everything_never():
+    assert [crossing.one_sided_tail(10, offset) for offset in (-0.1, 0.0, 1.0, 1.2)] == [1.0, 1.0, 0.0, 0.0]
+    assert crossing.one_sided_tail(1, 0.3) == 0.7  # of a single draw: that it falls above the offset
+
+
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("n", [1, 5, 10, 40, 200, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tail", [0.05])

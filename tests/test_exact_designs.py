@@ -257,6 +257,14 @@ def test_exact_paired_binary_reaches_its_figures(horizon, power, pairs):
     assert rule.certificate.high <= 0.025
 
 
+def test_no_paired_rule_can_do_much_better():
+    rule, points = ExactPairedBinary(50, claim="either"), priors.twelve()
+    found = characteristics(rule.design.walk(), rule.design.limits, points.second, points.first)
+    mean, power = float(found.pairs.mean()), float(found.first.sum(axis=1).mean())
+    bound = exact_designs.paired_bound(50, 0.025, power, mirrored=True, rounds=60)
+    assert bound < mean <= 1.02 * bound
+
+
 def test_the_copula_is_that_of_the_bivariate_normal():
     def both(*rates: float) -> float:
         return float(priors.copula(*(np.array([rate]) for rate in rates))[0])
@@ -352,6 +360,21 @@ def test_the_binary_formula_is_calibrated_exactly(horizon, constant):
     assert design.proved <= 0.05
     assert bernstein.maximise(walks.coefficients(walk, formula_designs.binary_limits(horizon, constant)))[1] <= 0.05
     assert bernstein.maximise(walks.coefficients(walk, formula_designs.binary_limits(horizon, found - 2e-3)))[0] > 0.05
+
+
+@pytest.mark.parametrize("shift", [-1.5, 2.0])
+def test_the_constant_is_found_however_far_it_is_from_the_first_guess(shift):
+    walk, told = walks.BinaryWalk(60, mirrored=True), []
+    design, constant = formula_designs.formula_design(walk, formula_designs.binary_limits, 0.05)
+
+    def shifted(horizon, one):
+        return formula_designs.binary_limits(horizon, one - shift)
+
+    same, other = formula_designs.formula_design(walk, shifted, 0.05, told.append)
+    assert other - constant == pytest.approx(shift, abs=1e-12)
+    assert same.proved == design.proved
+    assert told == sorted(told)
+    assert told[-1] == 1.0
 
 
 def test_the_paired_formula_of_the_methods_is_calibrated_for_independent_pairs():
