@@ -32,6 +32,26 @@ def kinds(study_):
 # --- what they do ---
 
 
+def test_an_exact_rule_shows_its_lead_and_the_region_where_it_goes_on(tmp_path):
+    """It has no evidence to draw: the lead leaves the region when, and only when, the rule decides."""
+    console = Console(study(tmp_path, rule="exact", horizon=50, environments="independent"))
+    runner, owner = console.client("runner"), console.client("owner")
+    while (turn := runner.post("/api/v1/turns/next").json()["turn"]) is not None:
+        lucky = turn["block"] % 3 == 0
+        result = (turn["policy"] == "new") != lucky
+        runner.post(f"/api/v1/turns/{turn['number']}/record", json={"result": result})
+    owner.post("/api/v1/unblind", json={"reason": "decided"})
+    results = owner.get("/api/v1/results").json()
+    assert "threshold" not in results
+    rows = results["sequence"]
+    outside = [not row["worse_beyond"] <= row["lead"] <= row["better_beyond"] for row in rows]
+    assert outside == [False] * (len(rows) - 1) + [results["verdict"] != "undecided"]
+    assert rows[-1]["estimate"] == pytest.approx(rows[-1]["lead"] / rows[-1]["pairs"])
+    page = owner.get("/live").text
+    assert f"new is {rows[-1]['lead']} successes ahead after {rows[-1]['pairs']} pairs." in page
+    assert "Evidence" not in page.split("<h2>Each policy</h2>")[1]
+
+
 def test_a_study_is_driven_to_its_verdict_and_unblinded(console):
     runner, owner = console.client("runner"), console.client("owner")
     while (answer := runner.post("/api/v1/turns/next").json())["turn"] is not None:

@@ -63,8 +63,9 @@ def live_of(fold: Fold) -> Live:
     intervals = _policies(fold)
     bars = tuple(_bar(policy, interval, fold) for policy, interval in intervals)
     states = _thinned(judge.states) if isinstance(judge, PairJudge) else []  # a ranking has no one gain to draw
+    gains = _gains(fold)
     rows = [
-        {"pairs": state.pairs, "evidence": _evidence(state), "low": i.low, "estimate": i.estimate, "high": i.high}
+        {"pairs": state.pairs, **_evidence(state), "low": i.low, "estimate": gains[state.pairs - 1], "high": i.high}
         for state in states
         if state.pairs and (i := state.interval)
     ]
@@ -75,10 +76,23 @@ def live_of(fold: Fold) -> Live:
     }
     curves: tuple[Curve, ...] = ()
     if rows:
-        threshold = 1.0 / states[-1].rule.error
-        data["threshold"] = threshold
-        curves = (_evidence_curve(rows, threshold), _gain_curve(rows, fold, states[-1].interval))
+        if "evidence" in rows[-1]:
+            data["threshold"] = 1.0 / states[-1].rule.error
+            curves = (_evidence_curve(rows, data["threshold"]),)
+        elif "lead" in rows[-1]:
+            curves = (_lead_curve(rows, fold),)
+        curves = (*curves, _gain_curve(rows, fold, states[-1].interval))
     return Live(judge.verdict.value, str(judge.state), bars, curves, data)
+
+
+def _gains(fold: Fold) -> list[float]:
+    """The observed gain of the first policy over the second, after each pair that counted."""
+    total, gains = 0.0, list[float]()
+    for number in fold.counted if len(fold.plan.policies) == 2 else ():
+        scores = {turn.policy: fold.results[turn.number].score for turn in fold.blocks[number]}
+        total += scores[fold.plan.policies[0]] - scores[fold.plan.policies[1]]
+        gains.append(total / (len(gains) + 1))
+    return gains
 
 
 def _policies(fold: Fold) -> list[tuple[str, Interval]]:
@@ -117,10 +131,16 @@ def _thinned(states: Sequence[Any]) -> list[Any]:
     return [state for place, state in enumerate(states) if place % every == 0 or place == len(states) - 1]
 
 
-def _evidence(state: Any) -> float:
-    """The rule's evidence; of a rule without one, the inverse of its p-value."""
-    evidence = getattr(state, "evidence", None)
-    return float(evidence) if evidence is not None else 1.0 / max(state.p_value, 1e-12)
+def _evidence(state: Any) -> dict[str, float]:
+    """The rule's evidence; of an exact rule, which has none, the lead and how far it may go undecided."""
+    if hasattr(state, "evidence"):
+        return {"evidence": float(state.evidence)}
+    if not hasattr(state, "standing"):
+        return {}
+    at = state.standing
+    most = at.pairs if at.better_above is None else at.better_above
+    least = at.pairs if at.worse_above is None else at.worse_above
+    return {"lead": at.first - at.second, "better_beyond": most - at.second, "worse_beyond": at.first - least}
 
 
 def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
@@ -143,6 +163,29 @@ def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
     )
 
 
+def _lead_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
+    """An exact rule decides by counts: the lead, within the region in which the rule goes on."""
+    edges = [row[name] for row in rows for name in ("better_beyond", "worse_beyond", "lead")]
+    top = max(2, *map(abs, edges)) + 1
+    place = _Axes(rows[-1]["pairs"], -top, top)
+    step = max(1, round(top / 3))
+    marks = tuple((place.y(lead), f"{lead:+d}" if lead else "0") for lead in range(-top // step * step, top + 1, step))
+    upper = [(row["pairs"], row["better_beyond"]) for row in rows]
+    lower = [(row["pairs"], row["worse_beyond"]) for row in reversed(rows)]
+    first, lead = fold.plan.policies[0], rows[-1]["lead"]
+    ahead = f"{abs(lead)} success{'' if abs(lead) == 1 else 'es'} {'ahead' if lead >= 0 else 'behind'}"
+    return Curve(
+        "The lead, pair by pair",
+        f"{first} is {ahead} after {rows[-1]['pairs']} pairs. The rule goes on while the line is in the shaded region.",
+        place.line((row["pairs"], row["lead"]) for row in rows),
+        place.line([*upper, *lower]),
+        marks,
+        place.steps,
+        None,
+        "",
+    )
+
+
 def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve:
     width = fold.plan.high - fold.plan.low
     place = _Axes(rows[-1]["pairs"], -width, width)
@@ -152,10 +195,12 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve
     upper = [(row["pairs"], row["high"]) for row in rows]
     lower = [(row["pairs"], row["low"]) for row in reversed(rows)]
     names = fold.plan.policies
-    shown = f"{words.number(last.estimate, scale)}{words.unit(scale)} {words.span(last.low, last.high, scale)}"
+    gain = f"{words.number(rows[-1]['estimate'], scale)}{words.unit(scale)}"
+    used = "" if last.trials in (None, rows[-1]["pairs"]) else f", from the first {last.trials}"
     return Curve(
         f"Gain of {names[0]} over {names[1]}, at {words.percent(last.confidence)} confidence over all looks",
-        f"The gain is {shown} after {rows[-1]['pairs']} pairs.",
+        f"The observed gain is {gain} after {rows[-1]['pairs']} pairs; the true one lies in "
+        f"{words.span(last.low, last.high, scale)}{used}.",
         place.line((row["pairs"], row["estimate"]) for row in rows),
         place.line([*upper, *lower]),
         marks,
