@@ -169,7 +169,7 @@ def _lead_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
     top = max(2, *map(abs, edges)) + 1
     place = _Axes(rows[-1]["pairs"], -top, top)
     step = max(1, round(top / 3))
-    marks = tuple((place.y(lead), f"{lead:+d}" if lead else "0") for lead in range(-top // step * step, top + 1, step))
+    marks = tuple((place.y(lead), f"{lead:+d}" if lead else "0") for lead in range(-(top // step) * step, top + 1, step))
     upper = [(row["pairs"], row["better_beyond"]) for row in rows]
     lower = [(row["pairs"], row["worse_beyond"]) for row in reversed(rows)]
     first, lead = fold.plan.policies[0], rows[-1]["lead"]
@@ -196,7 +196,7 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve
     lower = [(row["pairs"], row["low"]) for row in reversed(rows)]
     names = fold.plan.policies
     gain = f"{words.number(rows[-1]['estimate'], scale)}{words.unit(scale)}"
-    used = "" if last.trials in (None, rows[-1]["pairs"]) else f", from the first {last.trials}"
+    used = "" if last.trials in (None, rows[-1]["pairs"]) else f", by the first {last.trials} pairs"
     return Curve(
         f"Gain of {names[0]} over {names[1]}, at {words.percent(last.confidence)} confidence over all looks",
         f"The observed gain is {gain} after {rows[-1]['pairs']} pairs; the true one lies in "
