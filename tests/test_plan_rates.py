@@ -163,3 +163,8 @@ def test_refusals(call: Any, error: type[Exception], text: str) -> None:
 def test_an_unreachable_tightness_is_refused() -> None:
     with pytest.raises(ValueError, match=r"`tightness` must be reachable with 100,000 rollouts at confidence 0\.95"):
         sf.plan_bound(tightness=0.001)
+
+
+def test_the_plans_own_row_says_what_the_plan_says():
+    plan = sf.plan_bound(tightness=0.05)
+    assert dict(plan.table)[plan.rollouts] == plan.reached <= 0.05

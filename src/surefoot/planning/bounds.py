@@ -115,6 +115,7 @@ def plan_bound(
     reached = _worst(total, sure, using, 1e-9).high
     if asked is not None:
         reached = min(reached, asked)  # both are proved
+    others = {size: _worst(size, sure, using, 1e-5).high for size in SIZES}
     return BoundPlan(
         rollouts=total,
         confidence=sure,
@@ -122,7 +123,7 @@ def plan_bound(
         reached=reached,
         solved=solved,
         method=sweeps.name(using, sure),
-        table=tuple((size, _worst(size, sure, using, 1e-5).high) for size in sorted({*SIZES, total})),
+        table=tuple(sorted((others | {total: reached}).items())),
         assumptions=(INDEPENDENT,),
     )
 
