@@ -69,7 +69,13 @@ def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
         typer.echo(f"Verdict on {study.plan.policies[0]}: {known['verdict']}.")
 
 
-def unblind(store: Kept = "study.db", reason: Reason = "", author: Author = "", as_json: words.AsJson = False) -> None:
+def unblind(
+    store: Kept = "study.db",
+    reason: Reason = "",
+    author: Author = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even before the rule has decided.")] = False,
+    as_json: words.AsJson = False,
+) -> None:
     """Reveal which policy each code meant. Before the study is decided this is a deviation, and the report says so.
 
     Examples:
@@ -80,6 +86,8 @@ def unblind(store: Kept = "study.db", reason: Reason = "", author: Author = "", 
     early = not study.finished
     if early and not as_json:
         typer.echo("The study is not decided yet: this will stand in the report as a deviation.", err=True)
+        if reason and not yes and sys.stdin.isatty():
+            typer.confirm("Unblind it all the same? It cannot be undone.", default=False, abort=True)
     study.unblind(reason=reason)
     status(store, as_json)
 
