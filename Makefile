@@ -44,9 +44,9 @@ designs: $(READY)  ## Make the shipped exact designs anew (an hour or so).
 sequential-table: $(READY)  ## The sequential rules on the same draws, in benchmarks/RESULTS.md.
 	$(BIN)/python -m benchmarks.sequential_table
 
-package: $(READY)  ## Wheel and sdist in dist/, tried in clean environments: every extra, and the core alone.
+package: $(READY)  ## Wheel and sdist in dist/, tried in clean environments: every extra, the core alone (HOW=smoke: briefly).
 	$(BIN)/python -m pip install -q --disable-pip-version-check uv
-	JOBS=$(JOBS) $(BIN)/python tools/package.py
+	JOBS=$(JOBS) $(BIN)/python tools/package.py $(HOW)
 
 changelog: $(READY)  ## Gather changelog.d/ into CHANGELOG.md under the version of the package.
 	$(BIN)/python tools/changelog.py
