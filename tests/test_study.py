@@ -315,7 +315,18 @@ def test_a_table_from_elsewhere_is_found_and_stops_the_study(monkeypatch):
     opened = Study.open(store)
     with pytest.raises(StudyError, match="not the one that the study declared"):
         opened.next_turn()
-    assert any("not the one that the study declared" in fault for fault in sf.verify(store).faults)
+    found = sf.verify(store)
+    (fault,) = found.faults
+    assert f"(another tabl) is not the one that the study declared ({study.fold.table[:12]})" in fault
+    assert fault.endswith("The verdict was not replayed; chain, plan and seed were checked.")
+    assert (found.verdict, found.table) == (None, study.fold.table)
+
+
+def test_a_table_declared_for_a_rule_that_has_none_is_found():
+    study = begun(rule="mixture")
+    line = study.store.read()[0]
+    forged = Line.after(None, replace(line.event, body={**line.event.body, "table": "a" * 64}), private=line.private)
+    assert "on this machine (none) is not the one" in verified([forged]).faults[0]
 
 
 def test_nothing_is_verified_where_there_is_nothing():

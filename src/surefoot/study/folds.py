@@ -14,11 +14,6 @@ from surefoot.study.judging import Judge, judge_of, table_of
 from surefoot.study.plans import BINDING, Plan
 from surefoot.study.schedules import Turn, block, seed_hash
 
-FOREIGN = (
-    "The exact rule's table on this machine is not the one that the study declared, so its verdict could differ. "
-    "Run the study where it was created, or with that version of surefoot."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Result(Record):
@@ -53,7 +48,7 @@ class Fold:
     history: list[Event] = field(default_factory=list)
     amended_after: list[str] = field(default_factory=list)
     table: str = ""  # the hash of the exact rule's table as declared
-    foreign_table: bool = False  # whether the table on this machine is another
+    foreign_table: str = ""  # the hash of the table on this machine, when it is another
     unblinded: Event | None = None
     early: bool = False
     _judge: Judge | None = None
@@ -123,6 +118,17 @@ class Fold:
         """Whether something that binds was changed after the first result."""
         return bool(self.amended_after)
 
+    @property
+    def foreign(self) -> str:
+        """What is to be said when the exact rule's table on this machine is another; empty when it is not."""
+        if not self.foreign_table:
+            return ""
+        here, declared = self.foreign_table[:12], self.table[:12] or "none"
+        return (
+            f"The exact rule's table on this machine ({here}) is not the one that the study declared ({declared}), "
+            "so its verdict could differ. Use the version of surefoot that began the study."
+        )
+
     def open_turn(self, now: str) -> Turn | None:
         """The first turn that nobody has or holds; None when the study needs no further turn.
 
@@ -132,7 +138,7 @@ class Fold:
         if self.finished:
             return None
         if self.foreign_table:
-            raise StudyError(FOREIGN)
+            raise StudyError(self.foreign)
         for number in sorted(self.waiting):
             held = self.leases.get(number)
             if held is None or held[1] <= now:
@@ -187,7 +193,8 @@ class Fold:
 
     def _declare(self, event: Event) -> None:
         self.table = event.body["table"]
-        self.foreign_table = table_of(self.plan) != self.table
+        here = table_of(self.plan)
+        self.foreign_table = (here or "none") if here != self.table else ""
 
     def _leased(self, event: Event) -> None:
         number = event.body["turn"]

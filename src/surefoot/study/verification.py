@@ -11,7 +11,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential import run
 from surefoot.study.events import Line, breaks, seeded
-from surefoot.study.folds import FOREIGN, Fold
+from surefoot.study.folds import Fold
 from surefoot.study.judging import ranking_rule_of, rule_of
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn, block, seed_hash
@@ -29,6 +29,7 @@ class Verification(Record):
         blinded: Whether the study is blinded.
         verdict: The verdict, computed again from the pairs in scheduled order; none while the study is blinded.
         faults: What does not hold, each as a sentence; none when all does.
+        table: The hash of the exact rule's table as the study declared it; empty for a rule that needs none.
     """
 
     lines: int
@@ -37,6 +38,7 @@ class Verification(Record):
     blinded: bool
     verdict: Verdict | None
     faults: tuple[str, ...]
+    table: str = ""
 
     @property
     def sound(self) -> bool:
@@ -47,8 +49,9 @@ class Verification(Record):
         if self.faults:
             return "The study does not verify.\n" + "\n".join(f"  ! {fault}" for fault in self.faults)
         said = "replays the same" if self.verdict is None else f"replays the same: {self.verdict.value}"
+        plan = f"plan {self.fingerprint[:16]}" + (f", exact table {self.table[:12]}" if self.table else "")
         return (
-            f"The study verifies: {self.lines:,} lines, unbroken; plan {self.fingerprint[:16]}; the verdict {said}.\n"
+            f"The study verifies: {self.lines:,} lines, unbroken; {plan}; the verdict {said}.\n"
             f"Head of the log: {self.head}"
         )
 
@@ -80,10 +83,10 @@ def verified(lines: list[Line]) -> Verification:
         faults.append(fault)
     verdict = None
     if fold.last is not None:
-        if fold.foreign_table:
-            faults.append(FOREIGN)
-        verdict = replayed(lines, fold)
-        if verdict is not fold.judge.verdict:
+        verdict = None if fold.foreign else replayed(lines, fold)
+        if fold.foreign:
+            faults.append(f"{fold.foreign} The verdict was not replayed; chain, plan and seed were checked.")
+        elif verdict is not fold.judge.verdict:
             faults.append("The verdict computed from the pairs in scheduled order differs from the study's own.")
     return Verification(
         lines=len(lines),
@@ -92,6 +95,7 @@ def verified(lines: list[Line]) -> Verification:
         blinded=fold.last is None or fold.blinded,
         verdict=None if fold.last is None or fold.blinded else verdict,
         faults=tuple(dict.fromkeys(faults)),
+        table="" if fold.last is None else fold.table,
     )
 
 
