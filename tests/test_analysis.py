@@ -292,3 +292,43 @@ def test_what_is_known_of_judges_datasets_and_the_previous_run_is_kept():
     assert (found.judges, found.datasets) == (("m1",), ("v2",))
     assert found.changes[0].verdict is Verdict.BETTER
     assert found.previous == "another table"
+
+
+def in_clusters(seed, clusters=40, each=4, lift=0.1, second_clusters=None):
+    """Two policies on the same questions, some hard and some easy for both, in no common order."""
+    rng = np.random.default_rng(seed)
+    level = rng.random(clusters)
+    rows = [
+        (policy, f"q{question}", bool(rng.random() < min(1.0, level[question] + more)))
+        for policy, more, count in (("new", lift, clusters), ("old", 0.0, second_clusters or clusters))
+        for question in rng.permutation(clusters)[:count]
+        for _ in range(each)
+    ]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "cluster", "success"], orient="row"))
+
+
+def test_clusters_that_both_policies_met_are_compared_one_by_one():
+    table = in_clusters(3)
+    paired, apart = sf.compare(table, "new", "old"), sf.compare(table, "new", "old", paired=False)
+    assert "The 40 clusters are the same for both" in paired.why
+    assert paired.interval.width < 0.85 * apart.interval.width
+    assert paired.interval.scale == "gain"
+    assert paired.interval.estimate == pytest.approx(apart.interval.estimate)
+    back = sf.compare(table, "old", "new")
+    assert (back.interval.low, back.interval.high) == pytest.approx((-paired.interval.high, -paired.interval.low))
+
+
+def test_clusters_met_by_one_policy_only_are_left_out_and_said():
+    found = sf.compare(in_clusters(4, second_clusters=30), "new", "old")
+    assert "10 clusters were met by one policy only and were left out." in found.notes
+    few = sf.compare(in_clusters(4, second_clusters=15), "new", "old")  # fewer than half in common: not worth it
+    assert "betting interval on the clusters' means" in few.why
+    assert few.notes == ()
+
+
+@pytest.mark.slow
+def test_the_gain_by_cluster_holds_the_truth():
+    held = sum(
+        0.0 in sf.compare(in_clusters(seed, clusters=12, lift=0.0), "new", "old").interval for seed in range(300)
+    )
+    assert held >= 272  # a 95% interval falls below this in fewer than one run of a thousand

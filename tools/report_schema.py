@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.core.record import SCHEMA, Record
-from surefoot.reporting.reports import ProgressReport, Report
+from surefoot.reporting.reports import KEPT, ProgressReport, Report
 
 PLACE = Path(__file__).parents[1] / "docs" / "reference" / "report.schema.json"
 PLAIN: dict[Any, str] = {float: "number", int: "integer", str: "string", bool: "boolean", type(None): "null"}
@@ -24,6 +24,12 @@ ADDED: dict[str, dict[str, Any]] = {
     "Scores": {"count": {"type": "integer", "description": "How many, where there are too many to list."}}
 }
 """What a report adds to a record when it leaves a long list out."""
+LEFT_OUT = f"Empty when there are more than {KEPT:,}; the hash of the data stands for them."
+DESCRIBED = {
+    ("Scores", "values"): f"{LEFT_OUT} `count` then says how many.",
+    **{("Band", name): LEFT_OUT for name in ("points", "uppers", "lowers")},
+}
+"""What a reader of the JSON must know of a field."""
 
 
 def schema() -> dict[str, Any]:
@@ -69,6 +75,9 @@ def _record(kind: type[Record], known: dict[str, Any]) -> dict[str, Any]:
         hints = typing.get_type_hints(kind)
         names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
         body = {field: _of(hints[field], known) for field in names}
+        for field in names:
+            if (name, field) in DESCRIBED:
+                body[field] = {**body[field], "description": DESCRIBED[name, field]}
         known[name] = {
             "type": "object",
             "description": (kind.__doc__ or name).strip().splitlines()[0],

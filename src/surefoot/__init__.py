@@ -19,6 +19,7 @@ _HOMES = {
     "Client": "surefoot.console.client",
     "Comparison": "surefoot.analysis.comparisons",
     "ComparisonPlan": "surefoot.planning.comparisons",
+    "Correction": "surefoot.analysis.labels",
     "DataError": "surefoot.errors",
     "Gain": "surefoot.core.gain",
     "Interval": "surefoot.core.interval",
@@ -42,6 +43,7 @@ _HOMES = {
     "audit": "surefoot.rollouts.audits",
     "compare": "surefoot.analysis.comparisons",
     "compare_tasks": "surefoot.analysis.comparisons",
+    "human_corrections": "surefoot.analysis.labels",
     "mean_score": "surefoot.analysis.measures",
     "measure": "surefoot.analysis.measures",
     "open_store": "surefoot.study.stores",
@@ -70,6 +72,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison as Comparison
     from surefoot.analysis.comparisons import compare as compare
     from surefoot.analysis.comparisons import compare_tasks as compare_tasks
+    from surefoot.analysis.labels import Correction as Correction
+    from surefoot.analysis.labels import human_corrections as human_corrections
     from surefoot.analysis.measures import Measurement as Measurement
     from surefoot.analysis.measures import mean_score as mean_score
     from surefoot.analysis.measures import measure as measure

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from surefoot import _check, stats
+from surefoot.analysis.labels import NOT_CORRECTED
 from surefoot.analysis.measures import MANY, Measure, cluster_columns, clusters, mean_score, success_rate
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
@@ -150,7 +151,7 @@ def plain_comparison(
         of_second=alone(rollouts.where(policy=second), confidence=confidence),
         why=why,
         task=rollouts.tasks[0] if len(rollouts.tasks) == 1 else None,
-        notes=notes,
+        notes=(*notes, NOT_CORRECTED) if rollouts.labels else notes,
     )
 
 
@@ -236,7 +237,16 @@ def gain_of(
     grouped = [clusters(side, measure) for side in (one, other)]
     if any(grouped):
         means = [_cluster_means(side, measure, found) for side, found in zip((one, other), grouped, strict=True)]
-        gain = _scaled(stats.betting_gain(*means, confidence=confidence, margin=margin), measure)
+        shared = sorted(means[0].keys() & means[1].keys(), key=str) if all(grouped) and paired is None else []
+        if len(shared) > max(1, *(len(of) // 2 for of in means)):
+            gain = _by_cluster(one, measure, [[of[label] for label in shared] for of in means], confidence, margin)
+            left = sum(len(of) - len(shared) for of in means)
+            lost = (f"{left:,} clusters were met by one policy only and were left out.",) if left else ()
+            why = f"{reason} The {len(shared):,} clusters are the same for both: {gain.method} on their differences."
+            return gain, why, (*notes, *lost)
+        ends = _ends(one, measure)
+        sides = (Scores(of.values(), *ends) for of in means)
+        gain = _scaled(stats.betting_gain(*sides, confidence=confidence, margin=margin), measure)
         return gain, f"{reason} Rollouts come in clusters: betting interval on the clusters' means.", notes
     if measure == "score":
         gain, why = _scores(one, other, reason, confidence, margin)
@@ -338,12 +348,25 @@ def _scaled(gain: Gain, measure: Measure) -> Gain:
     return gain if measure == "score" else replace(gain, interval=replace(gain.interval, scale="gain"))
 
 
-def _cluster_means(rollouts: Rollouts, measure: Measure, found: tuple[Sequence[object], str] | None) -> Scores:
+def _by_cluster(
+    side: Rollouts, measure: Measure, means: Sequence[Sequence[float]], confidence: float, margin: float
+) -> Gain:
+    """The gain from each cluster's two means: what makes a cluster hard or easy for both cancels out."""
+    first, second = (Scores(of, *_ends(side, measure)) for of in means)
+    return _scaled(stats.betting_paired_gain(first, second, confidence=confidence, margin=margin), measure)
+
+
+def _ends(side: Rollouts, measure: Measure) -> tuple[float, float]:
+    return (side.low, side.high) if measure == "score" else (0.0, 1.0)
+
+
+def _cluster_means(
+    rollouts: Rollouts, measure: Measure, found: tuple[Sequence[object], str] | None
+) -> dict[object, float]:
+    """The mean of each cluster by its name; a rollout that stands alone is one by itself."""
     values = rollouts.scores().values if measure == "score" else tuple(map(float, rollouts.outcomes()))
-    low, high = (rollouts.low, rollouts.high) if measure == "score" else (0.0, 1.0)
-    if found is None:
-        return Scores(values, low, high)
+    low, high = _ends(rollouts, measure)
     groups: dict[object, list[float]] = {}
-    for label, value in zip(found[0], values, strict=True):
+    for label, value in zip(found[0] if found is not None else range(len(values)), values, strict=True):
         groups.setdefault(label, []).append(value)
-    return Scores([min(high, max(low, fmean(group))) for group in groups.values()], low, high)
+    return {label: min(high, max(low, fmean(group))) for label, group in groups.items()}

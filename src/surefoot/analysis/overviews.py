@@ -9,6 +9,7 @@ from surefoot.analysis.agreements import Disagreement, disagreements
 from surefoot.analysis.changes import change
 from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
 from surefoot.analysis.evidences import EvidenceCurve, evidence_curves
+from surefoot.analysis.labels import Correction, human_corrections
 from surefoot.analysis.measures import Measure, Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
 from surefoot.core.bands import Band
@@ -47,6 +48,7 @@ class Overview(Record):
         curves: How the evidence between two policies grew; empty when the order is not known.
         replayed: What a reader must know of those curves.
         disagreements: Where letters that the file carries say otherwise.
+        corrections: Each policy's rate corrected for the judge's errors, where humans labelled some of its rollouts.
     """
 
     source: str
@@ -70,6 +72,7 @@ class Overview(Record):
     curves: tuple[EvidenceCurve, ...] = ()
     replayed: tuple[str, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
     def __str__(self) -> str:
         lines = [str(one) for one in self.policies] + [str(one) for one in self.comparisons]
@@ -143,6 +146,7 @@ def overview(
         curves=curves,
         replayed=replayed,
         disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
+        corrections=human_corrections(rollouts, measure=what, confidence=confidence),
     )
 
 

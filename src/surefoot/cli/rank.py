@@ -88,6 +88,8 @@ def rank(
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
     for note in ranking.letters.notes:
         typer.echo(note)
+    if rollouts.labels:
+        typer.echo("Rates, ranks and letters are the judge's: they are not corrected by the human labels; report does.")
     if figure is not None:
         typer.echo(f"Wrote {figure}")
 

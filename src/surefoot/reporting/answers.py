@@ -6,12 +6,15 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from surefoot.analysis.comparisons import NO_COMMON_TASK
+from surefoot.analysis.labels import NOT_CORRECTED
 from surefoot.core import wording, words
 from surefoot.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
     from surefoot.analysis.overviews import Overview
+
+MOST_CORRECTED = 4
 
 
 def comparison_answer(one: Comparison) -> tuple[str, ...]:
@@ -40,9 +43,9 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
     """What the whole table says: about one policy, about two, or about many."""
     best = found.policies[0]
     if not found.comparisons:
-        return (_alone(found),)
+        return _alone(found), *_corrected(found)
     if len(found.comparisons) == 1:
-        return comparison_answer(found.comparisons[0])
+        return *comparison_answer(found.comparisons[0]), *_corrected(found)
     over = [_other(one, best.policy) for one in found.comparisons if _wins(one, best.policy)]
     rest = [p.policy for p in found.policies[1:] if p.policy not in over]
     first = wording.standing(best.policy, over, rest)
@@ -51,7 +54,7 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
         for what, names in (("Shown below it", over), ("Not told from it", rest))
         if over and rest and not all(name in first for name in names)
     ]
-    return first, *named, _family(found), *_shared_notes(found)
+    return first, *named, _family(found), *_shared_notes(found), *_corrected(found)
 
 
 def chip(found: Overview) -> tuple[str, str]:
@@ -73,9 +76,23 @@ def _alone(found: Overview) -> str:
     return f"{name} {what} {shown}{after} (n={only.trials:,}, {words.percent(only.confidence)} confidence)."
 
 
+def _corrected(found: Overview) -> list[str]:
+    """What human labels make of the judge's rates, beside the uncorrected ones."""
+    if not found.corrections:
+        return []
+    shown = [
+        f"{one.policy} {words.number(one.interval.estimate, one.interval.scale)} "
+        f"{words.span(one.interval.low, one.interval.high, one.interval.scale)}"
+        for one in found.corrections[:MOST_CORRECTED]
+    ]
+    more = "; ..." if len(found.corrections) > MOST_CORRECTED else ""
+    return [f"Corrected for the judge's errors by human labels: {'; '.join(shown)}{more}."]
+
+
 def _shared_notes(found: Overview) -> list[str]:
     """What must be known of several comparisons, said once with how many it touches."""
-    counts = Counter(note for one in found.comparisons for note in one.notes if note == NO_COMMON_TASK)
+    told = (NO_COMMON_TASK, NOT_CORRECTED)
+    counts = Counter(note for one in found.comparisons for note in one.notes if note in told)
     return [f"{count:,} of the {len(found.comparisons):,} pairs: {note}" for note, count in counts.items()]
 
 

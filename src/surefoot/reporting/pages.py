@@ -118,6 +118,8 @@ def assumptions(found: Overview) -> list[str]:
     for one in found.policies:
         for interval in (one.success, one.score):
             said |= dict.fromkeys(interval.assumptions if interval else ())
+    for corrected in found.corrections:
+        said |= dict.fromkeys(corrected.interval.assumptions)
     for comparison in found.comparisons:
         said |= dict.fromkeys(comparison.gain.assumptions)
     for band in found.bands:
@@ -152,6 +154,11 @@ def _breakable(name: str) -> Markup:
 def _sections(found: Overview) -> list[dict[str, Any]]:
     drawn = figures(found)
     sections: list[dict[str, Any]] = []
+    if found.corrections:
+        header, rows = tables.corrections(found)
+        table = {"summary": "The judge's rates, and corrected", "header": header, "rows": rows}
+        lines = tables.correction_lines(found)
+        sections.append({"title": "Corrected for the judge's errors", "lines": lines, "table": table, "open": True})
     if found.comparisons:
         sections.append(
             {

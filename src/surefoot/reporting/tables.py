@@ -137,6 +137,45 @@ def comparison_row(one: Comparison) -> list[str]:
     ]
 
 
+def corrections(found: Overview) -> tuple[list[str], list[list[str]]]:
+    """The judge's rates beside those corrected by human labels: the header and a row per policy."""
+    header = ["policy", "by the judge", "interval", "corrected", "interval", "human labels", "judged alike"]
+    rows = [
+        [
+            one.policy,
+            *(
+                part
+                for interval in (one.judged, one.interval)
+                for part in (
+                    words.number(interval.estimate, interval.scale),
+                    words.span(interval.low, interval.high, interval.scale),
+                )
+            ),
+            f"{one.labels:,}",
+            "" if one.agreed is None else f"{one.agreed:,}",
+        ]
+        for one in found.corrections
+    ]
+    return header, rows
+
+
+def correction_lines(found: Overview) -> list[str]:
+    """What was corrected, how, and what was not."""
+    if not found.corrections:
+        return []
+    what = "success rate" if found.measure == "success" else "mean score"
+    methods = wording.listed(sorted({one.interval.method for one in found.corrections}))
+    without = [one.policy for one in found.policies if one.policy not in {c.policy for c in found.corrections}]
+    return [
+        f"Corrected: the {what} of each policy over all its rollouts, by the errors that the judge made on those of "
+        f"its rollouts that a human labelled too ({methods} interval).",
+        "Not corrected: every gain, verdict, rank and letter, and every rate by task. They hold for what the judge "
+        "said, and are right about the truth only as far as the judge is.",
+        *([f"Without human labels, so not corrected: {wording.listed(without)}."] if without else []),
+        *dict.fromkeys(note for one in found.corrections for note in one.interval.notes),
+    ]
+
+
 def heat(found: Overview) -> dict[str, Any]:
     """Tasks against policies, each cell the darker the higher."""
     policies = [one.policy for one in found.policies]

@@ -41,6 +41,9 @@ def markdown(report: Report) -> str:
         ["policy", *tables.columns(found)],
         [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)],
     )
+    if found.corrections:
+        lines += [f"{_md(line)}\n" for line in tables.correction_lines(found)]
+        lines += _md_table(*tables.corrections(found))
     if found.comparisons:
         lines += _md_table(
             tables.COMPARED,

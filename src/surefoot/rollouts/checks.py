@@ -137,14 +137,9 @@ def few_clusters(rollouts: Rollouts) -> list[Finding]:
 
 def uncalibrated_judge(rollouts: Rollouts) -> list[Finding]:
     """Outcomes given by a judge that nobody has checked."""
-    import narwhals as nw
-
     if "judge" not in rollouts.columns:
         return []
-    judges = rollouts.names("judge")
-    labels = 0
-    if "human" in rollouts.columns:
-        labels = int(small(rollouts.counted().select(nw.col("human").count().alias("labels")))["labels"][0])
+    judges, labels = rollouts.names("judge"), rollouts.labels
     if not judges or labels >= FEW_LABELS:
         return []
     return [

@@ -94,6 +94,15 @@ class Rollouts:
             return ()
         return tuple(group.key[0] for group in self.summary(by=("task",)) if group.key[0] is not None)
 
+    @functools.cached_property
+    def labels(self) -> int:
+        """How many rollouts that count carry a human label beside the judge's word."""
+        import narwhals as nw
+
+        if "human" not in self.columns:
+            return 0
+        return int(small(self.counted().select(nw.col("human").count().alias("labels")))["labels"][0])
+
     def names(self, column: str) -> tuple[str, ...]:
         """The different values of a column, sorted."""
         self.require(column)

@@ -1,0 +1,141 @@
+"""What would the rates be, had humans judged everything, where they labelled some of what a judge decided?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from surefoot import _check, stats
+from surefoot.analysis.measures import Measure, cluster_columns, mean_score, success_rate
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.tally import Tally
+from surefoot.rollouts.canon import small
+from surefoot.rollouts.table import Rollouts, scores_in
+from surefoot.stats.judges import Calibration
+
+NOT_CORRECTED = (
+    "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the judge's errors; "
+    "a report corrects each policy's own rate."
+)
+USELESS = (
+    "On the labelled rollouts the judge was no better than chance, so its word is not used: this is the rate of the "
+    "labelled rollouts, which stands for all if they were drawn at random."
+)
+ALONE = "Each rollout is taken to stand alone; clusters are not allowed for."
+
+
+@dataclass(frozen=True, slots=True)
+class Correction(Record):
+    """One policy's rate or mean score by the judge, and corrected by the rollouts that a human labelled too.
+
+    Attributes:
+        policy: The policy.
+        measure: Whether success or the score was corrected.
+        judged: What the judge's own outcomes give, not corrected.
+        interval: What human labels would give; with its method and what must hold.
+        labels: Rollouts of this policy with a human label beside the judge's.
+        agreed: How many of them the judge ended alike; None for scores.
+    """
+
+    policy: str
+    measure: Measure
+    judged: Interval
+    interval: Interval
+    labels: int
+    agreed: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.policy}: corrected by {self.labels:,} human labels {self.interval}"
+
+
+def human_corrections(
+    rollouts: Rollouts, *, measure: Measure = "success", confidence: float = 0.95
+) -> tuple[Correction, ...]:
+    """What are the rates behind a judge's, for each policy with rollouts that a human labelled too?
+
+    A success rate is corrected by how often the judge was wrong on this policy's own labelled rollouts (Rogan and
+    Gladen); a mean score by how far it was off on them (prediction-powered). Comparisons are not corrected.
+
+    Args:
+        rollouts: The table, with a `human` column beside the judge's success or score.
+        measure: "success" or "score".
+        confidence: The confidence of each interval.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> said, truth = [1] * 6 + [0] * 4, [1] * 5 + [0] * 5
+        >>> frame = pl.DataFrame({"policy": ["new"] * 200, "success": said * 20, "human": truth * 10 + [None] * 100})
+        >>> for found in sf.human_corrections(sf.read(frame)):
+        ...     print(found.judged.estimate, found.interval)
+        0.6 50.0% [32.2%, 65.2%] n=100 (95% melded Rogan-Gladen interval).
+    """
+    _check.confidence(confidence)
+    rollouts.require(measure)
+    if not rollouts.labels:
+        return ()
+    of = _rates if measure == "success" else _means
+    return of(rollouts, confidence)
+
+
+def _rates(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
+    import narwhals as nw
+
+    known = rollouts.counted().filter(~nw.col("success").is_null())
+    home = small(known.group_by("policy", "success", "human").agg(nw.len().alias("count")))
+    counts: dict[str, dict[tuple[int, float | None], int]] = {}
+    rows = (home[name] for name in ("policy", "success", "human", "count"))
+    for policy, success, human, count in zip(*rows, strict=True):
+        counts.setdefault(policy, {})[int(success), human] = int(count)
+    found = []
+    for policy in sorted(counts):
+        of = counts[policy]
+        labels = {human for _, human in of if human is not None}
+        if not labels or not labels <= {0.0, 1.0}:  # scores by humans say nothing of success
+            continue
+        both = [of.get((said, truth), 0) for truth, said in ((1.0, 1), (1.0, 0), (0.0, 1), (0.0, 0))]
+        passed, failed = of.get((1, None), 0), of.get((0, None), 0)
+        calibration = Calibration(*both)
+        interval = _rate(passed, passed + failed, calibration, confidence)
+        part = rollouts.where(policy=policy)
+        own = success_rate(part, confidence=confidence)
+        agreed = calibration.true_pass + calibration.true_fail
+        found.append(Correction(policy, "success", own, _alone(part, interval), calibration.labels, agreed))
+    return tuple(found)
+
+
+def _rate(passed: int, judged: int, calibration: Calibration, confidence: float) -> Interval:
+    """The corrected rate; that of the labels alone when nothing else was judged, or judged no better than by chance."""
+    right, wrong = calibration.sensitivity, calibration.specificity
+    useless = right is not None and wrong is not None and right + wrong <= 1.0 + 1e-9
+    if judged and not useless:
+        return stats.judge_corrected_rate(Tally(passed, judged), calibration, confidence=confidence).interval
+    alone = stats.wilson(Tally(calibration.successes, calibration.labels), confidence=confidence)
+    said = (*alone.notes, USELESS) if judged else alone.notes
+    return replace(alone, method=f"{alone.method}, human labels alone", notes=said)
+
+
+def _means(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
+    found = []
+    for policy in rollouts.policies:
+        part = rollouts.where(policy=policy)
+        rows = small(part.in_order("score", "human"))
+        known = [(s, h) for s, h in zip(rows["score"], rows["human"], strict=True) if s is not None]
+        both = [(score, human) for score, human in known if human is not None]
+        if len(both) < 2:
+            continue
+        ends = part.low, part.high, part.source
+        judge, human = (scores_in([pair[side] for pair in both], *ends) for side in (0, 1))
+        rest = [score for score, label in known if label is None]
+        if len(rest) >= 2:
+            only = scores_in(rest, *ends)
+            interval = stats.prediction_powered_mean(human, judge, only, confidence=confidence).interval
+        else:
+            interval = stats.betting_mean(human, confidence=confidence)
+        own = mean_score(part, confidence=confidence)
+        found.append(Correction(policy, "score", own, _alone(part, interval), len(both)))
+    return tuple(found)
+
+
+def _alone(part: Rollouts, interval: Interval) -> Interval:
+    return replace(interval, notes=(*interval.notes, ALONE)) if cluster_columns(part) else interval
