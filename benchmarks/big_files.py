@@ -1,6 +1,9 @@
 """How long do big files take: 10 million rows of CSV to a report, 100 million rows of Parquet to a ranking?
 
 Every run is a process of its own. CPU seconds do not depend on what else the machine does; seconds on the clock do.
+Peers read the same CSV: first a million rows, then the largest file that should, by that, take them 60 s of CPU or
+4 GB at most. fieldtrial's reader is measured alone, without what its import then writes to a database; orbit-eval's is
+`discover.scan` on a folder that holds the file.
 """
 
 from __future__ import annotations
@@ -23,17 +26,21 @@ SIZES = (1_000_000, 3_000_000, 10_000_000)
 PIECES = 10
 PEER_ROWS = 1_000_000
 OURS = "import sys; from surefoot.cli.main import run; sys.exit(run(sys.argv[1:]))"
-FIELDTRIAL = (
-    "import sys; from fieldtrial.io.csv import read_import_csv;"
-    " print(len(read_import_csv(sys.argv[1], {'arm': 'policy', 'condition': 'seed'})))"
-)
+READ = "import sys, surefoot as sf; print(len(sf.read(sys.argv[1])))"
+PEERS = {
+    "fieldtrial": "import sys; from fieldtrial.io.csv import read_import_csv;"
+    " print(len(read_import_csv(sys.argv[1], {'arm': 'policy', 'condition': 'seed'})))",
+    "orbit-eval": "import os, sys; from orbit_eval.discover import scan; found = scan(os.path.dirname(sys.argv[1]))[0];"
+    " print(sum(len(ended) for tasks in found.data.values() for ended in tasks.values()))",
+}
+MOST_SECONDS, MOST_MEMORY = 60.0, 4.0
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = [*_reports(folder), _ranking(folder), *_peers(folder)]
-    peers = ["fieldtrial"] if importlib.util.find_spec("fieldtrial") else []
+    peers = [name for name in PEERS if importlib.util.find_spec(name.replace("-", "_"))]
     note = (
         f"Clock seconds and peak memory in brackets; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
     )
@@ -74,18 +81,32 @@ def _ranking(folder: Path) -> Row:
 
 
 def _peers(folder: Path) -> list[Row]:
-    path = folder / f"{PEER_ROWS}.csv"
-    ours = measured(["import sys, surefoot as sf; print(len(sf.read(sys.argv[1])))", str(path)])
     rows = []
-    for name, script in (("fieldtrial", FIELDTRIAL), ("orbit_eval", "")):
-        if importlib.util.find_spec(name) is None or not script:
+    for name, script in PEERS.items():
+        if importlib.util.find_spec(name.replace("-", "_")) is None:
             continue
-        theirs = measured([script, str(path)])
-        rows.append(
-            Row(f"{PEER_ROWS:,} rows of CSV read, beside {name}", _shown(*ours), _shown(*theirs),
-                times(ours[0] / theirs[0]), "", met=True)
-        )  # fmt: skip
+        small, cpu, peak = _beside(folder, name, script, PEER_ROWS)
+        largest = _round(PEER_ROWS * min(MOST_SECONDS / cpu, MOST_MEMORY / peak))
+        rows += [small, _beside(folder, name, script, largest, "the largest it can take")[0]]
     return rows
+
+
+def _beside(folder: Path, name: str, script: str, size: int, why: str = "") -> tuple[Row, float, float]:
+    """One peer and we read the same file, alone in its folder."""
+    path = folder / f"{name} {size}" / "results.csv"
+    path.parent.mkdir()
+    _table(size).write_csv(path)
+    ours, theirs = measured([READ, str(path)]), measured([script, str(path)])
+    path.unlink()
+    what = f"{size:,} rows of CSV read, beside {name}{f': {why}' if why else ''}"
+    row = Row(what, _shown(*ours), _shown(*theirs), times(ours[0] / theirs[0]), "", met=True)
+    return row, theirs[0], theirs[2]
+
+
+def _round(size: float) -> int:
+    """Down to two digits, so that every task has as many rollouts of every policy."""
+    unit = 10 ** max(3, len(str(int(size))) - 2)
+    return int(size) // unit * unit
 
 
 def measured(arguments: list[str]) -> tuple[float, float, float]:
