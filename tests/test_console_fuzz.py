@@ -49,7 +49,7 @@ def asked(program, role, path):
         f"{program.address}{path}", headers={"Authorization": f"Bearer {getattr(program.tokens, role)}"}
     )
     try:
-        with urllib.request.urlopen(question, timeout=60) as answer:
+        with urllib.request.urlopen(question, timeout=300) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         with error:
