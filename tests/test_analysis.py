@@ -332,3 +332,84 @@ def test_the_gain_by_cluster_holds_the_truth():
         0.0 in sf.compare(in_clusters(seed, clusters=12, lift=0.0), "new", "old").interval for seed in range(300)
     )
     assert held >= 272  # a 95% interval falls below this in fewer than one run of a thousand
+
+
+def test_letters_that_join_what_is_told_apart_here_are_named_too():
+    rows = [(name, task, i < k) for name, k in (("new", 19), ("old", 4)) for task in ("x", "y") for i in range(20)]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+    theirs = GivenLetters("x", (("new", "a"), ("old", "a")), "a test of theirs")
+    (found,) = overview(replace(rollouts, letters=(theirs,))).disagreements
+    assert not found.theirs
+    assert "do not tell new and old on x apart; here the first of them is better." in str(found)
+
+
+def test_runs_scored_on_different_ranges_have_no_change():
+    frame = pl.DataFrame({"policy": ["a"] * 4, "score": [0.0, 0.5, 1.0, 0.5]})
+    with pytest.raises(sf.DataError, match="must use one range of scores; they do not"):
+        change(sf.read(frame), sf.read(frame, low=0.0, high=2.0))
+
+
+def test_scores_in_pairs_are_compared_by_betting_on_their_differences():
+    rng = np.random.default_rng(4)
+    second = rng.random(30) * 0.5
+    first = second + 0.3
+    place = [str(i) for i in range(30)]
+    rollouts = table(policy=["new"] * 30 + ["old"] * 30, condition=place * 2, score=[*first, *second])
+    found = sf.compare(rollouts, "new", "old")
+    assert found.gain == sf.stats.betting_paired_gain(sf.Scores(first), sf.Scores(second))
+    assert found.why.startswith("Paired on condition (30 pairs): ")
+
+
+def test_very_many_pairs_of_scores_that_never_differ_still_go_to_betting():
+    size = MANY + 1
+    place = [str(i) for i in range(size)]
+    rollouts = table(policy=["new"] * size + ["old"] * size, condition=place * 2, score=[0.5] * (2 * size))
+    found = sf.compare(rollouts, "new", "old")
+    assert found.verdict is Verdict.UNDECIDED
+    assert "very many" not in found.why
+    assert found.interval.low < 0.0 < found.interval.high
+
+
+def test_clusters_whose_pairs_never_differ_are_compared_as_pairs():
+    ended = [1, 0] * 10
+    labels = [str(i // 4) for i in range(20)]
+    place = [str(i) for i in range(20)]
+    rollouts = table(policy=["new"] * 20 + ["old"] * 20, condition=place * 2, cluster=labels * 2, success=ended * 2)
+    found = sf.compare(rollouts, "new", "old")
+    assert "clustered" not in found.why
+    assert found.gain.estimate == 0.0
+
+
+def test_a_cluster_column_that_joins_nothing_or_everything_makes_no_clusters():
+    ended = [1] * 12 + [0] * 8
+    alone = table(policy=["a"] * 20, cluster=[str(i) for i in range(20)], success=ended)
+    together = table(policy=["a"] * 20, cluster=["one"] * 20, success=ended)
+    for rollouts in (alone, together):
+        assert sf.success_rate(rollouts) == sf.stats.wilson(sf.Tally(12, 20))
+
+
+def test_a_gain_within_the_margin_is_never_shown_by_more_rollouts():
+    score = [0.5, 0.6] * 10 + [0.5, 0.59] * 10
+    found = sf.compare(table(policy=["new"] * 20 + ["old"] * 20, score=score), "new", "old", margin=0.1)
+    assert found.outlook == "The observed gain is within the margin; more rollouts at that gain would never show one."
+
+
+def test_policies_without_a_common_task_cannot_be_compared_task_by_task():
+    rollouts = table(policy=["a", "b"] * 5, task=["x", "y"] * 5, success=[1, 0] * 5)
+    with pytest.raises(sf.DataError, match="'a' and 'b' must share a task; they share none"):
+        sf.compare_tasks(rollouts, "a", "b")
+
+
+def test_a_ranking_wants_two_policies_and_tells_how_far_it_is():
+    with pytest.raises(ValueError, match="must hold at least two policies to rank; got new"):
+        sf.rank(streams(17, 8).where(policy="new"))
+    told = []
+    sf.rank(streams(17, 8), progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 1)]
+
+
+def test_no_band_is_drawn_where_no_score_was_given():
+    rollouts = table(policy=["a"] * 10, success=[1, 0] * 5, score=pl.Series([None] * 10, dtype=pl.Float64))
+    found = overview(rollouts)
+    assert found.bands == ()
+    assert str(found) == str(found.policies[0])

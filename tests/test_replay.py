@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from surefoot import DataError
 from surefoot.analysis.replays import replay, replay_pairs
 from surefoot.cli.main import run as surefoot
 from surefoot.reporting.evidence import evidence_figure, replay_figure
@@ -157,3 +158,45 @@ def test_figures_mark_the_threshold_and_the_decision():
     assert "decides\nat 20" in [text.get_text() for text in drawn.axes[0].texts]
     one = evidence_figure({"rule": [2.0, 5.0]}, 20.0, title="new v old")
     assert [text.get_text() for text in one.axes[0].get_legend().get_texts()] == ["rule, undecided"]
+
+
+def test_a_replay_prints_where_each_rule_would_have_stopped():
+    found = replay(read(table()), "new", "old")
+    lines = str(found).splitlines()
+    assert str(found.comparisons[0].stops[0]) in lines[0]
+    total = next(line for line in lines if line.startswith("FHM: ") and "rollouts" in line)
+    assert f"{found.total('FHM'):,} of 80 rollouts" in total
+    assert f"{found.saving('FHM'):.0%} saved." in total
+    assert lines[-len(found.notes) :] == list(found.notes)
+
+
+def test_an_undecided_replay_counts_its_horizon_and_says_so():
+    found = replay_pairs([(1.0, 1.0), (0.0, 0.0)] * 10, horizon=50)
+    name = found.rules[0]
+    assert (found.undecided(name), found.total(name), found.saving(name)) == (1, 100, 0.0)
+    assert "(1 undecided, counted at the horizon)" in str(found)
+
+
+def test_tasks_that_one_policy_never_ran_are_left_out():
+    kinds = ["x", "x", "y", "y"] * 20
+    frame = table(task=kinds).filter(~((pl.col("task") == "y") & (pl.col("policy") == "old")))
+    found = replay(read(frame), "new", "old")
+    assert [one.task for one in found.comparisons] == ["x"]
+    apart = table(task=["x", "y"] * 40)  # new runs x only, old y only
+    with pytest.raises(DataError, match="'new' and 'old' must share a task; got none"):
+        replay(read(apart), "new", "old")
+
+
+def test_pooled_tasks_numbered_apart_are_warned_about():
+    frame = table(task=["x"] * 40 + ["y"] * 40, order=[*range(40), *range(40)])
+    assert any("order across tasks" in note for note in replay(read(frame), "new", "old", pooled=True).notes)
+    frame = table(task=["x"] * 40 + ["y"] * 40, order=list(range(80)))
+    assert not any("order across tasks" in note for note in replay(read(frame), "new", "old", pooled=True).notes)
+
+
+def test_there_must_be_something_to_replay():
+    with pytest.raises(ValueError, match="`pairs` must hold at least one pair; got none"):
+        replay_pairs([])
+    frame = table().with_columns(score=pl.when(pl.col("policy") == "new").then(pl.col("score")))
+    with pytest.raises(DataError, match="both policies must have a score; got none"):
+        replay(read(frame), "new", "old", measure="score")
