@@ -506,6 +506,35 @@ def test_a_search_that_cannot_keep_the_error_returns_nothing(monkeypatch):
         designs.compute(designs.Declared("binary", 9, 0.1, True))
 
 
+@pytest.mark.parametrize("family", ["binary", "paired"])
+def test_long_horizons_use_the_formula_and_are_proved_all_the_same(family, monkeypatch):
+    monkeypatch.setattr(designs, "SEARCHED", 30)
+    made = designs.compute(designs.Declared(family, 40, 0.05, True))
+    assert made.constant is not None
+    assert made.constant > 1.0
+    walk = made.walk()
+    assert 0.03 < made.proved == walk.worst(walks.coefficients(walk, made.limits)) <= 0.05
+
+
+def test_a_place_for_shipped_designs_that_cannot_be_written_is_an_error(cache, monkeypatch):
+    made = designs.compute(designs.Declared("binary", 9, 0.1, True))
+    (cache / "file").write_text("")
+    monkeypatch.setattr(designs, "SHIPPED", cache)
+    with pytest.raises(OSError, match="file"):
+        designs.keep(cache / "file" / "designs.zip", [made])
+
+
+@pytest.mark.parametrize(
+    ("platform", "place"),
+    [("win32", "local"), ("darwin", "home/Library/Caches"), ("linux", "cache")],
+)
+def test_each_system_keeps_designs_where_it_keeps_caches(platform, place, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.platform", platform)
+    for name, folder in (("LOCALAPPDATA", "local"), ("HOME", "home"), ("XDG_CACHE_HOME", "cache")):
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    assert designs._cache() == tmp_path / place / "surefoot" / "designs"
+
+
 def test_progress_is_told_on_a_terminal_only_when_it_takes_long(monkeypatch, capsys):
     declared = designs.Declared("binary", 450, 0.05, True)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)

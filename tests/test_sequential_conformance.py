@@ -85,6 +85,26 @@ def test_live_is_replayed_and_simulated(kind, claim):
 
 
 @every_kind
+@every_claim
+def test_arrays_say_what_the_loop_of_any_rule_says(kind, claim):
+    rule = kind.make(40, claim=claim)
+    first, second = draws(kind, 2, 4, 40, gap=0.5)
+    for quick, slow in zip(rule.play(first, second), Rule.play(rule, first, second), strict=True):
+        assert quick.tolist() == slow.tolist()
+
+
+@pytest.mark.parametrize(
+    ("margin", "said"), [(0.0, "the first policy is worse."), (0.2, "the first policy is worse by more than 0.2.")]
+)
+def test_a_verdict_against_the_first_policy_is_said(margin, said):
+    rule = FiniteHorizonMixture(60, claim="either", margin=margin)
+    state = run(rule, [(0.0, 1.0)] * 60)[-1]
+    assert state.verdict is Verdict.WORSE
+    assert str(state).startswith(f"Decided after {state.pairs} pairs, p ")
+    assert str(state).endswith(said)
+
+
+@every_kind
 def test_states_are_frozen_and_keep_their_own_past(kind):
     rule = kind.make(10)
     assert isinstance(rule, Record)

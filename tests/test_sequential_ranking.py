@@ -117,6 +117,8 @@ def test_bad_rounds_are_refused():
         rule.step(state, {"a": 1.0})
     with pytest.raises(ValueError, match="must be in the range"):
         rule.step(state, {"a": 1.0, "b": 1.5})
+    with pytest.raises(ValueError, match="`state` must come from this rule; got a state of another"):
+        RankingRule(("a", "b"), 3).step(state, {"a": 1.0, "b": 1.0})
     last = run_ranking(rule, [{"a": 1.0, "b": 1.0}] * 2)[-1]
     with pytest.raises(ValueError, match="A ranking is final"):
         rule.step(last, {"a": 1.0, "b": 1.0})
