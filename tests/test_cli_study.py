@@ -128,6 +128,7 @@ def test_everything_speaks_json(here, capsys):
         (("run", "none.db", "--command", "true"), 65, "there is no study here"),
         (("run", "http://127.0.0.1:9", "--command", "true"), 64, "`SUREFOOT_TOKEN` must hold the runner's token"),
         (("restore", "none.jsonl", "a.db"), 65, "no such file"),
+        (("restore", ".", "a.db"), 65, ".: it cannot be read or written: Is a directory."),
     ],
 )
 def test_refusals_say_what_to_do(here, capsys, monkeypatch, words, code, hint):

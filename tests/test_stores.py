@@ -27,6 +27,7 @@ from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.stores.postgres import PostgresStore
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
+from surefoot.study.verification import verify
 
 PLAN = Plan(policies=("new", "old"), rule="mixture", horizon=40)
 
@@ -264,6 +265,7 @@ FILLING = """
 import resource, sys
 from surefoot.errors import StudyError
 from surefoot.study.studies import Study
+from surefoot.study.verification import verify
 study = Study.open(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 done = 0
@@ -323,6 +325,23 @@ def test_a_read_only_folder_is_named(folder):
     folder.chmod(0o777)
     with somebody_else():
         assert Study.open(folder / "study.db").version == 1
+
+
+def test_a_study_in_a_read_only_folder_is_read(folder):
+    """As in an archive: it opens and verifies, and nothing can be added."""
+    with somebody_else():
+        study = Study.create(PLAN, folder / "study.db")
+        study.record(study.next_turn(), True)
+        study.store.close()
+    folder.chmod(0o555)
+    with somebody_else():
+        archived = Study.open(folder / "study.db")
+        assert archived.version == 3
+        assert verify(folder / "study.db").sound
+        with pytest.raises(StoreError, match=r"read-only, so nothing was recorded: make both writable"):
+            archived.next_turn()
+    folder.chmod(0o777)
+    assert Study.open(folder / "study.db").next_turn().number == 2
 
 
 def test_a_read_only_file_is_named(folder):
@@ -463,6 +482,7 @@ where pid <> pg_backend_pid() and backend_type = 'client backend' and state <> '
 RESTORING = """
 import sys
 from surefoot.study.studies import Study
+from surefoot.study.verification import verify
 text = open(sys.argv[1]).read()
 print("ready", flush=True)
 Study.restore(text, sys.argv[2])

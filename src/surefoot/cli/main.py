@@ -77,6 +77,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), USAGE)
     except FileNotFoundError as error:
         return _fail(f"{error.filename}: there is no such file.", DATA)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _fail(f"{error.filename}: it cannot be read or written: {error.strerror}.", DATA)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("stopped.", 130)
 
