@@ -18,6 +18,7 @@ from surefoot.study.accounts import Account, account
 from surefoot.study.deviations import deviations, worst_case
 from surefoot.study.events import Event, Line, breaks, broken, chained
 from surefoot.study.folds import folded
+from surefoot.study.stores import ConflictError
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
@@ -141,6 +142,31 @@ def test_a_result_undone_before_the_void_was_seen_too():
     assert study.fold.voids[1].body["seen"]
 
 
+def test_what_is_voided_or_unblinded_already_is_not_so_again():
+    study = begun()
+    turn = study.next_turn()
+    study.void(turn, reason="hardware fault")
+    with pytest.raises(StudyError, match="Turn 1 is voided already"):
+        study.void(turn, reason="hardware fault")
+    study.unblind(reason="enough")
+    before = study.store.read()
+    study.unblind(reason="enough")
+    assert study.store.read() == before
+
+
+def test_a_store_that_others_always_write_first_is_given_up():
+    class Busy(MemoryStore):
+        def append(self, lines):
+            if self.read():
+                raise ConflictError("somebody else was faster")
+            super().append(lines)
+
+    study = begun(Busy())
+    with pytest.raises(StudyError, match="Others are writing too fast; nothing was recorded: try again"):
+        study.next_turn()
+    assert len(study.store.read()) == 1
+
+
 def test_voided_rollouts_are_marked_in_the_table():
     study = begun(blinded=False)
     driven(study, lambda turn: True, 4)
@@ -256,6 +282,16 @@ def rechained(lines):
     return made
 
 
+def altered(line, **changes):
+    return replace(line, event=replace(line.event, body={**line.event.body, **changes}))
+
+
+def voiding(line):
+    """A void of the turn that a line records."""
+    body = {"turn": line.event.body["turn"], "block": 1, "reason": "safety stop", "note": "", "seen": False}
+    return replace(line, event=Event("voided", body, line.event.author, line.event.time))
+
+
 @pytest.mark.parametrize(
     ("forge", "said"),
     [
@@ -263,6 +299,8 @@ def rechained(lines):
         (lambda lines: [*lines, lines[0]], "starts once"),
         (lambda lines: [lines[0], *lines[2:]], "never handed out"),
         (lambda lines: lines[1:], "begin with its plan"),
+        (lambda lines: [lines[0], altered(lines[1], turn=5), *lines[2:]], "turn 1 comes next, not turn 5"),
+        (lambda lines: [*lines[:2], voiding(lines[2]), *lines[2:]], "turn 1 was voided"),
     ],
 )
 def test_a_forged_log_that_makes_no_sense_is_found(forge, said):
@@ -305,6 +343,20 @@ def test_the_verdict_replays_by_a_second_path(policies, seed):
             study.void(turn, reason="safety stop")
     assert replayed(study.store.read(), study.fold) is study.verdict
     assert sf.verify(study.store).sound
+
+
+def test_the_worst_of_three_is_called_worse_by_both_paths():
+    study = driven(begun(policies=("none", "old", "new")), lambda turn: turn.policy != "none")
+    assert study.verdict is sf.Verdict.WORSE
+    assert replayed(study.store.read(), study.fold) is sf.Verdict.WORSE
+
+
+def test_a_line_that_does_not_follow_is_not_taken_in():
+    study, other = begun(), begun()
+    other.next_turn()
+    study.store.append([replace(other.store.read()[1], hash="0" * 64)])
+    with pytest.raises(StudyError, match="Line 2 of the log does not follow from the one before it"):
+        study.refresh()
 
 
 def test_a_table_from_elsewhere_is_found_and_stops_the_study(monkeypatch):
@@ -437,6 +489,7 @@ def test_results_after_the_decision_are_counted_apart():
         study.record(turn, turn.policy == "new")
     late = 60 - 2 * len(study.fold.counted)
     assert late > 0
+    assert worst_case(study.fold) == (study.verdict,)
     assert f"{late} results came in after the decision and did not count." in deviations(study.fold)
 
 
@@ -470,6 +523,17 @@ def test_voids_before_any_outcome_change_no_worst_case():
     study.void(study.next_turn(), reason="hardware fault")
     driven(study, lambda turn: turn.policy == "old")
     assert worst_case(study.fold) == (study.verdict,) == (sf.Verdict.WORSE,)
+    study.unblind(reason="done")
+    (said,) = deviations(study.fold)
+    assert said.startswith("1 pair was voided (hardware fault 1), by the policy whose rollout was voided: ")
+
+
+def test_a_list_that_was_changed_is_shown_whole():
+    study = begun()
+    study.amend({"void_reasons": ["rain", "safety stop"]}, reason="we work outdoors")
+    (said,) = deviations(study.fold)
+    assert "void reasons from " in said
+    assert " to rain, safety stop. " in said
 
 
 # --- blinded: only progress ---

@@ -207,3 +207,8 @@ def test_what_scores_and_rankings_will_take_is_simulated():
     assert ranked.runs >= 10
     assert ranked.rollouts <= 60
     assert expect(Plan(policies=("a", "b", "c"), horizon=20), (0.95, 0.5, 0.05)) == ranked
+
+
+def test_rates_worth_looking_at_are_spread_over_all_policies():
+    assert usual(Plan(policies=("a", "b", "c"), horizon=20)) == ((0.9, 0.5, 0.1),)
+    assert usual(Plan(policies=tuple("abcde"), horizon=20)) == ((0.9, 0.7, 0.5, 0.3, 0.1),)
