@@ -60,6 +60,7 @@ def test_dominance_needs_atoms_at_both_ends():
     assert "at least as good at every score" in str(atoms)
     flipped = compare_distributions(sf.Scores([0.0] * 60 + [1.0] * 40), sf.Scores([0.0] * 10 + [1.0] * 90))
     assert flipped.dominance is sf.Verdict.WORSE
+    assert "the second is at least as good at every score" in str(flipped)
     assert not flipped.notes
 
 

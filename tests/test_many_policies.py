@@ -258,6 +258,16 @@ def test_tallies_are_compared_exactly_unless_told_otherwise():
     assert [gain.verdict for gain in stepped.gains].count(Verdict.BETTER) >= 3
 
 
+def test_stepped_p_values_count_each_direction():
+    """Holm over six hypotheses, three of them in the observed direction at half the two-sided p-value."""
+    pairs = [(Tally(30, 40), Tally(25, 40)), (Tally(38, 40), Tally(20, 40)), (Tally(34, 40), Tally(24, 40))]
+    third, least, middle = (stats.exact_gain(*pair).p_value for pair in pairs)
+    assert least < middle < third
+    found = [gain.p_value for gain in holm_gains(pairs, stats.exact_gain)]
+    assert found == pytest.approx([min(1.0, 4 * third / 2), 6 * least / 2, 5 * middle / 2], rel=1e-6)
+    assert [gain.p_value for gain in holm_gains(pairs)] == [None] * 3  # an interval alone has none
+
+
 REFUSALS = [
     (lambda: bonferroni([]), "at least one value"),
     (lambda: holm([0.1, 1.2]), r"`p_values\[1\]` must be between 0 and 1"),
@@ -277,6 +287,8 @@ REFUSALS = [
     (lambda: against_baseline(TALLIES, "x"), "`baseline` must be one of a, b, c, d"),
     (lambda: against_baseline({"a": Tally(1, 2)}, "a"), "besides the baseline"),
     (lambda: bonferroni_gains([], hybrid), "at least one comparison"),
+    (lambda: rank_policies(TALLIES, using=hybrid).gain("a", "x"), "`name` must be one of a, b, c, d; got 'x'"),
+    (lambda: rank_policies(TALLIES, using=hybrid).gain("a", "a"), "`second` must differ from `first`; got 'a'"),
     (lambda: rank_intervals(["a", "b"], [("a", "b"), ("b", "a")], [Verdict.BETTER] * 2), "form a circle"),
 ]
 

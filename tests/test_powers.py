@@ -199,6 +199,8 @@ def test_a_plan_within_the_margin_plans_for_not_worse():
         (lambda: stats.power(0.5, 0.6, 5, using=stats.wilson), "be exact_gain or pooled_score"),
         (lambda: stats.power(0.5, 0.6, 5, using=stats.pooled_score, margin=0.1), "`margin` must be 0"),
         (lambda: stats.paired_power(0.7, 0.6, 5), "must not exceed 1 together"),
+        (lambda: stats.paired_power(0.3, 0.1, 5, using=stats.wilson), "be exact_paired_gain or mcnemar; got 'wilson'"),
+        (lambda: stats.paired_power(0.3, 0.1, 5, using=stats.mcnemar, margin=0.1), "knows no margin"),
         (lambda: stats.approximate_rollouts(0.5, 0.5), "`first_rate` must differ"),
     ],
 )

@@ -155,6 +155,15 @@ def test_components_of_the_reference(case):
         assert value == pytest.approx(wanted[name], rel=1e-10, abs=1e-14), name
 
 
+def test_one_run_says_nothing_of_others():
+    found = variance_components([[1, 0, 1, 1]])
+    assert (found.between_runs, found.one_run_error, found.task_part) == (None, None, None)
+    assert found.error == pytest.approx(math.sqrt(0.25 / 4))
+    assert str(found).startswith("4 tasks, 1 run, mean 0.750.")
+    with pytest.raises(ValueError, match="`runs` must be at least 2 to foresee other runs; got 1"):
+        found.error_with(runs=2, tasks=4)
+
+
 def test_the_noise_of_runs_is_not_counted_twice():
     rng = np.random.default_rng(1)
     rates = rng.beta(2, 1, 4000)
