@@ -95,9 +95,32 @@ def test_shared_conditions_are_compared_as_pairs():
     assert "as asked" in unpaired.why
 
 
-def test_what_cannot_be_paired_is_not_paired_when_told_to():
-    with pytest.raises(sf.DataError, match="cannot be compared as pairs"):
-        sf.compare(streams(17, 8), "new", "old", paired=True)
+def test_what_cannot_be_paired_is_not_paired_when_told_to(tmp_path):
+    twice = table(policy=["new"] * 2 + ["old"] * 2, condition=["a"] * 4, success=[1, 1, 0, 0])
+    with pytest.raises(sf.DataError, match=r"a repeat would tell them apart\. They cannot be compared as pairs"):
+        sf.compare(twice, "new", "old", paired=True)
+    (tmp_path / "counts.csv").write_text("policy,successes,trials\nnew,17,20\nold,8,20\n")
+    with pytest.raises(sf.DataError, match="pair the n-th with the n-th; it is not"):
+        sf.compare(sf.read(tmp_path / "counts.csv"), "new", "old", paired=True)
+
+
+@pytest.mark.parametrize("order", [None, [1, 2, 3, 1, 2, 3] * 2, [*range(1, 13)]])
+def test_when_told_to_the_nth_rollouts_of_each_task_are_pairs(order):
+    columns = {
+        "policy": ["new"] * 6 + ["old"] * 6,
+        "task": ["x", "x", "x", "y", "y", "y"] * 2,
+        "success": [1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1],
+    }
+    found = sf.compare(table(**columns, **({} if order is None else {"order": order})), "new", "old", paired=True)
+    assert found.gain == sf.stats.exact_paired_gain(sf.PairTally(1, 3, 1, 1))
+    assert found.why.startswith("Paired on task, order (6 pairs)")
+    assert any("paired as you say" in note for note in found.notes)
+
+
+def test_rollouts_beyond_the_shorter_policy_have_no_partner():
+    found = sf.compare(table(policy=["a"] * 4 + ["b"] * 2, success=[1, 0, 1, 1, 0, 1]), "a", "b", paired=True)
+    assert found.gain == sf.stats.exact_paired_gain(sf.PairTally(0, 1, 1, 0))
+    assert "2 rollouts had no partner and were left out." in found.notes
 
 
 def test_a_rollout_without_partner_is_left_out_and_said():

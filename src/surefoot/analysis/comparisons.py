@@ -17,12 +17,18 @@ from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.pairs import Pairs
+from surefoot.rollouts.positions import pairs_by_position
 from surefoot.rollouts.table import Rollouts
 
 UNEQUAL = 0.01
 """Task mixes further apart than this (total variation) are compared task by task."""
 
 NO_COMMON_TASK = "The two share no task: this gain is one between tasks as much as between policies."
+
+DECLARED = (
+    "Nothing in the table tells which rollouts share an environment: the n-th of both on each task are paired as you "
+    "say, which is right only if both met the same starts in the same order."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,8 @@ def compare(
         first: The policy the gain is about.
         second: The policy it is compared with.
         measure: "success" or "score"; success where the table has it.
-        paired: Whether to pair rollouts in the same environment; found out from the table when not said.
+        paired: Whether to pair rollouts in the same environment; found out from the table when not said. True where no
+            column tells which belong together declares that the n-th of both do, task by task.
         confidence: The confidence of the interval and the verdict.
         margin: A gain that would not matter.
 
@@ -228,7 +235,10 @@ def gain_of(
     """The gain by the method that fits the data, why that method, and what else to know."""
     asked = rollouts.pairing(first, second)
     if paired is True and not asked:
-        raise DataError(f"{asked.why} They cannot be compared as pairs.", source=rollouts.source or None)
+        if {"condition", "seed"} & set(rollouts.columns):  # what the table says of its pairs must not be overruled
+            raise DataError(f"{asked.why} They cannot be compared as pairs.", source=rollouts.source or None)
+        by_position = _paired(pairs_by_position(rollouts, first, second), measure, confidence, margin)
+        return by_position[0], by_position[1], (*by_position[2], DECLARED)
     if asked and paired is not False:
         return _paired(rollouts.pairs(first, second), measure, confidence, margin)
     reason = asked.why if paired is None else "Unpaired, as asked."

@@ -68,7 +68,11 @@ def compare(
     second: Annotated[str | None, typer.Option(help="With files: the policy it is compared with.")] = None,
     paired: Annotated[
         bool | None,
-        typer.Option("--paired/--unpaired", help="With files: pair rollouts of the same environment, or do not."),
+        typer.Option(
+            "--paired/--unpaired",
+            help="With files: pair rollouts of the same environment, or do not. --paired where no column tells which "
+            "belong together pairs the n-th of both, task by task.",
+        ),
     ] = None,
     by: Annotated[str | None, typer.Option(help="With files: 'task' compares task by task, one error for all.")] = None,
     using: Annotated[

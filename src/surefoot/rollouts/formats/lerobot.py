@@ -12,7 +12,7 @@ from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
 
 UNSEEDED = (
-    'lerobot-eval does not write its seeds: rollouts pair only when you say so, on=("task", "order"), '
+    "lerobot-eval does not write its seeds: rollouts pair only when you say so (--paired, paired=True), "
     "and only if both runs used the same --seed."
 )
 
