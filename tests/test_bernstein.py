@@ -78,3 +78,14 @@ def test_a_tolerance_below_rounding_still_ends_and_is_right() -> None:
 def test_refuses_what_is_no_polynomial(bad: list[float]) -> None:
     with pytest.raises(ValueError, match="`coefficients` must be finite numbers, at least one"):
         bernstein.maximise(bad)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+def test_a_search_cut_short_is_wider_and_still_right(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    coefficients = [0.0, 1.0, -0.5, 0.3, 0.8, -1.0, 0.2]
+    low, high, _ = bernstein.maximise(coefficients, 1e-12)
+    monkeypatch.setattr(bernstein, "_ROUNDS", rounds)
+    least, most, at = bernstein.maximise(coefficients, 1e-12)
+    assert least <= low <= high <= most
+    assert most - least > 1e-6
+    assert bernstein.value_at(coefficients, at) >= least

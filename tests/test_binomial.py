@@ -104,3 +104,13 @@ def test_roots_at_an_end_without_a_sign_change_and_within_a_distance() -> None:
 def test_steep_steps_do_not_leave_the_bracket() -> None:
     found = roots.solve(lambda x: np.where(x < 0.7, -1.0, 1e9), 0.0, 1.0)
     assert float(found) == pytest.approx(0.7, abs=1e-12)
+
+
+def test_a_search_for_roots_cut_short_stays_in_its_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roots, "_ROUNDS", 2)
+    low, high = np.zeros(3), np.array([1.0, 2.0, 4.0])
+    found = roots.solve(lambda x: x * x - 0.3, low, high)
+    assert np.all((low <= found) & (found <= high))
+    assert np.all(np.abs(found * found - 0.3) <= 0.3)  # never worse than the better end
+    steps = roots.newton(lambda x: (x * x - 0.3, 2.0 * x), low, high)
+    assert np.all((low < steps) & (steps < high))
