@@ -87,7 +87,7 @@ def _peers(folder: Path) -> list[Row]:
             continue
         small, cpu, peak = _beside(folder, name, script, PEER_ROWS)
         largest = _round(PEER_ROWS * min(MOST_SECONDS / cpu, MOST_MEMORY / peak))
-        rows += [small, _beside(folder, name, script, largest, "the largest it can take")[0]]
+        rows += [small, _beside(folder, name, script, largest, "about the largest it takes in 60 s of CPU or 4 GB")[0]]
     return rows
 
 

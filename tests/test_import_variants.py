@@ -114,6 +114,23 @@ def test_a_count_that_is_no_fraction_is_refused(tmp_path: Path) -> None:
         sf.read(put(tmp_path, "b.csv", b"policy,result\nnew,60/50\n"))
 
 
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (
+            deflated({"[Content_Types].xml": b"<x/>", "xl/workbook.xml": b"<x/>"}),
+            "a spreadsheet. Save the sheet as CSV",
+        ),
+        (b"\x89HDF\r\n\x1a\n" + bytes(50), "HDF5. Write the table of rollouts to CSV"),
+        (b"ARROW1" + bytes(50), "an Arrow file. Write it as Parquet"),
+        (b"\x1f\x8b\x08" + bytes(50), "gzip-packed. Unpack it first"),
+    ],
+)
+def test_what_is_not_read_is_told_how_to_convert(tmp_path: Path, content: bytes, hint: str) -> None:
+    with pytest.raises(sf.DataError, match=hint):
+        sf.read(put(tmp_path, "a", content))
+
+
 # Peers' tables
 
 

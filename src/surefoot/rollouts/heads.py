@@ -33,6 +33,8 @@ REFUSED = {
     b"SQLite format 3\x00": "an SQLite database. Export the table of episodes to CSV and read that.",
     b"\x1f\x8b": "gzip-packed. Unpack it first.",
     b"(\xb5/\xfd": "zstd-packed. Unpack it first.",
+    b"\x89HDF": "HDF5. Write the table of rollouts to CSV or Parquet and read that.",
+    b"ARROW1": "an Arrow file. Write it as Parquet and read that.",
     b"\xff\xfe": "UTF-16 text. Save it as UTF-8.",
     b"\xfe\xff": "UTF-16 text. Save it as UTF-8.",
 }
@@ -67,6 +69,10 @@ class Head:
         if isinstance(self._decoded, UnicodeDecodeError) and self.start[:1] != b"\x80":
             raise DataError(
                 f"text must be UTF-8; byte {self._decoded.start} is not. Save the file as UTF-8.", source=self.name
+            )
+        if "xl/workbook.xml" in self.members:
+            raise DataError(
+                "the file must be plain data; it is a spreadsheet. Save the sheet as CSV.", source=self.name
             )
         torch = any(member.endswith("data.pkl") for member in self.members)
         if torch or (self.start[:1] == b"\x80" and self.start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")):
