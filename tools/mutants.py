@@ -34,7 +34,7 @@ HERE = Path(__file__).resolve().parents[1]
 DOCTESTS = ["--doctest-modules", "--doctest-glob=*.md", "--ignore-glob=docs/*.py"]
 EVERYTHING = [*DOCTESTS, "src", "tests", "docs", "README.md"]
 QUIET = ["-x", "-q", "--no-header", "--tb=line", "-Wignore::pytest.PytestAssertRewriteWarning"]
-QUIET += ["-pno:cacheprovider", "-pno:xdist", "-pno:cov"]
+QUIET += ["-pno:cacheprovider", "-p_hypothesis_pytestplugin"]
 HOUSE = "tests/test_house.py::test_records_are_frozen_and_slotted"
 BITS = {"RShift", "LShift", "BitOr", "BitAnd", "BitXor"}
 IDENTITY = {"Is", "IsNot"}
@@ -254,6 +254,7 @@ class Bench:
     def __init__(self, tree: Path, python: str) -> None:
         """Start it."""
         self.said = tree / "said"
+        self.passes: dict[str, bool] = {}
         self.process = subprocess.Popen(
             [python, str(tree / "tools/mutants.py"), "--serve", str(self.said)],
             cwd=tree,
@@ -271,14 +272,22 @@ class Bench:
         self.process.stdin.flush()
         ended = json.loads(self.process.stdout.readline())
         said = self.said.read_text(errors="replace")
-        failed = [text for text in said.splitlines() if text.startswith(("FAILED", "ERROR"))]
         if ended == 0:
             return "survived", ""
         if ended == "late":
             return "timeout", f"{limit:.0f} s"
+        failed = [text.split(" ", 1)[1] for text in said.splitlines() if text.startswith(("FAILED ", "ERROR "))]
         if ended in (1, 2) and failed:
-            return "killed", failed[0].split(" ")[1]
+            exact = [test for test in tests if failed[0].startswith(test)]
+            near = [test for test in tests if failed[0].startswith(test.split("::")[0])]
+            return "killed", max(exact, key=len) if exact else near[0]
         return "broken", said[-600:]
+
+    def sound(self, test: str) -> bool:
+        """Whether a test passes here without any mutant: one that does not has nothing to say."""
+        if test not in self.passes:
+            self.passes[test] = self.run([test], 300.0)[0] == "survived"
+        return self.passes[test]
 
 
 def serve(said: str) -> None:
@@ -290,6 +299,7 @@ def serve(said: str) -> None:
     import scipy.stats
 
     loaded = [hypothesis, np, scipy.optimize, scipy.stats]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # a second per mutant
     for line in sys.stdin:
         tests, limit = json.loads(line)
         Path("asked-tests").write_text("\n".join(tests))
@@ -330,15 +340,18 @@ def judge(mutant: Mutant, tree: Path, bench: Bench, lines: dict[str, Any], durat
     assert new is not None
     changed = next(i for i, (a, b) in enumerate(zip(text.splitlines(), new.splitlines(), strict=False)) if a != b)
     began, fate, test = time.monotonic(), "survived", ""
-    put(path, new)
-    try:
-        for batch in batches(mutant, text, lines, durations):
-            limit = 30 + 4 * sum(durations.get(t, 1.0) for t in batch)
-            fate, test = bench.run(batch, limit)
-            if fate != "survived":
+    for batch in batches(mutant, text, lines, durations):
+        while True:
+            put(path, new)
+            try:
+                fate, test = bench.run(batch, 30 + 4 * sum(durations.get(t, 1.0) for t in batch))
+            finally:
+                put(path, text)
+            if fate != "killed" or bench.sound(test):
                 break
-    finally:
-        put(path, text)
+            batch = [other for other in batch if other != test]
+        if fate != "survived":
+            break
     before, after = text.splitlines()[changed].strip(), new.splitlines()[changed].strip()
     return Outcome(mutant, fate, test, before, after, time.monotonic() - began)
 
