@@ -86,7 +86,8 @@ class Study:
             raise StudyError("There is no study here yet; create one.")
         fault = broken(lines)
         if fault:
-            raise StudyError(f"The study's log does not verify: {fault}. Ask `surefoot study verify` for all of it.")
+            hint = "Ask `surefoot study verify` for all of it; go on with a copy that verifies, or begin anew."
+            raise StudyError(f"The study's log does not verify: {fault}. {hint}")
         study._fold = folded(seeded(lines))
         return study
 

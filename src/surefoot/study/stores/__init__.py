@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 from surefoot.errors import StudyError
-from surefoot.study.events import Line
+from surefoot.study.events import Event, Line
 
 
 class ConflictError(StudyError):
@@ -32,6 +33,21 @@ class Store(Protocol):
     def read(self, after: int = 0) -> list[Line]:
         """All lines after number `after`, in order."""
         ...
+
+
+def line_of(number: int, text: str, hash_: str, private: str | None) -> Line:
+    """A line as a database kept it.
+
+    Raises:
+        StudyError: It is no event any more.
+    """
+    try:
+        return Line(number, Event.from_dict(json.loads(text)), hash_, private)
+    except (TypeError, json.JSONDecodeError) as error:
+        raise StudyError(
+            f"Line {number} of the log was changed by hand and is no longer JSON: {error}. Go on with a copy that "
+            "verifies, or put an export into a new place with `surefoot study restore`."
+        ) from None
 
 
 def open_store(address: str | Path) -> Store:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from surefoot.errors import StudyError
-from surefoot.study.events import Event, Line
+from surefoot.study.events import Line
 from surefoot.study.plans import canonical
-from surefoot.study.stores import ConflictError, StoreError
+from surefoot.study.stores import ConflictError, StoreError, line_of
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -100,10 +99,7 @@ class PostgresStore:
     def read(self, after: int = 0) -> list[Line]:
         """All lines after number `after`, in order."""
         rows = self._ask(READ, (self.study, after))
-        try:
-            return [Line(number, Event.from_dict(json.loads(text)), hash_, priv) for number, hash_, text, priv in rows]
-        except (TypeError, json.JSONDecodeError) as error:
-            raise StudyError(f"A line of the log was changed by hand and is no longer JSON: {error}.") from None
+        return [line_of(number, text, hash_, private) for number, hash_, text, private in rows]
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -5,7 +5,6 @@ WAL with full synchronisation: a line that was acknowledged survives a killed pr
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import threading
@@ -13,10 +12,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from surefoot.errors import StudyError
-from surefoot.study.events import Event, Line
+from surefoot.study.events import Line
 from surefoot.study.plans import canonical
-from surefoot.study.stores import ConflictError, StoreError
+from surefoot.study.stores import ConflictError, StoreError, line_of
 
 TABLE = """
 create table if not exists log (
@@ -117,13 +115,7 @@ class SQLiteStore:
                 rows = self._connected().execute(query, (after,)).fetchall()
             except sqlite3.Error as error:
                 raise self._failure(error) from None
-        try:
-            return [Line(number, Event.from_dict(json.loads(text)), hash_, priv) for number, hash_, text, priv in rows]
-        except (TypeError, json.JSONDecodeError) as error:
-            raise StudyError(
-                f"{self.path}: a line of the log was changed by hand and is no longer JSON: {error}. Restore a copy "
-                "or an export into a new file with `surefoot study restore`."
-            ) from None
+        return [line_of(number, text, hash_, private) for number, hash_, text, private in rows]
 
     def close(self) -> None:
         """Let go of the file."""
