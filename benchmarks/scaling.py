@@ -136,9 +136,13 @@ def aggregated() -> list[Row]:
 
 
 def warm() -> None:
-    import surefoot.planning.sequential
-    import surefoot.stats.bootstraps  # noqa: F401
+    """A little of everything, so that a worker has imported what it needs."""
+    from surefoot import Scores, plan_sequential
+    from surefoot.sequential import FiniteHorizonMixture
+    from surefoot.stats import paired_bootstrap
 
+    plan_sequential(FiniteHorizonMixture(HORIZON), {0: 0.4, 0.5: 0.2, 1: 0.4}, {0: 0.6, 1: 0.4}, rng=7, runs=2)
+    paired_bootstrap(Scores([0.1, 0.5, 0.9] * 10), Scores([0.2, 0.4, 0.6] * 10), rng=7)
     time.sleep(0.2)
 
 
