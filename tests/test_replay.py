@@ -148,8 +148,20 @@ def test_the_command_reads_plain_pairs(tmp_path, capsys):
     assert "pairs.csv, row 2: a row must hold two scores" in capsys.readouterr().err
     path.write_text("1,0\n2,0\n")
     assert surefoot(["replay", str(path)]) == 64
-    assert surefoot(["replay", str(path), "--first", "new"]) == 64
     assert surefoot(["replay", str(tmp_path / "none.csv")]) == 65
+
+
+def test_the_command_takes_two_files_in_their_order_like_compare(tmp_path, capsys):
+    for name in ("new", "old"):
+        rows = "".join(f"{seed},{int(name == 'new')}\n" for seed in range(20))
+        (tmp_path / f"{name}.csv").write_text(f"seed,success\n{rows}")
+    both = [str(tmp_path / "new.csv"), str(tmp_path / "old.csv")]
+    assert surefoot(["replay", *both]) == 0
+    assert "Pairs to a decision: new against old" in capsys.readouterr().out
+    assert surefoot(["replay", *reversed(both)]) == 0
+    assert "Pairs to a decision: old against new" in capsys.readouterr().out
+    assert surefoot(["replay", *both, "--first", "new"]) == 64
+    assert "must name two of the policies new, old" in capsys.readouterr().err
 
 
 def test_figures_mark_the_threshold_and_the_decision():

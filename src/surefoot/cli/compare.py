@@ -137,9 +137,17 @@ def compare(
         table = files.table(
             [Path(name) for name in named], columns=columns, policies=policies, score=score, low=low, high=high
         )
-        if first is None and second is None:
-            first, second = _in_file_order(table, named)
-        _files(table, (first, second), by, gate, files.measure_of(score), paired, margin, confidence, as_json)
+        _files(
+            table,
+            files.two_policies(table, named, first, second),
+            by,
+            gate,
+            files.measure_of(score),
+            paired,
+            margin,
+            confidence,
+            as_json,
+        )
     else:
         raise ValueError("`compare` must have two tallies, `--pairs` or files; got nothing. Try 17/20 14/20.")
 
@@ -260,7 +268,7 @@ def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
 
 def _files(
     table: Any,
-    named: tuple[str | None, str | None],
+    named: tuple[str, str],
     by: str | None,
     gate: bool,
     measure: Any,
@@ -273,8 +281,8 @@ def _files(
 
     if by not in (None, "task"):
         raise ValueError(_check.refusal("--by", "be task", by))
+    first, second = named
     try:
-        first, second = _policies(table, named)
         if by == "task":
             found = sf.compare_tasks(table, first, second, measure=measure, confidence=confidence, margin=margin)
         else:
@@ -321,26 +329,3 @@ def _sentence(found: Any) -> str:
         found.verdict, ends.low, ends.high,
         margin=found.gain.margin, scale=ends.scale, first=found.first, second=found.second,
     )  # fmt: skip
-
-
-def _in_file_order(table: Any, named: list[str]) -> tuple[str | None, str | None]:
-    """The policies of two files that hold one each, in the order the files were named."""
-    if len(named) != 2 or "source" not in table.columns:
-        return None, None
-    found: list[tuple[str, ...]] = []
-    for path in map(Path, named):
-        sources = [name for name in table.names("source") if name in (path.name, path.as_posix())]
-        found.append(table.where(source=sources[0]).policies if sources else ())
-    if any(len(policies) != 1 for policies in found) or found[0] == found[1]:
-        return None, None
-    return found[0][0], found[1][0]
-
-
-def _policies(table: Any, named: tuple[str | None, str | None]) -> tuple[str, str]:
-    first, second = named
-    known = list(table.policies)
-    if first is None and second is None and len(known) == 2:
-        return known[0], known[1]
-    if first is None or second is None:
-        raise ValueError(f"`--first` and `--second` must name two of the policies {', '.join(known)}.")
-    return first, second

@@ -13,6 +13,8 @@ from surefoot import _check
 from surefoot.cli import words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from surefoot.analysis.rankings import Progress
     from surefoot.rollouts.table import Rollouts
 
@@ -61,6 +63,33 @@ def table(
     for note in rollouts.notes:
         typer.echo(f"note: {words.as_options(note)}", err=True)
     return rollouts
+
+
+def two_policies(
+    rollouts: Rollouts, paths: Sequence[str | Path], first: str | None, second: str | None
+) -> tuple[str, str]:
+    """The policies to compare: those named, those of two files in their order, or the only two there are."""
+    known = rollouts.policies
+    if first is not None and second is not None:
+        return first, second
+    if first is None and second is None:
+        by_file = _in_file_order(rollouts, paths) or known
+        if len(by_file) == 2:
+            return by_file[0], by_file[1]
+    raise ValueError(f"`--first` and `--second` must name two of the policies {', '.join(known)}.")
+
+
+def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str, ...]:
+    """The policies of two files that hold one each, in the order the files were named; none otherwise."""
+    if len(paths) != 2 or "source" not in rollouts.columns:
+        return ()
+    found: list[str] = []
+    for path in map(Path, paths):
+        sources = [name for name in rollouts.names("source") if name in (path.name, path.as_posix())]
+        policies = rollouts.where(source=sources[0]).policies if sources else ()
+        if len(policies) == 1:
+            found += policies
+    return tuple(found) if len(set(found)) == 2 else ()
 
 
 def named_columns(said: list[str] | None) -> dict[str, str]:

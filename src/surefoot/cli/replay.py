@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,6 +48,8 @@ def replay(
 
     Examples:
 
+        surefoot replay new.csv old.csv
+
         surefoot replay results.csv --first new --second old --horizon 200
 
         surefoot replay results.csv --first new --second old --score progress --figure evidence.svg
@@ -57,18 +60,14 @@ def replay(
     declared: dict[str, Any] = {
         "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised
     }  # fmt: skip
-    if first is None and second is None:
+    if first is None and second is None and len(paths) == 1 and _holds_pairs(paths[0]):
         from surefoot.analysis.replays import replay_pairs
 
-        if len(paths) > 1:
-            raise ValueError("`--first` and `--second` must be given for several files; got neither.")
         least, most = 0.0 if low is None else low, 1.0 if high is None else high
         found = replay_pairs(_pairs(paths[0]), low=least, high=most, **declared)
     else:
-        if first is None or second is None:
-            raise ValueError("`--first` and `--second` must both be given; got one of them.")
         table = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
-        found = _table(table, (first, second), measure, score, pooled, declared)
+        found = _table(table, files.two_policies(table, paths, first, second), measure, score, pooled, declared)
     if as_json:
         words.show_json(found.to_dict())
     else:
@@ -98,6 +97,27 @@ def _table(
     return replayed(rollouts, *named, measure=asked, pooled=pooled, **declared)
 
 
+def _holds_pairs(file: Path) -> bool:
+    """Whether a file is nothing but two columns of numbers, perhaps under a heading."""
+    if file.suffix == ".npy" or not file.is_file():
+        return file.suffix == ".npy"
+    with file.open(encoding="utf-8-sig", errors="replace") as lines:
+        first_two = [_cells(line[:1000]) for line in itertools.islice(lines, 2)]
+    return any(len(cells) == 2 and all(map(_is_number, cells)) for cells in first_two)
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.replace(";", ",").replace("\t", ",").split(",")]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
 def _pairs(file: Path) -> list[tuple[float, float]]:
     """Pairs from a file of two columns of numbers."""
     import numpy as np
@@ -113,7 +133,7 @@ def _pairs(file: Path) -> list[tuple[float, float]]:
         return [(float(a), float(b)) for a, b in table]
     pairs = []
     for row, line in enumerate(file.read_text(encoding="utf-8-sig").splitlines(), 1):
-        cells = [cell.strip() for cell in line.replace(";", ",").replace("\t", ",").split(",")]
+        cells = _cells(line)
         if not any(cells):
             continue
         try:
