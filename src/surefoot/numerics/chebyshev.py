@@ -26,6 +26,17 @@ LEAST_ERROR = 1e-280
 """No probability is told from 0 below this."""
 
 
+class Need(NamedTuple):
+    """How precise a bound must be: to within `error`, except where it is below `enough` or surely above `settled`.
+
+    Below `enough` a bound may be loose; where it cannot be brought below `settled` it need not be a bound.
+    """
+
+    error: float
+    enough: float = 0.0
+    settled: float = math.inf
+
+
 class Peak(NamedTuple):
     """A maximum: attained `value`, proved upper end `high`, and where."""
 
@@ -46,7 +57,7 @@ def points(draws: int, error: float) -> Floats:
     return nodes
 
 
-def top(values: Floats, error: float) -> tuple[float, float]:
+def top(values: Floats, error: float, enough: float = 0.0) -> tuple[float, float]:
     """A proved upper end of max f on [0, 1], and the point where f is largest, from values at `points`.
 
     Between neighbours of a grid 16 or more times finer f differs from its cubic Hermite interpolant by at most
@@ -64,10 +75,13 @@ def top(values: Floats, error: float) -> tuple[float, float]:
     f = np.fft.irfft(padded)[: fine + 1]
     step = math.pi / fine
     weights = np.abs(terms)
+    best = float(f.max())
     second = float((weights * powers**2).sum()) * step**2 / 8.0
+    rounding = 64.0 * np.finfo(float).eps * float(weights.sum())
+    if (rough := best + second + error + rounding) < enough:
+        return rough, math.nan
     fourth = float((weights * powers**4).sum()) * step**4 / 384.0
     pairs = np.maximum(f[:-1], f[1:])
-    best = float(pairs.max())
     spots = np.nonzero(pairs + second >= best)[0]
     if len(spots) > 512:  # nearly constant: the plain bound is as good
         spots = spots[np.argsort(pairs[spots])[-512:]]
@@ -78,7 +92,6 @@ def top(values: Floats, error: float) -> tuple[float, float]:
     slopes = -(np.sin(np.outer(rows, powers)) @ (terms * powers)) * step
     highs, places = _hermite(f[spots], f[spots + 1], slopes[: len(spots)], slopes[len(spots) :])
     winner = int(np.argmax(highs))
-    rounding = 64.0 * np.finfo(float).eps * float(weights.sum())
     high = max(float(highs[winner]) + fourth, rest) + error + rounding
     return high, math.sin(0.5 * step * (spots[winner] + places[winner])) ** 2
 
@@ -86,10 +99,50 @@ def top(values: Floats, error: float) -> tuple[float, float]:
 def bound(function: Callable[[Floats, float], Floats], draws: int, error: float) -> Peak:
     """The maximum of f on [0, 1] with a proof, to an absolute error: one pass over the points."""
     nodes = points(draws, error)
-    values = function(nodes, error)
-    high, at = top(values, 2.0 * error)
-    best = int(np.argmax(values))
-    return Peak(float(values[best]), max(high, float(values[best])), at)
+    return _peak(function(nodes, error), error)
+
+
+def between(
+    rising: Callable[[float], Floats],
+    falling: Callable[[float], Floats],
+    left: float,
+    right: float,
+    draws: int,
+    need: Need,
+) -> Peak:
+    """Above the chance of two sets together for all d in [left, right] and all t, from their chances at both ends.
+
+    Either the first set is taken at `right` and the second at `left`; or both are taken at the same end and the bend
+    between is added: the chance f of any set has |f''| <= (sum of changes)^2 / 2 on either side of 0, because f'' sums
+    over pairs of draws, and so f <= max(f(left), f(right)) + (draws (right - left) / 2)^2.
+
+    Args:
+        rising: The chance of the first set at the points, for a given d; it rises in d.
+        falling: The chance of the second set, which falls in d.
+        left: The smallest d.
+        right: The largest d; equal to `left` for one d alone.
+        draws: The chances of the outcomes of all draws together change by at most twice this as d changes by 1.
+        need: How precise the bound must be.
+    """
+    apart = rising(right) + falling(left)
+    largest, bend = float(apart.max()), (0.5 * draws * (right - left)) ** 2
+    parts: tuple[Floats, ...] = (apart,)
+    if left == right or left < 0.0 < right or bend >= largest or largest <= need.enough:
+        bend = 0.0
+    else:
+        ends = rising(left) + falling(left), rising(right) + falling(right)
+        highest = max(float(end.max()) for end in ends) + bend
+        parts, largest, bend = (ends, highest, bend) if highest < largest else (parts, largest, 0.0)
+    if largest > need.settled:
+        return Peak(largest, largest, math.nan)
+    value, high, at = max((_peak(part, need.error, need.enough - bend) for part in parts), key=lambda peak: peak.high)
+    return Peak(value, high + bend, at)
+
+
+def _peak(values: Floats, error: float, enough: float = 0.0) -> Peak:
+    high, at = top(values, 2.0 * error, enough)
+    largest = float(values.max())
+    return Peak(largest, max(high, largest), at)
 
 
 def maximise(function: Callable[[Floats, float], Floats], draws: int, relative: float = 1e-9) -> Peak:

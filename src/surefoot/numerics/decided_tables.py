@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from surefoot.numerics import inversion, paired_rates, score_gain, two_rates
+from surefoot.numerics.chebyshev import Need
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from surefoot.numerics.chebyshev import Peak
 
@@ -26,8 +27,9 @@ class Design(Protocol):
     """All tables of one size; `first[c]` below is the smallest first count for each second count c."""
 
     draws: int
+    largest: int
 
-    def values(self, difference: float, first: Ints, second: Ints) -> Floats:
+    def values(self, difference: ArrayLike, first: Ints, second: Ints) -> Floats:
         """The z of some tables."""
 
     def every(self, difference: float) -> Floats:
@@ -39,8 +41,11 @@ class Design(Protocol):
     def most(self) -> Ints:
         """The largest first count for each second one."""
 
-    def beyond(self, left: float, right: float, level: float, error: float) -> Peak:
-        """A bound on P(|Z_d| >= level) for all d in [left, right]."""
+    def sets(self, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
+        """Staircases around |Z_d| >= level between the cuts."""
+
+    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: Need) -> Peak:
+        """A bound on the chance of two staircases for all d in [left, right]."""
 
     def cornered(self, estimate: float, width: float, error: float) -> float:
         """A bound on P(|Z_d| >= z_d) for all d in [-1, -1 + width]."""
@@ -53,9 +58,9 @@ class TwoCounts:
     """Independent counts out of n1 and n2."""
 
     def __init__(self, n1: int, n2: int) -> None:
-        self.n1, self.n2, self.draws = n1, n2, n1 + n2
+        self.n1, self.n2, self.draws, self.largest = n1, n2, n1 + n2, max(n1, n2)
 
-    def values(self, difference: float, first: Ints, second: Ints) -> Floats:
+    def values(self, difference: ArrayLike, first: Ints, second: Ints) -> Floats:
         """The z of some tables."""
         return score_gain.statistic(first, self.n1, second, self.n2, difference)
 
@@ -73,9 +78,13 @@ class TwoCounts:
         """The largest first count for each second one."""
         return np.full(self.n2 + 1, self.n1)
 
-    def beyond(self, left: float, right: float, level: float, error: float) -> Peak:
+    def sets(self, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
+        """The staircases of `two_rates.sets`."""
+        return two_rates.sets(self.n1, self.n2, cuts, levels, near)
+
+    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: Need) -> Peak:
         """The bound of `two_rates.beyond`."""
-        return two_rates.beyond(self.n1, self.n2, left, right, level, error)
+        return two_rates.beyond(self.n1, self.n2, left, right, both, need)
 
     def cornered(self, estimate: float, width: float, error: float) -> float:
         """The bound of `two_rates.cornered`."""
@@ -90,9 +99,9 @@ class PairCounts:
     """Discordant counts among n pairs."""
 
     def __init__(self, n: int) -> None:
-        self.n, self.draws = n, n
+        self.n, self.draws, self.largest = n, n, n
 
-    def values(self, difference: float, first: Ints, second: Ints) -> Floats:
+    def values(self, difference: ArrayLike, first: Ints, second: Ints) -> Floats:
         """The z of some tables."""
         return paired_rates.statistic(first, second, self.n, difference)
 
@@ -110,9 +119,13 @@ class PairCounts:
         """The largest first count for each second one."""
         return np.arange(self.n, -1, -1)
 
-    def beyond(self, left: float, right: float, level: float, error: float) -> Peak:
+    def sets(self, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
+        """The staircases of `paired_rates.sets`."""
+        return paired_rates.sets(self.n, cuts, levels, near)
+
+    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: Need) -> Peak:
         """The bound of `paired_rates.beyond`."""
-        return paired_rates.beyond(self.n, left, right, level, error)
+        return paired_rates.beyond(self.n, left, right, both, need)
 
     def cornered(self, estimate: float, width: float, error: float) -> float:
         """The bound of `paired_rates.cornered`."""
@@ -153,11 +166,18 @@ def _critical(design: Design, a: float, edge: float) -> float:
     low, high = 0, len(levels)  # levels[high:] are small enough
     while low < high:
         middle = (low + high) // 2
-        if design.beyond(edge, edge, float(levels[middle]), 1e-11).high * (1.0 + inversion.ROUNDING) <= a:
+        if _bound(design, edge, edge, float(levels[middle]), 1e-11) <= a:
             high = middle
         else:
             low = middle + 1
     return float(levels[low]) if low < len(levels) else np.inf
+
+
+def _bound(design: Design, left: float, right: float, level: float, error: float) -> float:
+    """Above P(|Z_d| >= level) for all d in [left, right]."""
+    cuts = np.array([left, right]) if left < right else np.array([left])
+    both = design.sets(cuts, np.array([level]))
+    return design.beyond(left, right, both, Need(error)).high * (1.0 + inversion.ROUNDING)
 
 
 class _Border:
@@ -165,20 +185,27 @@ class _Border:
 
     def __init__(self, design: Design, first: Ints, second: Ints) -> None:
         self.design, self.first, self.second = design, first, second
-        self.draws = design.draws
+        self.draws, self.most = design.draws, design.largest
+        self.near: tuple[Ints, Ints] | None = None
         self.estimate = 1.0
 
     def mirrored(self) -> inversion.Family:
         """Never needed: only the left side of a border is looked at."""
         raise NotImplementedError
 
-    def statistic(self, difference: float) -> float:
+    def statistic(self, differences: Floats) -> Floats:
         """The smallest z of the border; infinite when nothing is left of it."""
-        return float(self.design.values(difference, self.first, self.second).min(initial=np.inf))
+        z = self.design.values(differences[:, None], self.first, self.second)
+        return np.asarray(z.min(axis=1, initial=np.inf))
 
-    def peak(self, left: float, right: float, error: float) -> Peak:
-        """Above the p-values of all tables of the border, on all of [left, right]."""
-        return self.design.beyond(left, right, self.statistic(right), error)
+    def peak(self, cuts: Floats, levels: Floats, need: Need) -> Peak:
+        """Above the p-values of all tables of the border, between the cuts."""
+        self.near = self.design.sets(cuts, levels, self.near)
+        return self.design.beyond(float(cuts[0]), float(cuts[-1]), self.near, need)
+
+    def jumps(self, _left: float, _right: float, /) -> Floats:
+        """Not looked for."""
+        return np.empty(0)
 
     def corner(self, width: float, error: float) -> float:
         """Above the p-values of all tables of the border, on all of [-1, -1 + width]."""
@@ -193,7 +220,7 @@ class _Border:
         low, high = 0, len(levels)
         while low < high:
             middle = (low + high) // 2
-            found = self.design.beyond(left, right, float(levels[middle]), a * 1e-7).high * (1.0 + inversion.ROUNDING)
+            found = _bound(self.design, left, right, float(levels[middle]), a * 1e-7)
             low, high = (low, middle) if found <= a else (middle + 1, high)
         kept = z >= levels[low] if low < len(levels) else np.zeros(len(z), bool)
         gone = [int(c) for c in self.second[~kept]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import chebyshev, logs
+from surefoot.numerics import chebyshev, logs, staircases
 from surefoot.numerics.score_gain import TIE
 
 if TYPE_CHECKING:
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-def statistic(b: ArrayLike, c: ArrayLike, n: int, difference: float) -> Floats:
+def statistic(b: ArrayLike, c: ArrayLike, n: int, difference: ArrayLike) -> Floats:
     """Tango's score statistic of each table; 0 where numerator and variance vanish."""
     b, c = np.asarray(b, float), np.asarray(c, float)
-    d = difference
+    d = np.asarray(difference, float)
     middle = (2.0 * n - b + c) * d - b - c
     last = -c * d * (1.0 - d)
     root = np.sqrt(np.maximum(middle**2 - 8.0 * n * last, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = np.where(middle > 0.0, -2.0 * last / (root + middle), (root - middle) / (4.0 * n))
-    rate = np.maximum(rate, max(0.0, -d))
+    rate = np.maximum(rate, np.maximum(0.0, -d))
     variance = np.maximum(2.0 * rate + d * (1.0 - d), 0.0) / n
     gap = (b - c) / n - d
     gap = np.where(np.abs(gap) < 1e-15, 0.0, gap)
@@ -52,6 +52,20 @@ def staircase(n: int, difference: float, level: float) -> Ints:
         inside = statistic(middle, c, n, difference) >= bar
         high = np.where(open_ & inside, middle, high)
         low = np.where(open_ & ~inside, middle + 1, low)
+
+
+def union(n: int, differences: Floats, levels: Floats, near: Ints | None = None) -> Ints:
+    """For each c the smallest b with z >= level at any of some differences, each with its own level."""
+    column, bars = differences[:, None], (levels * (1.0 - TIE))[:, None]
+
+    def inside(b: Ints, c: Ints) -> NDArray[np.bool_]:
+        return np.asarray((statistic(b, c, n, column) >= bars).any(axis=0))
+
+    found = None if near is None else staircases.moved(near, n - np.arange(n + 1), inside)
+    if found is None:
+        found = staircase(n, float(differences[-1]), float(levels[-1]))
+        found = found if len(levels) == 1 else staircases.lowered(found, inside)
+    return found
 
 
 def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints) -> Floats:
@@ -106,21 +120,34 @@ class PairedRates:
         self.b, self.c, self.n = b, c, n
         self.estimate = (b - c) / n
         self.draws = n
+        self.most = n
+        self.near: tuple[Ints, Ints] | None = None
 
     def mirrored(self) -> PairedRates:
         """The same pairs with the two swapped."""
         return PairedRates(self.c, self.b, self.n)
 
-    def statistic(self, difference: float) -> float:
+    def statistic(self, differences: Floats) -> Floats:
         """The observed score statistic."""
-        return float(statistic(self.b, self.c, self.n, difference))
+        return statistic(self.b, self.c, self.n, differences)
 
-    def peak(self, left: float, right: float, error: float) -> chebyshev.Peak:
-        """A proved upper end of sup P_d(|Z_d| >= z_d) over d in [left, right] and over all nuisances; z_d > 0.
+    def peak(self, cuts: Floats, levels: Floats, need: chebyshev.Need) -> chebyshev.Peak:
+        """A proved upper end of sup P_d(|Z_d| >= z_d) over d between the cuts and over all nuisances."""
+        self.near = sets(self.n, cuts, levels, self.near)
+        return beyond(self.n, float(cuts[0]), float(cuts[-1]), self.near, need)
 
-        Exact when left = right; otherwise by the same two inclusions as for two independent counts.
-        """
-        return beyond(self.n, left, right, self.statistic(right), error)
+    def jumps(self, left: float, right: float) -> Floats:
+        """About where tables come into or leave the tail between left and right, as far as the two ends show it."""
+        z = self.statistic(np.array([left, right]))
+        found = []
+        for sign in (1.0, -1.0):
+
+            def inside(b: Ints, c: Ints, d: Floats, sign: float = sign) -> NDArray[np.bool_]:
+                return np.asarray(statistic(b, c, self.n, sign * d) >= self.statistic(d))
+
+            one, other = (staircase(self.n, sign * d, float(v)) for d, v in zip((left, right), z, strict=True))
+            found.append(staircases.changes(one, other, left, right, inside))
+        return np.concatenate(found)
 
     def corner(self, width: float, error: float) -> float:
         """Above p(d) for all d in [-1, -1 + width]."""
@@ -146,18 +173,25 @@ def cornered(n: int, estimate: float, width: float, error: float) -> float:
     return chebyshev.bound(chance, n, error).high
 
 
-def beyond(n: int, left: float, right: float, level: float, error: float) -> chebyshev.Peak:
-    """The largest P_right(Z_left >= level) + P_left(Z_right <= -level) over the nuisance, proved."""
-    up = staircase(n, left, level)
-    down = staircase(n, -right, level)
+def sets(n: int, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
+    """Staircases around {Z_d >= level} and {Z_d <= -level}, as for two independent counts."""
+    up, down = near or (None, None)
+    return union(n, cuts[: len(levels)], levels, up), union(n, -cuts[-len(levels) :], levels, down)
 
-    def chance(t: Floats, _: float) -> Floats:
-        pb, pc, rest = chances(right, t)
-        upper = above(n, pb, pc, rest, up)
-        pb, pc, rest = chances(left, t)
-        return upper + above(n, pc, pb, rest, down)
 
-    return chebyshev.bound(chance, n, error)
+def beyond(n: int, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need) -> chebyshev.Peak:
+    """Above the chance of two staircase sets together, for all d in [left, right] and all nuisances, proved."""
+    t = chebyshev.points(n, need.error)
+    up, down = both
+
+    def rising(difference: float) -> Floats:
+        return above(n, *chances(difference, t), up)
+
+    def falling(difference: float) -> Floats:
+        pb, pc, rest = chances(difference, t)
+        return above(n, pc, pb, rest, down)
+
+    return chebyshev.between(rising, falling, left, right, n, need)
 
 
 def chances(difference: float, t: Floats) -> tuple[Floats, Floats, Floats]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from surefoot.numerics import normal, paired_rates, two_rates
 
 
@@ -20,7 +22,7 @@ def ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
         family, shrink = paired_rates.PairedRates(*table), 1.0
     wanted = normal.upper_quantile(error / 2.0) / shrink
     low, high = _end(family, wanted), -_end(family.mirrored(), wanted)
-    here = family.statistic(0.0)
+    here = float(family.statistic(np.array([0.0]))[0])
     if here > wanted:
         low = max(low, 5e-324)
     elif here < -wanted:
@@ -39,7 +41,7 @@ def _end(family: two_rates.TwoRates | paired_rates.PairedRates, wanted: float) -
         middle = (left + right) / 2.0
         if not left < middle < right or right - left < 1e-15:
             break
-        if family.statistic(middle) > wanted:
+        if family.statistic(np.array([middle]))[0] > wanted:
             left = middle
         else:
             right = middle

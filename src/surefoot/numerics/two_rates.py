@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from surefoot.numerics import chebyshev, logs, score_gain
+from surefoot.numerics import chebyshev, logs, score_gain, staircases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
+    Inside = NDArray[np.bool_]
+    Masses = tuple[Ints, Floats]
     Rates = tuple[Floats, Floats, Floats, Floats]
 
 
@@ -36,42 +38,80 @@ def above(n1: int, n2: int, p: Rates, first: Ints, error: float) -> Floats:
 
     Only counts within a Hoeffding distance of their means are summed; the rest has at most `error` in all.
     """
-    start1, mass1 = _mass(n1, p[0], p[1], error / 2.0)
-    start2, mass2 = _mass(n2, p[2], p[3], error / 2.0)
+    return _above(_mass(n1, p[0], p[1], error / 2.0), _mass(n2, p[2], p[3], error / 2.0), first)
+
+
+def _above(one: Masses, other: Masses, first: Ints) -> Floats:
+    start1, mass1 = one
+    start2, mass2 = other
     width1, width2 = mass1.shape[1], mass2.shape[1]
     tails = np.zeros((len(mass1), width1 + 1))
     np.cumsum(mass1[:, ::-1], axis=1, out=tails[:, 1:])
     # tails[:, j] holds the last j counts of the window; those from `first` on number window end - first.
+    if width2 == len(first) and not start1.any():  # one window for all, and no need to move it
+        return np.asarray(np.einsum("ij,ij->i", mass2, tails.take(np.maximum(width1 - first, 0), axis=1)))
     past = sliding_window_view(width1 - first, width2)[start2] + start1[:, None]
     np.clip(past, 0, width1, out=past)
     past += (np.arange(len(mass1)) * (width1 + 1))[:, None]
     return np.asarray(np.einsum("ij,ij->i", mass2, tails.take(past)))
 
 
-def _mass(n: int, p: Floats, q: Floats, error: float) -> tuple[Ints, Floats]:
+def _mass(n: int, p: Floats, q: Floats, error: float) -> Masses:
     """First counts of the windows and the chances in them."""
     half = math.ceil(math.sqrt(n * math.log(2.0 / error) / 2.0)) + 1
     width = min(n + 1, 2 * half + 1)
-    start = np.clip(np.rint(n * p).astype(np.int64) - half, 0, n + 1 - width)
     log_p, log_q = logs.log_chances(p, q)
     odds = log_p - log_q
+    if width == n + 1:
+        start = np.zeros(len(p), np.int64)
+        exponent = np.multiply.outer(odds, np.arange(width))
+        exponent += logs.log_choose(n)
+        exponent += (n * log_q)[:, None]
+        return start, np.exp(exponent, out=exponent)
+    start = np.clip(np.rint(n * p).astype(np.int64) - half, 0, n + 1 - width)
     exponent = sliding_window_view(logs.log_choose(n), width)[start]
     exponent += np.multiply.outer(odds, np.arange(width))
     exponent += (n * log_q + start * odds)[:, None]
     return start, np.exp(exponent, out=exponent)
 
 
-def beyond(n1: int, n2: int, left: float, right: float, level: float, error: float) -> chebyshev.Peak:
-    """The largest P_right(Z_left >= level) + P_left(Z_right <= -level) over the nuisance, proved."""
-    up = score_gain.staircase(n1, n2, left, level)
-    down = score_gain.staircase(n2, n1, -right, level)
+def sets(n1: int, n2: int, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
+    """Staircases around {Z_d >= level} and {Z_d <= -level} for all d from the first cut to the last.
 
-    def chance(t: Floats, slack: float) -> Floats:
-        upper = above(n1, n2, rates(right, t), up, slack / 64.0)
-        p1, q1, p2, q2 = rates(left, t)
-        return upper + above(n2, n1, (p2, q2, p1, q1), down, slack / 64.0)
+    The level may fall in d: levels[i] belongs to the right end of the i-th piece. Since Z_d falls in d for every table,
+    the sets of one piece lie inside {Z_left >= level} and {Z_right <= -level}; those of all pieces are joined. With
+    one cut they are exact.
+    """
+    up, down = near or (None, None)
+    return (
+        score_gain.union(n1, n2, cuts[: len(levels)], levels, up),
+        score_gain.union(n2, n1, -cuts[-len(levels) :], levels, down),
+    )
 
-    return chebyshev.bound(chance, n1 + n2, error)
+
+def beyond(
+    n1: int, n2: int, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need
+) -> chebyshev.Peak:
+    """Above the chance of two staircase sets together, for all d in [left, right] and all nuisances, proved."""
+    t = chebyshev.points(n1 + n2, need.error)
+    up, down = both
+    kept: dict[float, tuple[Masses, Masses]] = {}
+
+    def masses(difference: float) -> tuple[Masses, Masses]:
+        if difference not in kept:
+            p1, q1, p2, q2 = rates(difference, t)
+            kept[difference] = _mass(n1, p1, q1, need.error / 128.0), _mass(n2, p2, q2, need.error / 128.0)
+        return kept[difference]
+
+    def rising(difference: float) -> Floats:
+        one, other = masses(difference)
+        return _above(one, other, up)
+
+    def falling(difference: float) -> Floats:
+        one, other = masses(difference)
+        return _above(other, one, down)
+
+    return chebyshev.between(rising, falling, left, right, max(n1, n2), need)
 
 
 def cornered(n1: int, n2: int, estimate: float, width: float, error: float) -> float:
@@ -105,27 +145,36 @@ class TwoRates:
         self.x1, self.n1, self.x2, self.n2 = x1, n1, x2, n2
         self.estimate = (x1 * n2 - x2 * n1) / (n1 * n2)
         self.draws = n1 + n2
-        self._last = (math.nan, 0.0)
+        self.most = max(n1, n2)
+        self.near: tuple[Ints, Ints] | None = None
 
     def mirrored(self) -> TwoRates:
         """The same counts with the two swapped."""
         return TwoRates(self.x2, self.n2, self.x1, self.n1)
 
-    def statistic(self, difference: float) -> float:
+    def statistic(self, differences: Floats) -> Floats:
         """The observed score statistic."""
-        if difference != self._last[0]:  # asked for twice in a row, to look and to bound
-            z = float(score_gain.statistic(self.x1, self.n1, self.x2, self.n2, difference))
-            self._last = (difference, z)
-        return self._last[1]
+        return score_gain.statistic(self.x1, self.n1, self.x2, self.n2, differences)
 
-    def peak(self, left: float, right: float, error: float) -> chebyshev.Peak:
-        """A proved upper end of sup P_d(|Z_d| >= z_d) over d in [left, right] and over all nuisances; z_d > 0 there.
+    def peak(self, cuts: Floats, levels: Floats, need: chebyshev.Need) -> chebyshev.Peak:
+        """A proved upper end of sup P_d(|Z_d| >= z_d) over d between the cuts and over all nuisances."""
+        self.near = sets(self.n1, self.n2, cuts, levels, self.near)
+        return beyond(self.n1, self.n2, float(cuts[0]), float(cuts[-1]), self.near, need)
 
-        Exact when left = right. Otherwise, since Z_d falls in d for every table, every such set lies inside
-        {Z_left >= z_right} or {Z_right <= -z_right}; at fixed nuisance the first is likeliest at `right` and the
-        second at `left`.
-        """
-        return beyond(self.n1, self.n2, left, right, self.statistic(right), error)
+    def jumps(self, left: float, right: float) -> Floats:
+        """About where tables come into or leave the tail between left and right, as far as the two ends show it."""
+        z = self.statistic(np.array([left, right]))
+        found = []
+        for n1, n2, sign in ((self.n1, self.n2, 1.0), (self.n2, self.n1, -1.0)):
+
+            def inside(x1: Ints, x2: Ints, d: Floats, n1: int = n1, n2: int = n2, sign: float = sign) -> Inside:
+                return np.asarray(score_gain.statistic(x1, n1, x2, n2, sign * d) >= self.statistic(d))
+
+            one, other = (
+                score_gain.staircase(n1, n2, sign * d, float(v)) for d, v in zip((left, right), z, strict=True)
+            )
+            found.append(staircases.changes(one, other, left, right, inside))
+        return np.concatenate(found)
 
     def corner(self, width: float, error: float) -> float:
         """Above p(d) for all d in [-1, -1 + width]."""
