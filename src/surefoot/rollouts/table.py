@@ -336,7 +336,10 @@ class Rollouts:
             return
         if column not in COLUMNS:
             raise ValueError(f"`{column}` must be a column of a rollout: {', '.join(COLUMNS)}.")
-        other = {"success": " There are scores: ask for those.", "score": " There is success: rates, comparisons and reports go by that."}
+        other = {
+            "success": " There are scores: ask for those.",
+            "score": " There is success: rates, comparisons and reports go by that.",
+        }
         hint = other.get(column, "") if {"success", "score"} & set(self.columns) else ""
         raise DataError(
             f"there must be a `{column}` column; got {', '.join(self.columns)}.{hint}", source=self.source or None
