@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from surefoot.console.tokens import Tokens
+from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
 from tests.consoles import Program, study, threaded
@@ -302,6 +303,31 @@ def test_the_page_is_loaded_and_goes_on_while_the_server_is_away(chromium, tmp_p
             *((1, True), (2, False), (3, True), (4, True)),
         ]
         ann.close()
+
+
+def test_a_full_disk_is_said_to_operator_and_server_and_nothing_is_lost(chromium, program, monkeypatch, caplog):
+    ann = Person(chromium, program, **PHONE)
+    ann.settled()
+    with monkeypatch.context() as full:
+
+        def refuse(*_):
+            raise StoreError("study.db: database or disk is full. Free some space, then try again.")
+
+        full.setattr(SQLiteStore, "append", refuse)
+        ann.by_tap(".good")
+        ann.pill("Offline · 1 waiting")
+        said = (
+            "study.db: database or disk is full. Free some space, then try again. What you enter waits in this browser."
+        )
+        ann.page.wait_for_selector("#alert:visible")
+        assert ann.page.inner_text("#alert") == said
+        assert [record.getMessage() for record in caplog.records if "disk is full" in record.getMessage()] == [
+            "surefoot: study.db: database or disk is full. Free some space, then try again."
+        ]
+    ann.settled()
+    assert not ann.page.is_visible("#alert")
+    assert [(body["turn"], body["result"]) for body in recorded(program)] == [(1, True)]
+    ann.close()
 
 
 @pytest.mark.parametrize("program", [{"policies": ("polka", "quince")}], indirect=True)

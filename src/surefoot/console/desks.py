@@ -7,6 +7,7 @@ back.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,8 @@ T = TypeVar("T")
 LEASE = timedelta(hours=1)
 FRESH = 1.0
 """Seconds after which a reader looks whether another server wrote to the log."""
+WARN_AGAIN = 60.0
+LOG = logging.getLogger(__name__)
 
 
 class Desk:
@@ -43,6 +46,7 @@ class Desk:
         self._live: tuple[int, Live] | None = None
         self._report: tuple[int, str] | None = None
         self._writing = asyncio.Lock()
+        self._warned = ("", 0.0)
         self.closing = False  # listeners look at it, so that a server can stop while pages listen
         self.id = str(study.fold.history[0].body["seed_hash"])[:16]
 
@@ -67,9 +71,17 @@ class Desk:
                 self._lost = False
             return question(*more)
         except StoreError as error:
+            self._warn(str(error))
             raise Refusal(503, str(error), "Your entry is safe on your side; it may be sent again.", wait=2) from None
         except StudyError as error:
             raise Refusal(409, str(error)) from None
+
+    def _warn(self, fault: str) -> None:
+        """Tell whoever runs the server that the store fails, once for each fault in a minute."""
+        now = time.monotonic()
+        if fault != self._warned[0] or now - self._warned[1] > WARN_AGAIN:
+            self._warned = (fault, now)
+            LOG.warning("surefoot: %s", fault)
 
     def close(self) -> None:
         """Let go of the thread."""

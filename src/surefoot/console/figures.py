@@ -169,7 +169,9 @@ def _lead_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
     top = max(2, *map(abs, edges)) + 1
     place = _Axes(rows[-1]["pairs"], -top, top)
     step = max(1, round(top / 3))
-    marks = tuple((place.y(lead), f"{lead:+d}" if lead else "0") for lead in range(-(top // step) * step, top + 1, step))
+    marks = tuple(
+        (place.y(lead), f"{lead:+d}" if lead else "0") for lead in range(-(top // step) * step, top + 1, step)
+    )
     upper = [(row["pairs"], row["better_beyond"]) for row in rows]
     lower = [(row["pairs"], row["worse_beyond"]) for row in reversed(rows)]
     first, lead = fold.plan.policies[0], rows[-1]["lead"]

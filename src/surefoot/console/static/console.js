@@ -24,7 +24,7 @@
     } catch {
       throw new Away("The server cannot be reached.");
     }
-    if ([421, 429, 502, 503, 504].includes(answer.status)) throw new Away(content.error);
+    if ([421, 429, 502, 503, 504].includes(answer.status)) throw Object.assign(new Away(content.error), { told: true });
     if (answer.status === 401) throw new SignedOut();
     return { ok: answer.ok, said: [content.error, content.hint].filter(Boolean).join(" "), content };
   }
@@ -124,7 +124,7 @@
 
   // --- the operator's page ---------------------------------------------------------------------------------------
 
-  let status = null, away = false, signedOut = false, busy = false, again = false, tries = 0, timer = null, why = "", idle = false;
+  let status = null, away = false, signedOut = false, busy = false, again = false, tries = 0, timer = null, why = "", fault = "", idle = false;
 
   const ops = () => store.names("op:").map((name) => ({ name, ...store.read(name, {}) })).filter((op) => op.kind);
   const turns = () => store.read("turns", []);
@@ -156,6 +156,7 @@
       for (let op = ops()[0]; op; op = ops()[0]) await send(op);
       await refill();
       away = signedOut = false;
+      fault = "";
       tries = 0;
       if (idle) timer = setTimeout(pump, 4000); // others hold every turn: look again
     } catch (error) {
@@ -163,6 +164,7 @@
       else if (!(error instanceof Away)) throw error;
       away = true;
       why = error.message;
+      fault = error.told ? `${why} What you enter waits in this browser.` : ""; // the server is there and cannot keep it: somebody must look
       timer = setTimeout(pump, Math.min(15000, 1000 * 2 ** tries++));
     } finally {
       busy = false;
@@ -318,8 +320,9 @@
     const kinds = { record: "result", undo: "undo", void: "void", check: "checklist" };
     $("queue").replaceChildren(...waiting.map((op) => made("li", `${op.turn ? `Turn ${op.turn} · ${op.code} · ` : ""}${kinds[op.kind]}`)));
     $("refusals").replaceChildren(...refused.map((name) => refusal(name, store.read(name, {}), kinds)));
-    $("alert").hidden = !refused.length;
-    $("alert").textContent = refused.length ? store.read(refused.at(-1), {}).said ?? "" : "";
+    const alarm = refused.length ? store.read(refused.at(-1), {}).said ?? "" : fault;
+    $("alert").hidden = !alarm;
+    if ($("alert").textContent !== alarm) $("alert").textContent = alarm;
     tick();
   }
 
