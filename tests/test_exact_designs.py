@@ -506,6 +506,15 @@ def test_a_search_that_cannot_keep_the_error_returns_nothing(monkeypatch):
         designs.compute(designs.Declared("binary", 9, 0.1, True))
 
 
+@pytest.mark.parametrize("kind", [ExactBinary, ExactPairedBinary])
+def test_shipped_designs_are_neither_computed_nor_kept_again(kind, cache, monkeypatch):
+    designs.design.cache_clear()
+    monkeypatch.setattr(designs, "compute", None)
+    for horizon in (20, 150, 500):
+        assert kind(horizon, claim="either").design.declared.horizon == horizon
+    assert list(cache.iterdir()) == []
+
+
 @pytest.mark.parametrize("family", ["binary", "paired"])
 def test_long_horizons_use_the_formula_and_are_proved_all_the_same(family, monkeypatch):
     monkeypatch.setattr(designs, "SEARCHED", 30)

@@ -305,6 +305,8 @@ def test_a_useless_or_silent_judge_is_not_trusted():
     assert silent.interval.estimate == pytest.approx(y.mean)
     contrary = prediction_powered_mean(y, Scores(1 - np.array(y.values)), Scores([0.2] * 50 + [0.9] * 50))
     assert contrary.trust == 0.0
+    shy = 0.4 + 0.2 * np.array(y.values)  # right, but with a fifth of the spread: trusted whole and no more
+    assert prediction_powered_mean(y, Scores(shy), Scores([0.4] * 20 + [0.6] * 80)).trust == 1.0
     sure = prediction_powered_mean(Scores([1.0] * 20), Scores([1.0] * 20), Scores([1.0] * 100)).interval
     assert (sure.estimate, sure.high) == (1.0, 1.0)
     assert sure.low < 0.9

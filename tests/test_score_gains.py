@@ -169,6 +169,13 @@ def test_monte_carlo_permutation_is_near_the_exact_one():
     assert doubled.seed == 1
 
 
+def test_differences_that_only_rounding_keeps_apart_are_the_same():
+    first, second = Scores([0.3, 0.6, 0.9, 0.7, 0.4]), Scores([0.2, 0.5, 0.8, 0.6, 0.3])
+    assert len({a - b for a, b in zip(first.values, second.values, strict=True)}) > 1
+    with pytest.raises(ValueError, match="the scores must vary"):
+        paired_bca(first, second, rng=1)
+
+
 def test_permutation_p_value_is_never_zero_and_its_edges():
     nine = paired_permutation(Scores([1.0] * 30), Scores([0.0] * 30), rng=3, resamples=999)
     assert nine.p_value == pytest.approx(1 / 1000)

@@ -385,5 +385,14 @@ def test_a_trail_grows_without_changing_and_branches_apart():
     assert (left[0], left[-1], left[:1], left[::-1]) == (1.0, 2.0, (1.0,), (2.0, 1.0))
     assert Trail.of(left) is left
     assert left.array().tolist() == [1.0, 2.0]
-    with pytest.raises(IndexError):
-        one[1]
+    assert left[-2] == 1.0
+    for beyond in (1, -2):
+        with pytest.raises(IndexError):
+            one[beyond]
+
+
+@pytest.mark.parametrize("claim", ["first better", "either"])
+def test_the_interval_says_how_sure_it_is(claim):
+    state = run(FiniteHorizonMixture(30, claim=claim), [(0.5, 0.5)] * 25)[-1]
+    assert state.interval.confidence == pytest.approx(0.95, abs=1e-12)
+    assert (state.interval.high == 1.0) == (claim == "first better")

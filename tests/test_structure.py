@@ -262,6 +262,13 @@ def test_simpson_is_warned_of():
     assert stratified_gain({"one": (Tally(9, 10), Tally(2, 10))}).notes == ()
 
 
+def test_strata_without_a_gap_are_no_paradox():
+    equal = {"easy": (Tally(9, 10), Tally(27, 30)), "hard": (Tally(6, 20), Tally(3, 10))}
+    found = stratified_gain(equal)
+    assert found.estimate == pytest.approx(0.0, abs=1e-12)
+    assert not any("Simpson" in note for note in found.notes)
+
+
 def test_nothing_in_the_strata():
     none = stratified_gain({"a": (Tally(0, 10), Tally(0, 8)), "b": (Tally(0, 3), Tally(0, 5))})
     assert (none.estimate, none.p_value, none.verdict) == (0.0, 1.0, Verdict.UNDECIDED)

@@ -167,6 +167,8 @@ def test_a_method_of_ones_own() -> None:
 def test_the_tolerance_is_met_and_matters() -> None:
     coarse, fine = (stats.max_expected_shortage(50, tolerance=t) for t in (1e-2, 1e-9))
     assert fine.high - fine.low <= 1e-9
+    for usual in (stats.max_expected_shortage(50), stats.max_expected_excess(50), stats.max_expected_width(50)):
+        assert usual.high - usual.low <= 1e-6
     assert coarse.high > fine.high
     assert coarse.low <= fine.low + 1e-9
 
