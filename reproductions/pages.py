@@ -154,7 +154,7 @@ def write_index(names: Sequence[str], *, folder: Path = FOLDER) -> Path:
         counts.append([f"[{title}]({name}.md)", *(outcomes.count(str(kind)) or "" for kind in Outcome)])
         lists += [f"## {title}", "", *HEAD, *found, ""]
     totals = ["**all**", *(sum(int(row[i + 1] or 0) for row in counts) for i in range(len(Outcome)))]
-    lines = [*_INDEX, *table(["document", *Outcome], [*counts, totals]), "", "```{toctree}", ":maxdepth: 1", ""]
+    lines = [*_INDEX, *table(["document", *Outcome], [*counts, totals]), "", "```{toctree}", ":hidden:", ""]
     lines += [*names, "```", "", *lists]
     target = folder / "index.md"
     target.write_text("\n".join(lines), encoding="utf-8")
@@ -168,7 +168,9 @@ _INDEX = [
     "table",
     "and figure that they print is listed here, with what surefoot computes in its place. `make reproduce` writes "
     "these",
-    "pages; every number comes from a command, with its seed and date on the page.",
+    "pages; every number comes from a command, with its seed and date on the page. The [errata](../errata.md) show "
+    "the most",
+    "important mistakes with code that runs.",
     "",
     "* **agrees**: our number, rounded as printed, is the printed one; or the claim was computed and holds.",
     "* **agrees within chance**: both are simulated, and they differ by less than three standard errors.",

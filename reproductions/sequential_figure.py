@@ -40,7 +40,7 @@ def draw(
         grid[0][0].plot([], [], "o", markerfacecolor="white", color=style.INK, label="printed")
         grid[0][0].plot([], [], "o", color=BLUE, label="ours, published rule")
         grid[0][0].plot([], [], "D", color=ORANGE, label="ours, own rule")
-        grid[0][0].legend(loc="upper right", frameon=False, fontsize=9)
+        grid[0][0].legend(loc="upper right", edgecolor="white", framealpha=1.0, fontsize=9)
         style.save(figure, FIGURES / "sequential-table.svg")
 
 

@@ -24,6 +24,6 @@ def draw(sizes: Sequence[int], printed: Sequence[float], found: Sequence[tuple[f
         axes.set_yticks([3, 5, 10, 20, 30], ["3", "5", "10", "20", "30"])
         axes.minorticks_off()
         axes.grid(color=style.FAINT, alpha=0.25, linewidth=0.6)
-        axes.legend(loc="upper right", frameon=False, labelcolor="linecolor")
+        axes.legend(loc="upper right", edgecolor="white", framealpha=1.0, labelcolor="linecolor")
         axes.set_title("What two systems can be told apart by, at 95% confidence", loc="left", fontsize=11)
         style.save(figure, FIGURES / "detectable.svg")

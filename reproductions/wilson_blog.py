@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from reproductions.pages import Check, Page, claim, number
+from reproductions.pages import Check, Page, cannot, claim, number
 from surefoot import Tally, stats
 
 SOURCE = (
@@ -90,6 +90,8 @@ def exact() -> list[Check]:
             abs(mean[0] - 0.95) < abs(mean[1] - 0.95),
             note=f"but at its worst rate Wilson's is {worst[0]:.3f}; Clopper-Pearson's is never below {worst[1]:.3f}",
         ),
+        number("code: z for 95%", 1.96, 1.959963984540054, to=0.01),
+        cannot("introduction: “a -10% or 104% success rate”, “85%” against “90%”", "examples", "figures of speech"),
     ]
 
 
