@@ -10,7 +10,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check slow bench docs designs sequential-table package changelog format lock clean
+.PHONY: help demo test check slow bench reproduce docs designs sequential-table package changelog format lock clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
@@ -33,6 +33,9 @@ slow: $(READY)  ## The long statistical proofs.
 
 bench: $(BENCH)/.ready  ## Every claim of speed and efficiency beside the peers; writes benchmarks/RESULTS.md.
 	$(BENCH)/bin/python -m benchmarks
+
+reproduce: $(READY)  ## Every number that the seed documents print, recomputed; writes docs/reproductions (two minutes).
+	$(BIN)/python -m reproductions
 
 docs: $(READY)  ## The site, in docs/_build/html; fails when the docs lag behind the code.
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
