@@ -10,7 +10,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check slow bench reproduce docs designs sequential-table package changelog format lock clean
+.PHONY: help demo test check slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
@@ -30,6 +30,16 @@ check: $(READY)  ## Style, types, layers, docs.
 
 slow: $(READY)  ## The long statistical proofs.
 	$(BIN)/python -m pytest -n $(JOBS) -m slow tests
+
+coverage: $(READY)  ## Branches taken by the quick tests, room by room; fails below 95% in a room of the statistics.
+	$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report= --doctest-modules src tests
+	$(BIN)/python tools/covered.py
+
+mutants: $(READY)  ## Would the tests notice a mistake? 200 of them, one by one, in a copy of the tree (an hour or so).
+	$(BIN)/python -m pip install -q uv
+	$(BIN)/uv venv -q --allow-existing .mutants-venv
+	$(BIN)/uv pip install -q --python .mutants-venv/bin/python --group mutation
+	.mutants-venv/bin/python tools/mutants.py
 
 bench: $(BENCH)/.ready  ## Every claim of speed and efficiency beside the peers; writes benchmarks/RESULTS.md.
 	$(BENCH)/bin/python -m benchmarks
@@ -65,7 +75,7 @@ lock: $(READY)  ## Pin the newest versions that pyproject.toml allows.
 		--upgrade -q -o requirements/lock.txt
 
 clean:  ## Remove environments, caches and built pages.
-	rm -rf $(VENV) $(BENCH) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf $(VENV) $(BENCH) .mutants .mutants-venv docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 
 # An environment is made with uv when it is there, with venv and pip otherwise.
 define install
