@@ -35,7 +35,10 @@ DOCTESTS = ["--doctest-modules", "--doctest-glob=*.md", "--ignore-glob=docs/*.py
 EVERYTHING = [*DOCTESTS, "src", "tests", "docs", "README.md"]
 QUIET = ["-x", "-q", "--no-header", "--tb=line", "-Wignore::pytest.PytestAssertRewriteWarning"]
 QUIET += ["-pno:cacheprovider", "-p_hypothesis_pytestplugin"]
-HOUSE = "tests/test_house.py::test_records_are_frozen_and_slotted"
+HOUSE = {
+    f"tests/test_house.py::test_{rule}"
+    for rule in ("records_are_frozen_and_slotted", "public_signatures_follow_the_house")
+}
 BITS = {"RShift", "LShift", "BitOr", "BitAnd", "BitXor"}
 IDENTITY = {"Is", "IsNot"}
 LONGEST = 60.0
@@ -235,7 +238,7 @@ def batches(
     files = collections.Counter(test.split("::")[0] for test in line)
     nearest = {name for name, _ in files.most_common(2)}
     done: set[str] = set()
-    for tests in ({t for t in line if t.split("::")[0] in nearest}, line, module | {HOUSE}):
+    for tests in ({t for t in line if t.split("::")[0] in nearest}, line, module | HOUSE):
         total = 0.0
         batch: list[str] = []
         for test in sorted(tests - done, key=lambda t: (durations.get(t, 1.0), t)):
@@ -311,7 +314,8 @@ def serve(said: str) -> None:
             for stream in (1, 2):
                 os.dup2(out, stream)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os._exit(int(pytest.main([*QUIET, *DOCTESTS, "@asked-tests"])) if loaded else 9)
+            examples = DOCTESTS if any(not test.startswith("tests/") for test in tests) else []
+            os._exit(int(pytest.main([*QUIET, *examples, "@asked-tests"])) if loaded else 9)
         print(json.dumps(_ended(child, time.monotonic() + 30 * limit)), flush=True)
 
 
