@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: in
 
 def missing() -> str:
     """Why there can be no server here; empty when there can."""
+    if find_spec("psycopg") is None:
+        return "needs psycopg, of the extra `postgres`"
     if not PROGRAMS and shutil.which("initdb") is None:
         return "PostgreSQL's server programs are not installed (apt-get install postgresql)"
     if os.geteuid() == 0:

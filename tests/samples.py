@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
 FIXTURES = Path(__file__).parent / "fixtures"
 STUDIES = FIXTURES / "studies"  # logs of studies: opened by another door
@@ -68,8 +69,7 @@ def deflated(members: dict[str, bytes]) -> bytes:
 
 def zstd_zip(members: dict[str, bytes], frames: int = 1) -> bytes:
     """A zip file of method 93, each member packed in several zstd frames, written byte by byte."""
-    import zstandard
-
+    zstandard = pytest.importorskip("zstandard", reason="needs the extra `inspect`")
     packer = zstandard.ZstdCompressor()
     body, directory = b"", b""
     for name, content in members.items():

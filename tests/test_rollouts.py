@@ -291,6 +291,7 @@ def test_preferences() -> None:
     assert str(preferences) == "3 preferences between 3 policies, from preferences.csv."
     assert preferences.counts() == {("act", "pi0"): (1, 0, 0), ("octo", "pi0"): (1, 0, 1)}
     assert any("0 is taken as the first policy preferred" in note for note in preferences.notes)
+    pytest.importorskip("yaml", reason="needs the extra `yaml`")
     sessions = sf.read_preferences(FIXTURES / "roboarena")
     assert sessions.counts() == {("pi0_droid", "pi0_fast_droid"): (1, 0, 1)}
     by_name = sf.read_preferences(pl.DataFrame({"model_a": ["x"], "model_b": ["y"], "winner": ["y"]}))
