@@ -15,8 +15,7 @@ from surefoot.numerics import beta, optimal
 
 SOURCE = (
     "J. A. Vincent, H. Nishimura, M. Itkina, P. Shah, M. Schwager and T. Kollar (2024), *How generalizable is my "
-    "behavior "
-    "cloning policy? A statistical approach to trustworthy performance evaluation*."
+    "behavior cloning policy? A statistical approach to trustworthy performance evaluation*."
 )
 ERRORS = (0.01, 0.05, 0.10)
 SIZES = range(1, 101)
@@ -222,8 +221,8 @@ def two_policies() -> list[Check]:
             claim(
                 f"Fig. 8, {setting}: RT-2 {first.successes}/{first.trials} v VC-1 {second.successes}/{second.trials}",
                 "disjoint bounds",
-                f"RT-2 at least {plain.first.value:.4f} (to {best.first.value:.4f} by the draw), "
-                f"VC-1 at most {plain.second.value:.4f} (to {best.second.value:.4f})",
+                f"RT-2 at least {plain.first.value:.4f} (to {best.first.value:.4f} by the draw), VC-1 at most "
+                f"{plain.second.value:.4f} (to {best.second.value:.4f})",
                 plain.first.value > plain.second.value,
             )
         )

@@ -11,8 +11,8 @@ from surefoot import Tally, plan_comparison, stats
 
 SOURCE = (
     "*Eval confidence interval*, an entry of a web glossary on agent reliability. It builds the interval from a "
-    "binomial "
-    "term for the tasks and a second term for the seeds; for one run of each task the first already holds both."
+    "binomial term for the tasks and a second term for the seeds; for one run of each task the first already holds "
+    "both."
 )
 TASKS, RUNS = 100, 200_000
 
@@ -76,8 +76,7 @@ def page(data: Path) -> Page:  # noqa: ARG001
     )
     body = [
         f"The last line is simulated: {TASKS} tasks drawn afresh, each with a success rate of its own (Beta(1.6, "
-        "0.4), mean "
-        f"0.8), run once; the second run on the same tasks gives the spread between seeds. {RUNS:,} suites.",
+        f"0.4), mean 0.8), run once; the second run on the same tasks gives the spread between seeds. {RUNS:,} suites.",
         "A task that is run once has succeeded with chance 0.8 over tasks and seeds together, whatever the share of "
         "each,",
         "so the count is binomial. To lower the seeds' part, run every task several times and average by task:",

@@ -18,10 +18,9 @@ from surefoot.sequential import ExactBinary, FiniteHorizonMixture, NScore, Savi,
 
 SOURCE = (
     "D. Snyder, A. Badithela, N. Matni, G. Pappas, A. Majumdar, M. Itkina and H. Nishimura (2026), *Beyond binary "
-    "success: "
-    "sample-efficient and statistically rigorous robot policy comparison* (N-SCORE). Its Table II and RoboArena "
-    "figures are "
-    "on [a page of their own](sequential-rollouts.md): they need rollouts that are not part of this project."
+    "success: sample-efficient and statistically rigorous robot policy comparison* (N-SCORE). Its Table II and "
+    "RoboArena figures are on [a page of their own](sequential-rollouts.md): they need rollouts that are not part of "
+    "this project."
 )
 HORIZON = 1000
 EACH, POLYNOMIALS = 600, 12_000
@@ -200,11 +199,9 @@ def page(data: Path) -> Page:  # noqa: ARG001
         "## Table I, with our rules beside theirs",
         "",
         "Mean pairs to a decision (undecided counts as 1,000) / power, at a one-sided 5%. Left: 35 pairs of success "
-        "rates "
-        f"(.05, .15, ..., .95, gaps .1 to .5), {EACH} redraws each, power over the nine gaps of .1. Right: "
-        f"{POLYNOMIALS:,} "
-        "pairs of random polynomial densities. The paper has 250 and 3,000 redraws and does not print its rates or its "
-        "polynomials; these are the ones that its counts allow.",
+        f"rates (.05, .15, ..., .95, gaps .1 to .5), {EACH} redraws each, power over the nine gaps of .1. Right: "
+        f"{POLYNOMIALS:,} pairs of random polynomial densities. The paper has 250 and 3,000 redraws and does not "
+        "print its rates or its polynomials; these are the ones that its counts allow.",
         "",
         *table(["rule", "printed, Bernoulli", "ours", "printed, nonparametric", "ours"], rows),
         "",
@@ -221,15 +218,12 @@ def page(data: Path) -> Page:  # noqa: ARG001
         "side.",
         "",
         "The finite-horizon mixture needs "
-        f"{1 - binary['finite-horizon mixture'].pairs / binary['N-SCORE, 2 bins'].pairs:.0%} "
-        f"fewer pairs than N-SCORE on successes and "
-        f"{1 - scores['finite-horizon mixture'].pairs / scores['N-SCORE, many bins'].pairs:.0%} fewer on densities, "
-        "with more "
-        "power on both. On successes it also needs fewer than the printed STEP, with more power. The exact design of "
-        "horizon "
-        f"500 decides in {designs['exact design, N = 500'].pairs:.1f} pairs with nearly STEP's power; that of "
-        "horizon 1,000, "
-        "beyond the designs that are searched, follows a formula and buys its power with more pairs.",
+        f"{1 - binary['finite-horizon mixture'].pairs / binary['N-SCORE, 2 bins'].pairs:.0%} fewer pairs than N-SCORE "
+        f"on successes and {1 - scores['finite-horizon mixture'].pairs / scores['N-SCORE, many bins'].pairs:.0%} "
+        "fewer on densities, with more power on both. On successes it also needs fewer than the printed STEP, with "
+        f"more power. The exact design of horizon 500 decides in {designs['exact design, N = 500'].pairs:.1f} pairs "
+        "with nearly STEP's power; that of horizon 1,000, beyond the designs that are searched, follows a formula and "
+        "buys its power with more pairs.",
         "",
         *words,
     ]

@@ -143,8 +143,8 @@ def simulated() -> tuple[list[Check], list[str]]:
         "## Error under dependence",
         "",
         f"Equal rates of .5, {HORIZON} pairs, {runs:,} runs (± {math.sqrt(0.05 * 0.95 / runs):.4f}), one-sided 5% "
-        "(WSR: two sides "
-        "of 2.5%, of which one is counted). Pairs in one environment are dependent; the betting rules do not mind.",
+        "(WSR: two sides of 2.5%, of which one is counted). Pairs in one environment are dependent; the betting rules "
+        f"do not mind: figures up to {0.05 + spare:.4f} are within chance of 5%.",
         "",
         *table(["rule", *NULLS], [[name, *(f"{value:.4f}" for value in values)] for name, values in errors.items()]),
     ]

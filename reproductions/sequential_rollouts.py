@@ -17,9 +17,8 @@ from surefoot.sequential import ExactBinary, ExactPairedBinary, FiniteHorizonMix
 
 SOURCE = (
     "Snyder et al. (2026), Table II and the RoboArena figures, on other people's rollouts: LBM 1.0 (Barreiros et al. "
-    "2025, "
-    "Dryad doi:10.5061/dryad.xd2547dxc) and the RoboArena dump of 2025-08-05. The files are not part of this project; "
-    "without them this page is left as it was."
+    "2025, Dryad doi:10.5061/dryad.xd2547dxc) and the RoboArena dump of 2025-08-05. The files are not part of this "
+    "project; without them this page is left as it was."
 )
 TASKS = {
     "simulation": ("DumpVegetables", "PutContainer", "PutFruit", "SeparateFruit", "TurnLarge"),
@@ -96,47 +95,38 @@ def page(data: Path) -> Page | None:
     body = [
         "## Table II, binary success",
         "",
-        "Rollouts of each policy until the finetuned policy is found better than the single-task one, at 5%; a dash is "
-        "undecided, and counts as all 200 or 50 in the total, which is of both policies. Rollout n of one policy is "
-        "paired "
-        "with rollout n of the other, in recorded order.",
+        "Rollouts of each policy until the finetuned policy is found better than the single-task one, at 5%; a dash "
+        "is undecided, and counts as all 200 or 50 in the total, which is of both policies. Rollout n of one policy "
+        "is paired with rollout n of the other, in recorded order.",
         "",
         *_table(found),
         "",
         "theta-SAVI stops where the paper says on every task. So does N-SCORE but once: its printed text leaves open "
-        "how much "
-        "mass is put on unseen outcomes, and ours stops two rollouts earlier there. WSR is later by two once. STEP "
-        "was not run "
-        "(its licence forbids commercial use). Of our rules the exact designs come closest to its printed totals: "
-        f"{_all('exact design', found)} (exact) and {_all('exact paired design', found)} (exact paired, which also "
-        "holds for "
-        f"independent rollouts) against {sum(part['success, STEP'].total for part in TABLE_TWO.values()):,}; the "
-        "mixture, which "
-        f"takes any bounded score, has {_all('finite-horizon mixture', found)}. On one "
-        "run of ten "
-        "tasks such differences are chance; Table I's means are what to compare rules by.",
+        "how much mass is put on unseen outcomes, and ours stops two rollouts earlier there. WSR is later by two "
+        "once. STEP was not run (its licence forbids commercial use). Of our rules the exact designs come closest to "
+        f"its printed totals: {_all('exact design', found)} (exact) and {_all('exact paired design', found)} (exact "
+        "paired, which also holds for independent rollouts) against "
+        f"{sum(part['success, STEP'].total for part in TABLE_TWO.values()):,}; the mixture, which takes any bounded "
+        f"score, has {_all('finite-horizon mixture', found)}. On one run of ten tasks such differences are chance; "
+        "Table I's means are what to compare rules by.",
         "",
         "## Task progress under distribution shift",
         "",
         "The progress scores of Table II are not in our files; those of the same five simulation tasks under "
-        "distribution "
-        "shift are (Fig. 5C of LBM 1.0). Rollouts of each policy to a decision, out of 200:",
+        "distribution shift are (Fig. 5C of LBM 1.0). Rollouts of each policy to a decision, out of 200:",
         "",
         *_progress(data),
         "",
         "## RoboArena, binary success",
         "",
         f"Four policies, {len(successes['PG-Bin'])} rollouts each, six pairs at 5%/6. The better policy of a pair is "
-        "taken "
-        "from the data here, as only hindsight can; a study declares it beforehand or counts twelve claims, not six. "
-        "Rollouts "
-        "to a decision:",
+        "taken from the data here, as only hindsight can; a study declares it beforehand or counts twelve claims, not "
+        "six. Rollouts to a decision:",
         "",
         *_arena_table(successes),
         "",
         "The 641 rollouts are those of PG-Bin in our dump, the shortest list; only 599 sessions ran all four "
-        "policies, so "
-        "rollout n of one policy need not be of the same session as rollout n of another.",
+        "policies, so rollout n of one policy need not be of the same session as rollout n of another.",
     ]
     return Page("sequential-rollouts", "Sequential comparison on real rollouts", SOURCE, body, checks)
 

@@ -119,11 +119,10 @@ def simulated() -> tuple[list[Check], list[str]]:
     words = [
         "## Table I, simulated",
         "",
-        "The theory column of Table I gives the true rates away: each expected shortage belongs to two rates, and "
-        "the text says",
+        "The theory column of Table I gives the true rates away: each expected shortage belongs to two rates, and the "
+        "text says",
         f"which tasks' shifts were harmful. At those rates {DRAWS:,} bounds from {ROLLOUTS} rollouts were drawn. The "
-        "last "
-        "column is the standard error of a mean of 100.",
+        "last column is the standard error of a mean of 100.",
         "",
         *table(
             [
@@ -141,15 +140,14 @@ def simulated() -> tuple[list[Check], list[str]]:
         "",
         f"Of the 500 binary bounds {total} held, {total / 5:.1f}%; of the 500 bands "
         f"{sum(round(100 * task.continuous) for task in TABLE.values())}. The paper's single low figure, 0.90 for "
-        "square, is "
-        f"what one in {1 / _below(90):.0f} such experiments gives, and there were five.",
+        f"square, is what one in {1 / _below(90):.0f} such experiments gives, and there were five.",
         "",
         figure(
             "table-one", "A hundred bounds per task, and a hundred bands of one score distribution; misses are marked"
         ),
         "",
-        "The paper's rewards are not in our hands: the bands are of a made-up score, Beta(20, 1.5) in 55% of "
-        "rollouts and Beta(2, 2) in the rest.",
+        "The paper's rewards are not in our hands: the bands are of a made-up score, Beta(20, 1.5) in 55% of rollouts "
+        "and Beta(2, 2) in the rest.",
     ]
     return checks, words
 

@@ -169,8 +169,8 @@ def two_systems() -> list[Check]:
         claim(
             "overlapping intervals as a test",
             "overlap means no difference",
-            f"140/200 v 120/200: ({one[0]:.2f}, {one[1]:.2f}) and ({other[0]:.2f}, {other[1]:.2f}) overlap, "
-            f"p = {clear.p_value:.3f}",
+            f"140/200 v 120/200: ({one[0]:.2f}, {one[1]:.2f}) and ({other[0]:.2f}, {other[1]:.2f}) overlap, p = "
+            f"{clear.p_value:.3f}",
             0 in clear.interval,
             erratum="overlap is no test; compare the two directly",
         ),

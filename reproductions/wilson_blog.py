@@ -10,8 +10,7 @@ from surefoot import Tally, stats
 
 SOURCE = (
     "F. Capuano (2026), *Sounder robot learning evaluation with Wilson score intervals*, a blog post. Its advice, "
-    "report "
-    "a Wilson interval and not a standard deviation, is surefoot's default; its code has two traps."
+    "report a Wilson interval and not a standard deviation, is surefoot's default; its code has two traps."
 )
 
 
