@@ -12,6 +12,7 @@ from tests import databases
 
 NEEDS = {
     "test_console_*.py": ("starlette", "uvicorn", "segno"),
+    "test_docs.py": ("joblib", "pandas", "starlette"),
     "test_kill.py": ("uvicorn", "psycopg"),
 }
 """What whole files of tests cannot do without, beyond the core dependencies; they skip where it is missing."""
