@@ -1,14 +1,10 @@
 """How long do big files take: 10 million rows of CSV to a report, 100 million rows of Parquet to a ranking?
 
 Every run is a process of its own. CPU seconds do not depend on what else the machine does; seconds on the clock do.
-Peers read the same CSV: first a million rows, then the largest file that should, by that, take them 60 s of CPU or
-4 GB at most. fieldtrial's reader is measured alone, without what its import then writes to a database; orbit-eval's is
-`discover.scan` on a folder that holds the file.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -24,40 +20,34 @@ POLICIES, TASKS = ("act", "diffusion", "pi0", "pi05"), 50
 LEVELS = (0.50, 0.52, 0.60, 0.61)
 SIZES = (1_000_000, 3_000_000, 10_000_000)
 PIECES = 10
-PEER_ROWS = 1_000_000
 OURS = "import sys; from surefoot.cli.main import run; sys.exit(run(sys.argv[1:]))"
-READ = "import sys, surefoot as sf; print(len(sf.read(sys.argv[1])))"
-PEERS = {
-    "fieldtrial": "import sys; from fieldtrial.io.csv import read_import_csv;"
-    " print(len(read_import_csv(sys.argv[1], {'arm': 'policy', 'condition': 'seed'})))",
-    "orbit-eval": "import os, sys; from orbit_eval.discover import scan; found = scan(os.path.dirname(sys.argv[1]))[0];"
-    " print(sum(len(ended) for tasks in found.data.values() for ended in tasks.values()))",
-}
-MOST_SECONDS, MOST_MEMORY = 60.0, 4.0
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = [*_reports(folder), _ranking(folder), *_peers(folder)]
-    peers = [name for name in PEERS if importlib.util.find_spec(name.replace("-", "_"))]
-    note = (
+        rows = [*_reports(folder), _ranking(folder)]
+    return 0 if section("big_files", "Big files", rows, peers=[], note=load()) else 1
+
+
+def load() -> str:
+    """How busy the machine was, for a note."""
+    return (
         f"Clock seconds and peak memory in brackets; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
     )
-    return 0 if section("big_files", "Big files", rows, peers=peers, note=note) else 1
 
 
 def _reports(folder: Path) -> list[Row]:
     rows, spent = [], []
     for size in SIZES:
         path = folder / f"{size}.csv"
-        _table(size).write_csv(path)
+        table(size).write_csv(path)
         cpu, clock, peak = measured([OURS, "report", str(path), "-o", str(folder / "report.html")])
         spent.append(cpu)
         last = size == SIZES[-1]
         met = not last or (cpu < 60.0 and peak < 4.0)  # of CPU: even on one core it would be done in time
         asked = "60 s on 2 cores, 4 GB" if last else ""
-        rows.append(Row(f"{size:,} rows of CSV to a report", _shown(cpu, clock, peak), "", "", asked, met))
+        rows.append(Row(f"{size:,} rows of CSV to a report", shown(cpu, clock, peak), "", "", asked, met))
     growth = (spent[-1] / spent[0]) / (SIZES[-1] / SIZES[0])
     rows.append(
         Row(f"growth from {SIZES[0]:,} to {SIZES[-1]:,} rows", times(growth), "", "", "at most 1x", growth <= 1.05)
@@ -76,37 +66,8 @@ def _ranking(folder: Path) -> Row:
     size = PIECES * SIZES[-1]
     return Row(
         f"{size:,} rows of Parquet, paired by seed, to a ranking",
-        _shown(cpu, clock, peak), "", "", "90 s on 2 cores, 6 GB", cpu < 90.0 and peak < 6.0,
+        shown(cpu, clock, peak), "", "", "90 s on 2 cores, 6 GB", cpu < 90.0 and peak < 6.0,
     )  # fmt: skip
-
-
-def _peers(folder: Path) -> list[Row]:
-    rows = []
-    for name, script in PEERS.items():
-        if importlib.util.find_spec(name.replace("-", "_")) is None:
-            continue
-        small, cpu, peak = _beside(folder, name, script, PEER_ROWS)
-        largest = _round(PEER_ROWS * min(MOST_SECONDS / cpu, MOST_MEMORY / peak))
-        rows += [small, _beside(folder, name, script, largest, "about the largest it takes in 60 s of CPU or 4 GB")[0]]
-    return rows
-
-
-def _beside(folder: Path, name: str, script: str, size: int, why: str = "") -> tuple[Row, float, float]:
-    """One peer and we read the same file, alone in its folder."""
-    path = folder / f"{name} {size}" / "results.csv"
-    path.parent.mkdir()
-    _table(size).write_csv(path)
-    ours, theirs = measured([READ, str(path)]), measured([script, str(path)])
-    path.unlink()
-    what = f"{size:,} rows of CSV read, beside {name}{f': {why}' if why else ''}"
-    row = Row(what, _shown(*ours), _shown(*theirs), times(ours[0] / theirs[0]), "", met=True)
-    return row, theirs[0], theirs[2]
-
-
-def _round(size: float) -> int:
-    """Down to two digits, so that every task has as many rollouts of every policy."""
-    unit = 10 ** max(3, len(str(int(size))) - 2)
-    return int(size) // unit * unit
 
 
 def measured(arguments: list[str]) -> tuple[float, float, float]:
@@ -124,11 +85,12 @@ def measured(arguments: list[str]) -> tuple[float, float, float]:
     return float(cpu), time.monotonic() - began, float(peak)
 
 
-def _shown(cpu: float, clock: float, peak: float) -> str:
+def shown(cpu: float, clock: float, peak: float) -> str:
+    """CPU seconds, and in brackets clock seconds and memory."""
     return f"{seconds(cpu)} ({seconds(clock)}, {peak:.1f} GB)"
 
 
-def _table(size: int) -> Any:
+def table(size: int) -> Any:
     """Four policies in the same seeds of fifty tasks, success and a score."""
     import numpy as np
     import polars as pl
