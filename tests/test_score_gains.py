@@ -323,6 +323,14 @@ def test_few_pairs_are_warned_of():
     assert "Only 15 units" in unpaired_bootstrap(first, second, rng=1).notes[-1]
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 10.0])
+def test_the_acceleration_is_a_sixth_of_the_skewness_whatever_the_unit(scale):
+    """Efron (1987), equation 7.4: the sum of cubes over six times the sum of squares to the power 3/2."""
+    influence = scale * np.array([-1.0, -1.0, 0.0, 2.0])
+    assert bootstraps.acceleration(influence) == pytest.approx(6.0 / (6.0 * 6.0**1.5), rel=1e-12)
+    assert bootstraps.acceleration(np.zeros(4)) == 0.0
+
+
 @pytest.mark.parametrize("bend", [-0.3, 0.3])
 def test_an_end_beyond_the_pole_of_the_correction_is_the_last_resample(bend):
     """z / (1 - bend z) jumps from one infinity to the other at z = 1 / bend, which a confidence this high passes."""

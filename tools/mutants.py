@@ -280,11 +280,11 @@ class Bench:
         if ended == "late":
             return "timeout", f"{limit:.0f} s"
         failed = [text.split(" ", 1)[1] for text in said.splitlines() if text.startswith(("FAILED ", "ERROR "))]
-        if ended in (1, 2) and failed:
-            exact = [test for test in tests if failed[0].startswith(test)]
-            near = [test for test in tests if failed[0].startswith(test.split("::")[0])]
-            return "killed", max(exact, key=len) if exact else near[0]
-        return "broken", said[-600:]
+        if ended not in (1, 2, 4):  # a failure, an import that fails, a test that cannot be collected any more
+            raise RuntimeError(f"pytest ended with {ended}: {said[-600:]}")
+        exact = [test for test in tests if failed and failed[0].startswith(test)]
+        near = [test for test in tests if failed and failed[0].startswith(test.split("::")[0])]
+        return "killed", max(exact, key=len) if exact else (near or tests)[0]
 
     def sound(self, test: str) -> bool:
         """Whether a test passes here without any mutant: one that does not has nothing to say."""

@@ -1,0 +1,116 @@
+"""What every interval does with the confidence it is asked for: one suite for all methods, one line for a new one."""
+
+import inspect
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from surefoot import Bound, Interval, PairTally, Scores, Tally, stats
+from surefoot.core.moments import Moments
+
+ONE, OTHER = Tally(27, 40), Tally(15, 36)
+PAIRS = PairTally(9, 14, 6, 11)
+DRAWN = np.random.default_rng(8)
+FIRST, SECOND = Scores(DRAWN.beta(3, 2, 48).round(2)), Scores(DRAWN.beta(2, 3, 48).round(2))
+LABELS = [i // 4 for i in range(48)]
+RUNS = (DRAWN.random((5, 12)) < np.linspace(0.2, 0.9, 12)).astype(int).tolist()
+KNOWN = stats.Calibration(true_pass=30, false_fail=6, false_pass=5, true_fail=29)
+LEVELS = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
+
+
+def moments(scores):
+    values = np.array(scores.values)
+    return Moments(len(values), float(values.mean()), float(values.var(ddof=1)), scores.low, scores.high)
+
+
+METHODS = {
+    "agresti_caffo": lambda c: stats.agresti_caffo(ONE, OTHER, confidence=c),
+    "agresti_coull": lambda c: stats.agresti_coull(ONE, confidence=c),
+    "betting_gain": lambda c: stats.betting_gain(FIRST, SECOND, confidence=c),
+    "betting_mean": lambda c: stats.betting_mean(FIRST, confidence=c),
+    "betting_mean_lower": lambda c: stats.betting_mean_lower(FIRST, confidence=c),
+    "betting_mean_upper": lambda c: stats.betting_mean_upper(FIRST, confidence=c),
+    "betting_paired_gain": lambda c: stats.betting_paired_gain(FIRST, SECOND, confidence=c),
+    "bootstrap_mean": lambda c: stats.bootstrap_mean(FIRST, rng=1, resamples=4000, confidence=c),
+    "chance_first_higher": lambda c: stats.chance_first_higher(FIRST, SECOND, confidence=c),
+    "clopper_pearson": lambda c: stats.clopper_pearson(ONE, confidence=c),
+    "clopper_pearson_lower": lambda c: stats.clopper_pearson_lower(ONE, confidence=c),
+    "clopper_pearson_upper": lambda c: stats.clopper_pearson_upper(ONE, confidence=c),
+    "cluster_bootstrap": lambda c: stats.cluster_bootstrap(FIRST, LABELS, rng=1, confidence=c),
+    "cluster_gain": lambda c: stats.cluster_gain(FIRST, SECOND, LABELS, confidence=c),
+    "cluster_mean": lambda c: stats.cluster_mean(FIRST, LABELS, confidence=c),
+    "cluster_rate": lambda c: stats.cluster_rate([1, 0, 1, 1] * 6 + [0, 0, 1, 0] * 6, LABELS, confidence=c),
+    "cohen_kappa": lambda c: stats.cohen_kappa([1, 0, 1, 1, 0, 0] * 6, [1, 0, 0, 1, 0, 1] * 6, confidence=c),
+    "empirical_bernstein": lambda c: stats.empirical_bernstein(Scores(FIRST.values * 10), confidence=c),
+    "exact_gain": lambda c: stats.exact_gain(ONE, OTHER, confidence=c),
+    "exact_paired_gain": lambda c: stats.exact_paired_gain(PAIRS, confidence=c),
+    "hoeffding": lambda c: stats.hoeffding(FIRST, confidence=c),
+    "jeffreys": lambda c: stats.jeffreys(ONE, confidence=c),
+    "judge_corrected_rate": lambda c: stats.judge_corrected_rate(ONE, KNOWN, confidence=c),
+    "judge_corrected_rate_lee": lambda c: stats.judge_corrected_rate_lee(ONE, KNOWN, confidence=c),
+    "mean_on_these_tasks": lambda c: stats.mean_on_these_tasks(RUNS, confidence=c),
+    "mean_over_tasks": lambda c: stats.mean_over_tasks(RUNS, confidence=c),
+    "mean_pass_all": lambda c: stats.mean_pass_all([Tally(k, 10) for k in range(3, 11)] * 3, 2, rng=1, confidence=c),
+    "mean_pass_at": lambda c: stats.mean_pass_at([Tally(k, 10) for k in range(8)] * 3, 2, rng=1, confidence=c),
+    "miettinen_nurminen": lambda c: stats.miettinen_nurminen(ONE, OTHER, confidence=c),
+    "moments_gain": lambda c: stats.moments_gain(moments(FIRST), moments(SECOND), confidence=c),
+    "moments_mean": lambda c: stats.moments_mean(Moments(30_000, 0.4, 0.05, 0.0, 1.0), confidence=c),
+    "moments_paired_gain": lambda c: stats.moments_paired_gain(Moments(30_000, 0.01, 0.05, -1.0, 1.0), confidence=c),
+    "newcombe": lambda c: stats.newcombe(ONE, OTHER, confidence=c),
+    "newcombe_paired": lambda c: stats.newcombe_paired(PAIRS, confidence=c),
+    "optimal_interval": lambda c: stats.optimal_interval(ONE, draw=0.3, confidence=c),
+    "optimal_lower": lambda c: stats.optimal_lower(ONE, draw=0.3, confidence=c),
+    "optimal_upper": lambda c: stats.optimal_upper(ONE, draw=0.3, confidence=c),
+    "paired_bca": lambda c: stats.paired_bca(FIRST, SECOND, rng=1, confidence=c),
+    "paired_bootstrap": lambda c: stats.paired_bootstrap(FIRST, SECOND, rng=1, confidence=c),
+    "paired_permutation": lambda c: stats.paired_permutation(FIRST, SECOND, rng=1, confidence=c),
+    "prediction_powered_mean": lambda c: stats.prediction_powered_mean(FIRST, FIRST, SECOND, confidence=c),
+    "prediction_powered_rate": lambda c: stats.prediction_powered_rate(ONE, KNOWN, confidence=c),
+    "stratified_gain": lambda c: stats.stratified_gain({"x": (ONE, OTHER), "y": (OTHER, ONE)}, confidence=c),
+    "student_t": lambda c: stats.student_t(FIRST, confidence=c),
+    "tango": lambda c: stats.tango(PAIRS, confidence=c),
+    "unpaired_bca": lambda c: stats.unpaired_bca(FIRST, SECOND, rng=1, confidence=c),
+    "unpaired_bootstrap": lambda c: stats.unpaired_bootstrap(FIRST, SECOND, rng=1, confidence=c),
+    "wald": lambda c: stats.wald(ONE, confidence=c),
+    "welch": lambda c: stats.welch(FIRST, SECOND, confidence=c),
+    "wilson": lambda c: stats.wilson(ONE, confidence=c),
+    "wilson_lower": lambda c: stats.wilson_lower(ONE, confidence=c),
+    "wilson_upper": lambda c: stats.wilson_upper(ONE, confidence=c),
+    "wsr_mean": lambda c: stats.wsr_mean(FIRST, confidence=c),
+}
+
+
+def shown(found):
+    return found if isinstance(found, Interval | Bound) else found.interval
+
+
+def reach(found):
+    """How much is left open."""
+    if isinstance(found, Bound):
+        return found.estimate - found.value if found.side == "lower" else found.value - found.estimate
+    return found.high - found.low
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_more_confidence_leaves_more_open_at_every_level(method):
+    found = [shown(method(level)) for level in LEVELS]
+    assert [one.confidence for one in found] == list(LEVELS)
+    for less, more in pairwise(found):
+        assert reach(less) < reach(more)
+        if isinstance(less, Interval):
+            assert more.low <= less.low + 1e-9
+            assert less.high <= more.high + 1e-9
+
+
+def test_every_method_that_gives_an_interval_is_here():
+    gives = {"Interval", "Bound", "Gain", "JudgedRate", "PredictionPowered", "ClusteredMean"}
+    public = {name: getattr(stats, name) for name in stats._HOMES}
+    given = {
+        name
+        for name, thing in public.items()
+        if inspect.isfunction(thing)
+        and str(inspect.signature(thing).return_annotation) in gives
+        and "confidence" in inspect.signature(thing).parameters
+    }
+    assert given - METHODS.keys() == set()
