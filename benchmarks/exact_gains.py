@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -89,8 +90,24 @@ def inversions() -> list[Row]:
     return rows
 
 
+def rankings() -> list[Row]:
+    """All 190 pairs of 20 policies, as a ranking compares them."""
+    from surefoot.stats import exact_gains
+
+    rows = []
+    for rollouts in (20, 50):
+        tallies = [Tally(round(rollouts * (0.4 + 0.025 * i)), rollouts) for i in range(20)]
+        pairs = list(itertools.combinations(tallies, 2))
+        exact_gains._inverted.cache_clear()
+        spent = cpu(lambda pairs=pairs: stats.bonferroni_gains(pairs))
+        distinct = exact_gains._inverted.cache_info().misses
+        what = f"all 190 pairs of 20 policies with {rollouts} rollouts each ({distinct} different), Bonferroni"
+        rows.append(Row(what, seconds(spent), "none", "", "", True))
+    return rows
+
+
 def main() -> int:
-    rows = [*against_scipy(), *commands(), *inversions()]
+    rows = [*against_scipy(), *commands(), *inversions(), *rankings()]
     note = "Our caches are emptied before every repeat."
     return 0 if section("exact_gains", "Exact comparisons of two tallies", rows, peers=[], note=note) else 1
 
