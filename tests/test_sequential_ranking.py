@@ -9,7 +9,7 @@ from scipy import special
 
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import RankingRule, run_ranking
+from surefoot.sequential import RankingRule, ranking, run_ranking
 
 NAMES = ("a", "b", "c", "d")
 
@@ -37,6 +37,18 @@ def test_clear_policies_are_put_in_order_and_dropped_when_settled():
         assert set(later.running) <= set(state.running)
         for before, after in zip(state.verdicts, later.verdicts, strict=True):
             assert before in (Verdict.UNDECIDED, after)  # final
+
+
+@pytest.mark.parametrize("verdict", [Verdict.BETTER, Verdict.WORSE])
+def test_what_follows_from_two_verdicts_is_said_at_once(verdict):
+    """Better than one that is better than a third; and the same the other way round."""
+    pairs = (("a", "b"), ("a", "c"), ("b", "c"))
+    opposite = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}[verdict]
+    open_ = Verdict.UNDECIDED
+    assert ranking._closed(pairs, ("a", "b", "c"), [verdict, open_, verdict]) == [verdict] * 3
+    assert ranking._closed(pairs, ("a", "b", "c"), [verdict, opposite, open_]) == [verdict, opposite, opposite]
+    assert ranking._closed(pairs, ("a", "b", "c"), [verdict, open_, opposite]) == [verdict, open_, opposite]
+    assert ranking._closed(pairs, ("a", "b", "c"), [open_, open_, verdict]) == [open_, open_, verdict]
 
 
 def test_adjusted_p_values_never_rise():
