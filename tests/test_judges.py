@@ -129,6 +129,22 @@ def test_the_same_judge_is_no_obstacle_to_a_random_sample_of_labels():
     assert 0.3 < found.low < 0.4
 
 
+def test_what_the_labels_never_met_is_said_and_nothing_else():
+    met = {"true_pass": 6, "false_fail": 2, "false_pass": 2, "true_fail": 4}
+    assert prediction_powered_rate(Tally(5, 10), Calibration(**met)).interval.notes == ()
+    for unmet, said in ((("false_fail", "true_fail"), "failed"), (("true_pass", "false_pass"), "passed")):
+        (note,) = prediction_powered_rate(Tally(5, 10), Calibration(**met | dict.fromkeys(unmet, 0))).interval.notes
+        assert note == f"No labelled item was {said} by the judge: those may be anything."
+
+
+@pytest.mark.parametrize(("passed", "end"), [(5000, 1.0), (0, 0.0)])
+def test_a_corrected_rate_stays_a_rate(passed, end):
+    """More passes than a judge who misses 40% could give: the correction alone would end above 1."""
+    hard = Calibration(true_pass=600, false_fail=400, false_pass=400, true_fail=600)
+    found = judge_corrected_rate_lee(Tally(passed, 5000), hard)
+    assert (found.interval.low, found.interval.high) == (end, end)
+
+
 counts = st.tuples(*[st.integers(0, 12)] * 4).filter(any)
 
 

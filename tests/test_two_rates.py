@@ -159,6 +159,16 @@ def test_scipy_agrees_where_it_is_right():
         assert stats.fisher(first, second).p_value == pytest.approx(fisher_exact(table).pvalue, rel=1e-9)
 
 
+def test_tables_exactly_as_likely_count_however_they_are_rounded():
+    """Fisher's two-sided p-value in whole numbers, at every table of up to 9 and 9 rollouts."""
+    for n1, n2 in itertools.product(range(1, 10), repeat=2):
+        for x1, x2 in itertools.product(range(n1 + 1), range(n2 + 1)):
+            m = x1 + x2
+            ways = [math.comb(n1, j) * math.comb(n2, m - j) if m >= j else 0 for j in range(n1 + 1)]
+            wanted = sum(way for way in ways if way <= ways[x1]) / sum(ways)
+            assert stats.fisher(Tally(x1, n1), Tally(x2, n2)).p_value == pytest.approx(wanted, rel=1e-12)
+
+
 def test_the_certified_maximum_bounds_a_fine_grid():
     for first, second in [(Tally(14, 20), Tally(6, 23)), (Tally(3, 40), Tally(9, 35))]:
         n1, n2, m = first.trials, second.trials, first.successes + second.successes
