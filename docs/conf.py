@@ -59,6 +59,14 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 html_theme = "furo"
 html_title = "surefoot"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_logo = html_favicon = "../src/surefoot/console/static/mark.svg"
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0b5d66", "color-brand-content": "#0b5d66"},
+    "dark_css_variables": {"color-brand-primary": "#6cc5cf", "color-brand-content": "#6cc5cf"},
+}
+html_copy_source = html_show_sourcelink = False
 exclude_patterns = ["_build", "decisions/template.md"]
 nitpicky = False
 
