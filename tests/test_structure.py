@@ -155,6 +155,23 @@ def test_components_of_the_reference(case):
         assert value == pytest.approx(wanted[name], rel=1e-10, abs=1e-14), name
 
 
+def test_shared_runs_add_their_own_spread_and_freedom():
+    """Satterthwaite's freedom for the sum of the spread of tasks and that of runs."""
+    runs = [[0.2, 0.5, 0.9, 0.4, 0.7], [0.5, 0.7, 1.0, 0.6, 0.9], [0.1, 0.3, 0.8, 0.2, 0.4]]
+    found = variance_components(runs, shared_runs=True)
+    tasks, added = float(np.mean(runs, axis=0).var(ddof=1)) / 5, found.run_part / 3
+    assert added > 0.0
+    freedom = (tasks + added) ** 2 / (tasks**2 / 4 + added**2 / 2)
+    half = float(stdtrit(freedom, 0.975)) * math.sqrt(tasks + added)
+    interval = mean_over_tasks(runs, shared_runs=True)
+    assert interval.low == pytest.approx(max(0.0, np.mean(runs) - half), rel=1e-10)
+    assert interval.high == pytest.approx(min(1.0, np.mean(runs) + half), rel=1e-10)
+    assert interval.low > 0.0
+    fixed = mean_on_these_tasks(runs)
+    within = np.var(runs, axis=0, ddof=1).mean() / 15
+    assert fixed.high - fixed.low == pytest.approx(2 * stdtrit(10, 0.975) * math.sqrt(within), rel=1e-10)
+
+
 def test_one_run_says_nothing_of_others():
     found = variance_components([[1, 0, 1, 1]])
     assert (found.between_runs, found.one_run_error, found.task_part) == (None, None, None)
