@@ -106,7 +106,7 @@ def _voids(fold: Fold) -> list[str]:
         then = "would be the same" if other is None else f"would be {other.value!r} instead of {verdict.value!r}"
         found.append(
             f"{_count(len(seen), unit)} {_was(len(seen))} voided after an outcome had been seen (turn {turns}{more}). "
-            f"Had they counted in the worst way for the verdict, it {then}."
+            f"Had {'it' if len(seen) == 1 else 'they'} counted in the worst way for the verdict, it {then}."
         )
     return found
 
