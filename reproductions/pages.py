@@ -99,7 +99,7 @@ def sampled(where: str, printed: float, found: float, error: float, *, digits: i
 
 
 def apart(where: str, printed: str, found: str, why: str) -> Check:
-    """A number that comes out otherwise for a reason that is no error of the document."""
+    """A number that comes out otherwise, with the reason, or that none was found."""
     return Check(where, printed, found, Outcome.DIFFERS, why)
 
 
@@ -175,7 +175,7 @@ _INDEX = [
     "* **agrees**: our number, rounded as printed, is the printed one; or the claim was computed and holds.",
     "* **agrees within chance**: both are simulated, and they differ by less than three standard errors.",
     "* **erratum**: the document is wrong or misleads, and the line says how.",
-    "* **differs**: ours comes out otherwise, for the reason given, which is no error of the document.",
+    "* **differs**: ours comes out otherwise; the line gives the reason, or says that we found none.",
     "* **not recomputable**: what it would take was not published, or is not in our hands.",
     "",
 ]
