@@ -184,7 +184,7 @@ def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confide
     centre, spread = _delta(rate, spec, sens, sizes)
     pull = centre * sens * (1.0 - sens) / sizes[2] - (1.0 - centre) * spec * (1.0 - spec) / sizes[1]
     centre += 2.0 * z * z * pull
-    ends = min(1.0, max(0.0, centre - z * spread)), min(1.0, max(0.0, centre + z * spread))
+    ends = max(0.0, centre - z * spread), min(1.0, centre + z * spread)
     interval = _interval(judged, calibration, ends, min(1.0, max(0.0, raw)), confidence, "Lee et al.", ())
     return JudgedRate(interval, judged, calibration, raw, error)
 
