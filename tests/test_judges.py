@@ -171,10 +171,23 @@ def test_corrected_rate_mirrors_and_keeps_a_width(counts, passed):
     there = judge_corrected_rate(Tally(80 - passed, 80), Calibration(tf, fp, ff, tp)).interval
     assert here.low == pytest.approx(1 - there.high, abs=1e-7)
     assert 0 <= here.low <= here.estimate <= here.high <= 1
+    raw = judge_corrected_rate(Tally(passed, 80), calibration).raw
+    if raw is not None and not 0.0 <= raw <= 1.0:
+        return  # no rate explains these passes: few candidates are left, or none and then the interval is whole
     assert here.width > 0.005
     wider = judge_corrected_rate(Tally(passed, 80), calibration, confidence=0.99).interval
     assert wider.low <= here.low + 1e-9
     assert wider.high >= here.high - 1e-9
+
+
+@pytest.mark.parametrize(("passed", "counts"), [(0, (5, 0, 2, 9)), (80, (9, 2, 0, 5))])
+def test_the_interval_is_whole_where_no_rate_explains_the_passes(passed, counts):
+    """No pass in 80 from a judge that passes 2 of 11 failures: at 95% nothing is left, at 99% the edge is."""
+    found = judge_corrected_rate(Tally(passed, 80), Calibration(*counts))
+    assert (found.interval.low, found.interval.high) == (0.0, 1.0)
+    assert any("No rate explains" in note for note in found.interval.notes)
+    edge = judge_corrected_rate(Tally(passed, 80), Calibration(*counts), confidence=0.99).interval
+    assert edge.width < 0.1
 
 
 def test_more_labels_narrow_both_intervals():
