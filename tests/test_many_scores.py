@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -64,6 +66,13 @@ def test_the_paired_gain_from_moments_is_students():
     assert one.interval.low == pytest.approx(by_itself.interval.low, abs=1e-9)
     assert one.p_value == pytest.approx(by_itself.p_value, rel=1e-6)
     assert one.verdict is Verdict.BETTER
+
+
+def test_two_scores_show_a_spread():
+    """Student's t with one degree of freedom: its 97.5% point is tan(0.475 pi)."""
+    found = stats.moments_paired_gain(Moments(2, 0.1, 0.02, -1.0, 1.0))
+    half = math.tan(0.475 * math.pi) * math.sqrt(0.02 / 2)
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.1 - half, 0.1 + half), rel=1e-9)
 
 
 def test_what_shows_no_spread_is_refused_or_left_to_betting():
