@@ -121,7 +121,7 @@ def test_figure_endings(tmp_path):
         ("policy,score\nold,1\nnew,1\n", [], 64, "`--policy` must say which policy's scores are meant"),
         ("policy,score\nold,7\n", [], 65, "State the range that the scoring allows, --low and --high"),
         ("policy,score\nold,0,5\n", [], 65, "a row must have as many cells as the header"),
-        ("policy;score\nold;0,5\n", [], 65, "Write a decimal point: 0.5."),
+        ("policy\tscore\nold\t0,5\n", [], 65, "Write a decimal point: 0.5."),
         ("policy,scroe\nold,0.5\n", [], 65, "Is 'scroe' the score?"),
         ("policy,success\nold,0.5\n", [], 65, "say --column score=success, with --low and --high"),
         ("0.5\n", ["--quantile", "2"], 64, "`tau` must be strictly between 0 and 1; got 2.0."),

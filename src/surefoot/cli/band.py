@@ -124,10 +124,10 @@ def _scores(data: list[str], score: str | None, policy: str | None, low: float |
     ends = 0.0 if low is None else low, 1.0 if high is None else high
     if not ends[0] < ends[1]:
         raise ValueError(f"`low` must be below `high`; got low={ends[0]:g}, high={ends[1]:g}.")
-    if all(_is_number(word) for word in data):
+    if all(words.is_number(word) for word in data):
         return Scores([float(word) for word in data], *ends)
     if len(data) > 1:
-        wrong = next(word for word in data if not _is_number(word))
+        wrong = next(word for word in data if not words.is_number(word))
         raise ValueError(f"Several words must all be scores; got {wrong!r}. To read a file, name it alone.")
     path = Path(data[0])
     listed = _listed(path) if score is None and policy is None else None
@@ -140,14 +140,6 @@ def _scores(data: list[str], score: str | None, policy: str | None, low: float |
     return rollouts.where(policy=policy or rollouts.policies[0]).scores()
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
 def _listed(path: Path) -> list[tuple[int, str]] | None:
     """The lines of a file that holds one score a line, a heading allowed; None when it is anything else."""
     if not path.is_file() or path.stat().st_size > LONGEST_LIST:
@@ -157,15 +149,15 @@ def _listed(path: Path) -> list[tuple[int, str]] | None:
     except UnicodeDecodeError:
         return None
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if lines and not _is_number(lines[0][1]) and len(lines) > 1 and _is_number(lines[1][1]):
+    if lines and not words.is_number(lines[0][1]) and len(lines) > 1 and words.is_number(lines[1][1]):
         lines = lines[1:]  # a heading
-    return lines if lines and _is_number(lines[0][1]) else None
+    return lines if lines and words.is_number(lines[0][1]) else None
 
 
 def _in_range(lines: list[tuple[int, str]], path: Path, low: float, high: float) -> Scores:
     values = []
     for row, line in lines:
-        if not _is_number(line):
+        if not words.is_number(line):
             raise DataError(f"a score must be a number; got {line[:40]!r}.", source=path.name, row=row)
         if not low <= float(line) <= high:
             message = (

@@ -103,19 +103,11 @@ def _holds_pairs(file: Path) -> bool:
         return file.suffix == ".npy"
     with file.open(encoding="utf-8-sig", errors="replace") as lines:
         first_two = [_cells(line[:1000]) for line in itertools.islice(lines, 2)]
-    return any(len(cells) == 2 and all(map(_is_number, cells)) for cells in first_two)
+    return any(len(cells) == 2 and all(map(words.is_number, cells)) for cells in first_two)
 
 
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.replace(";", ",").replace("\t", ",").split(",")]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _pairs(file: Path) -> list[tuple[float, float]]:

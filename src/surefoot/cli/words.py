@@ -87,3 +87,12 @@ def table(header: list[str], rows: list[list[str]]) -> None:
         grid.add_row(*row)
     wide = None if sys.stdout.isatty() else 140  # a pipe has no width of its own
     Console(highlight=False, markup=False, emoji=False, width=wide).print(grid)
+
+
+def is_number(word: str) -> bool:
+    """Whether a word or a cell reads as a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
