@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot import Moments, Scores, Verdict, stats
-from surefoot.analysis import comparisons, measures
+from surefoot.analysis import comparisons, measures, unpaired
 
 UNIT = st.lists(st.floats(0.0, 1.0, allow_subnormal=False), min_size=3, max_size=60)
 
@@ -103,6 +103,7 @@ def test_nonsense_moments_are_refused(arguments, match):
 def test_a_table_of_very_many_scores_is_measured_by_its_moments(monkeypatch, keys):
     monkeypatch.setattr(measures, "MANY", 50)
     monkeypatch.setattr(comparisons, "MANY", 50)
+    monkeypatch.setattr(unpaired, "MANY", 50)
     rng = np.random.default_rng(6)
     frame = pl.DataFrame({"policy": ["a", "b"] * 100, "score": rng.random(200), "seed": np.repeat(np.arange(100), 2)})
     table = sf.read(frame.select("policy", "score", *keys))

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 
 from surefoot import _check, stats
+from surefoot.analysis import unpaired
 from surefoot.analysis.labels import NOT_CORRECTED
-from surefoot.analysis.measures import MANY, Measure, cluster_columns, clusters, mean_score, success_rate
+from surefoot.analysis.laps import pairs_in_turn, unequal
+from surefoot.analysis.measures import (
+    MANY,
+    ONE_CLUSTER,
+    Measure,
+    cluster_columns,
+    clusters,
+    in_one_cluster,
+    mean_score,
+    success_rate,
+)
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -19,9 +28,6 @@ from surefoot.errors import DataError
 from surefoot.rollouts.pairs import Pairs
 from surefoot.rollouts.positions import pairs_by_position
 from surefoot.rollouts.table import Rollouts
-
-UNEQUAL = 0.01
-"""Task mixes further apart than this (total variation) are compared task by task."""
 
 NO_COMMON_TASK = "The two share no task: this gain is one between tasks as much as between policies."
 
@@ -245,26 +251,21 @@ def gain_of(
     one, other = rollouts.where(policy=first), rollouts.where(policy=second)
     notes: tuple[str, ...] = () if _meet(one, other, measure) else (NO_COMMON_TASK,)
     grouped = [clusters(side, measure) for side in (one, other)]
+    if all(in_one_cluster(side, measure) for side in (one, other)):
+        notes = (*notes, ONE_CLUSTER)
     if any(grouped):
-        means = [_cluster_means(side, measure, found) for side, found in zip((one, other), grouped, strict=True)]
-        shared = sorted(means[0].keys() & means[1].keys(), key=str) if all(grouped) and paired is None else []
-        if len(shared) > max(1, *(len(of) // 2 for of in means)):
-            gain = _by_cluster(one, measure, [[of[label] for label in shared] for of in means], confidence, margin)
-            left = sum(len(of) - len(shared) for of in means)
-            lost = (f"{left:,} clusters were met by one policy only and were left out.",) if left else ()
-            why = f"{reason} The {len(shared):,} clusters are the same for both: {gain.method} on their differences."
-            return gain, why, (*notes, *lost)
-        ends = _ends(one, measure)
-        sides = (Scores(of.values(), *ends) for of in means)
-        gain = _scaled(stats.betting_gain(*sides, confidence=confidence, margin=margin), measure)
-        return gain, f"{reason} Rollouts come in clusters: betting interval on the clusters' means.", notes
+        gain, why, more = unpaired.by_clusters(
+            (one, other), measure, grouped, reason, share=paired is None, confidence=confidence, margin=margin
+        )
+        return gain, why, (*notes, *more)
     if measure == "score":
-        gain, why = _scores(one, other, reason, confidence, margin)
-        return gain, why, notes
-    if len(rollouts.tasks) > 1 and not notes:
-        stratified, notes = _strata(rollouts, first, second, confidence, margin)
+        gain, why, more = unpaired.by_scores(one, other, reason, confidence, margin)
+        return gain, why, (*notes, *more)
+    if len(rollouts.tasks) > 1 and NO_COMMON_TASK not in notes:
+        stratified, more = _strata(rollouts, first, second, confidence, margin)
         if stratified is not None:
-            return stratified, f"{reason} The policies met tasks in unequal shares: stratified by task.", notes
+            why = f"{reason} The policies met tasks in unequal shares: stratified by task."
+            return stratified, why, (*notes, *more)
     gain = stats.exact_gain(one.tally(), other.tally(), confidence=confidence, margin=margin)
     return gain, f"{reason} Independent rollouts: {gain.method}.", notes
 
@@ -286,8 +287,16 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
     if names == ("cluster",) or (names and set(names) < set(pairs.on)):
         one, other = pairs.scores() if measure == "score" else _outcomes(pairs)
         labels = pairs.labels(names, measure)
-        if 1 < len(set(labels)) < len(labels) and _differ(one, other):
-            gain = _scaled(stats.cluster_gain(one, other, labels, confidence=confidence, margin=margin), measure)
+        if 1 < len(set(labels)) < len(labels) and not _differ(one, other):
+            gain = _all_alike(one, other, len(set(labels)), measure, confidence, margin)
+            why += f", clustered by {' and '.join(names)}, all alike, so that each cluster counts as one"
+            return gain, f"{why}: {gain.method}.", notes
+        if names == ("cluster",) and len(labels) > len(set(labels)) == 1 and labels[0][0] is not None:
+            notes = (*notes, ONE_CLUSTER)
+        if 1 < len(set(labels)) < len(labels):
+            gain = unpaired.scaled(
+                stats.cluster_gain(one, other, labels, confidence=confidence, margin=margin), measure
+            )
             return gain, f"{why}, clustered by {' and '.join(names)}: {gain.method}.", notes
     if measure == "success":
         gain = stats.exact_paired_gain(pairs.tally(), confidence=confidence, margin=margin)
@@ -297,18 +306,9 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
         if len(moments) > MANY and moments.variance > 0.0:
             gain = stats.moments_paired_gain(moments, confidence=confidence, margin=margin)
             return gain, f"{why}, very many: {gain.method}.", notes
-    one, other = pairs.scores()
+    one, other = pairs_in_turn(pairs)
     gain = stats.betting_paired_gain(one, other, confidence=confidence, margin=margin)
     return gain, f"{why}: {gain.method}.", notes
-
-
-def _scores(one: Rollouts, other: Rollouts, reason: str, confidence: float, margin: float) -> tuple[Gain, str]:
-    first, second = one.moments(), other.moments()
-    if min(len(first), len(second)) > MANY and first.variance + second.variance > 0.0:
-        gain = stats.moments_gain(first, second, confidence=confidence, margin=margin)
-        return gain, f"{reason} Very many scores: {gain.method}."
-    gain = stats.betting_gain(one.scores(), other.scores(), confidence=confidence, margin=margin)
-    return gain, f"{reason} Independent scores: {gain.method}."
 
 
 def _meet(one: Rollouts, other: Rollouts, measure: Measure) -> bool:
@@ -328,13 +328,8 @@ def _strata(
         if group.outcomes and group.key[1] is not None:
             found[str(group.key[0])][str(group.key[1])] = group.tally
     tasks = [task for task in found[first] if task in found[second]]
-    totals = [sum(tally.trials for tally in of.values()) for of in found.values()]
-    mixes = [
-        {task: tally.trials / total for task, tally in of.items()}
-        for of, total in zip(found.values(), totals, strict=True)
-    ]
-    apart = sum(abs(mixes[0].get(task, 0.0) - mixes[1].get(task, 0.0)) for task in mixes[0] | mixes[1]) / 2
-    if apart <= UNEQUAL:
+    counts: list[dict[str | None, int]] = [{task: tally.trials for task, tally in of.items()} for of in found.values()]
+    if not unequal(counts[0], counts[1], unpaired.UNEQUAL):
         return None, ()
     gain = stats.stratified_gain(
         {task: (found[first][task], found[second][task]) for task in tasks}, confidence=confidence, margin=margin
@@ -353,30 +348,11 @@ def _differ(one: Scores, other: Scores) -> bool:
     return len({a - b for a, b in zip(one.values, other.values, strict=True)}) > 1
 
 
-def _scaled(gain: Gain, measure: Measure) -> Gain:
-    """A gain computed from scores, shown in points when it is one of success rates."""
-    return gain if measure == "score" else replace(gain, interval=replace(gain.interval, scale="gain"))
-
-
-def _by_cluster(
-    side: Rollouts, measure: Measure, means: Sequence[Sequence[float]], confidence: float, margin: float
-) -> Gain:
-    """The gain from each cluster's two means: what makes a cluster hard or easy for both cancels out."""
-    first, second = (Scores(of, *_ends(side, measure)) for of in means)
-    return _scaled(stats.betting_paired_gain(first, second, confidence=confidence, margin=margin), measure)
-
-
-def _ends(side: Rollouts, measure: Measure) -> tuple[float, float]:
-    return (side.low, side.high) if measure == "score" else (0.0, 1.0)
-
-
-def _cluster_means(
-    rollouts: Rollouts, measure: Measure, found: tuple[Sequence[object], str] | None
-) -> dict[object, float]:
-    """The mean of each cluster by its name; a rollout that stands alone is one by itself."""
-    values = rollouts.scores().values if measure == "score" else tuple(map(float, rollouts.outcomes()))
-    low, high = _ends(rollouts, measure)
-    groups: dict[object, list[float]] = {}
-    for label, value in zip(found[0] if found is not None else range(len(values)), values, strict=True):
-        groups.setdefault(label, []).append(value)
-    return {label: min(high, max(low, fmean(group))) for label, group in groups.items()}
+def _all_alike(first: Scores, second: Scores, groups: int, measure: Measure, confidence: float, margin: float) -> Gain:
+    """The gain when every pair shows the same one: nothing is seen of how clusters differ, so each is one pair."""
+    if measure == "success":
+        gap = first.values[0] - second.values[0]
+        tally = PairTally(0, groups * (gap > 0), groups * (gap < 0), groups * (gap == 0))
+        return stats.exact_paired_gain(tally, confidence=confidence, margin=margin)
+    sides = (Scores(side.values[:groups], side.low, side.high) for side in (first, second))
+    return stats.betting_paired_gain(*sides, confidence=confidence, margin=margin)

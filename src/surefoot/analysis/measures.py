@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from surefoot import _check, stats
+from surefoot.analysis.laps import scores_in_turn
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
@@ -15,6 +16,7 @@ from surefoot.rollouts.canon import small
 from surefoot.rollouts.table import Rollouts
 
 Measure = Literal["success", "score"]
+ONE_CLUSTER = "All rollouts are of one cluster: this is about that cluster, and says nothing of others."
 MANY = 20_000
 """From so many scores on, the mean's interval is empirical Bernstein's: as guaranteed, by half wider, one pass."""
 
@@ -66,7 +68,7 @@ def success_rate(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
     tally = rollouts.tally()
     groups = clusters(rollouts, "success")
     if groups is None:
-        return stats.wilson(tally, confidence=confidence)
+        return _told(stats.wilson(tally, confidence=confidence), rollouts, "success")
     labels, why = groups
     found = stats.cluster_rate(rollouts.outcomes(), labels, confidence=confidence)
     return _with_clusters(found.interval, why, found.design_effect)
@@ -88,11 +90,14 @@ def mean_score(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
         moments = rollouts.moments()
         if len(moments) > MANY:
             return stats.moments_mean(moments, confidence=confidence)
-    scores = rollouts.scores()
     groups = clusters(rollouts, "score")
-    if groups is None or len(set(scores.values)) == 1:
-        return score_interval(scores, confidence=confidence)
-    labels, why = groups
+    if groups is None:
+        return _told(score_interval(scores_in_turn(rollouts), confidence=confidence), rollouts, "score")
+    scores, (labels, why) = rollouts.scores(), groups
+    if len(set(scores.values)) == 1:  # nothing is seen of how clusters differ: each counts as one score
+        each = Scores(scores.values[: len(set(labels))], scores.low, scores.high)
+        alike = replace(score_interval(each, confidence=confidence), trials=len(scores), data=(scores,))
+        return replace(alike, notes=(*alike.notes, f"{why} All scores are alike: each cluster counts as one."))
     found = stats.cluster_mean(scores, labels, confidence=confidence)
     return _with_clusters(found.interval, why, found.design_effect)
 
@@ -137,6 +142,18 @@ def measure(
             )
         )
     return tuple(found)
+
+
+def _told(interval: Interval, rollouts: Rollouts, column: Measure) -> Interval:
+    return replace(interval, notes=(*interval.notes, ONE_CLUSTER)) if in_one_cluster(rollouts, column) else interval
+
+
+def in_one_cluster(rollouts: Rollouts, column: Measure) -> bool:
+    """Whether a `cluster` column puts all rollouts, more than one, into the same cluster."""
+    if "cluster" not in rollouts.columns:
+        return False
+    known = [group for group in rollouts.summary(by=("cluster",)) if group.known(column)]
+    return len(known) == 1 and known[0].key[0] is not None and known[0].known(column) > 1
 
 
 def _with_clusters(interval: Interval, why: str, effect: float) -> Interval:
