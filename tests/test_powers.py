@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import PairTally, Tally, Verdict, stats
-from surefoot.stats.powers import _pair_steps, _steps
+from surefoot.stats.powers import _pair_steps, _pairs_between, _steps
 from tests.reference import cases
 
 RATES = np.linspace(0.0, 1.0, 801)
@@ -92,6 +92,11 @@ def test_paired_power_is_the_enumerated_chance_of_the_verdicts(n, margin):
         ):
             wanted = sum(p for p, gain in zip(chances, gains, strict=True) if gain.verdict is verdict)
             assert value == pytest.approx(wanted, abs=1e-11)
+
+
+@pytest.mark.parametrize("chances", [(0.3, 0.2), (0.9, 0.1), (0.0, 0.0)])
+def test_the_chances_of_all_tables_of_pairs_are_one(chances):
+    assert _pairs_between(np.zeros(10, int), 9, *chances) == pytest.approx(1.0, abs=1e-12)
 
 
 def exact_size(n1, n2):

@@ -391,6 +391,18 @@ def test_a_trail_grows_without_changing_and_branches_apart():
             one[beyond]
 
 
+@pytest.mark.parametrize(
+    ("pairs", "ends", "scale"),
+    [
+        ([(1.0, 0.0)] * 3, {}, "gain"),
+        ([(1.0, 0.5)] * 3, {}, "score gain"),
+        ([(1.0, 0.0)] * 3, {"high": 2.0}, "score gain"),
+    ],
+)
+def test_successes_gain_points_and_scores_gain_scores(pairs, ends, scale):
+    assert run(FiniteHorizonMixture(20, **ends), pairs)[-1].interval.scale == scale
+
+
 @pytest.mark.parametrize("claim", ["first better", "either"])
 def test_the_interval_says_how_sure_it_is(claim):
     state = run(FiniteHorizonMixture(30, claim=claim), [(0.5, 0.5)] * 25)[-1]
