@@ -499,6 +499,14 @@ def test_confidence_names_one_design_however_it_was_written():
     assert len(names) == 144
 
 
+@pytest.mark.parametrize("family", KINDS)
+def test_the_package_brings_what_it_says_and_nothing_else(family):
+    with zipfile.ZipFile(designs.SHIPPED / f"{family}.zip") as file:
+        names = set(json.loads(file.read("index.json")))
+        assert {*names, "index.json"} == set(file.namelist())
+    assert names == {declared.name for declared in designs.shipped(family)}
+
+
 def test_a_search_that_cannot_keep_the_error_returns_nothing(monkeypatch):
     loose = exact_designs.Design(formula_designs.binary_limits(9, 1.0), 0.4)
     monkeypatch.setattr(exact_designs, "binary_design", lambda *_, **__: loose)
