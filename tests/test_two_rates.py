@@ -159,6 +159,17 @@ def test_scipy_agrees_where_it_is_right():
         assert stats.fisher(first, second).p_value == pytest.approx(fisher_exact(table).pvalue, rel=1e-9)
 
 
+@pytest.mark.parametrize("name", ["mcnemar", "mcnemar_midp", "mcnemar_chi2", "mcnemar_edwards"])
+@pytest.mark.parametrize("pairs", [PairTally(4, 9, 2, 5), PairTally(0, 6, 5, 1), PairTally(3, 3, 3, 3)])
+def test_swapping_the_policies_of_pairs_swaps_the_sides(name, pairs):
+    here = getattr(stats, name)(pairs)
+    there = getattr(stats, name)(PairTally(pairs.both, pairs.second_only, pairs.first_only, pairs.neither))
+    assert (there.first_better, there.second_better) == pytest.approx(
+        (here.second_better, here.first_better), rel=1e-12
+    )
+    assert there.p_value == pytest.approx(here.p_value, rel=1e-12)
+
+
 def test_tables_exactly_as_likely_count_however_they_are_rounded():
     """Fisher's two-sided p-value in whole numbers, at every table of up to 9 and 9 rollouts."""
     for n1, n2 in itertools.product(range(1, 10), repeat=2):
