@@ -13,6 +13,7 @@ from surefoot import Verdict
 from surefoot.analysis.changes import change
 from surefoot.analysis.measures import MANY, ONE_CLUSTER, score_interval
 from surefoot.analysis.overviews import overview
+from surefoot.reporting.answers import overview_answer
 from surefoot.rollouts.given import GivenLetters
 
 
@@ -266,7 +267,7 @@ def test_scores_on_different_tasks_decide_nothing(extra):
         for name, task, level in (("a", "x", 0.9), ("b", "y", 0.1))
     ]
     found = sf.compare(sf.read(pl.concat(sides)), "a", "b")
-    assert found.gain.verdict is sf.Verdict.BETTER
+    assert found.interval.low > 0.0  # the numbers alone would have decided
     assert found.verdict is sf.Verdict.UNDECIDED
 
 
@@ -517,3 +518,40 @@ def test_no_band_is_drawn_where_no_score_was_given():
     found = overview(rollouts)
     assert found.bands == ()
     assert str(found) == str(found.policies[0])
+
+
+def by_tally(*rows) -> sf.Rollouts:
+    """A table from (policy, task, successes, trials)."""
+    listed = [(policy, task, int(place < k)) for policy, task, k, n in rows for place in range(n)]
+    return sf.read(pl.DataFrame(listed, schema=["policy", "task", "success"], orient="row"))
+
+
+def test_verdicts_in_a_circle_rank_nobody_and_no_report_breaks():
+    beats = (("x", "A", "B"), ("y", "B", "C"), ("z", "C", "A"))
+    rollouts = by_tally(*(row for task, one, two in beats for row in ((one, task, 28, 30), (two, task, 5, 30))))
+    ranking = sf.rank(rollouts)
+    assert ranking.ranks == ((1, 3),) * 3
+    assert ranking.letters.letters == ("a", "b", "c")
+    assert [ranking.gain(one, two).verdict for _, one, two in beats] == [Verdict.BETTER] * 3
+    answer = overview_answer(overview(rollouts))[0]
+    assert answer == "No policy stands first: A is better than B and worse than C, on the tasks that they share."
+
+
+def test_nothing_follows_for_two_that_share_no_task():
+    rollouts = by_tally(("A", "x", 28, 30), ("B", "x", 5, 30), ("B", "y", 28, 30), ("C", "y", 5, 30))
+    ranking = sf.rank(rollouts)
+    assert dict(zip(ranking.names, ranking.ranks, strict=True)) == {"A": (1, 2), "B": (2, 2), "C": (2, 3)}
+    assert ranking.gain("A", "C").verdict is Verdict.UNDECIDED  # in the record too, not only in the sentence
+
+
+def test_the_better_policy_is_first_though_it_met_harder_tasks():
+    simpson = (("A", "easy", 19, 20), ("A", "hard", 64, 160), ("B", "easy", 120, 160), ("B", "hard", 2, 20))
+    ranking = sf.rank(by_tally(*simpson))
+    assert (ranking.names, ranking.ranks) == (("A", "B"), ((1, 1), (2, 2)))
+    assert ranking.letters.of("A") == "a"
+    found = overview(by_tally(*simpson, ("C", "easy", 1, 20), ("C", "hard", 1, 160)))
+    assert [one.policy for one in found.policies] == ["A", "B", "C"]
+    assert overview_answer(found)[0] == "A is better than each of the others."
+    few = overview(by_tally(*simpson, ("C", "easy", 1, 1), ("C", "hard", 1, 2)))
+    assert [one.policy for one in few.policies] == ["C", "A", "B"]  # B has the highest rate, and is worse than A
+    assert overview_answer(few)[0] == "Cannot tell which of 3 policies is best."

@@ -95,7 +95,7 @@ class Comparison(Record):
     @property
     def verdict(self) -> Verdict:
         """What the interval supports, about the first policy; nothing when the two met no common task."""
-        return self.gain.verdict if self.comparable else Verdict.UNDECIDED
+        return self.gain.verdict
 
     def __str__(self) -> str:
         where = f" on {self.task}" if self.task else ""
@@ -154,6 +154,8 @@ def plain_comparison(
     gain, why, notes = gain_of(
         rollouts, first, second, what, paired=paired, confidence=_check.confidence(confidence), margin=margin
     )
+    if NO_COMMON_TASK in notes:  # the gain only describes what was seen, and says so wherever it is kept
+        gain = replace(gain, verdict=Verdict.UNDECIDED)
     alone = success_rate if what == "success" else mean_score
     return Comparison(
         first=first,

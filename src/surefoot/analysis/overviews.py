@@ -33,7 +33,7 @@ class Overview(Record):
         measure: Whether success or the score decides.
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
-        policies: Each policy over all tasks, best first.
+        policies: Each policy over all tasks, in the order of the ranking.
         cells: Each policy on each task, by the measure that decides; empty without tasks.
         comparisons: Every pair of policies, all holding together; empty for one policy.
         ranking: What those comparisons amount to; None for one policy.
@@ -112,6 +112,9 @@ def overview(
     comparisons: tuple[Comparison, ...] = ()
     if len(found) > 1:
         comparisons = all_pairs(rollouts, measure=what, confidence=confidence, margin=margin, progress=progress)
+    ranking = ranking_of(comparisons) if comparisons else None
+    if ranking is not None:
+        best.sort(key=lambda one: ranking.names.index(one.policy))
     several = len(rollouts.tasks) > 1
     leading = [name for name in (first, second) if name] or _leading(rollouts, [one.policy for one in best])
     tasks: tuple[Comparison, ...] = ()
@@ -134,7 +137,7 @@ def overview(
         policies=tuple(best),
         cells=measure(rollouts, by_task=True, only=what, confidence=confidence) if several else (),
         comparisons=comparisons,
-        ranking=ranking_of(comparisons) if comparisons else None,
+        ranking=ranking,
         tasks=tasks,
         bands=_bands(rollouts, best, confidence),
         audit=audit(rollouts),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -14,6 +15,7 @@ from surefoot.rollouts.table import Rollouts
 from surefoot.stats.rankings import Ranking
 
 Progress = Callable[[int, int], None]
+Pairs = Sequence[tuple[str, str]]
 MOST_OUTLOOKS = 6
 """What it would take to tell two policies apart is worked out for at most so many pairs: it is a plan for each."""
 
@@ -81,22 +83,65 @@ def all_pairs(
 
 
 def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
-    """The ranking that comparisons of all pairs amount to."""
+    """The ranking that comparisons of all pairs amount to.
+
+    The highest rate or mean score is first, unless a verdict says otherwise: policies that met different mixes of tasks
+    can be in another order than their rates.
+    """
     levels = _levels(comparisons)
-    names = tuple(sorted(levels, key=lambda name: (-levels[name], name)))
     pairs = tuple((one.first, one.second) for one in comparisons)
-    verdicts = [one.verdict for one in comparisons]
-    apart = [pair for pair, verdict in zip(pairs, verdicts, strict=True) if verdict in (Verdict.BETTER, Verdict.WORSE)]
+    verdicts = _without_circles(pairs, [one.verdict for one in comparisons])
+    names = _best_first(levels, pairs, verdicts)
+    apart = [(one.first, one.second) for one in comparisons if one.verdict in (Verdict.BETTER, Verdict.WORSE)]
     return Ranking(
         names=names,
         estimates=tuple(levels[name] for name in names),
         pairs=pairs,
         gains=tuple(one.gain for one in comparisons),
-        ranks=stats.rank_intervals(names, pairs, verdicts),
+        ranks=_ranks(names, pairs, verdicts, all(one.comparable for one in comparisons)),
         letters=stats.compact_letters(names, apart),
         confidence=comparisons[0].gain.confidence,
         policies=(),
     )
+
+
+def _ranks(
+    names: Sequence[str], pairs: Pairs, verdicts: Sequence[Verdict], closed: bool
+) -> tuple[tuple[int, int], ...]:
+    """Each policy's best and worst rank; where some share no task, nothing follows from two verdicts for a third."""
+    if closed:
+        return stats.rank_intervals(names, pairs, verdicts)
+    beats = _beats(pairs, verdicts)
+    over, under = Counter(loser for _, loser in beats), Counter(winner for winner, _ in beats)
+    return tuple((1 + over[name], len(names) - under[name]) for name in names)
+
+
+def _without_circles(pairs: Pairs, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts that order policies: in a circle, each pair on tasks of its own, none of them does."""
+    beats = _beats(pairs, verdicts)
+    for through in {name for pair in pairs for name in pair}:
+        before, after = ([pair[side] for pair in beats if pair[1 - side] == through] for side in (0, 1))
+        beats |= {(one, other) for one in before for other in after}
+    circles = {(one, other) for one, other in beats if (other, one) in beats}
+    return [Verdict.UNDECIDED if pair in circles else verdict for pair, verdict in zip(pairs, verdicts, strict=True)]
+
+
+def _best_first(levels: dict[str, float], pairs: Pairs, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    """Highest level first, but none before one that is better by verdict."""
+    left, found = sorted(levels, key=lambda name: (-levels[name], name)), list[str]()
+    beats = _beats(pairs, verdicts)
+    while left:
+        beaten = {loser for winner, loser in beats if winner in left}
+        found.append(next(name for name in left if name not in beaten))
+        left.remove(found[-1])
+    return tuple(found)
+
+
+def _beats(pairs: Pairs, verdicts: Sequence[Verdict]) -> set[tuple[str, str]]:
+    """Winner and loser of every pair that was decided."""
+    decided = zip(pairs, verdicts, strict=True)
+    ways = {Verdict.BETTER: 1, Verdict.WORSE: -1}
+    return {(one, other)[:: ways[verdict]] for (one, other), verdict in decided if verdict in ways}  # type: ignore[misc]
 
 
 def _levels(comparisons: Iterable[Comparison]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from surefoot.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
+    from surefoot.analysis.measures import Measurement
     from surefoot.analysis.overviews import Overview
 
 MOST_CORRECTED = 4
@@ -47,8 +49,16 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
     if len(found.comparisons) == 1:
         return *comparison_answer(found.comparisons[0]), *_corrected(found)
     over = [_other(one, best.policy) for one in found.comparisons if _wins(one, best.policy)]
-    rest = [p.policy for p in found.policies[1:] if p.policy not in over]
+    under = [_other(one, best.policy) for one in found.comparisons if _loses(one, best.policy)]
+    rest = [p.policy for p in found.policies[1:] if p.policy not in (*over, *under)]
     first = wording.standing(best.policy, over, rest)
+    if under:  # verdicts in a circle, each pair on tasks of its own
+        first = (
+            f"No policy stands first: {best.policy} is better than {wording.listed(over)} and worse than "
+            f"{wording.listed(under)}, on the tasks that they share."
+        )
+    elif not over and any(_level(p, found) > _level(best, found) for p in found.policies):
+        first = f"Cannot tell which of {len(found.policies)} policies is best."
     named = [
         f"{what}: {wording.listed(names)}."
         for what, names in (("Shown below it", over), ("Not told from it", rest))
@@ -100,6 +110,15 @@ def _wins(one: Comparison, name: str) -> bool:
     return (one.first == name and one.verdict is Verdict.BETTER) or (
         one.second == name and one.verdict is Verdict.WORSE
     )
+
+
+def _loses(one: Comparison, name: str) -> bool:
+    return name in (one.first, one.second) and _wins(one, _other(one, name))
+
+
+def _level(one: Measurement, found: Overview) -> float:
+    level = one.of(found.measure)
+    return -math.inf if level is None else level.estimate
 
 
 def _other(one: Comparison, name: str) -> str:
