@@ -6,7 +6,8 @@ recorded run are run again, then those that ran the module at all; a mutant that
 and somebody must judge it.
 
 Not drawn: annotations, docstrings, the words of an error (anything inside `raise`), typing-only imports, mutants that
-do not compile, caches taken away, and shifts or bit operations in place of arithmetic, which floats refuse at once.
+do not compile, caches taken away, `strict=` of zip, and shifts or bit operations in place of arithmetic, which floats
+refuse at once.
 Places are spread evenly over the files, in proportion to what each has to get wrong.
 """
 
@@ -138,10 +139,15 @@ def left_out(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:
             stretches += [node.returns] if node.returns else []
             caches = [d for d in node.decorator_list if "cache" in ast.unparse(d) or "overload" in ast.unparse(d)]
             stretches += caches
-        elif isinstance(node, ast.Raise) or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+        elif (
+            isinstance(node, ast.Raise)
+            or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+            or (isinstance(node, ast.keyword) and node.arg == "strict")  # zip's guard: fires on another mistake only
+        ):
             stretches.append(node)
     stretches += [n for top in tree.body if isinstance(top, ast.Assign) for n in ast.walk(top) if _is_union(n)]
-    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in stretches]  # type: ignore[attr-defined]
+    # one column early, for the @ of a decorator
+    return [((n.lineno, n.col_offset - 1), (n.end_lineno, n.end_col_offset)) for n in stretches]  # type: ignore[attr-defined]
 
 
 def _is_union(node: ast.AST) -> bool:
