@@ -493,10 +493,16 @@ def test_scores_from_tasks_in_unequal_shares_are_compared_task_by_task(monkeypat
     assert "clusters of the first" in clustered.notes[0]
 
 
-def test_a_gain_within_the_margin_is_never_shown_by_more_rollouts():
+def test_a_gain_within_the_margin_can_be_shown_not_to_matter():
     score = [0.5, 0.6] * 10 + [0.5, 0.59] * 10
-    found = sf.compare(table(policy=["new"] * 20 + ["old"] * 20, score=score), "new", "old", margin=0.1)
-    assert found.outlook == "The observed gain is within the margin; more rollouts at that gain would never show one."
+    rollouts = table(policy=["new"] * 20 + ["old"] * 20, score=score)
+    found = sf.compare(rollouts, "new", "old", margin=0.1)
+    assert "times as many rollouts would show the two the same within the margin" in found.outlook
+    assert "times as many rollouts would tell" in sf.compare(rollouts, "new", "old", margin=0.001).outlook
+    at_it = sf.compare(rollouts, "new", "old", margin=found.gain.estimate)
+    assert at_it.outlook == "The observed gain is as large as the margin: no number of rollouts would decide."
+    equal = sf.compare(table(policy=["new"] * 20 + ["old"] * 20, score=score[:20] * 2), "new", "old")
+    assert equal.outlook == "No gain was observed: no number of rollouts would show one."
 
 
 def test_policies_without_a_common_task_cannot_be_compared_task_by_task():

@@ -245,6 +245,34 @@ def test_sight_where_there_is_nothing_to_see():
     assert stats.power(1.0, 0.0, one.enough - 1).better < 0.8
 
 
+@pytest.mark.parametrize(("margin", "at_least", "same"), [(0.1, 1000, False), (0.3, 110, True), (0.0, 121, False)])
+def test_sight_counts_what_the_margin_takes(margin, at_least, same):
+    found = stats.sight(stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=margin))
+    chances = stats.power(0.85, 0.7, found.enough, margin=margin)
+    assert (chances.same if same else chances.better) == pytest.approx(0.8, abs=0.01)
+    assert found.enough >= at_least
+    assert found.same is same
+    assert ("the same within the margin" in found.needed) is same
+    dropped = stats.sight(stats.exact_gain(Tally(14, 20), Tally(17, 20), margin=margin))
+    assert dropped.enough == found.enough
+
+
+def test_sight_of_pairs_counts_what_the_margin_takes():
+    found = stats.sight(stats.exact_paired_gain(PairTally(10, 9, 2, 9), margin=0.1))
+    assert stats.paired_power(9 / 30, 2 / 30, found.enough, margin=0.1).better == pytest.approx(0.8, abs=0.03)
+    inside = stats.sight(stats.exact_paired_gain(PairTally(10, 5, 5, 10), margin=0.1))
+    assert stats.paired_power(5 / 30, 5 / 30, inside.enough, margin=0.1).same == pytest.approx(0.8, abs=0.03)
+
+
+def test_sight_at_the_margin_and_without_a_failure():
+    at_it = stats.sight(stats.exact_gain(Tally(3, 4), Tally(2, 4), margin=0.25))
+    assert at_it.enough is None
+    assert "as large as the margin" in at_it.needed
+    clean = stats.sight(stats.exact_gain(Tally(100, 100), Tally(100, 100), margin=0.02))
+    assert stats.power(1.0, 1.0, clean.enough, margin=0.02).same == 1.0
+    assert stats.power(1.0, 1.0, clean.enough - 30, margin=0.02).same == 0.0
+
+
 def test_sight_says_when_it_is_approximate():
     large = stats.sight(stats.exact_gain(Tally(700, 1000), Tally(690, 1000)))
     assert not large.exact

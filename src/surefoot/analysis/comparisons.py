@@ -28,6 +28,7 @@ from surefoot.errors import DataError
 from surefoot.rollouts.pairs import Pairs
 from surefoot.rollouts.positions import pairs_by_position
 from surefoot.rollouts.table import Rollouts
+from surefoot.stats.sights import AT_MARGIN
 
 NO_COMMON_TASK = "The two share no task: this gain is one between tasks as much as between policies."
 
@@ -151,6 +152,7 @@ def plain_comparison(
 ) -> Comparison:
     """As `compare`, without working out what it would take when nothing is decided: for families of many."""
     what = chosen(rollouts, measure)
+    margin = _check.margin(margin, 1.0 if what == "success" else rollouts.high - rollouts.low)
     gain, why, notes = gain_of(
         rollouts, first, second, what, paired=paired, confidence=_check.confidence(confidence), margin=margin
     )
@@ -177,13 +179,16 @@ def outlook(found: Comparison) -> str:
     data = found.gain.data
     if data and all(isinstance(item, Tally | PairTally) for item in data) and len(data) <= 2:
         return str(stats.sight(found.gain))
-    gap = abs(found.interval.estimate) - found.gain.margin
-    if gap <= 0.0 or not found.interval.trials:
-        return "The observed gain is within the margin; more rollouts at that gain would never show one."
+    size, margin = abs(found.interval.estimate), found.gain.margin
+    if not margin and not size:
+        return "No gain was observed: no number of rollouts would show one."
+    if abs(size - margin) <= 1e-12 * max(size, margin):
+        return AT_MARGIN
     half = max(found.interval.high - found.interval.estimate, found.interval.estimate - found.interval.low)
-    times = (half / gap) ** 2  # an interval narrows with the root of the number of rollouts
+    times = max(1.1, (half / (size - margin)) ** 2)  # an interval narrows with the root of the number of rollouts
     what = "clusters" if "cluster" in found.why else "rollouts"
-    return f"About {times:.1f} times as many {what} would tell, if the observed gain is the true one."
+    shown = "tell" if size > margin else "show the two the same within the margin"
+    return f"About {times:.1f} times as many {what} would {shown}, if the observed gain is the true one."
 
 
 def compare_tasks(

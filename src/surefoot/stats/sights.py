@@ -21,6 +21,7 @@ from surefoot.stats.rate_tests import pooled_score
 QUICK = 400
 """Up to so many rollouts the gain that could be seen is computed from the exact test, above from its approximation."""
 
+AT_MARGIN = "The observed gain is as large as the margin: no number of rollouts would decide."
 SMALL = 60
 """Below so many rollouts the normal approximation is too small, and enumeration is cheap."""
 
@@ -35,12 +36,14 @@ class Sight(Record):
         power: The power of both.
         baseline: The second policy's rate they start from; for pairs, the share of discordant pairs.
         enough: About how many rollouts of each policy (or pairs) would decide, if the observed gain were the true
-            one; None where no gain was observed.
+            one; None where none would, because no gain was observed, or one as large as the margin.
         rollouts: Rollouts of each policy, first and second; for pairs, their number twice.
         paired: Whether `enough` counts pairs.
         confidence: The confidence of the verdict.
         exact: Whether the smallest gain and drop are those of the exact test; otherwise of its approximation.
         notes: Which of these are approximate.
+        margin: The gain that would not matter.
+        same: Whether `enough` would show the two the same within the margin, the observed gain being inside it.
     """
 
     smallest_gain: float | None
@@ -53,6 +56,8 @@ class Sight(Record):
     confidence: float
     exact: bool = True
     notes: tuple[str, ...] = ()
+    margin: float = 0.0
+    same: bool = False
 
     def __str__(self) -> str:
         return f"{self.seen} {self.needed}"
@@ -75,10 +80,13 @@ class Sight(Record):
     @property
     def needed(self) -> str:
         """How many would decide."""
+        if self.enough is None and self.margin:
+            return AT_MARGIN
         if self.enough is None:
             return "No gain was observed: no number of rollouts would show one."
         what = f"{self.enough:,} pairs" if self.paired else f"{words.rollouts(self.enough)} of each policy"
-        return f"About {what} would, if the observed gain is the true one."
+        shown = " show the two the same within the margin" if self.same else ""
+        return f"About {what} would{shown}, if the observed gain is the true one."
 
 
 def sight(gain: Gain, *, power: float = 0.8) -> Sight:
@@ -123,14 +131,19 @@ def _independent(gain: Gain, wanted: float) -> Sight:
     up = smallest(lambda size: chance(min(1.0, base + size)).better, 1.0 - base, wanted)
     down = smallest(lambda size: chance(max(0.0, base - size)).worse, base, wanted)
     enough = None
-    if gain.estimate:
+    if gain.margin:
+        spread = first.rate * (1.0 - first.rate) + second.rate * (1.0 - second.rate)
+        enough = _beyond_margin(gain, spread, wanted)
+    elif gain.estimate:
         enough = approximate_rollouts(first.rate, second.rate, power=wanted, confidence=confidence).rollouts
+    if enough is not None:
         enough = max(enough, min(n1, n2) + 1)  # this many did not do
         while enough < SMALL and not _decides(
             at_rates(first.rate, second.rate, enough, confidence=confidence, margin=gain.margin), wanted
         ):
             enough += 1
-    return Sight(up, down, wanted, base, enough, (n1, n2), False, confidence, exact, _notes(exact))
+    same = abs(gain.estimate) < gain.margin
+    return Sight(up, down, wanted, base, enough, (n1, n2), False, confidence, exact, _notes(exact), gain.margin, same)
 
 
 def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Sight:
@@ -145,21 +158,54 @@ def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Sight:
         return paired_power(one, other, n, confidence=confidence, margin=gain.margin, using=using).better
 
     seen = smallest(chance, 1.0, wanted)
-    enough = None
-    if gain.estimate:
+    enough, spread = None, max(share - gain.estimate**2, 0.0)
+    if gain.margin:
+        enough = _beyond_margin(gain, spread, wanted)
+    elif gain.estimate:
         z, beta = normal.upper_quantile((1.0 - confidence) / 2.0), normal.upper_quantile(1.0 - wanted)
-        spread = math.sqrt(max(share - gain.estimate**2, 0.0))
-        enough = max(math.ceil(((z * math.sqrt(share) + beta * spread) / gain.estimate) ** 2), n + 1)
+        enough = math.ceil(((z * math.sqrt(share) + beta * math.sqrt(spread)) / gain.estimate) ** 2)
+    if enough is not None:
+        enough = max(enough, n + 1)
         chances = pairs.first_only / n, pairs.second_only / n
         while enough < SMALL and not _decides(
             paired_power(*chances, enough, confidence=confidence, margin=gain.margin), wanted
         ):
             enough += 1
-    return Sight(seen, seen, wanted, share, enough, (n, n), True, confidence, exact, _notes(exact))
+    same = abs(gain.estimate) < gain.margin
+    return Sight(seen, seen, wanted, share, enough, (n, n), True, confidence, exact, _notes(exact), gain.margin, same)
+
+
+def _beyond_margin(gain: Gain, spread: float, wanted: float) -> int | None:
+    """About how many rollouts take the interval to one side of the margin, or inside it; None at the margin itself.
+
+    Args:
+        gain: The comparison.
+        spread: The variance that one more rollout of each, or one more pair, adds to their difference.
+        wanted: The power.
+    """
+    z = normal.upper_quantile((1.0 - gain.confidence) / 2.0)
+    far, near = abs(gain.estimate) + gain.margin, abs(gain.margin - abs(gain.estimate))
+    if near < 1e-12:
+        return None
+    sides = (near,) if abs(gain.estimate) > gain.margin else (near, far)  # the same: inside both ends at once
+
+    def chance(size: int) -> float:
+        missed = sum(normal.tail(side * math.sqrt(size / spread) - z) for side in sides)
+        return 1.0 - missed
+
+    # without spread the ends still close in only as z**2 / n does, by the exact test a little slower
+    few, many = 0, max(1, math.ceil(1.1 * z * z * (1.0 - near) / near))
+    if spread > 0.0:
+        while chance(many) < wanted:
+            few, many = many, 2 * many
+        while many - few > 1 and few:
+            middle = (few + many) // 2
+            few, many = (few, middle) if chance(middle) >= wanted else (middle, many)
+    return many
 
 
 def _decides(found: Power, wanted: float) -> bool:
-    return max(found.better, found.worse) >= wanted
+    return max(found.better, found.worse, found.same) >= wanted
 
 
 def smallest(chance: Callable[[float], float], most: float, wanted: float) -> float | None:
