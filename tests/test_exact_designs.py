@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 import zipfile
 
 import numpy as np
@@ -417,19 +416,6 @@ def test_formula_rules_of_long_horizons_keep_their_error(family, both):
 
 
 # --- keeping tables ---
-
-
-def test_a_shipped_table_loads_at_once():
-    for family in KINDS:
-        declared = designs.Declared(family, 500, 0.025, True)
-        path = designs.SHIPPED / f"{family}.zip"
-        designs.read(path, declared)
-        spent = []
-        for _ in range(5):
-            began = time.process_time()
-            designs.read(path, declared)
-            spent.append(time.process_time() - began)
-        assert min(spent) < 0.05
 
 
 @pytest.fixture
