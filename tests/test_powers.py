@@ -257,6 +257,17 @@ def test_sight_counts_what_the_margin_takes(margin, at_least, same):
     assert dropped.enough == found.enough
 
 
+def test_sight_says_when_the_first_would_be_shown_not_worse():
+    found = stats.sight(stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=0.1))
+    assert stats.power(0.85, 0.7, found.not_worse, margin=0.1).not_worse == pytest.approx(0.8, abs=0.05)
+    assert f"About {found.not_worse} rollouts of each policy would show the first not worse" in found.needed
+    shown = stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=0.3)
+    assert shown.not_worse
+    assert stats.sight(shown).not_worse is None
+    assert stats.sight(stats.exact_gain(Tally(14, 20), Tally(17, 20), margin=0.1)).not_worse is None  # it fell by more
+    assert stats.sight(stats.exact_gain(Tally(17, 20), Tally(14, 20))).not_worse is None
+
+
 def test_sight_of_pairs_counts_what_the_margin_takes():
     found = stats.sight(stats.exact_paired_gain(PairTally(10, 9, 2, 9), margin=0.1))
     assert stats.paired_power(9 / 30, 2 / 30, found.enough, margin=0.1).better == pytest.approx(0.8, abs=0.03)

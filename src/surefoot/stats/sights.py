@@ -44,6 +44,8 @@ class Sight(Record):
         notes: Which of these are approximate.
         margin: The gain that would not matter.
         same: Whether `enough` would show the two the same within the margin, the observed gain being inside it.
+        not_worse: About how many would show the first not worse by as much as the margin; None without a margin, where
+            that was shown, or where the observed drop is as large.
     """
 
     smallest_gain: float | None
@@ -58,6 +60,7 @@ class Sight(Record):
     notes: tuple[str, ...] = ()
     margin: float = 0.0
     same: bool = False
+    not_worse: int | None = None
 
     def __str__(self) -> str:
         return f"{self.seen} {self.needed}"
@@ -80,13 +83,19 @@ class Sight(Record):
     @property
     def needed(self) -> str:
         """How many would decide."""
-        if self.enough is None and self.margin:
-            return AT_MARGIN
-        if self.enough is None:
+        if self.enough is None and not self.margin:
             return "No gain was observed: no number of rollouts would show one."
-        what = f"{self.enough:,} pairs" if self.paired else f"{words.rollouts(self.enough)} of each policy"
-        shown = " show the two the same within the margin" if self.same else ""
-        return f"About {what} would{shown}, if the observed gain is the true one."
+        said = []
+        if self.not_worse is not None:
+            said.append(f"{self._counted(self.not_worse)} would show the first not worse by as much as the margin")
+        if self.enough is not None:
+            shown = " show the two the same within the margin" if self.same else " decide" if said else ""
+            said.append(f"{self._counted(self.enough)} would{shown}")
+        told = f"About {', about '.join(said)}, if the observed gain is the true one." if said else ""
+        return told if self.enough is not None else f"{told} {AT_MARGIN}".lstrip()
+
+    def _counted(self, size: int) -> str:
+        return f"{size:,} pairs" if self.paired else f"{words.rollouts(size)} of each policy"
 
 
 def sight(gain: Gain, *, power: float = 0.8) -> Sight:
@@ -130,10 +139,10 @@ def _independent(gain: Gain, wanted: float) -> Sight:
 
     up = smallest(lambda size: chance(min(1.0, base + size)).better, 1.0 - base, wanted)
     down = smallest(lambda size: chance(max(0.0, base - size)).worse, base, wanted)
-    enough = None
+    enough = passing = None
     if gain.margin:
         spread = first.rate * (1.0 - first.rate) + second.rate * (1.0 - second.rate)
-        enough = _beyond_margin(gain, spread, wanted)
+        enough, passing = _beyond_margin(gain, spread, wanted, min(n1, n2))
     elif gain.estimate:
         enough = approximate_rollouts(first.rate, second.rate, power=wanted, confidence=confidence).rollouts
     if enough is not None:
@@ -143,7 +152,9 @@ def _independent(gain: Gain, wanted: float) -> Sight:
         ):
             enough += 1
     same = abs(gain.estimate) < gain.margin
-    return Sight(up, down, wanted, base, enough, (n1, n2), False, confidence, exact, _notes(exact), gain.margin, same)
+    return Sight(
+        up, down, wanted, base, enough, (n1, n2), False, confidence, exact, _notes(exact), gain.margin, same, passing
+    )
 
 
 def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Sight:
@@ -158,9 +169,10 @@ def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Sight:
         return paired_power(one, other, n, confidence=confidence, margin=gain.margin, using=using).better
 
     seen = smallest(chance, 1.0, wanted)
-    enough, spread = None, max(share - gain.estimate**2, 0.0)
+    enough = passing = None
+    spread = max(share - gain.estimate**2, 0.0)
     if gain.margin:
-        enough = _beyond_margin(gain, spread, wanted)
+        enough, passing = _beyond_margin(gain, spread, wanted, n)
     elif gain.estimate:
         z, beta = normal.upper_quantile((1.0 - confidence) / 2.0), normal.upper_quantile(1.0 - wanted)
         enough = math.ceil(((z * math.sqrt(share) + beta * math.sqrt(spread)) / gain.estimate) ** 2)
@@ -172,33 +184,42 @@ def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Sight:
         ):
             enough += 1
     same = abs(gain.estimate) < gain.margin
-    return Sight(seen, seen, wanted, share, enough, (n, n), True, confidence, exact, _notes(exact), gain.margin, same)
+    return Sight(
+        seen, seen, wanted, share, enough, (n, n), True, confidence, exact, _notes(exact), gain.margin, same, passing
+    )
 
 
-def _beyond_margin(gain: Gain, spread: float, wanted: float) -> int | None:
-    """About how many rollouts take the interval to one side of the margin, or inside it; None at the margin itself.
+def _beyond_margin(gain: Gain, spread: float, wanted: float, ran: int) -> tuple[int | None, int | None]:
+    """About how many rollouts would decide with a margin, and how many show the first not worse; None where none would.
 
     Args:
         gain: The comparison.
         spread: The variance that one more rollout of each, or one more pair, adds to their difference.
         wanted: The power.
+        ran: How many there are now.
     """
     z = normal.upper_quantile((1.0 - gain.confidence) / 2.0)
     far, near = abs(gain.estimate) + gain.margin, abs(gain.margin - abs(gain.estimate))
-    if near < 1e-12:
-        return None
-    sides = (near,) if abs(gain.estimate) > gain.margin else (near, far)  # the same: inside both ends at once
+    # one side of the margin, or inside both ends at once
+    sides = (near,) if abs(gain.estimate) > gain.margin else (near, far)
+    enough = _reached(sides, spread, z, wanted) if near > 1e-12 else None
+    room = gain.estimate + gain.margin
+    passing = None if gain.not_worse or room <= 1e-12 else max(ran + 1, _reached((room,), spread, z, wanted))
+    return enough, passing
+
+
+def _reached(sides: tuple[float, ...], spread: float, z: float, wanted: float) -> int:
+    """About how many rollouts until an end of the interval is within every one of these distances, with power."""
 
     def chance(size: int) -> float:
-        missed = sum(normal.tail(side * math.sqrt(size / spread) - z) for side in sides)
-        return 1.0 - missed
+        return 1.0 - sum(normal.tail(side * math.sqrt(size / spread) - z) for side in sides)
 
     # without spread the ends still close in only as z**2 / n does, by the exact test a little slower
-    few, many = 0, max(1, math.ceil(1.1 * z * z * (1.0 - near) / near))
+    few, many = 0, max(1, math.ceil(1.1 * z * z * (1.0 - min(1.0, *sides)) / min(sides)))
     if spread > 0.0:
         while chance(many) < wanted:
             few, many = many, 2 * many
-        while many - few > 1 and few:
+        while few and many - few > 1:
             middle = (few + many) // 2
             few, many = (few, middle) if chance(middle) >= wanted else (middle, many)
     return many
