@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from surefoot import DataError
-from surefoot.analysis.replays import replay, replay_pairs
+from surefoot.analysis.replays import CLUSTERED, replay, replay_pairs
 from surefoot.cli.main import run as surefoot
 from surefoot.reporting.evidence import evidence_figure, replay_figure
 from surefoot.rollouts.orders import in_blocks
@@ -212,3 +212,13 @@ def test_there_must_be_something_to_replay():
     frame = table().with_columns(score=pl.when(pl.col("policy") == "new").then(pl.col("score")))
     with pytest.raises(DataError, match="both policies must have a score; got none"):
         replay(read(frame), "new", "old", measure="score")
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_clusters_are_warned_about_and_blocks_of_them_too(mixed):
+    labels = [str(pair % 8 if mixed else pair // 5) for pair in range(40) for _ in range(2)]
+    found = replay(read(table(cluster=labels)), "new", "old")
+    assert CLUSTERED in found.notes
+    assert any("blocked by cluster" in note for note in found.notes) is not mixed
+    alone = replay(read(table(cluster=[str(place) for place in range(80)])), "new", "old")
+    assert CLUSTERED not in alone.notes

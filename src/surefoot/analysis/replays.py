@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import _check, sequential
-from surefoot.analysis.measures import Measure
+from surefoot.analysis.measures import Measure, clusters
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
@@ -24,6 +24,10 @@ BLOCKED = (
 NO_ORDER = (
     "The order across tasks is not recorded: each task counts its own rollouts. If tasks were run in turn and "
     "the gain differs between them, no sequential rule keeps its promise."
+)
+CLUSTERED = (
+    "Rollouts come in clusters: the rules take every pair to stand alone, so what they would have said is about these "
+    "clusters only. A comparison at fixed size allows for clusters."
 )
 HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."
 
@@ -250,6 +254,8 @@ def _replayed(
             where = f" on {task}" if task else ""
             notes.append(f"{short!r} has {abs(len(ones) - len(others))} fewer{where}: the surplus is left out.")
     notes += [BLOCKED.format(what=what) for what in _blocking(part, task)]
+    if any(clusters(part.where(policy=policy), measure) for policy in policies):
+        notes.append(CLUSTERED)
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")
         notes += [NO_ORDER] if len(set(orders)) < len(orders) else []
@@ -297,6 +303,6 @@ def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tup
 
 def _blocking(part: Rollouts, task: str | None) -> list[str]:
     """The columns that name contexts which were run in blocks."""
-    contexts = ("task", "condition", "session") if task is None else ("condition", "session")
+    contexts = ("task", "condition", "session", "cluster")[task is not None :]
     columns = [name for name in contexts if name in part.columns]
     return [name for name in columns if any(in_blocks(part.where(policy=p).column(name)) for p in part.policies)]
