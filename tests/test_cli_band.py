@@ -117,7 +117,7 @@ def test_figure_endings(tmp_path):
             65,
             "Say which it is: --column success=YOURS, or --column score=YOURS with --low and --high",
         ),
-        ("policy,score\nold,1\n", ["--policy", "new"], 65, "`policy` must be there; got 'new'. There is 'old'."),
+        ("policy,score\nold,1\n", ["--policy", "new"], 65, "`policy` must be 'old'; got 'new'."),
         ("policy,score\nold,1\nnew,1\n", [], 64, "`--policy` must say which policy's scores are meant"),
         ("policy,score\nold,7\n", [], 65, "State the range that the scoring allows, --low and --high"),
         ("policy,score\nold,0,5\n", [], 65, "a row must have as many cells as the header"),

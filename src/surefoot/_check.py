@@ -67,7 +67,8 @@ def rate(value: Any, name: str = "rate") -> float:
     """A probability, 0 and 1 included."""
     number = real(value, name)
     if not 0.0 <= number <= 1.0:
-        raise ValueError(refusal(name, "be between 0 and 1", value))
+        hint = f"Write {number / 100:g} for {number:g}%." if 1.0 < number <= 100.0 else ""
+        raise ValueError(refusal(name, "be between 0 and 1", value, hint))
     return number
 
 
@@ -79,11 +80,18 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
-def margin(value: Any) -> float:
-    """A margin: a gain that would not matter, 0 or more."""
+def margin(value: Any, span: float | None = None) -> float:
+    """A margin: a gain that would not matter, 0 or more, and below the largest gain there can be, if that is told."""
     number = real(value, "margin")
     if number < 0.0:
         raise ValueError(refusal("margin", "be 0 or more", value))
+    if span is not None and number >= span:  # every two policies would be "the same", and every gate would pass
+        hint = (
+            f"Write {number / 100:g} for {number:g} point{'' if number == 1.0 else 's'}."
+            if span == 1.0 and number < 100.0
+            else ""
+        )
+        raise ValueError(refusal("margin", f"be below {span:g}, the largest gain there can be", value, hint))
     return number
 
 

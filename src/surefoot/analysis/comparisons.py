@@ -307,6 +307,9 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
             return gain, f"{why}, clustered by {' and '.join(names)}: {gain.method}.", notes
     if measure == "success":
         gain = stats.exact_paired_gain(pairs.tally(), confidence=confidence, margin=margin)
+        unknown = pairs.matched - gain.interval.trials
+        if unknown:
+            notes = (*notes, f"{unknown:,} of {pairs.matched:,} pairs lack an outcome and were left out.")
         return gain, f"{why}: {gain.method}.", notes
     if pairs.matched > MANY:
         moments = pairs.moments()

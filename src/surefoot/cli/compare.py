@@ -29,6 +29,7 @@ TALLIES = (
     "pooled-score",
     "disjoint-bounds",
 )
+TALLY = re.compile(r"^\s*-?\d[\d_,]*\s*/\s*-?\d[\d_,]*\s*$")
 PAIRS = ("exact-paired-gain", "tango", "newcombe-paired", "mcnemar", "mcnemar-midp")
 DETAILS = {
     2: ("newcombe", "miettinen_nurminen", "barnard", "boschloo", "fisher"),
@@ -125,11 +126,14 @@ def compare(
     if pairs is not None:
         _alone(named, None, "--pairs")
         _tallies((_pairs(pairs),), using, details, gate, margin, confidence, as_json)
-    elif named and all(re.search(r"^\s*-?\d[\d_,]*\s*/\s*-?\d[\d_,]*\s*$", word) for word in named):
+    elif named and all(map(TALLY.search, named)):
         if len(named) != 2:
             raise ValueError(f"`compare` must have two tallies, such as 17/20 14/20; got {len(named)}.")
         _tallies((words.tally(named[0]), words.tally(named[1])), using, details, gate, margin, confidence, as_json)
     elif named:
+        mixed = [word for word in named if TALLY.search(word) and not Path(word).exists()]
+        if mixed:
+            raise ValueError(f"`compare` must have two tallies or files, not both; got {' '.join(named)}.")
         if using is not None:
             raise ValueError(
                 "`--using` must come with tallies or `--pairs`; from files the method follows from the data."

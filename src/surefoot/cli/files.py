@@ -76,6 +76,9 @@ def two_policies(
         by_file = _in_file_order(rollouts, paths) or known
         if len(by_file) == 2:
             return by_file[0], by_file[1]
+    if len(known) == 1:
+        naming = " To tell files apart that name it alike: --policy new --policy old, in the order of the files."
+        raise ValueError(f"Two policies must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}")
     raise ValueError(f"`--first` and `--second` must name two of the policies {', '.join(known)}.")
 
 
@@ -128,4 +131,8 @@ def _column(word: str) -> tuple[str, str]:
     name, equals, yours = word.partition("=")
     if not equals or not name or not yours:
         raise ValueError(f"`--column` must be NAME=YOURS, such as policy=method; got {word!r}.")
+    from surefoot.rollouts.columns import COLUMNS
+
+    if name not in COLUMNS and yours in COLUMNS:
+        raise ValueError(f"`--column` must be NAME=YOURS; got {word!r}. Put {yours!r} first, your own name last.")
     return name, yours

@@ -76,7 +76,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError) as error:
         return _fail(str(error), USAGE)
     except FileNotFoundError as error:
-        return _fail(f"{error.filename}: there is no such file.", DATA)
+        return _fail(f"{error.filename}: there is no such file or folder.", DATA)
     except OSError as error:
         if error.filename is None:
             raise
@@ -91,7 +91,7 @@ def _misused(error: Any) -> int:
         typer.echo(message)
         return 0
     where = f" See `{error.ctx.command_path} --help`." if error.ctx is not None else ""
-    return _fail(f"{message.rstrip('.')}.{where}", USAGE)
+    return _fail(f"{message.rstrip('.')}{'' if message.endswith('?') else '.'}{where}", USAGE)
 
 
 def _fail(message: str, code: int) -> int:

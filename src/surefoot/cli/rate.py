@@ -41,6 +41,8 @@ def rate(
         surefoot rate 38/50 --using optimal --lower --seed 7
 
         surefoot rate 38/50 --requires 0.6
+
+    The rates in a file: surefoot report FILE.
     """
     if lower and upper:
         raise ValueError("`--lower` and `--upper` must not be given together; leave both out for an interval.")
@@ -48,6 +50,7 @@ def rate(
         raise ValueError("`--requires` must stand alone: a claim uses the guaranteed lower bound.")
     parsed = [words.tally(word) for word in tallies]
     if requires is not None:
+        _check.fraction(requires, "--requires")
         results = [stats.claim(tally, at_least=requires, confidence=confidence) for tally in parsed]
     else:
         method = _method(using, "lower" if lower else "upper" if upper else None)

@@ -72,6 +72,8 @@ def create(
     given = {name: value for name, value in given.items() if value is not None}
     new = not plan.exists()
     declared = _new(given) if new else _kept(plan, given)
+    if not check:
+        _free(store)
     wanted = [tuple(map(_number, _names(text) or ())) for text in assume or ()] or list(usual(declared))
     expected = [expect(declared, rates) for rates in wanted]
     if new:
@@ -90,6 +92,20 @@ def create(
     else:
         typer.echo(f"Began {store}. Run it with a phone or keyboard: surefoot study serve {store}")
         typer.echo(f"         or with a script: surefoot study run {store} --command '...'")
+
+
+def _free(store: str) -> None:
+    """Refuse a file that holds a study, before anything is computed: its plan is fixed, whatever plan.toml says now."""
+    if "://" in store or not Path(store).exists():
+        return
+    from surefoot.study.stores import open_store
+
+    if open_store(store).read():
+        raise StudyError(
+            f"{store} already holds a study, and its plan is fixed: editing the plan's file changes nothing there. "
+            f"Go on with it (`surefoot study status {store}`), change it with a reason (`surefoot study amend`), "
+            "or begin another with `--store other.db`."
+        )
 
 
 def _new(given: dict[str, Any]) -> Plan:

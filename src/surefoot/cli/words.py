@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import typer
@@ -19,12 +20,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, where chance enters; kept in the result.")]
 
 
-OPTIONS = (
+OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"columns=\{[\"'](\w+)[\"']: \.\.\.\}", r"--column \1=YOURS"),
-    (r"columns=\{[\"'](\w+)[\"']: [\"']([^\"']*)[\"']\}", r"--column \1=\2"),
-    (r"\b(policy|prior)=[\"']?(\w+)[\"']?", r"--\1 \2"),
+    (r"columns=\{[\"'](\w+)[\"']: [\"']([^\"']*)[\"']\}", lambda found: f"--column {found[1]}={shlex.quote(found[2])}"),
+    (r"\bpolicy=[\"'](\w+)[\"']", r"--policy \1"),
+    (r"\bprior=[\"']?(\w+)[\"']?", r"--prior \1"),
     (r"\blow= and high=", "--low and --high"),
     (r"\bcollected=", "--collected"),
+    (r"`(first|second)_(?:rate\b|(only)\b)`", lambda found: f"`--{'-'.join(filter(None, found.groups()))}`"),
 )
 """What a message tells to write in Python, and the option that does the same."""
 
@@ -45,12 +48,19 @@ def tally(word: str) -> Tally:
     """
     match = re.fullmatch(r"\s*(-?\d[\d_,]*)\s*/\s*(-?\d[\d_,]*)\s*", word)
     if match is None:
-        raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 38/50; got {word!r}.")
+        raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 38/50; got {word!r}.{_instead(word)}")
     successes, trials = (int(part.replace(",", "").replace("_", "")) for part in match.groups())
     try:
         return Tally(successes, trials)
     except ValueError as error:
         raise DataError(f"{word}: {error}") from None
+
+
+def _instead(word: str) -> str:
+    """What to do with a word that is no tally: a file, or a rate whose number of rollouts is left out."""
+    if re.search(r"\.[A-Za-z]\w*$", word):
+        return f" Rates of a file: surefoot report {shlex.quote(word)}."
+    return " Say of how many rollouts." if word.endswith("%") or is_number(word) else ""
 
 
 def show(result: Record | Iterable[Record], *, as_json: bool) -> None:

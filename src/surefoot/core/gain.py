@@ -49,7 +49,7 @@ class Gain(Record):
     data: tuple[Record, ...] = ()
 
     def __post_init__(self) -> None:
-        _check.margin(self.margin)
+        _check.margin(self.margin, 1.0 if self.interval.scale == "gain" else None)
         if self.p_value is not None and not 0.0 <= self.p_value <= 1.0:  # also refuses NaN
             raise ValueError(_check.refusal("p_value", "be between 0 and 1", self.p_value))
 

@@ -102,7 +102,7 @@ def plan_comparison(
     Reference:
         By enumeration; the search starts from the formula of Fleiss, Levin and Paik (2003).
     """
-    second_rate, margin = _check.rate(second_rate, "second_rate"), _check.margin(margin)
+    second_rate, margin = _check.rate(second_rate, "second_rate"), _check.margin(margin, 1.0)
     confidence = _check.confidence(confidence)
     _asked(first_rate, rollouts, power, "first_rate", "rollouts")
 
@@ -179,7 +179,7 @@ def plan_paired_comparison(
     Reference:
         By enumeration; compare Duffy (1984).
     """
-    second_only, margin = _check.rate(second_only, "second_only"), _check.margin(margin)
+    second_only, margin = _check.rate(second_only, "second_only"), _check.margin(margin, 1.0)
     confidence = _check.confidence(confidence)
     _asked(first_only, pairs, power, "first_only", "pairs")
 

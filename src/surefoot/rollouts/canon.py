@@ -227,11 +227,13 @@ def _refused(column: str, name: str, value: object, scoring: Scoring, *, source:
 
 def _absent(column: str, name: str, header: list[str], source: str) -> DataError:
     return DataError(
-        f"{cells.called(column, name)} must be a column; there are {_list(header)}.", source=source or None
+        f"{cells.called(column, name)} must be a column; there are {_list(header)}. This holds for every file.",
+        source=source or None,
     )
 
 
 def _list(header: list[str]) -> str:
+    header = [name for name in header if name != "source"]  # mostly added on reading, to say which file a row is from
     shown = ", ".join(repr(name if len(name) <= 40 else f"{name[:37]}...") for name in header[:12])
     return f"{shown or 'no columns'}{f' and {len(header) - 12:,} more' if len(header) > 12 else ''}"
 

@@ -140,7 +140,7 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
                 about="unequal task mixes",
                 says=f"Tasks are not equally shared: {task!r} is {a:.0%} of {first!r} and {b:.0%} of {second!r}"
                 f"{f', and {len(gaps) - 1} more pairs differ' if len(gaps) > 1 else ''}.",
-                threatens="A policy looks better merely because it met easier tasks (Simpson's paradox).",
+                threatens="A policy may look better merely because it met easier tasks (Simpson's paradox).",
                 remedy="Compare task by task, or by the stratified gain; do not pool.",
             )
         )

@@ -376,4 +376,4 @@ def _not_there(column: str, wanted: Sequence[object], there: set[str]) -> str:
     names = sorted(there)
     shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
     asked = " or ".join(map(repr, wanted))
-    return f"`{column}` must be there; got {asked}. There {'is' if len(names) == 1 else 'are'} {shown or 'none'}."
+    return f"`{column}` must be {'one of ' if len(names) > 1 else ''}{shown or 'there'}; got {asked}."

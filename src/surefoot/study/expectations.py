@@ -51,10 +51,11 @@ class Expectation(Record):
     def __str__(self) -> str:
         assumed = " v ".join(f"{rate:g}" for rate in self.rates)
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
+        chance = "above 99.99%" if 0.9999 < self.power < 1.0 else words.percent(self.power)
         settled = "settles every place" if len(self.rates) > 2 else "decides rightly"
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
-            f"{settled} with chance {words.percent(self.power)} ({how})."
+            f"{settled} with chance {chance} ({how})."
         )
 
 

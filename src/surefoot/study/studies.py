@@ -65,7 +65,7 @@ class Study:
             "table": table_of(plan),
         }
         if study._store.read():
-            raise StudyError("The store already holds a study; open it, or give another place.")
+            raise StudyError("The store already holds a study, whose plan is fixed; open it, or give another place.")
         try:
             study._store.append([Line.after(None, study._event("started", body), private=seed)])
         except ConflictError:

@@ -1,0 +1,88 @@
+"""What a newcomer types on the first day, and what the answer must say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.cli.main import run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"act,pick,{seed},{seed % 2}\n" for seed in range(6))
+    Path("act.csv").write_text(f"policy,task,seed,success\n{rows}", encoding="utf-8")
+    rows = "".join(f"dp,pick,{seed},{'' if seed == 3 else 1}\n" for seed in range(6))
+    Path("dp.csv").write_text(f"policy,task,seed,success\n{rows}", encoding="utf-8")
+    Path("odd.csv").write_text("who,Success Rate (%)\nact,100\ndp,0\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "says"),
+    [
+        ("compare 17/20 14/20 --margin 5 --gate", 64, "got 5.0. Write 0.05 for 5 points."),
+        ("compare act.csv dp.csv --margin 1 --gate", 64, "Write 0.01 for 1 point."),
+        ("plan compare --first 0.9 --second 0.9 --margin 10", 64, "Write 0.1 for 10 points."),
+        ("plan compare --first 90 --second 60", 64, "`--second` must be between 0 and 1; got 60.0. Write 0.6 for 60%."),
+        ("plan compare --first 0.9 --second 0.9", 64, "`--first` must differ from `--second`"),
+        ("rate act.csv", 64, "Rates of a file: surefoot report act.csv."),
+        ("rate 76%", 64, "Say of how many rollouts."),
+        ("rate 38/50 --requires 60", 64, "`--requires` must be strictly between 0 and 1; got 60.0. Write 0.6 for 60%."),
+        ("rates 38/50", 64, "Did you mean 'rate'? See `surefoot --help`."),
+        ("compare 17/20 act.csv", 64, "two tallies or files, not both; got 17/20 act.csv."),
+        ("compare act.csv act.csv", 64, "got one, 'act'. To tell files apart that name it alike: --policy new"),
+        ("compare act.csv", 64, "Two policies must be there; got one, 'act'."),
+        ("compare act.csv dp.csv --first act --second pd", 65, "`policy` must be one of 'act', 'dp'; got 'pd'."),
+        ("compare odd.csv --column who=policy", 64, "got 'who=policy'. Put 'policy' first, your own name last."),
+        ("compare odd.csv --column policy", 64, "must be NAME=YOURS, such as policy=method; got 'policy'."),
+        ("compare act.csv odd.csv --column policy=who", 65, "This holds for every file."),
+    ],
+)
+def test_a_slip_is_answered_with_what_to_write(folder, capsys, line, code, says):
+    assert run(line.split()) == code
+    assert says in capsys.readouterr().err
+
+
+def test_a_hint_can_be_pasted_into_a_shell(folder, capsys):
+    assert run(["compare", "odd.csv", "--column", "policy=who", "--column", "success=Success Rate (%)"]) == 65
+    assert "say --column score='Success Rate (%)', with --low and --high" in capsys.readouterr().err
+
+
+def test_columns_that_reading_added_are_not_called_the_users(folder, capsys):
+    assert run(["compare", "odd.csv", "act.csv"]) == 65
+    assert "'source'" not in capsys.readouterr().err
+
+
+def test_pairs_without_an_outcome_are_counted(folder, capsys):
+    assert run(["compare", "act.csv", "dp.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "n=5" in out
+    assert "1 of 6 pairs lack an outcome and were left out." in out
+
+
+def test_a_plan_edited_after_the_start_is_told_what_fixes_it(folder, capsys):
+    assert run(["study", "create", "plan.toml", "--policies", "new,old", "--horizon", "20", "--yes"]) == 0
+    plan = Path("plan.toml")
+    plan.write_text(plan.read_text(encoding="utf-8").replace("horizon = 20", "horizon = 40"), encoding="utf-8")
+    capsys.readouterr()
+    assert run(["study", "create", "plan.toml", "--yes"]) == 65
+    out, err = capsys.readouterr()
+    assert out == ""  # no expectations of a plan that will not be fixed
+    assert "study.db already holds a study, and its plan is fixed" in err
+    assert "`surefoot study amend`" in err
+    assert run(["study", "create", "plan.toml", "--store", "other.db", "--yes"]) == 0
+
+
+def test_no_margin_makes_every_two_policies_the_same():
+    with pytest.raises(ValueError, match="`margin` must be below 1"):
+        sf.stats.exact_gain(sf.Tally(1, 20), sf.Tally(19, 20), margin=5)
+    frame = pl.DataFrame({"policy": ["a", "a", "b", "b"], "score": [10, 20, 30, 40]})
+    scored = sf.read(frame, low=0, high=100)
+    assert sf.compare(scored, "a", "b", margin=5).gain.margin == 5.0
+    with pytest.raises(ValueError, match="`margin` must be below 100"):
+        sf.compare(scored, "a", "b", margin=100)
