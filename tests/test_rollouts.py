@@ -184,6 +184,12 @@ def test_thin_keeps_one_policy_per_environment(table: sf.Rollouts) -> None:
         sf.read(pl.DataFrame({"policy": ["a"], "success": [1]})).thin(1)
 
 
+def test_thinning_keeps_no_void_rollout_where_another_counts() -> None:
+    shared = pl.DataFrame({"policy": ["a", "b"] * 40, "seed": [place // 2 for place in range(80)], "success": [1] * 80})
+    rollouts = sf.read(shared.with_columns(valid=pl.col("policy") == "a"))
+    assert [(group.key, group.rollouts) for group in rollouts.thin(3).summary()] == [(("a",), 40)]
+
+
 def test_thinning_is_fair() -> None:
     seeds = range(400)
     rows = [{"policy": name, "seed": seed, "success": 1} for seed in seeds for name in ("a", "b")]

@@ -25,7 +25,8 @@ def thinned(rollouts: Rollouts, rng: np.random.Generator | int) -> Rollouts:
     if not {"condition", "seed"} & set(keys):
         raise DataError("there must be a `condition` or a `seed` column to know shared environments; got neither.")
     table = rollouts.polars().with_row_index("__row__")
-    met = table.select(*keys, "policy").unique().sort(*keys, "policy", nulls_last=True)
+    counted = table.filter(pl.col("valid").fill_null(True)) if "valid" in rollouts.columns else table
+    met = counted.select(*keys, "policy").unique().sort(*keys, "policy", nulls_last=True)
     drawn = met.with_columns(pl.Series("__draw__", generator.random(met.height)))
     kept = drawn.sort("__draw__").unique(keys, keep="first", maintain_order=True)
     left = table.join(kept.select(*keys, "policy"), on=[*keys, "policy"], how="semi", nulls_equal=True)
