@@ -137,3 +137,17 @@ def test_bad_rounds_are_refused():
     with pytest.raises(ValueError, match="`second` must be another of a, b"):
         last.verdict("a", "x")
     assert "2 places are open after 2 rounds and 4 rollouts (at most 4)." in str(last)
+
+
+@pytest.mark.parametrize("adjusting", ["holm", "bonferroni"])
+def test_the_interval_of_a_verdict_that_follows_from_two_others_agrees_with_it(adjusting):
+    rule = RankingRule(("A", "B", "C"), 400, adjusting=adjusting)
+    state = rule.start()
+    early, late = {"A": 1.0, "B": 0.0, "C": 0.5}, {"A": 0.2, "B": 1.0, "C": 0.4}
+    while not state.finished:
+        scores = late if state.verdict("A", "B") is Verdict.BETTER else early
+        state = rule.step(state, {name: scores[name] for name in state.running})
+    assert state.p_value("A", "C") > 0.05  # by itself the pair decides nothing
+    assert state.verdict("A", "C") is Verdict.BETTER
+    assert 0.0 < state.interval("A", "C").low <= state.interval("A", "C").high
+    assert state.interval("C", "A").high < 0.0

@@ -234,7 +234,8 @@ class RankingState(Record):
     def interval(self, first: str, second: str) -> Interval:
         """The gain of the first over the second; all pairs' intervals hold together, and agree with the verdicts.
 
-        With Bonferroni every pair has the interval of its own share. With Holm a separated pair shows that there is a
+        With Bonferroni every pair has the interval of its own share, and ends at 0 where the verdict follows from two
+        others. With Holm a separated pair shows that there is a
         gain, not how large it is at least, and all other ends share the error of what was found already.
         """
         if (first, second) not in self.rule.pairs:
@@ -243,11 +244,13 @@ class RankingState(Record):
             return replace(seen, low=0.0 - seen.high, high=0.0 - seen.low, estimate=0.0 - seen.estimate)
         place = self.rule.pairs.index((first, second))
         seen = replace(self.sides[place].interval, confidence=self.rule.confidence)
+        barely, verdict = math.nextafter(0.0, 1.0), self.verdicts[place]
         if self.rule.adjusting == "bonferroni":
-            return seen
+            low = max(seen.low, barely) if verdict is Verdict.BETTER else seen.low
+            high = min(seen.high, -barely) if verdict is Verdict.WORSE else seen.high
+            return replace(seen, low=min(low, high), high=max(low, high))
         found = sum(p <= 1.0 - self.rule.confidence for p in adjusted_p(self.rule, self.sides))
         low, high = self.sides[place].ends((1.0 - self.rule.confidence) / (2 * len(self.rule.pairs) - found))
-        barely, verdict = math.nextafter(0.0, 1.0), self.verdicts[place]
         low = barely if verdict is Verdict.BETTER else min(low, 0.0)
         high = -barely if verdict is Verdict.WORSE else max(high, 0.0)
         return replace(seen, low=low, high=max(high, low), method=f"{seen.method}, Holm-compatible")
