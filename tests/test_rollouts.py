@@ -184,6 +184,14 @@ def test_thin_keeps_one_policy_per_environment(table: sf.Rollouts) -> None:
         sf.read(pl.DataFrame({"policy": ["a"], "success": [1]})).thin(1)
 
 
+@pytest.mark.parametrize("scale", [{"rubric": 5}, {"stages": ("none", "lifted")}])
+def test_shares_have_no_other_range(scale) -> None:
+    frame = pl.DataFrame({"policy": ["a", "a"], "score": [3, 5], "stage": ["none", "lifted"]})
+    with pytest.raises(ValueError, match="`low` and `high` must be left out with a rubric or stages; got 0 and 5"):
+        sf.read(frame, low=0, high=5, **scale)
+    assert sf.read(frame, low=0.0, high=1.0, **scale).high == 1.0
+
+
 def test_thinning_keeps_no_void_rollout_where_another_counts() -> None:
     shared = pl.DataFrame({"policy": ["a", "b"] * 40, "seed": [place // 2 for place in range(80)], "success": [1] * 80})
     rollouts = sf.read(shared.with_columns(valid=pl.col("policy") == "a"))

@@ -68,6 +68,11 @@ def read(
         ("policy is guessed to be the column 'method'.", "score is guessed to be the column 'progress'.")
     """
     asked = Asked(dict(columns or {}), Scoring.of(rubric, stages))
+    if (rubric is not None or stages is not None) and (low not in (None, 0) or high not in (None, 1)):
+        raise ValueError(
+            f"`low` and `high` must be left out with a rubric or stages; got {low!r} and {high!r}. "
+            "Their scores are shares, from 0 to 1."
+        )
     if isinstance(data, (str, PathLike)):
         table = _files(_walk(Path(data)), asked, policy)
     elif isinstance(data, Sequence):
