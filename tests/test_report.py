@@ -192,3 +192,12 @@ def test_the_report_command_shows_change_and_collection(capsys, tmp_path):
     out = capsys.readouterr().out
     assert "Change in points: now minus results.csv" in out
     assert '<th scope="col" class="num">change</th>' in page.read_text()
+
+
+def test_a_page_with_a_margin_says_how_large_it_is_and_how_it_is_read():
+    table = rollouts(("new", "old", "none"), (0.9, 0.8, 0.1))
+    page = sf.report(table, margin=0.3).html()
+    assert "Gains within 30.0 points do not matter." in page
+    assert "wholly beyond the margin of 30.0 points, or wholly within it" in page
+    assert "touches zero" not in page
+    assert "What touches zero is not decided." in sf.report(table).html()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
     from surefoot.analysis.measures import Measurement
     from surefoot.analysis.overviews import Overview
+    from surefoot.core.gain import Gain
 
 MOST_CORRECTED = 4
 
@@ -22,7 +23,7 @@ MOST_CORRECTED = 4
 def comparison_answer(one: Comparison) -> tuple[str, ...]:
     """The verdict, and what stands behind it."""
     scale = one.interval.scale
-    edge = words.number(one.gain.margin, scale).lstrip("+") + words.unit(scale) if one.gain.margin else ""
+    edge = _margin(one.gain) if one.gain.margin else ""
     shown = p_shown(one)
     gain = words.number(one.interval.estimate, scale) + words.unit(scale)
     behind = (
@@ -39,6 +40,14 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
 def p_shown(one: Comparison) -> str:
     """The p-value as it follows an interval."""
     return "" if one.p_value is None else f", {words.p_value(one.p_value)}"
+
+
+def reading(found: Overview) -> str:
+    """How verdicts are read off drawn intervals."""
+    if not found.margin:
+        return "What touches zero is not decided."
+    edge = _margin(found.comparisons[0].gain)
+    return f"Decided is what lies wholly beyond the margin of {edge}, or wholly within it."
 
 
 def overview_answer(found: Overview) -> tuple[str, ...]:
@@ -125,8 +134,14 @@ def _other(one: Comparison, name: str) -> str:
     return one.second if one.first == name else one.first
 
 
+def _margin(gain: Gain) -> str:
+    scale = gain.interval.scale
+    return words.number(gain.margin, scale).lstrip("+") + words.unit(scale)
+
+
 def _family(found: Overview) -> str:
-    return (
+    within = f"Gains within {_margin(found.comparisons[0].gain)} do not matter. " if found.margin else ""
+    return within + (
         f"All {len(found.comparisons):,} pairs were compared with one error for all of them: "
         f"{words.percent(found.confidence)} that every statement here holds."
     )

@@ -163,9 +163,7 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
         sections.append(
             {
                 "title": "Which is better" if len(found.comparisons) > 1 else "The gain",
-                "figures": [
-                    shown_figure(drawn, "gains", "Gain, first minus second. What touches zero is not decided.")
-                ],
+                "figures": [shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")],
                 "table": {
                     "summary": "Every comparison",
                     "header": tables.COMPARED,
@@ -184,7 +182,7 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
                     f"{pair}, all {len(found.tasks):,} tasks holding together at {words.percent(found.confidence)}.",
                     *map(str, found.disagreements),
                 ],
-                "figures": [shown_figure(drawn, "tasks", "Gain on each task. What touches zero is not decided.")],
+                "figures": [shown_figure(drawn, "tasks", f"Gain on each task. {answers.reading(found)}")],
                 "heat": tables.heat(found),
             }
         )
