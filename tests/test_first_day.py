@@ -65,6 +65,22 @@ def test_pairs_without_an_outcome_are_counted(folder, capsys):
     assert "1 of 6 pairs lack an outcome and were left out." in out
 
 
+def test_repeats_that_no_column_numbers_are_warned_about(folder, capsys):
+    rows = [(model, item, sample) for model in "ab" for item in range(8) for sample in range(2)]
+    text = "".join(f"{model},{item},{sample},{(item + sample) % 2}\n" for model, item, sample in rows)
+    Path("llm.csv").write_text(f"policy,condition,sample,success\n{text}", encoding="utf-8")
+    assert run(["compare", "llm.csv"]) == 0
+    assert "may be surer than it should be: say which column is the `repeat`" in capsys.readouterr().out
+    assert run(["compare", "llm.csv", "--column", "repeat=sample"]) == 0
+    assert "surer" not in capsys.readouterr().out
+
+
+def test_a_replay_without_scores_names_the_option_for_successes(folder, capsys):
+    Path("s.csv").write_text("policy,success,score\na,1,\nb,0,\n", encoding="utf-8")
+    assert run(["replay", "s.csv", "--first", "a", "--second", "b"]) == 65
+    assert "Successes are there: --measure success." in capsys.readouterr().err
+
+
 def test_a_plan_edited_after_the_start_is_told_what_fixes_it(folder, capsys):
     assert run(["study", "create", "plan.toml", "--policies", "new,old", "--horizon", "20", "--yes"]) == 0
     plan = Path("plan.toml")

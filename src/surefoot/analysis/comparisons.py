@@ -25,12 +25,17 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.rollouts.pairs import Pairs
+from surefoot.rollouts.pairs import NUMBERED, Pairs
 from surefoot.rollouts.positions import pairs_by_position
 from surefoot.rollouts.table import Rollouts
 from surefoot.stats.sights import AT_MARGIN
 
 NO_COMMON_TASK = "The two share no task: this gain is one between tasks as much as between policies."
+
+REPEATED = (
+    "Repeats of one environment that no column numbers count as independent here, so this may be surer than it should "
+    "be: say which column is the `repeat`."
+)
 
 DECLARED = (
     "Nothing in the table tells which rollouts share an environment: the n-th of both on each task are paired as you "
@@ -257,6 +262,7 @@ def gain_of(
     reason = asked.why if paired is None else "Unpaired, as asked."
     one, other = rollouts.where(policy=first), rollouts.where(policy=second)
     notes: tuple[str, ...] = () if _meet(one, other, measure) else (NO_COMMON_TASK,)
+    notes = (*notes, REPEATED) if asked.why.endswith(NUMBERED) else notes
     grouped = [clusters(side, measure) for side in (one, other)]
     if all(in_one_cluster(side, measure) for side in (one, other)):
         notes = (*notes, ONE_CLUSTER)

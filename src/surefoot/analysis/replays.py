@@ -248,7 +248,10 @@ def _replayed(
         )
         pairs, longer = list(zip(ones, others, strict=False)), max(len(ones), len(others))
         if not pairs:
-            raise DataError(f"both policies must have a {measure}; got none.", source=part.source or None)
+            other = (
+                ' Successes are there: measure="success".' if measure == "score" and "success" in part.columns else ""
+            )
+            raise DataError(f"both policies must have a {measure}; got none.{other}", source=part.source or None)
         if len(ones) != len(others):
             short = policies[0] if len(ones) < len(others) else policies[1]
             where = f" on {task}" if task else ""

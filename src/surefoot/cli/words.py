@@ -27,6 +27,7 @@ OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bprior=[\"']?(\w+)[\"']?", r"--prior \1"),
     (r"\blow= and high=", "--low and --high"),
     (r"\bcollected=", "--collected"),
+    (r"\bmeasure=[\"'](\w+)[\"']", r"--measure \1"),
     (r"`(first|second)_(?:rate\b|(only)\b)`", lambda found: f"`--{'-'.join(filter(None, found.groups()))}`"),
 )
 """What a message tells to write in Python, and the option that does the same."""

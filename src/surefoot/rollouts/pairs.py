@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
+NUMBERED = "a repeat would tell them apart."
+
 
 @dataclass(frozen=True, slots=True)
 class Pairing(Record):
@@ -130,7 +132,7 @@ def pairing(rollouts: Rollouts, first: str, second: str) -> Pairing:
         return Pairing((), "Not paired: some rollouts have no condition and no seed.")
     met = _met(rollouts, first, second, on)
     if met.repeated:
-        return Pairing((), f"Not paired: {met.repeated}; a repeat would tell them apart.")
+        return Pairing((), f"Not paired: {met.repeated}; {NUMBERED}")
     if not met.matched:
         return Pairing((), f"Not paired: {first!r} and {second!r} share no {', '.join(on)}.")
     return Pairing(on, f"Paired on {', '.join(on)}.")
