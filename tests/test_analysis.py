@@ -512,7 +512,7 @@ def test_policies_without_a_common_task_cannot_be_compared_task_by_task():
 
 
 def test_a_ranking_wants_two_policies_and_tells_how_far_it_is():
-    with pytest.raises(ValueError, match="must hold at least two policies to rank; got new"):
+    with pytest.raises(ValueError, match="must hold at least two policies with a success to rank; got new"):
         sf.rank(streams(17, 8).where(policy="new"))
     told = []
     sf.rank(streams(17, 8), progress=lambda done, total: told.append((done, total)))
@@ -561,3 +561,35 @@ def test_the_better_policy_is_first_though_it_met_harder_tasks():
     few = overview(by_tally(*simpson, ("C", "easy", 1, 1), ("C", "hard", 1, 2)))
     assert [one.policy for one in few.policies] == ["C", "A", "B"]  # B has the highest rate, and is worse than A
     assert overview_answer(few)[0] == "Cannot tell which of 3 policies is best."
+
+
+def test_a_policy_or_a_task_without_outcomes_stops_no_report():
+    ended = {"a": [1] * 18 + [0] * 2, "b": [1] * 6 + [0] * 14, "void": [1] * 20}
+    rows = [(name, "xyz"[i % 3], k, name != "void") for name, of in ended.items() for i, k in enumerate(of)]
+    rows = [(name, task, None if (name, task) == ("b", "z") else k, counts) for name, task, k, counts in rows]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success", "valid"], orient="row"))
+    found = overview(rollouts)
+    assert [one.policy for one in found.policies] == ["a", "b", "void"]
+    assert found.policies[-1].success is None
+    assert [(one.first, one.second) for one in found.comparisons] == [("a", "b")]
+    assert [one.task for one in found.tasks] == ["x", "y"]
+    assert sf.rank(rollouts).names == ("a", "b")
+    assert "No success is known of void: left out of every comparison." in sf.report(rollouts).html()
+    third = [*rows, *(("c", "xyz"[i % 3], i % 2, True) for i in range(20))]
+    more = sf.read(pl.DataFrame(third, schema=["policy", "task", "success", "valid"], orient="row"))
+    assert "void" not in overview_answer(overview(more))[0]
+    assert "void" in sf.report(more).html()
+    alone = rollouts.where(policy=["a", "void"])
+    assert overview(alone).comparisons == ()
+    assert "a" in sf.report(alone).html()
+    with pytest.raises(ValueError, match="at least two policies with a success to rank; got a"):
+        sf.rank(alone)
+
+
+def test_rollouts_that_name_no_task_are_not_said_to_be_of_one():
+    rollouts = by_tally(("a", "x", 9, 10), ("a", None, 1, 10), ("b", "x", 5, 10), ("b", None, 5, 10))
+    assert sf.compare(rollouts, "a", "b").task is None
+    assert [(one.policy, one.task, one.tally) for one in sf.measure(rollouts, by_task=True)] == [
+        ("a", "x", sf.Tally(9, 10)),
+        ("b", "x", sf.Tally(5, 10)),
+    ]

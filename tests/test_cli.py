@@ -152,3 +152,10 @@ def test_the_demo_writes_its_rollouts_for_other_commands(capsys, tmp_path):
     assert sf.read(data).where(policy="new").tally() == sf.Tally(105, 120)
     code, _, err = said(capsys, "demo", "--data", str(tmp_path / "nowhere" / "results.csv"))
     assert (code, err.startswith("surefoot: `--data` must be in a folder that exists")) == (64, True)
+
+
+def test_a_ranking_names_the_policies_of_which_nothing_is_known(capsys, tmp_path):
+    (tmp_path / "results.csv").write_text("policy,success\na,1\na,1\nb,0\nb,1\nc,\n")
+    code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"))
+    assert code == 0
+    assert "Left out, no success is known of them: c." in out

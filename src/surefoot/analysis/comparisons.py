@@ -172,7 +172,7 @@ def plain_comparison(
         of_first=alone(rollouts.where(policy=first), confidence=confidence),
         of_second=alone(rollouts.where(policy=second), confidence=confidence),
         why=why,
-        task=rollouts.tasks[0] if len(rollouts.tasks) == 1 else None,
+        task=rollouts.tasks[0] if len(rollouts.tasks) == 1 == len(rollouts.summary(by=("task",))) else None,
         notes=(*notes, NOT_CORRECTED) if rollouts.labels else notes,
     )
 
@@ -207,11 +207,16 @@ def compare_tasks(
 ) -> tuple[Comparison, ...]:
     """On which tasks is the first policy better or worse, with no false one among all tasks?
 
-    Every task pays its share of the error, so that all intervals hold together.
+    Every task pays its share of the error, so that all intervals hold together. A task on which one of the two has no
+    outcome is left out.
     """
     rollouts.require("task")
-    both = set(rollouts.where(policy=first).tasks) & set(rollouts.where(policy=second).tasks)
-    tasks = [task for task in rollouts.tasks if task in both]
+    what = chosen(rollouts, measure)
+    known = [
+        {group.key[0] for group in rollouts.where(policy=name).summary(by=("task",)) if group.known(what)}
+        for name in (first, second)
+    ]
+    tasks = [task for task in rollouts.tasks if task in known[0] & known[1]]
     if not tasks:
         raise DataError(f"{first!r} and {second!r} must share a task; they share none.", source=rollouts.source or None)
     share = 1.0 - (1.0 - _check.confidence(confidence)) / len(tasks)

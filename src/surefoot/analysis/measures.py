@@ -129,6 +129,8 @@ def measure(
     found = []
     for group in rollouts.summary(by=by):
         policy, task = str(group.key[0]), group.key[1] if by_task else None
+        if by_task and task is None:  # rollouts that name no task are in the policy's own row only
+            continue
         part = rollouts.where(policy=policy) if task is None else rollouts.where(policy=policy, task=task)
         found.append(
             Measurement(

@@ -110,19 +110,22 @@ def overview(
     found = measure(rollouts, confidence=confidence)
     best = sorted(found, key=lambda one: -_level(one, what))
     comparisons: tuple[Comparison, ...] = ()
-    if len(found) > 1:
+    ranked = [one.policy for one in found if one.of(what) is not None]
+    if len(ranked) > 1:
         comparisons = all_pairs(rollouts, measure=what, confidence=confidence, margin=margin, progress=progress)
     ranking = ranking_of(comparisons) if comparisons else None
     if ranking is not None:
-        best.sort(key=lambda one: ranking.names.index(one.policy))
+        places = {name: place for place, name in enumerate(ranking.names)}
+        best.sort(key=lambda one: places.get(one.policy, len(places)))
     several = len(rollouts.tasks) > 1
-    leading = [name for name in (first, second) if name] or _leading(rollouts, [one.policy for one in best])
+    order = [one.policy for one in best if one.policy in ranked]
+    leading = [name for name in (first, second) if name] or _leading(rollouts, order, what)
     tasks: tuple[Comparison, ...] = ()
     if several and len(leading) == 2:
         tasks = compare_tasks(rollouts, *leading, measure=what, confidence=confidence, margin=margin)
     curves: tuple[EvidenceCurve, ...] = ()
     replayed: tuple[str, ...] = ()
-    if len(found) == 2 and len(leading) == 2:
+    if len(ranked) == len(found) == 2 and len(leading) == 2:
         curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
     changes: tuple[Comparison, ...] = ()
     if previous is not None:
@@ -153,13 +156,14 @@ def overview(
     )
 
 
-def _leading(rollouts: Rollouts, best: list[str]) -> list[str]:
+def _leading(rollouts: Rollouts, best: list[str], what: Measure) -> list[str]:
     """The best policy and the next best that shares a task with it: two can be compared task by task."""
     if len(rollouts.tasks) < 2:
         return best[:2]
     ran: dict[str, set[str | None]] = {}
     for group in rollouts.summary(by=("policy", "task")):
-        ran.setdefault(str(group.key[0]), set()).add(group.key[1])
+        if group.known(what):
+            ran.setdefault(str(group.key[0]), set()).add(group.key[1])
     return next(([best[0], name] for name in best[1:] if ran[best[0]] & ran[name] - {None}), [])
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from surefoot import _check, stats
-from surefoot.analysis.comparisons import Comparison, family_member, outlook, plain_comparison
+from surefoot.analysis.comparisons import Comparison, chosen, family_member, outlook, plain_comparison
 from surefoot.analysis.measures import Measure
 from surefoot.core.verdict import Verdict
 from surefoot.rollouts.table import Rollouts
@@ -61,11 +61,17 @@ def all_pairs(
     margin: float = 0.0,
     progress: Progress | None = None,
 ) -> tuple[Comparison, ...]:
-    """Every pair of policies compared, higher estimate first and best pairs first, all holding together."""
-    confidence = _check.confidence(confidence)
-    names = rollouts.policies
+    """Every pair of policies compared, higher estimate first and best pairs first, all holding together.
+
+    A policy without any outcome is left out: nothing is known of it.
+    """
+    confidence, what = _check.confidence(confidence), chosen(rollouts, measure)
+    known = {group.key[0] for group in rollouts.summary() if group.known(what)}
+    names = [name for name in rollouts.policies if name in known]
     if len(names) < 2:
-        raise ValueError(f"the table must hold at least two policies to rank; got {', '.join(names) or 'none'}.")
+        raise ValueError(
+            f"the table must hold at least two policies with a {what} to rank; got {', '.join(names) or 'none'}."
+        )
     pairs = list(combinations(names, 2))
     share = 1.0 - (1.0 - confidence) / len(pairs)
     found = []

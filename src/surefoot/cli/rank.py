@@ -88,6 +88,9 @@ def rank(
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
     for note in ranking.letters.notes:
         typer.echo(note)
+    unknown = [name for name in found if name not in ranking.names]
+    if unknown:
+        typer.echo(f"Left out, no {what} is known of them: {', '.join(unknown)}.")
     if rollouts.labels:
         typer.echo("Rates, ranks and letters are the judge's: they are not corrected by the human labels; report does.")
     if figure is not None:

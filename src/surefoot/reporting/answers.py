@@ -59,15 +59,16 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
         return *comparison_answer(found.comparisons[0]), *_corrected(found)
     over = [_other(one, best.policy) for one in found.comparisons if _wins(one, best.policy)]
     under = [_other(one, best.policy) for one in found.comparisons if _loses(one, best.policy)]
-    rest = [p.policy for p in found.policies[1:] if p.policy not in (*over, *under)]
+    known = [p for p in found.policies if p.of(found.measure) is not None]
+    rest = [p.policy for p in known[1:] if p.policy not in (*over, *under)]
     first = wording.standing(best.policy, over, rest)
     if under:  # verdicts in a circle, each pair on tasks of its own
         first = (
             f"No policy stands first: {best.policy} is better than {wording.listed(over)} and worse than "
             f"{wording.listed(under)}, on the tasks that they share."
         )
-    elif not over and any(_level(p, found) > _level(best, found) for p in found.policies):
-        first = f"Cannot tell which of {len(found.policies)} policies is best."
+    elif not over and any(_level(p, found) > _level(best, found) for p in known):
+        first = f"Cannot tell which of {len(known)} policies is best."
     named = [
         f"{what}: {wording.listed(names)}."
         for what, names in (("Shown below it", over), ("Not told from it", rest))

@@ -60,7 +60,9 @@ def cells(found: Overview, place: int) -> list[tuple[str, str]]:
         row += _number_cells(one.score, None)
     if found.changes:
         row.append(("num", changed(found, one.policy)))
-    if found.ranking is not None:
+    if found.ranking is not None and one.of(found.measure) is None:  # nothing is known of it: it has no place
+        row += [("num", "")] + [("letter", "")] * found.ranking.letters.readable
+    elif found.ranking is not None:
         at = found.ranking.names.index(one.policy)
         best, worst = found.ranking.ranks[at]
         row.append(("num", f"{best}" if best == worst else f"{best} to {worst}"))
@@ -110,6 +112,9 @@ def notes(found: Overview) -> list[str]:
         ended = {one.first.removesuffix(f" ({NOW})"): wording.CELL[one.verdict] for one in found.changes}
         told = "; ".join(f"{policy}: {verdict}" for policy, verdict in ended.items())
         said.append(f"Change{points}: now minus {found.previous}, all intervals holding together. {told}.")
+    unknown = [one.policy for one in found.policies if one.of(found.measure) is None]
+    if unknown:
+        said.append(f"No {found.measure} is known of {wording.listed(unknown)}: left out of every comparison.")
     voided = sum(one.void for one in found.policies)
     if voided:
         said.append(f"{words.rollouts(voided)} declared void and not counted.")
@@ -121,7 +126,7 @@ def letters(found: Overview) -> tuple[str, ...]:
     if found.ranking is None or not found.ranking.letters.readable:
         return ()
     named = dict(zip(found.ranking.names, found.ranking.letters.letters, strict=True))
-    return tuple(named[one.policy] for one in found.policies)
+    return tuple(named.get(one.policy, "") for one in found.policies)
 
 
 def comparison_row(one: Comparison) -> list[str]:
