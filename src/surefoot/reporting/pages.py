@@ -209,7 +209,8 @@ def _evidence(found: Overview, drawn: dict[str, Figure]) -> dict[str, Any]:
     return {
         "title": "When it could have stopped",
         "lines": [
-            f"Had the rollouts been run under the sequential rule {found.curves[0].rule}, {level}:",
+            f"Had the rollouts been run under the sequential rule {found.curves[0].rule}, on {found.measure}, asking "
+            f"which of the two is better, {level}:",
             *(map(str, found.curves) if len(found.curves) <= FEW else ()),
             *found.replayed,
         ],
