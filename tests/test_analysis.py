@@ -593,3 +593,17 @@ def test_rollouts_that_name_no_task_are_not_said_to_be_of_one():
         ("a", "x", sf.Tally(9, 10)),
         ("b", "x", sf.Tally(5, 10)),
     ]
+
+
+def test_a_task_or_a_previous_run_without_outcomes_stops_no_report_either():
+    cells = [("a", "x", 1), ("b", "x", 0), ("b", "y", 1), ("a", "y", None)]
+    rows = [(policy, task, place, k) for policy, task, k in cells for place in range(12)]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "order", "success"], orient="row"))
+    assert [one.task for one in sf.replay(rollouts, "a", "b").comparisons] == ["x"]
+    assert [one.task for one in overview(rollouts).curves] == ["x"]
+    now = table(policy=["a"] * 10 + ["b"] * 10, success=[1, 0] * 10)
+    before = table(policy=["a"] * 10 + ["b"] * 10, success=[0] * 10 + [None] * 10)
+    assert [one.first for one in change(now, before)] == ["a (now)"]
+    assert change(now, before)[0].gain == change(now, before.where(policy="a"))[0].gain
+    with pytest.raises(sf.DataError, match="with a success in both; they share none"):
+        change(now, before.where(policy="b"))

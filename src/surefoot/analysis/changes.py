@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from surefoot import _check
-from surefoot.analysis.comparisons import Comparison, compare, family_member
+from surefoot.analysis.comparisons import Comparison, chosen, compare, family_member
 from surefoot.analysis.measures import Measure
 from surefoot.errors import DataError
 from surefoot.rollouts.reading import read
@@ -34,19 +34,22 @@ def change(
         margin: A change that would not matter.
 
     Raises:
-        DataError: No policy is in both runs, or they were scored on different ranges.
+        DataError: No policy has outcomes in both runs, or they were scored on different ranges.
     """
-    both = [name for name in rollouts.policies if name in previous.policies]
+    what = chosen(rollouts, measure)
+    known = [{group.key[0] for group in run.summary() if group.known(what)} for run in (rollouts, previous)]
+    both = [name for name in rollouts.policies if name in known[0] & known[1]]
     if not both:
-        raise DataError("the two runs must share a policy by name; they share none.", source=previous.source or None)
+        raise DataError(
+            f"the two runs must share a policy by name, with a {what} in both; they share none.",
+            source=previous.source or None,
+        )
     if (rollouts.low, rollouts.high) != (previous.low, previous.high):
         raise DataError("the two runs must use one range of scores; they do not.", source=previous.source or None)
     share = 1.0 - (1.0 - _check.confidence(confidence)) / len(both)
     found = []
     for name in both:
-        one = compare(
-            _together(rollouts, previous, name), NOW, BEFORE, measure=measure, confidence=share, margin=margin
-        )
+        one = compare(_together(rollouts, previous, name), NOW, BEFORE, measure=what, confidence=share, margin=margin)
         found.append(family_member(_named(one, name), len(both), confidence))
     return tuple(found)
 

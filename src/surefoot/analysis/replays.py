@@ -186,7 +186,8 @@ def replay(
     found = []
     for task in tasks:
         part = rollouts if task is None else rollouts.where(task=task)
-        if task is None or {first, second} <= set(part.policies):
+        known = {group.key[0] for group in part.summary() if group.known(measure)}
+        if task is None or {first, second} <= known:
             found.append(_replayed(part, task, (first, second), horizon, measure, (confidence, claim, randomised)))
     if not found:
         raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source or None)
