@@ -94,6 +94,19 @@ def test_a_plan_edited_after_the_start_is_told_what_fixes_it(folder, capsys):
     assert run(["study", "create", "plan.toml", "--store", "other.db", "--yes"]) == 0
 
 
+def test_a_run_that_is_stopped_says_how_to_go_on(folder, capsys, monkeypatch):
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    assert run(["study", "create", "plan.toml", "--policies", "new,old", "--horizon", "20", "--yes"]) == 0
+    with monkeypatch.context() as patched:
+        patched.setattr("surefoot.cli.study_run.subprocess.run", stopped)
+        assert run(["study", "run", "study.db", "--command", "true"]) == 130
+    assert "turn 1 was handed back; the same command goes on from there." in capsys.readouterr().err
+    assert run(["study", "run", "study.db", "--command", "echo success", "--turns", "1"]) == 0
+    assert "turn 1 (" in capsys.readouterr().out
+
+
 def test_no_margin_makes_every_two_policies_the_same():
     with pytest.raises(ValueError, match="`margin` must be below 1"):
         sf.stats.exact_gain(sf.Tally(1, 20), sf.Tally(19, 20), margin=5)

@@ -112,8 +112,12 @@ def _once(study: Study | Client, turn: Turn, command: str, *, exit_code: bool) -
         )
         given = _by_code(done.returncode) if exit_code else _said(done)
         _kept(study, turn, {"duration": round(time.monotonic() - began, 3), **given})
-    except (StudyError, TypeError, KeyboardInterrupt):
+    except (StudyError, TypeError):
         _hand_back(study, turn)
+        raise
+    except KeyboardInterrupt:
+        _hand_back(study, turn)
+        typer.echo(f"stopped: turn {turn.number} was handed back; the same command goes on from there.", err=True)
         raise
 
 
