@@ -147,3 +147,11 @@ def test_missing_file_and_scores_out_of_range(capsys):
     assert "score 2 is 7" in capsys.readouterr().err
     assert run(["band", "0.5", "scores.txt"]) == 64
     assert "must all be scores; got 'scores.txt'" in capsys.readouterr().err
+
+
+def test_the_mean_beside_a_band_is_that_of_the_report(tmp_path, capsys):
+    rows = "".join(f"a,{task},{score}\n" for task, score in (("x", 0.9), ("y", 0.1)) for _ in range(30))
+    path = tmp_path / "results.csv"
+    path.write_text("policy,task,score\n" + rows)
+    assert run(("band", str(path))) == 0
+    assert f"The mean by itself: {sf.mean_score(sf.read(path))}" in capsys.readouterr().out

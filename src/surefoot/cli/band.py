@@ -137,7 +137,9 @@ def _scores(data: list[str], score: str | None, policy: str | None, low: float |
     if policy is None and len(rollouts.policies) > 1:
         names = ", ".join(rollouts.policies[:6])
         raise ValueError(f"`--policy` must say which policy's scores are meant; the file holds {names}.")
-    return rollouts.where(policy=policy or rollouts.policies[0]).scores()
+    from surefoot.analysis.laps import scores_in_turn
+
+    return scores_in_turn(rollouts.where(policy=policy or rollouts.policies[0]))
 
 
 def _listed(path: Path) -> list[tuple[int, str]] | None:
