@@ -267,3 +267,18 @@ def test_results_come_back_from_a_dictionary():
         stats.newcombe(Tally(4, 9), Tally(2, 9)),
     ):
         assert type(result).from_dict(result.to_dict()) == result
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["exact_gain", "newcombe", "miettinen_nurminen", "agresti_caffo", "fisher", "barnard", "boschloo", "pooled_score"],
+)
+def test_what_is_no_tally_is_refused_with_what_to_write(method):
+    with pytest.raises(TypeError, match=r"`first` must be a Tally; got a tuple\. Write Tally\(38, 50\)"):
+        getattr(stats, method)((17, 20), (8, 20))
+
+
+@pytest.mark.parametrize("method", ["exact_paired_gain", "tango", "newcombe_paired", "mcnemar", "mcnemar_midp"])
+def test_what_is_no_tally_of_pairs_is_refused_with_what_to_write(method):
+    with pytest.raises(TypeError, match=r"`pairs` must be a PairTally; got a tuple\. Write PairTally\(both=20"):
+        getattr(stats, method)((20, 12, 2, 16))

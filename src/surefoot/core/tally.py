@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from surefoot import _check
 from surefoot.core.record import Record
 
+WRITE = "Write Tally(38, 50) for 38 successes in 50 rollouts."
+
 
 @dataclass(frozen=True, slots=True)
 class Tally(Record):
@@ -91,3 +93,14 @@ class PairTally(Record):
             f"{self.pairs:,} pairs: both succeeded in {self.both:,}, only the first in {self.first_only:,}, "
             f"only the second in {self.second_only:,}, neither in {self.neither:,}."
         )
+
+
+def tallies(first: Tally, second: Tally) -> tuple[Tally, Tally]:
+    """Both policies' tallies; refuses what is none."""
+    return _check.instance(first, "first", Tally, WRITE), _check.instance(second, "second", Tally, WRITE)
+
+
+def pair_tally(pairs: PairTally) -> PairTally:
+    """A tally of pairs; refuses what is none."""
+    hint = "Write PairTally(both=20, first_only=12, second_only=2, neither=16)."
+    return _check.instance(pairs, "pairs", PairTally, hint)

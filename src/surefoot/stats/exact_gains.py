@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from surefoot import _check
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
-from surefoot.core.tally import PairTally, Tally
+from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
@@ -56,6 +56,7 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         Agresti and Min (2001), "On small-sample confidence intervals for parameters in discrete distributions";
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
+    first, second = tallies(first, second)
     error = 1.0 - _check.confidence(confidence)
     n1, n2 = first.trials, second.trials
     estimate = (first.successes * n2 - second.successes * n1) / (n1 * n2)
@@ -114,6 +115,7 @@ def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
         paired-sample design"; Agresti and Min (2001).
     """
+    pairs = pair_tally(pairs)
     error = 1.0 - _check.confidence(confidence)
     table = (pairs.first_only, pairs.second_only, pairs.pairs)
     if pairs.pairs <= EXACT_PAIRS:

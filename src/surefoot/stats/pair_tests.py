@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from surefoot.core.tally import PairTally
+from surefoot.core.tally import PairTally, pair_tally
 from surefoot.numerics import normal
 from surefoot.stats.exact_gains import NEAR, PAIRS
 from surefoot.stats.rate_tests import GUARANTEED, GainTest
@@ -28,6 +28,7 @@ def mcnemar(pairs: PairTally) -> GainTest:
     Reference:
         McNemar (1947), "Note on the sampling error of the difference between correlated proportions or percentages".
     """
+    pairs = pair_tally(pairs)
     b, c = pairs.first_only, pairs.second_only
     tails = (2.0 * _tail(max(b, c), b + c), _tail(b, b + c), _tail(c, b + c))
     return _test(pairs, tails, "McNemar's exact test", "twice the smaller tail", GUARANTEED)
@@ -50,6 +51,7 @@ def mcnemar_midp(pairs: PairTally) -> GainTest:
         Fagerland, Lydersen and Laake (2013), "The McNemar test for binary matched-pairs data: mid-p and asymptotic
         are better than exact conditional".
     """
+    pairs = pair_tally(pairs)
     b, c = pairs.first_only, pairs.second_only
     here = math.exp(_log_mass(b, b + c))
     both = 1.0 if b == c else 2.0 * _tail(max(b, c), b + c) - here
@@ -72,6 +74,7 @@ def mcnemar_chi2(pairs: PairTally) -> GainTest:
     Reference:
         McNemar (1947).
     """
+    pairs = pair_tally(pairs)
     b, c = pairs.first_only, pairs.second_only
     return _chi(pairs, (b - c) ** 2 / (b + c) if b + c else 0.0, "McNemar's chi-square test")
 
@@ -92,6 +95,7 @@ def mcnemar_edwards(pairs: PairTally) -> GainTest:
         Edwards (1948), "Note on the correction for continuity in testing the significance of the difference between
         correlated proportions".
     """
+    pairs = pair_tally(pairs)
     b, c = pairs.first_only, pairs.second_only
     value = max(abs(b - c) - 1, 0) ** 2 / (b + c) if b + c else 0.0
     return _chi(pairs, value, "McNemar's chi-square test, corrected")

@@ -7,7 +7,7 @@ import math
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
-from surefoot.core.tally import PairTally, Tally
+from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
 from surefoot.numerics import normal, score
 from surefoot.stats.exact_gains import PAIRS, SEPARATE
 
@@ -30,6 +30,7 @@ def newcombe(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interv
     Reference:
         Newcombe (1998), "Interval estimation for the difference between independent proportions", method 10.
     """
+    first, second = tallies(first, second)
     (p1, low1, high1), (p2, low2, high2) = _wilson(first, confidence), _wilson(second, confidence)
     gain = _difference(first, second)
     low = gain - math.hypot(p1 - low1, high2 - p2)
@@ -52,6 +53,7 @@ def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95)
     Reference:
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
+    first, second = tallies(first, second)
     from surefoot.numerics import score_ends
 
     table = (first.successes, first.trials, second.successes, second.trials)
@@ -77,6 +79,7 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
         Agresti and Caffo (2000), "Simple and effective confidence intervals for proportions and differences of
         proportions result from adding two successes and two failures".
     """
+    first, second = tallies(first, second)
     z = normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
     p1, p2 = ((tally.successes + 1.0) / (tally.trials + 2.0) for tally in (first, second))
     half = z * math.sqrt(p1 * (1.0 - p1) / (first.trials + 2.0) + p2 * (1.0 - p2) / (second.trials + 2.0))
@@ -102,6 +105,7 @@ def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
         paired-sample design".
     """
+    pairs = pair_tally(pairs)
     from surefoot.numerics import score_ends
 
     table = (pairs.first_only, pairs.second_only, pairs.pairs)
@@ -125,6 +129,7 @@ def newcombe_paired(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
         Newcombe (1998), "Improved confidence intervals for the difference between binomial proportions based on
         paired data", method 10.
     """
+    pairs = pair_tally(pairs)
     (p1, low1, high1), (p2, low2, high2) = (_wilson(one, confidence) for one in (pairs.first, pairs.second))
     margins = pairs.first.successes * pairs.first.failures * pairs.second.successes * pairs.second.failures
     excess = float(pairs.both * pairs.neither - pairs.first_only * pairs.second_only)

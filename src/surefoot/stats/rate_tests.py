@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.core import words
 from surefoot.core.record import Record
-from surefoot.core.tally import Tally
+from surefoot.core.tally import Tally, tallies
 from surefoot.numerics import normal
 from surefoot.stats.exact_gains import NEAR, SEPARATE
 
@@ -269,6 +269,7 @@ def _searched(
 
 
 def _enumerable(first: Tally, second: Tally) -> None:
+    first, second = tallies(first, second)
     cells = (first.trials + second.trials) * max(first.trials, second.trials)
     if cells > MOST_CELLS:
         raise ValueError(
@@ -278,6 +279,7 @@ def _enumerable(first: Tally, second: Tally) -> None:
 
 
 def _counts(first: Tally, second: Tally) -> tuple[int, int, int, int]:
+    first, second = tallies(first, second)
     return first.successes, first.trials, second.successes, second.trials
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from surefoot import _check
 from surefoot.core.interval import Bound, Interval, Side
-from surefoot.core.tally import Tally
+from surefoot.core.tally import WRITE, Tally
 from surefoot.numerics import normal, score
 
 INDEPENDENT = "The rollouts are independent and share one success rate."
@@ -207,7 +207,7 @@ def clopper_pearson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
 
 def counts(tally: Tally) -> tuple[int, int]:
     """Successes and rollouts; refuses what is not a tally."""
-    tally = _check.instance(tally, "tally", Tally, "Write Tally(38, 50) for 38 successes in 50 rollouts.")
+    tally = _check.instance(tally, "tally", Tally, WRITE)
     return tally.successes, tally.trials
 
 
