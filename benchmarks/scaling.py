@@ -116,11 +116,11 @@ def cpu_of_all() -> float:
 def aggregated() -> list[Row]:
     """Rows of a frame in memory to a tally of every policy and task, and to the pairs of two policies."""
     import surefoot as sf
-    from benchmarks.big_files import _table
+    from benchmarks.big_files import table as drawn
 
     rows, before = [], 0.0
     for size in SIZES:
-        frame = _table(size)
+        frame = drawn(size)
         spent = []
         for _ in range(REPEATS):
             began = time.monotonic()

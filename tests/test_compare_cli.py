@@ -91,7 +91,7 @@ def test_the_gate_ends_with_its_codes(capsys, words, code):
         (("compare", "nowhere.csv"), 65, "nowhere.csv"),
         (("compare", "--counts", "nowhere.csv"), 65, "no such file"),
         (("plan", "compare"), 64, "`--second` must be given"),
-        (("plan", "compare", "--second", "0.5"), 64, "`first_rate` or `rollouts` must be given"),
+        (("plan", "compare", "--second", "0.5"), 64, "`--first` or `rollouts` must be given"),
     ],
 )
 def test_misuse_is_one_line_and_a_code(capsys, words, code, text):
