@@ -307,6 +307,7 @@ def test_the_page_is_loaded_and_goes_on_while_the_server_is_away(chromium, tmp_p
 
 def test_a_full_disk_is_said_to_operator_and_server_and_nothing_is_lost(chromium, program, monkeypatch, caplog):
     ann = Person(chromium, program, **PHONE)
+    ann.code()  # a turn is held before the disk fills
     ann.settled()
     with monkeypatch.context() as full:
 

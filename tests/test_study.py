@@ -233,7 +233,12 @@ def edit(old, new, where="recorded"):
             lambda link: link.execute("update log set private = 'another' where number = 1"),
             "secret seed does not match",
         ),
-        (lambda link: link.execute("update log set hash = 'f' || substr(hash, 2) where number = 5"), "changed by hand"),
+        (
+            lambda link: link.execute(
+                "update log set hash = iif(hash like 'f%', 'e', 'f') || substr(hash, 2) where number = 5"
+            ),
+            "changed by hand",
+        ),
         (lambda link: link.execute("update log set event = 'x' where number = 5"), "no longer JSON"),
     ],
 )
