@@ -189,10 +189,6 @@ class _Border:
         self.near: tuple[Ints, Ints] | None = None
         self.estimate = 1.0
 
-    def mirrored(self) -> inversion.Family:
-        """Never needed: only the left side of a border is looked at."""
-        raise NotImplementedError
-
     def statistic(self, differences: Floats) -> Floats:
         """The smallest z of the border; infinite when nothing is left of it."""
         z = self.design.values(differences[:, None], self.first, self.second)

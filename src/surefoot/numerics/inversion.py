@@ -45,15 +45,12 @@ REACHES = 0.8 ** np.arange(64.0)
 """Shares of the way that are considered for one piece."""
 
 
-class Family(Protocol):
-    """Observed counts, and what is known about them under each difference."""
+class OneSided(Protocol):
+    """Observed counts, and what is known about them under each difference to their left."""
 
     estimate: float
     draws: int
     most: int
-
-    def mirrored(self) -> Family:
-        """The same with first and second swapped."""
 
     def statistic(self, differences: Floats) -> Floats:
         """The observed z at each difference."""
@@ -69,6 +66,13 @@ class Family(Protocol):
 
     def corner(self, width: float, error: float) -> float:
         """A bound on p(d) for all d in [-1, -1 + width]."""
+
+
+class Family(OneSided, Protocol):
+    """Observed counts that can be looked at from either side."""
+
+    def mirrored(self) -> Family:
+        """The same with first and second swapped."""
 
 
 class Inversion(NamedTuple):
@@ -88,13 +92,13 @@ def invert(family: Family, a: float) -> Inversion:
     return Inversion(low, -_end(_Side(family.mirrored()), a, -1.0), tail)
 
 
-def excluded(family: Family, a: float, edge: float = 0.0) -> bool:
+def excluded(family: OneSided, a: float, edge: float = 0.0) -> bool:
     """Whether p(d) <= a for every d <= edge, proved; the estimate must be above the edge."""
     side = _Side(family)
     return side.at(edge, a) <= a and side.clear(-1.0, edge, a) == edge
 
 
-class Border(Family, Protocol):
+class Border(OneSided, Protocol):
     """Several tables looked at together."""
 
     def drop(self, left: float, right: float, a: float) -> list[int]:
@@ -144,7 +148,7 @@ def _end(side: _Side, a: float, start: float) -> float:
 class _Side:
     """The differences to the left of the estimate."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: OneSided) -> None:
         self.family = family
         few = family.draws <= 200
         self.tolerance = 1e-6 if few else 2e-5  # of an end, outward
@@ -327,7 +331,7 @@ class _Side:
         return found if len(found) else np.array([(outer + inner) / 2.0])
 
 
-def _asymptotic(family: Family, wanted: float, start: float) -> float:
+def _asymptotic(family: OneSided, wanted: float, start: float) -> float:
     left, right = start, family.estimate
     for _ in range(3):
         grid = np.linspace(left, right, 65)[1:-1]
