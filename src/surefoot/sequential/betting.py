@@ -143,7 +143,8 @@ class BettingRule(Rule["BettingState"]):
         ones, others = np.ascontiguousarray(first.T), np.ascontiguousarray(second.T)
         games, alive = Games.begin(self, runs), np.arange(runs)
         for pair in range(pairs):
-            games.bet(ones[pair], others[pair], past=(ones[:pair], others[:pair]))
+            past = (ones[:pair, alive], others[:pair, alive]) if self.remembers_all else None
+            games.bet(ones[pair, alive], others[pair, alive], past=past)
             found = games.codes()
             stopped = found != 0
             if not stopped.any():
@@ -153,7 +154,7 @@ class BettingRule(Rule["BettingState"]):
             if not going.any():
                 break
             games.keep(going)
-            alive, ones, others = alive[going], ones[:, going], others[:, going]
+            alive = alive[going]
         return times, codes
 
 
