@@ -6,6 +6,7 @@ import json
 import random
 import re
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
 from surefoot.study.verification import Verification, replayed, verified
-from tests.studies import Clock, begun, driven, outcomes, plan
+from tests.studies import Clock, begun, driven, outcomes
 
 OLD = sorted(Path(__file__).parent.joinpath("fixtures", "studies").glob("*.jsonl"))
 
@@ -79,6 +80,12 @@ def test_numpy_results_are_results():
         (lambda s: s.amend({"horizon": 0}, reason="x"), "cannot be amended so"),
         (lambda s: s.amend({"horizon": 50}, reason=" "), "reason must be given"),
         (lambda s: s.unblind(reason=""), "reason must be given"),
+        (lambda s: s.unblind(reason=None), "`reason` must be a str"),
+        (lambda s: s.void(1, reason="hardware fault", note=None), "`note` must be a str"),
+        (lambda s: s.check("lid closed"), "`items` must be a list of texts"),
+        (lambda s: s.check([1]), "`items` must be a str"),
+        (lambda s: s.next_turns(0), "`count` must be at least 1"),
+        (lambda s: s.next_turn(lease=timedelta(0)), "`lease` must be above 0"),
         (lambda s: s.rollouts(), "blinded"),
         (lambda s: s.export(), "blinded"),
     ],
@@ -87,7 +94,7 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing(act, said):
     study = begun()
     study.next_turns(2)
     before = study.store.read()
-    with pytest.raises(StudyError, match=said):
+    with pytest.raises((StudyError, TypeError, ValueError), match=said):
         act(study)
     assert study.store.read() == before
 
@@ -291,9 +298,9 @@ def altered(line, **changes):
     return replace(line, event=replace(line.event, body={**line.event.body, **changes}))
 
 
-def voiding(line):
+def voiding(line, block=1):
     """A void of the turn that a line records."""
-    body = {"turn": line.event.body["turn"], "block": 1, "reason": "safety stop", "note": "", "seen": False}
+    body = {"turn": line.event.body["turn"], "block": block, "reason": "safety stop", "note": "", "seen": False}
     return replace(line, event=Event("voided", body, line.event.author, line.event.time))
 
 
@@ -314,6 +321,29 @@ def test_a_forged_log_that_makes_no_sense_is_found(forge, said):
     assert any(said in fault for fault in verified(lines).faults)
     with pytest.raises(StudyError, match=said):
         folded(lines)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda lines: [voiding(lines[2], block=7)],
+        lambda lines: [altered(lines[1], turn=5)],
+        lambda lines: [replace(lines[2], event=Event("amended", {"changes": {"rule": "savi", "environments": "shared"},
+                                                                "reason": "", "table": ""}, "", "2027"))],
+    ],
+    ids=["void", "lease", "amendment"],
+)  # fmt: skip
+def test_a_line_that_makes_no_sense_leaves_the_state_as_it_was(forge):
+    lines = begun_lines()
+    fold, same = folded(lines), folded(lines)
+    (bad,) = forge(lines)
+    with pytest.raises(StudyError, match="makes no sense"):
+        fold.take(Line.after(fold.last, bad.event))
+    assert (fold.plan, fold.voids, fold.waiting, fold.version) == (same.plan, same.voids, same.waiting, same.version)
+
+
+def begun_lines():
+    return driven(begun(), outcomes(5, new=0.9, old=0.5), 1).store.read()
 
 
 def test_the_head_written_down_elsewhere_shows_a_perfect_forgery():
@@ -424,12 +454,31 @@ def test_a_binding_change_after_a_result_makes_the_verdict_exploratory(changes):
     assert sf.verify(study.store).sound
 
 
+def test_a_result_that_was_undone_was_seen_before_the_change():
+    study = begun()
+    turn = study.next_turn()
+    study.record(turn, False)
+    study.undo(turn, reason="slip")
+    study.amend({"confidence": 0.8}, reason="second thoughts")
+    assert study.fold.exploratory
+    assert "amended after 1 result (" in deviations(study.fold)[0]
+    assert deviations(study.fold)[0].endswith("The verdict is exploratory.")
+
+
+def test_the_log_keeps_a_change_as_the_plan_has_it():
+    study = begun()
+    study.amend({"horizon": np.int64(60), "rule": None, "confidence": np.float32(0.75)}, reason="from a notebook")
+    changes = study.store.read()[-1].event.body["changes"]
+    assert changes == {"horizon": 60, "rule": "exact", "confidence": 0.75}
+    assert {type(value) for value in changes.values()} == {int, str, float}
+
+
 def test_a_change_of_words_does_not():
     study = driven(begun(), outcomes(1, new=0.9, old=0.3), 4)
     study.amend({"reset": "Home the arm.", "time_limit": 30}, reason="clearer")
     assert not study.fold.exploratory
     (said,) = deviations(study.fold)
-    assert "reset from  to Home the arm." in said
+    assert "reset from nothing to Home the arm.; time limit from nothing to 30." in said
     assert "exploratory" not in said
 
 
@@ -730,7 +779,3 @@ def test_old_logs_open_for_ever(path, tmp_path):
     found = sf.verify(study.store)
     assert found.sound
     assert found.head == known["head"]
-
-
-def test_plans_of_the_tests_are_plans():
-    assert plan().rule == "mixture"

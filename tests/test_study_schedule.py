@@ -219,6 +219,17 @@ def test_turns_can_be_held_ahead():
     assert study.next_turn(holder="other").number == 6
 
 
+def test_no_lease_ends_while_the_next_turn_is_taken():
+    class Slow(Clock):
+        def __call__(self):
+            self.on(seconds=1)
+            return self.now
+
+    study = begun(clock=Slow())
+    assert len(study.next_turns(5, holder="phone", lease=timedelta(seconds=2))) == 5
+    assert study.version == 6
+
+
 def test_two_programs_without_a_name_never_share_a_turn():
     store = MemoryStore()
     one, two = begun(store), Study.open(store)
@@ -258,6 +269,7 @@ def test_whether_a_holder_is_gone_is_never_guessed():
     assert not holders.gone("unnamed@elsewhere/1/1")
     assert not holders.gone("unnamed@")
     assert not holders.gone(living.name.replace(f"/{os.getpid()}/", "/1/"))
+    assert not holders.gone(living.name.replace(f"/{os.getpid()}/", f"/{10**30}/"))  # no process has this number
     assert holders.gone(living.name.replace(f"/{os.getpid()}/", "/4194000/"))
 
 

@@ -12,7 +12,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.study.folds import Fold
-from surefoot.study.judging import PairJudge, RankingJudge
+from surefoot.study.judging import PairJudge
 
 POINTS = 150
 """Most points of a curve: more cannot be seen, and each interval costs time."""
@@ -59,7 +59,7 @@ class Live:
 
 def live_of(fold: Fold) -> Live:
     """Evidence, confidence sequence and tallies of a study that is not blinded."""
-    judge: PairJudge | RankingJudge = fold.judge  # type: ignore[assignment]
+    judge = fold.judge
     intervals = _policies(fold)
     bars = tuple(_bar(policy, interval, fold) for policy, interval in intervals)
     states = _thinned(judge.states) if isinstance(judge, PairJudge) else []  # a ranking has no one gain to draw

@@ -11,7 +11,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.study.deviations import deviations
 from surefoot.study.folds import Fold, summary_of
-from surefoot.study.judging import PairJudge, RankingJudge
+from surefoot.study.judging import RankingJudge
 from surefoot.study.plans import Plan
 from surefoot.study.verification import Verification
 
@@ -112,8 +112,6 @@ def _finding(fold: Fold) -> StudyFinding:
     judge = fold.judge
     if isinstance(judge, RankingJudge):
         return StudyFinding(judge.verdict, str(judge.state), None, None, (), None)
-    if not isinstance(judge, PairJudge):
-        raise TypeError(f"`judge` must be of a known kind; got {type(judge).__name__}.")
     state = judge.state
     every = max(1, math.ceil(len(judge.states) / POINTS))
     shown = [one for place, one in enumerate(judge.states) if one.pairs and (place % every == 0 or one is state)]
@@ -128,6 +126,5 @@ def _finding(fold: Fold) -> StudyFinding:
 
 
 def _step(state: Any) -> StudyStep:
-    interval, evidence = state.interval, getattr(state, "evidence", None)
-    known = None if evidence is None or not math.isfinite(evidence) else float(evidence)
-    return StudyStep(state.pairs, interval.low, interval.estimate, interval.high, known)
+    interval = state.interval
+    return StudyStep(state.pairs, interval.low, interval.estimate, interval.high, getattr(state, "evidence", None))

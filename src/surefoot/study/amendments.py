@@ -13,8 +13,8 @@ HANDED_OUT = ("policies", "measure", "environments")
 """What the turns already handed out were made from."""
 
 
-def admitted(fold: Fold, changes: Mapping[str, Any]) -> str:
-    """The table of the amended plan's rule, when the plan may be changed so.
+def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What the log keeps of a change that may be made: the fields as the amended plan has them, its rule's table.
 
     Raises:
         StudyError: It may not; the sentence says why, and what to do instead.
@@ -30,6 +30,7 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> str:
         plan = fold.plan.amended(changes)
         for result in fold.results.values():
             plan.value(result.score)
-        return table_of(plan)
+        kept = plan.to_dict()
+        return {"changes": {name: kept[name] for name in changes}, "table": table_of(plan)}
     except (ValueError, TypeError) as error:
         raise StudyError(f"The plan cannot be amended so: {error}") from None

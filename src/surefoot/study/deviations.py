@@ -60,7 +60,7 @@ def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
 def _amendments(fold: Fold) -> list[str]:
     found, plan, results = [], fold.declared, 0
     for event in fold.history:
-        results += {"recorded": 1, "undone": -1}.get(event.kind, 0)
+        results += event.kind == "recorded"  # those undone since were seen all the same
         if event.kind != "amended":
             continue
         after = plan.amended(event.body["changes"])
@@ -207,4 +207,4 @@ def _result(value: object) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(_shown, value)) or "nothing"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value or "nothing")

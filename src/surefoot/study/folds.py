@@ -174,27 +174,24 @@ class Fold:
     def _next_block(self) -> tuple[Turn, ...]:
         return block(self.plan, self.seed, len(self.blocks) + 1, len(self.turns) + 1, self.judge.active)
 
-    def _rejudge(self) -> None:
-        self._judge = None
-
     # One method per kind of event.
 
     def _start(self, line: Line) -> None:
         event = line.event
         if event.kind != "started":
             raise StudyError(f"A log must begin with its plan; this one begins with {event.kind!r}.")
-        self.plan = self.declared = Plan.from_dict(event.body["plan"])
-        self.seed = line.private or ""
-        if self.plan.fingerprint != event.body["fingerprint"]:
+        plan, seed = Plan.from_dict(event.body["plan"]), line.private or ""
+        if plan.fingerprint != event.body["fingerprint"]:
             raise StudyError("The plan in the log does not match its fingerprint: it was changed by hand.")
-        if seed_hash(self.seed) != event.body["seed_hash"]:
+        if seed_hash(seed) != event.body["seed_hash"]:
             raise StudyError("The secret seed does not match the hash in the plan's event: it was changed by hand.")
-        self._declare(event)
+        self._declare(plan, event)
+        self.declared, self.seed = plan, seed
 
-    def _declare(self, event: Event) -> None:
-        self.table = event.body["table"]
-        here = table_of(self.plan)
-        self.foreign_table = (here or "none") if here != self.table else ""
+    def _declare(self, plan: Plan, event: Event) -> None:
+        here, declared = table_of(plan), event.body["table"]
+        self.plan, self.table = plan, declared
+        self.foreign_table = (here or "none") if here != declared else ""
 
     def _leased(self, event: Event) -> None:
         number = event.body["turn"]
@@ -236,23 +233,22 @@ class Fold:
         if turn.block not in self.voids:
             self.waiting[number] = turn  # whoever held it holds it still, to record what was meant
         if turn.block <= self._judged:
-            self._rejudge()
+            self._judge = None
 
     def _voided(self, event: Event) -> None:
         number = event.body["block"]
-        self.voids[number] = event
         for turn in self.blocks[number]:
             self.waiting.pop(turn.number, None)
+        self.voids[number] = event
         if number <= self._judged:
-            self._rejudge()
+            self._judge = None
 
     def _amended(self, event: Event) -> None:
         changes = event.body["changes"]
-        self.plan = self.plan.amended(changes)
-        if self.results:
+        self._declare(self.plan.amended(changes), event)
+        if self.attempts:  # a result that was undone was seen all the same
             self.amended_after += [name for name in changes if name in BINDING]
-        self._declare(event)
-        self._rejudge()
+        self._judge = None
 
     def _unblinded(self, event: Event) -> None:
         self.early = not self.finished

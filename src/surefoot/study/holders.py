@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 PREFIX = "unnamed@"
 _serials = itertools.count(1)
-_living: WeakValueDictionary[int, Unnamed]
+_living: WeakValueDictionary[int, Unnamed] = WeakValueDictionary()
 
 
 class Unnamed:
@@ -33,9 +33,6 @@ class Unnamed:
         return f"{PREFIX}{_machine()}/{os.getpid()}/{self.serial}"
 
 
-_living = WeakValueDictionary()
-
-
 def gone(name: str) -> bool:
     """Whether a holder without a name of its own has certainly ended; never of a named one or on another machine."""
     machine, _, rest = name.removeprefix(PREFIX).partition("/")
@@ -50,7 +47,7 @@ def gone(name: str) -> bool:
         os.kill(int(process), 0)  # sends nothing: asks whether it is there
     except ProcessLookupError:
         return True
-    except OSError:
+    except (OSError, OverflowError):  # somebody else's process, or a number that none can have
         return False
     return False
 

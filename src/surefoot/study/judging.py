@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from surefoot import sequential
 from surefoot.core.verdict import Verdict
@@ -15,36 +15,8 @@ if TYPE_CHECKING:
     from surefoot.sequential import RankingRule, RankingState, Rule, State
 
 
-class Judge(Protocol):
-    """A declared rule, fed the completed blocks in scheduled order."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """What has been decided about the first-named policy."""
-        ...
-
-    @property
-    def finished(self) -> bool:
-        """Whether no further block is needed."""
-        ...
-
-    @property
-    def active(self) -> tuple[str, ...]:
-        """The policies whose rollouts are still needed."""
-        ...
-
-    @property
-    def taken(self) -> int:
-        """The blocks that counted."""
-        ...
-
-    def add(self, scores: Mapping[str, float]) -> None:
-        """Take in one more completed block."""
-        ...
-
-
 class PairJudge:
-    """Two policies, one rule."""
+    """Two policies, one rule, fed the completed pairs in scheduled order."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -83,17 +55,12 @@ class PairJudge:
 
 
 class RankingJudge:
-    """Three policies or more, ranked; a policy whose place is settled needs no further rollouts."""
+    """Three policies or more, ranked: what `PairJudge` is to two. Policies whose place is settled run no more."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.rule = ranking_rule_of(plan)
-        self.states: list[RankingState] = [self.rule.start()]
-
-    @property
-    def state(self) -> RankingState:
-        """What the ranking knows now."""
-        return self.states[-1]
+        self.state: RankingState = self.rule.start()
 
     @property
     def verdict(self) -> Verdict:
@@ -123,7 +90,10 @@ class RankingJudge:
         """Take in one more completed block; results of policies settled meanwhile are not looked at."""
         running = {name: score for name, score in scores.items() if name in self.state.running}
         if set(running) == set(self.state.running):
-            self.states.append(self.rule.step(self.state, running))
+            self.state = self.rule.step(self.state, running)
+
+
+Judge = PairJudge | RankingJudge
 
 
 def judge_of(plan: Plan) -> Judge:

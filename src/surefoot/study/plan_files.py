@@ -18,7 +18,7 @@ FIELDS = {
     "levels": "The rubric, when a score can take only these values.",
     "rule": 'The rule that decides. "exact" for successes, "mixture" for scores; also nscore, wsr, savi, fixed.',
     "confidence": "The confidence of the verdict, over all looks together.",
-    "horizon": "The most pairs that will be run. Rather too many than too few: it cannot be extended later.",
+    "horizon": "The most pairs that will be run. Rather too many than too few: a later increase is an amendment.",
     "margin": "A gain that would not matter (0 for none).",
     "environments": (
         "How the environment of each rollout is drawn:\n"

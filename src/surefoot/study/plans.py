@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 from surefoot import _check
+from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
 
@@ -92,7 +93,7 @@ class Plan(Record):
         if len(self.policies) < 2:
             raise ValueError(f"`policies` must name at least two policies; got {len(self.policies)}.")
         _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
-        _check.whole(self.horizon, "horizon", least=1)
+        object.__setattr__(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
         named: RuleName | None = self.rule
         object.__setattr__(self, "rule", named or self._fitting())
         for name, options in (("claim", Claim), ("environments", Environments), ("rule", RuleName)):
@@ -195,8 +196,9 @@ class Plan(Record):
     def __str__(self) -> str:
         names = " v ".join(self.policies)
         return (
-            f"{self.title}: {names}, claim {self.claim!r}, {self.rule} rule at {self.confidence:.0%}, "
-            f"at most {self.horizon} pairs, {self.environments} environments."
+            f"{self.title}: {names}, claim {self.claim!r}, {self.rule} rule at {words.percent(self.confidence)}, "
+            f"at most {self.horizon:,} {'pairs' if len(self.policies) == 2 else 'rounds'}, "
+            f"{self.environments} environments."
         )
 
 

@@ -87,11 +87,9 @@ def _order(seed: str, number: int, active: Sequence[str]) -> list[str]:
 
 def _contexts(plan: Plan, seed: str, number: int, size: int) -> list[tuple[str, str]]:
     contexts = plan.contexts
-    if plan.environments == "shared":
-        return [_dealt(contexts, seed, "shared", number - 1)] * size
     if plan.environments == "independent":
         return [_drawn(contexts, seed, number, place) for place in range(size)]
-    # One environment, or strata: each block meets one context, every context once before any comes again.
+    # Each block meets one context, every context once before any comes again.
     return [_dealt(contexts, seed, plan.environments, number - 1)] * size
 
 

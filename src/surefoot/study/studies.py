@@ -165,16 +165,18 @@ class Study:
                 gets it back as soon as the process that held it has ended.
             lease: After this long another holder may take the turn.
         """
-        turns = self.next_turns(1, holder=holder, lease=lease)
-        return turns[0] if turns else None
+        return next(iter(self.next_turns(1, holder=holder, lease=lease)), None)
 
     def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
         """The rollouts to run next, up to `count`, all held for you: for a device that may lose its connection."""
+        _check.whole(count, "count", least=1)
+        _check.positive(lease.total_seconds(), "lease")
         name = holder or self.author or self._unnamed.name
         chosen: list[Turn] = []
+        asked = self._time()  # one moment for all: no lease ends while the next is taken
 
         def ask(fold: Fold) -> Event | None:
-            now = self._now(fold)
+            now = self._now(fold, asked)
             chosen[:] = [] if fold.finished else fold.held(now, name)[:count]
             if fold.finished or len(chosen) >= count:
                 return None
@@ -237,13 +239,12 @@ class Study:
                 raise StudyError(_check.refusal("duration", "be 0 or more", duration))
         for text, name in ((note, "note"), (failure, "failure"), (request, "request")):
             _check.instance(text, name, str)
-        where: list[int] = []
 
         def write(fold: Fold) -> Event | None:
             if request and request in fold.requests:
-                where[:] = [fold.requests[request]]
-                if where != [number]:
-                    raise StudyError(f"Request {request!r} recorded turn {where[0]}; it cannot record turn {number}.")
+                before = fold.requests[request]
+                if before != number:
+                    raise StudyError(f"Request {request!r} recorded turn {before}; it cannot record turn {number}.")
                 if number not in fold.results:
                     raise StudyError(f"Turn {number} was recorded by this request and undone since.")
                 return None
@@ -262,11 +263,10 @@ class Study:
                 "failure": failure,
                 "request": request,
             }
-            where[:] = [number]
             return self._event("recorded", body, self._now(fold))
 
         self._write(write)
-        return self._fold.results[where[0]]
+        return self._fold.results[number]
 
     def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> None:
         """Take back a turn's result, with the reason; both stay in the log.
@@ -283,9 +283,9 @@ class Study:
         def write(fold: Fold) -> Event | None:
             if attempt is not None and attempt != fold.attempts.get(number):
                 raise StudyError(f"Turn {number} has no result {attempt} to undo, or a newer one.")
-            if attempt is not None and number not in fold.results:
-                return None
             if number not in fold.results:
+                if attempt is not None:
+                    return None
                 raise StudyError(f"Turn {number} has no result to undo.")
             body = {"turn": number, "attempt": fold.results[number].attempt, "reason": reason}
             return self._event("undone", body, self._now(fold))
@@ -304,21 +304,19 @@ class Study:
             if found.block in fold.voids:
                 raise StudyError(f"Turn {number} is voided already.")
             seen = any(other.number in fold.attempts for other in fold.blocks[found.block])  # undone ones too
-            body = {"turn": number, "block": found.block, "reason": reason, "note": note, "seen": seen}
-            return self._event("voided", body, self._now(fold))
+            told = {"reason": reason, "note": _check.instance(note, "note", str), "seen": seen}
+            return self._event("voided", {"turn": number, "block": found.block, **told}, self._now(fold))
 
         self._write(write)
 
     def amend(self, changes: Mapping[str, Any], *, reason: str) -> None:
         """Change the plan, with the reason; what binds and is changed after a result makes the verdict exploratory."""
         _said(reason)
-
-        def write(fold: Fold) -> Event:
-            table = amendments.admitted(fold, changes)
-            body = {"changes": dict(changes), "reason": reason, "table": table}
-            return self._event("amended", body, self._now(fold))
-
-        self._write(write)
+        self._write(
+            lambda fold: self._event(
+                "amended", {**amendments.admitted(fold, changes), "reason": reason}, self._now(fold)
+            )
+        )
 
     def unblind(self, *, reason: str) -> None:
         """Reveal the seed, and with it which policy each code meant; done before the end it is a deviation."""
@@ -333,7 +331,10 @@ class Study:
 
     def check(self, items: Iterable[str], *, note: str = "") -> None:
         """Log that a session's checklist was gone through."""
-        body = {"items": list(items), "note": note}
+        if isinstance(items, str):
+            raise TypeError(_check.refusal("items", "be a list of texts", items))
+        said = [_check.instance(item, "items", str) for item in items]
+        body = {"items": said, "note": _check.instance(note, "note", str)}
         self._write(lambda fold: self._event("checked", body, self._now(fold)))
 
     # What others read.
@@ -356,12 +357,14 @@ class Study:
         return transfers.written(seeded(self._store.read()))
 
     def _event(self, kind: str, body: Mapping[str, Any], now: str | None = None) -> Event:
-        return Event(kind, body, self.author, now or self._clock().astimezone(UTC).isoformat())
+        return Event(kind, body, self.author, now or self._time())
 
-    def _now(self, fold: Fold) -> str:
+    def _time(self) -> str:
+        return self._clock().astimezone(UTC).isoformat()
+
+    def _now(self, fold: Fold, told: str = "") -> str:
         """The time, never before the last event's: a clock set back must not reorder the log or free a lease late."""
-        now = self._clock().astimezone(UTC).isoformat()
-        return max(now, fold.last.event.time) if fold.last is not None else now
+        return max(told or self._time(), fold.last.event.time if fold.last is not None else "")
 
     def _write(self, make: Callable[[Fold], Event | None]) -> bool:
         """Append the event that `make` finds right for the log as it stands; look again if others were faster."""
@@ -370,14 +373,12 @@ class Study:
             try:
                 event = make(self._fold)
             except StudyError:
-                if looked or not self.refresh():
+                if not (looked := not looked and self.refresh()):
                     raise
-                looked = True
                 continue
             if event is None:
-                if looked or not self.refresh():
+                if not (looked := not looked and self.refresh()):
                     return False
-                looked = True
                 continue
             line = Line.after(self._fold.last, event)
             try:
@@ -395,5 +396,5 @@ def _number(turn: Turn | int) -> int:
 
 
 def _said(reason: str) -> None:
-    if not reason.strip():
+    if not _check.instance(reason, "reason", str).strip():
         raise StudyError("A reason must be given; it is kept in the log and shown in the report.")
