@@ -70,9 +70,24 @@ def test_the_paired_gain_from_moments_is_students():
 
 def test_two_scores_show_a_spread():
     """Student's t with one degree of freedom: its 97.5% point is tan(0.475 pi)."""
-    found = stats.moments_paired_gain(Moments(2, 0.1, 0.02, -1.0, 1.0))
-    half = math.tan(0.475 * math.pi) * math.sqrt(0.02 / 2)
+    found = stats.moments_paired_gain(Moments(2, 0.1, 0.002, -1.0, 1.0))
+    half = math.tan(0.475 * math.pi) * math.sqrt(0.002 / 2)
     assert (found.interval.low, found.interval.high) == pytest.approx((0.1 - half, 0.1 + half), rel=1e-9)
+
+
+def test_a_gain_from_moments_is_no_larger_than_scores_can_differ_by():
+    gain = stats.moments_gain(Moments(3, 0.95, 0.05), Moments(3, 0.05, 0.05)).interval
+    assert (gain.low > 0.0, gain.high) == (True, 1.0)
+    paired = stats.moments_paired_gain(Moments(3, -0.95, 0.1, -1.0, 1.0)).interval
+    assert (paired.low, paired.high < 0.0) == (-1.0, True)
+
+
+def test_a_variance_whose_square_is_too_small_for_a_number_still_has_its_freedom():
+    assert (
+        stats.moments_gain(Moments(10, 0.5, 1e-170), Moments(10, 0.4, 1e-170))
+        .notes[0]
+        .endswith("on 18 degrees of freedom.")
+    )
 
 
 def test_what_shows_no_spread_is_refused_or_left_to_betting():
@@ -81,6 +96,12 @@ def test_what_shows_no_spread_is_refused_or_left_to_betting():
         stats.moments_gain(moments([0.1] * 9), moments([0.2] * 9))
     with pytest.raises(ValueError, match="at least 2 scores"):
         stats.moments_paired_gain(Moments(1, 0.0, 0.0, -1.0, 1.0))
+    with pytest.raises(ValueError, match="`differences` must vary"):
+        stats.moments_paired_gain(Moments(9, 0.1, 0.0, -1.0, 1.0))
+    with pytest.raises(ValueError, match="`margin` must be below 1, the largest gain there can be"):
+        stats.moments_paired_gain(Moments(9, 0.1, 0.1, -1.0, 1.0), margin=1.0)
+    with pytest.raises(TypeError, match="`second` must be a Moments; got a Scores"):
+        stats.moments_gain(Moments(9, 0.5, 0.1), Scores([0.5]))
     with pytest.raises(ValueError, match="must have the range"):
         stats.moments_gain(Moments(9, 0.5, 0.1), Moments(9, 0.5, 0.1, 0.0, 2.0))
 
@@ -90,7 +111,7 @@ def test_what_shows_no_spread_is_refused_or_left_to_betting():
     [
         ((0, 0.5, 0.1), "`trials` must be"),
         ((5, 1.5, 0.1), "must lie in the stated range"),
-        ((5, 0.5, -0.1), "`variance` must be 0 or more"),
+        ((5, 0.5, -0.1), "`variance` must be between 0 and 0.3125"),
         ((5, 0.5, 0.1, 1.0, 0.0), "`low` must be below `high`"),
     ],
 )

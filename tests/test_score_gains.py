@@ -172,7 +172,7 @@ def test_monte_carlo_permutation_is_near_the_exact_one():
 def test_differences_that_only_rounding_keeps_apart_are_the_same():
     first, second = Scores([0.3, 0.6, 0.9, 0.7, 0.4]), Scores([0.2, 0.5, 0.8, 0.6, 0.3])
     assert len({a - b for a, b in zip(first.values, second.values, strict=True)}) > 1
-    with pytest.raises(ValueError, match="the scores must vary"):
+    with pytest.raises(ValueError, match="must vary for a bootstrap"):
         paired_bca(first, second, rng=1)
 
 
@@ -319,8 +319,10 @@ def test_clusters_are_the_resampled_unit():
 
 def test_few_pairs_are_warned_of():
     first, second = Scores([0.9, 0.7, 0.8] * 5), Scores([0.5, 0.3, 0.6] * 5)
-    assert "Only 15 units" in paired_bootstrap(first, second, rng=1).notes[-1]
-    assert "Only 15 units" in unpaired_bootstrap(first, second, rng=1).notes[-1]
+    for method in (paired_bootstrap, paired_bca, unpaired_bootstrap, unpaired_bca):
+        counted, warned = method(first, second, rng=1, resamples=500).notes
+        assert counted == "500 resamples."
+        assert "Only 15 units" in warned
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 10.0])
@@ -360,19 +362,33 @@ REFUSALS = [
     (lambda: paired_bootstrap(Scores([1, 0]), Scores([1, 0]), rng=1, resamples=10), "`resamples` must be at least 40"),
     (lambda: paired_bootstrap(Scores([1, 0]), Scores([1, 0]), rng=1, clusters=[1, 1]), "at least 2 clusters; got 1"),
     (lambda: paired_bootstrap(Scores([1, 0]), Scores([1, 0]), rng=1, clusters=[1]), "one cluster per observation, 2"),
-    (lambda: paired_bca(Scores([1] * 10), Scores([1] * 10), rng=1), "the scores must vary for a BCa bootstrap"),
-    (lambda: paired_bootstrap(Scores([0.5]), Scores([0.1]), rng=1), "every resample gave the same gain"),
+    (lambda: paired_bca(Scores([1] * 10), Scores([1] * 10), rng=1), "must vary for a bootstrap"),
+    (lambda: paired_bootstrap(Scores([0.5]), Scores([0.1]), rng=1), "got the same gain from every resample"),
     (lambda: paired_bootstrap(Scores([0.3, 0.4, 0.5]), Scores([0.2, 0.3, 0.4]), rng=1), "must vary for a bootstrap"),
     (lambda: unpaired_bootstrap(Scores([0.5]), Scores([0.1]), rng=1), "must vary for a bootstrap"),
     (
         lambda: paired_bootstrap(Scores([0.1, 0.3] * 3), Scores([0.0] * 6), rng=1, clusters="aabbcc"),
         "must vary for a bootstrap",
     ),
+    (lambda: paired_bootstrap(Scores([0.5] * 9), Scores([0.5] * 9), rng=1, margin=0.1), "must vary for a bootstrap"),
+    (lambda: unpaired_bootstrap(Scores([0.5] * 9), Scores([0.5] * 9), rng=1, margin=0.1), "must vary for a bootstrap"),
     (lambda: welch(Scores([1]), Scores([1, 0])), "`first` must hold at least 2 scores"),
     (lambda: welch(Scores([1, 1]), Scores([0, 0])), "must vary; got equal scores"),
     (lambda: betting_gain(Scores([1, 0]), Scores([1, 0]), margin=-0.1), "`margin` must be 0 or more"),
+    (
+        lambda: betting_gain(Scores([4, 0], 0, 5), Scores([3, 1], 0, 5), margin=5),
+        "`margin` must be below 5, the largest",
+    ),
     (lambda: welch(Scores([1, 0]), Scores([1, 0]), confidence=95), "Write 0.95 for 95%"),
+    (lambda: paired_bootstrap(Scores([1, 0]), Scores([1, 0]), rng=1, clusters=[1, math.nan]), "got NaN for some"),
 ]
+
+
+@pytest.mark.parametrize("method", [betting_gain, betting_paired_gain, welch, chance_first_higher, unpaired_bca])
+def test_what_is_no_scores_is_refused_with_what_to_write(method):
+    given = {"rng": 1} if method is unpaired_bca else {}
+    with pytest.raises(TypeError, match=r"`second` must be a Scores; got a list\. Write Scores\(values"):
+        method(Scores([0.5, 0.6]), [0.1, 0.2], **given)
 
 
 @pytest.mark.parametrize(("call", "words"), REFUSALS, ids=[words for _, words in REFUSALS])

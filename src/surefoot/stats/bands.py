@@ -14,16 +14,15 @@ from typing import Protocol
 from surefoot import _check
 from surefoot.core.bands import Band
 from surefoot.core.scores import Scores
+from surefoot.stats.means import RANGE, WRITE
 
 INDEPENDENT = "The rollouts are independent and their scores share one distribution."
-RANGE = "The range of the scores was fixed before the first was seen."
 EXACT = "The confidence is exact when no two scores can be equal, and at least as stated otherwise."
 AT_LEAST = "The confidence is at least as stated."
 TIES = "Some scores are equal: the band holds with more than the stated confidence."
 
 MOST_TAIL_TIGHT = 20_000
 """Beyond so many rollouts the exact calibration of `tail_tight` takes minutes."""
-
 
 METHOD_NAMES = {"ks": "KS", "dkw": "DKW", "tail_tight": "tail-tight"}
 
@@ -131,7 +130,7 @@ def band(scores: Scores, *, confidence: float = 0.95, using: Heights = ks) -> Ba
     Reference:
         Vincent et al. (2024), section V; Birnbaum and Tingey (1951).
     """
-    scores = _checked(scores)
+    scores = _check.instance(scores, "scores", Scores, WRITE)
     uppers = using(len(scores), confidence=confidence, sides=1)
     return _band(scores, uppers, (), confidence, using)
 
@@ -151,7 +150,7 @@ def best_case_band(scores: Scores, *, confidence: float = 0.95, using: Heights =
     Reference:
         As for `band`, mirrored.
     """
-    scores = _checked(scores)
+    scores = _check.instance(scores, "scores", Scores, WRITE)
     uppers = using(len(scores), confidence=confidence, sides=1)
     return _band(scores, (), _mirrored(uppers), confidence, using)
 
@@ -172,7 +171,7 @@ def two_sided_band(scores: Scores, *, confidence: float = 0.95, using: Heights =
     Reference:
         Kolmogorov's exact two-sided distribution for `ks`; as for `tail_tight` with both sides.
     """
-    scores = _checked(scores)
+    scores = _check.instance(scores, "scores", Scores, WRITE)
     uppers = using(len(scores), confidence=confidence, sides=2)
     return _band(scores, uppers, _mirrored(uppers), confidence, using)
 
@@ -229,11 +228,6 @@ def _sides(sides: int) -> int:
     if sides not in (1, 2) or isinstance(sides, bool):
         raise ValueError(_check.refusal("sides", "be 1 or 2", sides))
     return int(sides)
-
-
-def _checked(scores: Scores) -> Scores:
-    hint = "Write Scores(values, low=0.0, high=1.0) with the range fixed beforehand."
-    return _check.instance(scores, "scores", Scores, hint)
 
 
 def _shifted(rollouts: int, offset: float) -> tuple[float, ...]:

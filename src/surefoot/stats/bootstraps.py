@@ -5,11 +5,11 @@ The resampled unit is the pair, the rollout or, where clusters are named, the cl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core.gain import Gain
-from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
 
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 FEW = 30
 CLUSTERED = "The clusters are independent of one another."
-_NO_SPREAD = "Use `betting_paired_gain` or `betting_gain`, which need no spread."
+_NO_SPREAD = (
+    "`first` and `second` must vary for a bootstrap; got the same gain from every resample. "
+    "Use `betting_paired_gain` or `betting_gain`, which need no spread."
+)
 RESAMPLES = 10_000
+UNSEEN = "Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain."
 
 
 def paired_bootstrap(
@@ -60,9 +64,7 @@ def paired_bootstrap(
     Reference:
         Efron and Tibshirani (1993), "An introduction to the bootstrap", section 13.3.
     """
-    found = _Pairs(first, second, rng, clusters, resamples, confidence)
-    low, high = percentile_ends(found.means, confidence)
-    return found.gain((low, high), "paired bootstrap", margin, percentile_p(found.means))
+    return _pairs(first, second, rng, clusters, resamples, confidence).percentile("paired bootstrap", margin)
 
 
 def paired_bca(
@@ -98,9 +100,7 @@ def paired_bca(
     Reference:
         Efron (1987), "Better bootstrap confidence intervals".
     """
-    found = _Pairs(first, second, rng, clusters, resamples, confidence)
-    low, high = bca_ends(found.means, found.estimate, acceleration(found.influence), confidence)
-    return found.gain((low, high), "paired BCa bootstrap", margin, None)
+    return _pairs(first, second, rng, clusters, resamples, confidence).bca("paired BCa bootstrap", margin)
 
 
 def unpaired_bootstrap(
@@ -126,10 +126,7 @@ def unpaired_bootstrap(
     Reference:
         Efron and Tibshirani (1993), "An introduction to the bootstrap", section 8.3.
     """
-    means, seed = _two_samples(first, second, rng, resamples, confidence)
-    ends = percentile_ends(means, confidence)
-    p_value = percentile_p(means)
-    return _unpaired(first, second, ends, "unpaired bootstrap", confidence, margin, p_value, seed, means)
+    return _streams(first, second, rng, resamples, confidence).percentile("unpaired bootstrap", margin)
 
 
 def unpaired_bca(
@@ -155,22 +152,15 @@ def unpaired_bca(
     Reference:
         Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibshirani (1993), section 14.3.
     """
-    import numpy as np
-
-    means, seed = _two_samples(first, second, rng, resamples, confidence)
-    # a rollout moves the gain by its distance from its policy's mean over the size of its sample
-    up = (np.asarray(first.values) - first.mean) / len(first)
-    down = (second.mean - np.asarray(second.values)) / len(second)
-    bend = acceleration(np.concatenate((up, down)))
-    ends = bca_ends(means, first.mean - second.mean, bend, confidence)
-    return _unpaired(first, second, ends, "unpaired BCa bootstrap", confidence, margin, None, seed, means)
+    return _streams(first, second, rng, resamples, confidence).bca("unpaired BCa bootstrap", margin)
 
 
 def check_resamples(resamples: int, confidence: float) -> int:
     """How many resamples, at least enough for one in each tail."""
     least = int(2.0 / (1.0 - _check.confidence(confidence))) + 1
-    hint = f"At this confidence fewer than {least:,} resamples leave a tail empty."
-    if _check.whole(resamples, "resamples") < least:
+    resamples = _check.whole(resamples, "resamples")
+    if resamples < least:
+        hint = f"At this confidence fewer than {least:,} resamples leave a tail empty."
         raise ValueError(_check.refusal("resamples", f"be at least {least:,}", resamples, hint))
     return resamples
 
@@ -209,8 +199,6 @@ def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> 
     import numpy as np
     from scipy import special
 
-    if alike(means):
-        raise ValueError(f"the scores must vary for a BCa bootstrap; every resample gave the same mean. {_NO_SPREAD}")
     slack = 1e-12 * max(1.0, abs(estimate))
     below = np.count_nonzero(means < estimate - slack)
     share = (below + 0.5 * np.count_nonzero(abs(means - estimate) <= slack)) / means.size
@@ -230,70 +218,100 @@ def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> 
     return float(low), float(high)
 
 
-class _Pairs:
-    """The resampled mean differences of pairs or clusters of pairs."""
+def few(units: int) -> tuple[str, ...]:
+    """What to say of so few units that resampling them shows too little."""
+    return (f"Only {units} units to resample: the interval is likely too narrow.",) if units < FEW else ()
 
-    def __init__(
-        self,
-        first: Scores,
-        second: Scores,
-        rng: _check.Rng,
-        clusters: Iterable[object] | None,
-        resamples: int,
-        confidence: float,
-    ) -> None:
-        import numpy as np
 
-        from surefoot.numerics import resampling
+@dataclass(frozen=True, slots=True)
+class _Resampled:
+    """The resampled gains of two policies, and what is needed to tell them."""
 
-        gap = differences.paired(first, second)
-        self.confidence = confidence
-        resamples = check_resamples(resamples, confidence)
-        generator, self.seed = _check.generator(rng)
-        self.first, self.second, self.estimate = first, second, float(gap.mean())
-        self.notes: tuple[str, ...] = (f"{resamples:,} resamples.",)
-        if clusters is None:
-            self.assumptions: tuple[str, ...] = (differences.PAIRED, differences.APPROXIMATE)
-            self.influence = (gap - gap.mean()) / gap.size
-            self.means = resampling.resampled_means(gap, resamples, generator)
-        else:
-            numbers, groups = differences.labels(clusters, gap.size)
-            self.assumptions = (CLUSTERED, differences.APPROXIMATE)
-            sums = np.bincount(numbers, gap, groups).astype(float)
-            sizes = np.bincount(numbers, minlength=groups).astype(float)
-            self.influence = (sums - sizes * gap.mean()) / gap.size
-            self.means = resampling.resampled_ratios(sums, sizes, resamples, generator)
-            self.notes += (f"{groups:,} clusters were resampled whole.",)
+    data: tuple[Scores, Scores]
+    means: Floats
+    estimate: float
+    influence: Floats
+    units: int
+    trials: int
+    confidence: float
+    assumption: str
+    notes: tuple[str, ...]
+    seed: int | None
 
-    def gain(self, ends: tuple[float, float], method: str, margin: float, p_value: float | None) -> Gain:
-        notes = self.notes + _warnings(self.means, self.influence.size)
+    def percentile(self, method: str, margin: float) -> Gain:
+        unseen = alike(self.means)
+        if unseen and (self.means[0] != 0.0 or margin):  # a verdict would follow, from no spread at all
+            raise ValueError(_NO_SPREAD)
+        ends = percentile_ends(self.means, self.confidence)
+        return self._gain(ends, method, margin, percentile_p(self.means), (UNSEEN,) if unseen else few(self.units))
+
+    def bca(self, method: str, margin: float) -> Gain:
+        if alike(self.means):
+            raise ValueError(_NO_SPREAD)
+        ends = bca_ends(self.means, self.estimate, acceleration(self.influence), self.confidence)
+        return self._gain(ends, method, margin, None, few(self.units))
+
+    def _gain(
+        self, ends: tuple[float, float], method: str, margin: float, p_value: float | None, warning: tuple[str, ...]
+    ) -> Gain:
         return differences.gain_of(
-            self.first,
-            self.second,
+            self.data,
             ends,
             estimate=self.estimate,
             confidence=self.confidence,
             method=method,
             margin=margin,
-            trials=len(self.first),
+            trials=self.trials,
             p_value=p_value,
-            assumptions=self.assumptions,
-            notes=notes,
+            assumptions=(self.assumption, differences.APPROXIMATE),
+            notes=self.notes + warning,
             seed=self.seed,
         )
 
 
-def _warnings(means: Floats, units: int) -> tuple[str, ...]:
-    if alike(means):
-        if means[0] != 0.0:  # a verdict would follow, from no spread at all
-            raise ValueError(f"the scores must vary for a bootstrap; every resample gave the same gain. {_NO_SPREAD}")
-        return ("Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain.",)
-    return (f"Only {units} units to resample: the interval is likely too narrow.",) if units < FEW else ()
+def _pairs(
+    first: Scores,
+    second: Scores,
+    rng: _check.Rng,
+    clusters: Iterable[object] | None,
+    resamples: int,
+    confidence: float,
+) -> _Resampled:
+    import numpy as np
+
+    from surefoot.numerics import resampling
+
+    gap = differences.paired(first, second)
+    resamples = check_resamples(resamples, confidence)
+    generator, seed = _check.generator(rng)
+    notes: tuple[str, ...] = (f"{resamples:,} resamples.",)
+    if clusters is None:
+        assumption = differences.PAIRED
+        influence = (gap - gap.mean()) / gap.size
+        means = resampling.resampled_means(gap, resamples, generator)
+    else:
+        assumption = CLUSTERED
+        numbers, groups = differences.labels(clusters, gap.size)
+        sums = np.bincount(numbers, gap, groups).astype(float)
+        sizes = np.bincount(numbers, minlength=groups).astype(float)
+        influence = (sums - sizes * gap.mean()) / gap.size
+        means = resampling.resampled_ratios(sums, sizes, resamples, generator)
+        notes += (f"{groups:,} clusters were resampled whole.",)
+    return _Resampled(
+        (first, second),
+        means,
+        float(gap.mean()),
+        influence,
+        influence.size,
+        gap.size,
+        confidence,
+        assumption,
+        notes,
+        seed,
+    )
 
 
-def _two_samples(
-    first: Scores, second: Scores, rng: _check.Rng, resamples: int, confidence: float
-) -> tuple[Floats, int | None]:
+def _streams(first: Scores, second: Scores, rng: _check.Rng, resamples: int, confidence: float) -> _Resampled:
     import numpy as np
 
     from surefoot.numerics import resampling
@@ -303,54 +321,17 @@ def _two_samples(
     generator, seed = _check.generator(rng)
     up, down = np.asarray(first.values), np.asarray(second.values)
     gaps = resampling.resampled_means(up, resamples, generator) - resampling.resampled_means(down, resamples, generator)
-    return resampling.settled(gaps, np.concatenate((up, down))), seed
-
-
-def _unpaired(
-    first: Scores,
-    second: Scores,
-    ends: tuple[float, float],
-    method: str,
-    confidence: float,
-    margin: float,
-    p_value: float | None,
-    seed: int | None,
-    means: Floats,
-) -> Gain:
-    return differences.gain_of(
-        first,
-        second,
-        ends,
-        estimate=first.mean - second.mean,
-        confidence=confidence,
-        method=method,
-        margin=margin,
-        trials=len(first) + len(second),
-        p_value=p_value,
-        assumptions=(differences.STREAMS, differences.APPROXIMATE),
-        notes=_warnings(means, min(len(first), len(second))),
-        seed=seed,
-    )
-
-
-def mean_bootstrap(
-    values: Floats, rng: _check.Rng, resamples: int, confidence: float, method: str, trials: int
-) -> Interval:
-    """Percentile interval of the mean of rates of tasks, for the statistics that average over tasks."""
-    from surefoot.numerics import resampling
-
-    resamples = check_resamples(resamples, confidence)
-    generator, seed = _check.generator(rng)
-    low, high = percentile_ends(resampling.resampled_means(values, resamples, generator), confidence)
-    assumptions = ("The tasks are independent draws from those that matter.", differences.APPROXIMATE)
-    return Interval(
-        low=low,
-        high=high,
-        estimate=float(values.mean()),
-        confidence=float(confidence),
-        method=method,
-        trials=trials,
-        assumptions=assumptions,
-        notes=(f"{resamples:,} resamples.",),
-        seed=seed,
+    # a rollout moves the gain by its distance from its policy's mean over the size of its sample
+    influence = np.concatenate(((up - first.mean) / up.size, (second.mean - down) / down.size))
+    return _Resampled(
+        (first, second),
+        resampling.settled(gaps, np.concatenate((up, down))),
+        first.mean - second.mean,
+        influence,
+        min(up.size, down.size),
+        up.size + down.size,
+        confidence,
+        differences.STREAMS,
+        (f"{resamples:,} resamples.",),
+        seed,
     )

@@ -226,7 +226,7 @@ def cluster_bootstrap(
         trials=len(scores),
         scale="score",
         assumptions=(INDEPENDENT, differences.APPROXIMATE),
-        notes=(f"{resamples:,} resamples of {groups:,} clusters.",),
+        notes=(f"{resamples:,} resamples of {groups:,} clusters.", *bootstraps.few(groups)),
         data=(scores,),
         seed=seed,
     )
@@ -280,8 +280,7 @@ def cluster_gain(
         )
     half, estimate = found.reach(confidence) * found.error, float(gap.mean())
     return differences.gain_of(
-        first,
-        second,
+        (first, second),
         (estimate - half, estimate + half),
         estimate=estimate,
         confidence=confidence,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from surefoot import _check
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
+from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
+from surefoot.stats.means import WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,16 +19,22 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+Ranged = Scores | Moments
+
 PAIRED = "The pairs are independent of one another; the two scores of a pair may depend on each other."
 STREAMS = "All rollouts are independent: the two policies were run separately."
 APPROXIMATE = "Coverage is close to the confidence for many rollouts, not guaranteed."
 
 
-def check_ranges(first: Scores, second: Scores) -> None:
-    """Refuse scores that were not measured on one scale."""
+def check_ranges(
+    first: Ranged, second: Ranged, *, names: tuple[str, str] = ("first", "second"), kind: type[Ranged] = Scores
+) -> None:
+    """Refuse what is no scores (or no moments of them), and scores that were not measured on one scale."""
+    for value, name in zip((first, second), names, strict=True):
+        _check.instance(value, name, kind, WRITE if kind is Scores else "")
     if (first.low, first.high) != (second.low, second.high):
         raise ValueError(
-            f"`second` must have the range of `first`, [{first.low:g}, {first.high:g}]; "
+            f"`{names[1]}` must have the range of `{names[0]}`, [{first.low:g}, {first.high:g}]; "
             f"got [{second.low:g}, {second.high:g}]. Scores on two scales have no gain."
         )
 
@@ -53,6 +61,8 @@ def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tup
 
     numbers: dict[object, int] = {}
     found = [numbers.setdefault(label, len(numbers)) for label in clusters]
+    if any(isinstance(label, float) and label != label for label in numbers):
+        raise ValueError(f"`{name}` must name the cluster of every observation; got NaN for some.")
     if len(found) != size:
         raise ValueError(f"`{name}` must name one cluster per observation, {size:,}; got {len(found):,}.")
     if len(numbers) < 2:
@@ -64,8 +74,7 @@ def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tup
 
 
 def gain_of(
-    first: Scores,
-    second: Scores,
+    data: tuple[Ranged, ...],
     ends: tuple[float, float],
     *,
     estimate: float,
@@ -78,11 +87,14 @@ def gain_of(
     notes: tuple[str, ...] = (),
     seed: int | None = None,
 ) -> Gain:
-    """One coherent result from the ends of an interval of the mean gain, kept inside what scores can differ by."""
-    margin = _check.margin(margin)
-    most = first.high - first.low
+    """One coherent result from the ends of an interval of the mean gain, kept inside what scores can differ by.
+
+    The data are those of the two policies, or the moments of their differences.
+    """
+    one = data[0]
+    most = one.high - one.low if len(data) == 2 else max(-one.low, one.high)
+    margin = _check.margin(margin, most)
     low, high = (min(most, max(-most, float(end))) for end in ends)
-    data = (first, second)
     interval = Interval(
         low=low,
         high=high,

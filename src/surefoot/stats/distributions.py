@@ -130,9 +130,7 @@ def compare_distributions(
     Reference:
         Vincent et al. (2024), section VI-C: bounds at 1 - error / 2 each.
     """
-    _check.confidence(confidence)
-    first = _check.instance(first, "first", Scores)
-    second = _check.instance(second, "second", Scores)
+    confidence = _check.confidence(confidence)
     differences.check_ranges(first, second)
     each = 1.0 - (1.0 - confidence) / 2.0
     one, two = two_sided_band(first, confidence=each, using=using), two_sided_band(second, confidence=each, using=using)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from surefoot import _check
-from surefoot.core.gain import Gain, decide
+from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.moments import Moments
-from surefoot.stats.differences import APPROXIMATE, PAIRED, STREAMS
+from surefoot.stats import means_compared
+from surefoot.stats.differences import PAIRED, check_ranges
 from surefoot.stats.means import GUARANTEED, INDEPENDENT, RANGE
 
 
@@ -31,7 +32,8 @@ def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
         half the error on each side.
     """
     each = (1.0 - _check.confidence(confidence)) / 2.0
-    n, width, half = moments.trials, moments.high - moments.low, moments.high - moments.low
+    n, width = _check.instance(moments, "moments", Moments).trials, moments.high - moments.low
+    half = width
     if n > 1:
         logs = math.log(2.0 / each)
         half = math.sqrt(2.0 * moments.variance * logs / n) + width * 7.0 * logs / (3.0 * (n - 1))
@@ -64,16 +66,8 @@ def moments_gain(first: Moments, second: Moments, *, confidence: float = 0.95, m
         Welch (1947), "The generalization of Student's problem when several different population variances are
         involved".
     """
-    if (first.low, first.high) != (second.low, second.high):
-        raise ValueError("`second` must have the range of `first`; scores on two scales have no gain.")
-    one, other = (_squared_error(side, name) for side, name in ((first, "first"), (second, "second")))
-    _refuse_no_spread(one + other)
-    freedom = (one + other) ** 2 / (one**2 / (first.trials - 1) + other**2 / (second.trials - 1))
-    gap = first.mean - second.mean
-    size = first.trials + second.trials
-    return _student(
-        gap, one + other, freedom, confidence, margin, "Welch (approximate)", size, STREAMS, (first, second)
-    )
+    check_ranges(first, second, kind=Moments)
+    return means_compared.welch_gain(first, second, (first.variance, second.variance), confidence, margin)
 
 
 def moments_paired_gain(differences: Moments, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -96,59 +90,21 @@ def moments_paired_gain(differences: Moments, *, confidence: float = 0.95, margi
     Reference:
         Student (1908), "The probable error of a mean".
     """
-    squared = _squared_error(differences, "differences")
-    _refuse_no_spread(squared)
-    n = differences.trials
-    return _student(
-        differences.mean, squared, n - 1.0, confidence, margin, "paired t (approximate)", n, PAIRED, (differences,)
-    )
-
-
-def _squared_error(moments: Moments, name: str) -> float:
-    if moments.trials < 2:
-        raise ValueError(f"`{name}` must hold at least 2 scores; got 1. One score shows no spread.")
-    return moments.variance / moments.trials
-
-
-def _refuse_no_spread(squared: float) -> None:
-    if squared == 0.0:
-        raise ValueError("The scores must vary; got equal ones, which show no spread. Use `betting_gain`.")
-
-
-def _student(
-    gap: float,
-    squared: float,
-    freedom: float,
-    confidence: float,
-    margin: float,
-    method: str,
-    trials: int,
-    independent: str,
-    data: tuple[Moments, ...],
-) -> Gain:
-    from scipy import special
-
-    confidence, error = _check.confidence(confidence), math.sqrt(squared)
-    half = float(special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * error
-    assumptions = (independent, APPROXIMATE)
-    interval = Interval(
-        low=gap - half,
-        high=gap + half,
-        estimate=gap,
+    n = _check.instance(differences, "differences", Moments).trials
+    means_compared.refuse_one(n, "differences")
+    if differences.variance == 0.0:
+        raise ValueError(
+            "`differences` must vary; got equal ones, which show no spread. "
+            "Use `betting_paired_gain`, which needs none."
+        )
+    return means_compared.student_gain(
+        (differences,),
+        differences.mean,
+        differences.variance / n,
+        n - 1.0,
         confidence=confidence,
-        method=method,
-        trials=trials,
-        scale="score gain",
-        assumptions=assumptions,
-        data=data,
-    )
-    return Gain(
-        interval=interval,
-        p_value=min(1.0, 2.0 * float(special.stdtr(freedom, -abs(gap / error)))),
-        verdict=decide(interval.low, interval.high, _check.margin(margin)),
-        method=method,
-        margin=float(margin),
-        assumptions=assumptions,
-        notes=(f"t = {gap / error:.4g} on {freedom:.4g} degrees of freedom.",),
-        data=data,
+        margin=margin,
+        method="paired t (approximate)",
+        trials=n,
+        independent=PAIRED,
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+WRITE = "Write Scores(values, low=0.0, high=1.0) with the range fixed beforehand."
 RANGE = "The range of the scores was fixed before the first was seen."
 SAME_MEAN = "Each score has the same mean given the scores before it; independent rollouts of one policy do."
 INDEPENDENT = "The scores are independent with one distribution."
@@ -53,7 +54,7 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
     """
     from surefoot.numerics import mean_bets
 
-    z, each = _unit(scores), _each(confidence)
+    z, each = unit(scores), _each(confidence)
     low, high = mean_bets.aimed_ends(z, each)
     return _interval(scores, low, high, confidence, "betting", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
 
@@ -75,7 +76,7 @@ def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
     """
     from surefoot.numerics import mean_bets
 
-    return _bound(scores, "lower", mean_bets.aimed_low(_unit(scores), 1.0 - _check.confidence(confidence)), confidence)
+    return _bound(scores, "lower", mean_bets.aimed_low(unit(scores), 1.0 - _check.confidence(confidence)), confidence)
 
 
 def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
@@ -96,7 +97,7 @@ def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
     from surefoot.numerics import mean_bets
 
     tail = 1.0 - _check.confidence(confidence)
-    return _bound(scores, "upper", 1.0 - mean_bets.aimed_low(1.0 - _unit(scores), tail), confidence)
+    return _bound(scores, "upper", 1.0 - mean_bets.aimed_low(1.0 - unit(scores), tail), confidence)
 
 
 def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -117,7 +118,7 @@ def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
     """
     from surefoot.numerics import mean_bets
 
-    z, each = _unit(scores), _each(confidence)
+    z, each = unit(scores), _each(confidence)
     bets = mean_bets.wsr_bets(z, each, horizon=z.size)
     low, high = mean_bets.low_end(z, bets, each), 1.0 - mean_bets.low_end(1.0 - z, bets, each)
     return _interval(scores, low, high, confidence, "hedged WSR", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
@@ -140,7 +141,7 @@ def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval
         Maurer and Pontil (2009), "Empirical Bernstein bounds and sample variance penalization", theorem 4, at
         half the error on each side.
     """
-    z, each = _unit(scores), _each(confidence)
+    z, each = unit(scores), _each(confidence)
     n, half = z.size, 1.0
     if n > 1:
         logs = math.log(2.0 / each)
@@ -163,7 +164,7 @@ def hoeffding(scores: Scores, *, confidence: float = 0.95) -> Interval:
     Reference:
         Hoeffding (1963), "Probability inequalities for sums of bounded random variables", theorem 1.
     """
-    half = math.sqrt(math.log(1.0 / _each(confidence)) / (2.0 * _unit(scores).size))
+    half = math.sqrt(math.log(1.0 / _each(confidence)) / (2.0 * unit(scores).size))
     return _around(scores, half, confidence, "Hoeffding", (RANGE, SAME_MEAN, GUARANTEED))
 
 
@@ -184,7 +185,7 @@ def student_t(scores: Scores, *, confidence: float = 0.95) -> Interval:
     """
     from scipy.special import stdtrit
 
-    z, each = _unit(scores), _each(confidence)
+    z, each = unit(scores), _each(confidence)
     _refuse_no_spread(z, "Student t")
     half = -float(stdtrit(z.size - 1, each)) * math.sqrt(float(z.var(ddof=1)) / z.size)
     return _around(scores, half, confidence, "Student t (approximate)", (INDEPENDENT, APPROXIMATE))
@@ -211,26 +212,25 @@ def bootstrap_mean(
     from surefoot.numerics import resampling
     from surefoot.stats import bootstraps
 
-    z = _unit(scores)
+    z = unit(scores)
     resamples = bootstraps.check_resamples(resamples, confidence)
     _refuse_no_spread(z, "the bootstrap")
     generator, seed = _check.generator(rng)
     means = resampling.resampled_means(z, resamples, generator)
     low, high = bootstraps.bca_ends(means, float(z.mean()), bootstraps.acceleration(z - z.mean()), confidence)
-    method = "BCa bootstrap (approximate)"
-    return _interval(scores, low, high, confidence, method, (INDEPENDENT, APPROXIMATE), seed=seed)
+    method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *bootstraps.few(z.size))
+    return _interval(scores, low, high, confidence, method, (INDEPENDENT, APPROXIMATE), notes, seed)
 
 
 def _each(confidence: float) -> float:
     return (1.0 - _check.confidence(confidence)) / 2.0
 
 
-def _unit(scores: Scores) -> Floats:
+def unit(scores: Scores) -> Floats:
     """The scores as shares of their range, in recorded order."""
     import numpy as np
 
-    hint = "Write Scores(values, low=0.0, high=1.0) with the range fixed beforehand."
-    scores = _check.instance(scores, "scores", Scores, hint)
+    scores = _check.instance(scores, "scores", Scores, WRITE)
     shares: Floats = (np.asarray(scores.values, float) - scores.low) / (scores.high - scores.low)
     return np.clip(shares, 0.0, 1.0)
 
@@ -246,7 +246,7 @@ def _refuse_no_spread(z: Floats, who: str) -> None:
 
 
 def _around(scores: Scores, half: float, confidence: float, method: str, assumptions: tuple[str, ...]) -> Interval:
-    middle = float(_unit(scores).mean())
+    middle = float(unit(scores).mean())
     return _interval(scores, max(0.0, middle - half), min(1.0, middle + half), confidence, method, assumptions)
 
 
@@ -257,10 +257,10 @@ def _interval(
     confidence: float,
     method: str,
     assumptions: tuple[str, ...],
-    *,
+    notes: tuple[str, ...] = (),
     seed: int | None = None,
 ) -> Interval:
-    ends, notes = span(scores, _scored(scores, low), _scored(scores, high))
+    ends, drift = span(scores, scored(scores, low), scored(scores, high))
     return Interval(
         low=ends[0],
         high=ends[1],
@@ -270,7 +270,7 @@ def _interval(
         trials=len(scores),
         scale="score",
         assumptions=assumptions,
-        notes=notes,
+        notes=notes + drift,
         data=(scores,),
         seed=seed,
     )
@@ -286,7 +286,7 @@ def span(scores: Scores, low: float, high: float) -> tuple[tuple[float, float], 
 def _bound(scores: Scores, side: Side, share: float, confidence: float) -> Bound:
     return Bound(
         side=side,
-        value=_scored(scores, share),
+        value=scored(scores, share),
         estimate=scores.mean,
         confidence=float(confidence),
         method="betting",
@@ -297,7 +297,7 @@ def _bound(scores: Scores, side: Side, share: float, confidence: float) -> Bound
     )
 
 
-def _scored(scores: Scores, share: float) -> float:
+def scored(scores: Scores, share: float) -> float:
     """A share of the range back as a score, both ends of the range exactly."""
     if share >= 1.0:
         return scores.high

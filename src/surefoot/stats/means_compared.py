@@ -8,6 +8,7 @@ from surefoot import _check
 from surefoot.core.gain import Gain
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
+from surefoot.stats.differences import Ranged
 
 
 def welch(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -33,42 +34,78 @@ def welch(first: Scores, second: Scores, *, confidence: float = 0.95, margin: fl
         Welch (1947), "The generalization of Student's problem when several different population variances are
         involved".
     """
-    from scipy import special
-
     differences.check_ranges(first, second)
-    confidence = _check.confidence(confidence)
+    return welch_gain(first, second, (_variance(first), _variance(second)), confidence, margin)
+
+
+def welch_gain(first: Ranged, second: Ranged, variances: tuple[float, float], confidence: float, margin: float) -> Gain:
+    """Welch's t from the sizes, the means and the variances of the two policies' scores."""
     for name, scores in (("first", first), ("second", second)):
-        if len(scores) < 2:
-            raise ValueError(f"`{name}` must hold at least 2 scores; got 1. One score shows no spread.")
-    one, other = _mean_variance(first), _mean_variance(second)
-    variance = one + other
-    if variance == 0.0:
+        refuse_one(len(scores), name)
+    one, other = variances[0] / len(first), variances[1] / len(second)
+    if one + other == 0.0:
         raise ValueError(
             "`first` and `second` must vary; got equal scores on both sides, which show no spread. "
             "Use `betting_gain`, which needs none."
         )
-    freedom = variance**2 / (one**2 / (len(first) - 1) + other**2 / (len(second) - 1))
-    error = math.sqrt(variance)
-    gap = first.mean - second.mean
-    half = float(special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * error
-    ratio = gap / error
-    return differences.gain_of(
-        first,
-        second,
-        (gap - half, gap + half),
-        estimate=gap,
+    return student_gain(
+        (first, second),
+        first.mean - second.mean,
+        one + other,
+        satterthwaite(one, len(first) - 1, other, len(second) - 1),
         confidence=confidence,
-        method="Welch (approximate)",
         margin=margin,
+        method="Welch (approximate)",
         trials=len(first) + len(second),
-        p_value=2.0 * float(special.stdtr(freedom, -abs(ratio))),
-        assumptions=(differences.STREAMS, differences.APPROXIMATE),
-        notes=(f"t = {ratio:.4g} on {freedom:.4g} degrees of freedom.",),
+        independent=differences.STREAMS,
     )
 
 
-def _mean_variance(scores: Scores) -> float:
+def student_gain(
+    data: tuple[Ranged, ...],
+    gap: float,
+    squared: float,
+    freedom: float,
+    *,
+    confidence: float,
+    margin: float,
+    method: str,
+    trials: int,
+    independent: str,
+) -> Gain:
+    """A mean gain by Student's t, from its squared standard error and the degrees of freedom of that."""
+    from scipy import special
+
+    confidence, error = _check.confidence(confidence), math.sqrt(squared)
+    half = float(special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * error
+    return differences.gain_of(
+        data,
+        (gap - half, gap + half),
+        estimate=gap,
+        confidence=confidence,
+        method=method,
+        margin=margin,
+        trials=trials,
+        p_value=2.0 * float(special.stdtr(freedom, -abs(gap / error))),
+        assumptions=(independent, differences.APPROXIMATE),
+        notes=(f"t = {gap / error:.4g} on {freedom:.4g} degrees of freedom.",),
+    )
+
+
+def satterthwaite(one: float, one_freedom: float, other: float, other_freedom: float) -> float:
+    """The degrees of freedom of a sum of two estimated variances."""
+    share = one / (one + other)
+    return 1.0 / (share**2 / one_freedom + (1.0 - share) ** 2 / other_freedom)
+
+
+def refuse_one(size: int, name: str) -> None:
+    """Refuse a single score: it has no variance."""
+    if size < 2:
+        raise ValueError(f"`{name}` must hold at least 2 scores; got 1. One score shows no spread.")
+
+
+def _variance(scores: Scores) -> float:
     mean = scores.mean
     spread = math.fsum((value - mean) ** 2 for value in scores.values)
     tiny = len(scores) * (1e-15 * max(1.0, abs(mean))) ** 2
-    return 0.0 if spread <= tiny else spread / (len(scores) - 1) / len(scores)
+    return 0.0 if spread <= tiny else spread / (len(scores) - 1)

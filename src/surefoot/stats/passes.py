@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.stats import bootstraps
+from surefoot.stats.differences import APPROXIMATE
 from surefoot.stats.means import betting_mean
+from surefoot.stats.rates import counts
+
+DRAWN = "The tasks are independent draws from those that matter."
 
 
 def pass_at(tally: Tally, attempts: int) -> float:
@@ -125,10 +128,10 @@ def mean_pass_all(
 
 
 def _attempts(tally: Tally, attempts: int) -> int:
-    attempts = _check.whole(attempts, "attempts", least=1)
-    if attempts > tally.trials:
+    attempts, recorded = _check.whole(attempts, "attempts", least=1), counts(tally)[1]
+    if attempts > recorded:
         raise ValueError(
-            f"`attempts` must be at most the {tally.trials:,} recorded; got {attempts:,}. "
+            f"`attempts` must be at most the {recorded:,} recorded; got {attempts:,}. "
             "Record more attempts per task: nothing unbiased can be said beyond them."
         )
     return attempts
@@ -145,14 +148,29 @@ def _mean(
 ) -> Interval:
     import numpy as np
 
+    from surefoot.numerics import resampling
+
     kept = tuple(tasks)
     if len(kept) < 2:
         raise ValueError(f"`tasks` must hold at least 2 tasks; got {len(kept)}. One task cannot show how tasks differ.")
     values = np.array([statistic(tally, attempts) for tally in kept])
-    method = f"task bootstrap of {name}"
-    found = bootstraps.mean_bootstrap(values, rng, resamples, confidence, method, len(kept))
-    if found.width == 0.0:
+    resamples = bootstraps.check_resamples(resamples, confidence)
+    generator, seed = _check.generator(rng)
+    low, high = bootstraps.percentile_ends(resampling.resampled_means(values, resamples, generator), confidence)
+    notes = (f"{resamples:,} resamples.", *bootstraps.few(len(kept)))
+    if low == high:
         sure = betting_mean(Scores(values), confidence=confidence)
-        note = "All tasks scored alike: the ends are those of the betting interval, not bootstrapped."
-        found = replace(found, low=sure.low, high=sure.high, notes=(note,))
-    return replace(found, data=kept)
+        low, high = sure.low, sure.high
+        notes = ("All tasks scored alike: the ends are those of the betting interval, not bootstrapped.",)
+    return Interval(
+        low=low,
+        high=high,
+        estimate=float(values.mean()),
+        confidence=float(confidence),
+        method=f"task bootstrap of {name}",
+        trials=len(kept),
+        assumptions=(DRAWN, APPROXIMATE),
+        notes=notes,
+        data=kept,
+        seed=seed,
+    )

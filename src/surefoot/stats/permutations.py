@@ -77,8 +77,7 @@ def paired_permutation(
     low, high = (0.0 if abs(end) <= slack else end for end in (low, high))
     how = f"all {of:,} swaps were counted" if exact else f"{resamples:,} random swaps were drawn"
     return differences.gain_of(
-        first,
-        second,
+        (first, second),
         (low, high),
         estimate=float(gap.mean()),
         confidence=confidence,

@@ -67,8 +67,8 @@ def prediction_powered_mean(
     from scipy import special
 
     confidence = _check.confidence(confidence)
-    differences.check_ranges(human, judge)
-    differences.check_ranges(human, judge_only)
+    differences.check_ranges(human, judge, names=("human", "judge"))
+    differences.check_ranges(human, judge_only, names=("human", "judge_only"))
     if len(human) != len(judge):
         raise ValueError(
             f"`judge` must score the {len(human):,} items that humans scored, in their order; got {len(judge):,}."

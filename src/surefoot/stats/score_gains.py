@@ -94,8 +94,7 @@ def _betting(
     within = Scores([min(most, max(-most, value)) for value in gap], -most, most)
     found = betting_mean(within, confidence=confidence)
     return differences.gain_of(
-        first,
-        second,
+        (first, second),
         (found.low, found.high),
         estimate=found.estimate,
         confidence=_check.confidence(confidence),

@@ -117,13 +117,13 @@ def betting_sequence(scores: Scores, *, confidence: float = 0.95) -> MeanSequenc
     from surefoot.numerics import mean_bets
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
-    z = means._unit(scores)
+    z = means.unit(scores)
     bets = mean_bets.wsr_bets(z, each)
     lows, highs = mean_bets.low_ends(z, bets, each), 1.0 - mean_bets.low_ends(1.0 - z, bets, each)
     return MeanSequence(
         scores=scores,
-        lows=tuple(means._scored(scores, float(end)) for end in lows),
-        highs=tuple(means._scored(scores, float(end)) for end in highs),
+        lows=tuple(means.scored(scores, float(end)) for end in lows),
+        highs=tuple(means.scored(scores, float(end)) for end in highs),
         confidence=float(confidence),
         method="anytime betting",
         assumptions=(means.RANGE, means.SAME_MEAN, ORDER, ANYTIME),
@@ -150,7 +150,7 @@ def wsr_evidence(scores: Scores, mean: float, *, confidence: float = 0.95) -> Me
     from surefoot.numerics import mean_bets
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
-    z = means._unit(scores)
+    z = means.unit(scores)
     candidate = (_check.real(mean, "mean") - scores.low) / (scores.high - scores.low)
     if not 0.0 <= candidate <= 1.0:
         raise ValueError(_check.refusal("mean", f"lie in the range [{scores.low:g}, {scores.high:g}]", mean))
