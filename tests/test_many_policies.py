@@ -245,7 +245,6 @@ def test_the_text_of_a_ranking():
     assert "0.833" in str(many)
 
 
-@pytest.mark.skipif("exact_gain" not in stats.__all__, reason="the exact gain of two tallies is not there yet")
 def test_tallies_are_compared_exactly_unless_told_otherwise():
     found = rank_policies(TALLIES)
     alone = stats.exact_gain(TALLIES["a"], TALLIES["d"], confidence=1 - 0.05 / 6)
@@ -287,6 +286,10 @@ REFUSALS = [
     (lambda: against_baseline(TALLIES, "x"), "`baseline` must be one of a, b, c, d"),
     (lambda: against_baseline({"a": Tally(1, 2)}, "a"), "besides the baseline"),
     (lambda: bonferroni_gains([], hybrid), "at least one comparison"),
+    (lambda: bonferroni_gains([(Scores([1]), Scores([0]))], margin=1.0), "`margin` must be below 1, the largest gain"),
+    (lambda: holm_gains([(Scores([1], 0, 2), Scores([0], 0, 2))], margin=2), "`margin` must be below 2, the largest"),
+    (lambda: rank_intervals(["a", "b"], [("a", "x")], [Verdict.BETTER]), "`pairs` must name policies of a, b; got 'x'"),
+    (lambda: rank_intervals(["a", "b"], [("a", "b")], []), "`verdicts` must hold one verdict per pair, 1; got 0"),
     (lambda: rank_policies(TALLIES, using=hybrid).gain("a", "x"), "`name` must be one of a, b, c, d; got 'x'"),
     (lambda: rank_policies(TALLIES, using=hybrid).gain("a", "a"), "`second` must differ from `first`; got 'a'"),
     (lambda: rank_intervals(["a", "b"], [("a", "b"), ("b", "a")], [Verdict.BETTER] * 2), "form a circle"),

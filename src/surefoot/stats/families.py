@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from surefoot import _check
 from surefoot.core.gain import Gain, decide
@@ -17,6 +17,9 @@ from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.stats import multiplicity
+from surefoot.stats.exact_gains import exact_gain
+from surefoot.stats.rate_gains import miettinen_nurminen
+from surefoot.stats.score_gains import betting_gain
 
 Policy = Tally | Scores
 Pairs = Sequence[tuple[Policy, Policy]]
@@ -27,7 +30,6 @@ class Using(Protocol):
 
     def __call__(self, first: Any, second: Any, /, *, confidence: float) -> Gain | Interval:
         """The gain of the first over the second."""
-        ...
 
 
 Adjusting = Callable[..., tuple[Gain, ...]]
@@ -146,21 +148,14 @@ def _pair(pair: tuple[Policy, Policy], using: Using, confidence: float) -> tuple
 
 def _even(first: Policy, second: Policy) -> Using:
     """A method with half of its error on each side; the exact gain shares it as the data happen to fall."""
-    if isinstance(first, Tally) and isinstance(second, Tally):
-        from surefoot import stats
-
-        return cast("Using", stats.miettinen_nurminen)
-    return _usual(first, second)
+    usual = _usual(first, second)
+    return miettinen_nurminen if usual is exact_gain else usual
 
 
 def _usual(first: Policy, second: Policy) -> Using:
     if isinstance(first, Tally) and isinstance(second, Tally):
-        from surefoot import stats
-
-        return cast("Using", stats.exact_gain)
+        return exact_gain
     if isinstance(first, Scores) and isinstance(second, Scores):
-        from surefoot.stats.score_gains import betting_gain
-
         return betting_gain
     raise TypeError(_check.refusal("pairs", "hold two tallies or two sets of scores each", (first, second)))
 
@@ -174,6 +169,8 @@ def _gain(
     margin: float,
 ) -> Gain:
     shown = replace(interval, confidence=confidence, method=method)
+    one = pair[0]
+    margin = _check.margin(margin, one.high - one.low if isinstance(one, Scores) else 1.0)
     verdict = decide(shown.low, shown.high, margin)
     return Gain(shown, p_value, verdict, method, margin, shown.assumptions, shown.notes, pair)
 

@@ -83,7 +83,7 @@ def compact_letters(
     place = {name: index for index, name in enumerate(ordered)}
     together = [((1 << len(ordered)) - 1) & ~(1 << index) for index in range(len(ordered))]
     for pair in separated:
-        one, other = _places(pair, place)
+        one, other = places(pair, place, "separated")
         together[one] &= ~(1 << other)
         together[other] &= ~(1 << one)
     found: list[int] = []
@@ -119,13 +119,14 @@ def _ordered(names: Sequence[str], estimates: Sequence[float] | None) -> tuple[s
     return tuple(names[index] for index in sorted(range(len(names)), key=lambda i: -level[i]))
 
 
-def _places(pair: tuple[str, str], place: dict[str, int]) -> tuple[int, int]:
+def places(pair: tuple[str, str], place: dict[str, int], argument: str) -> tuple[int, int]:
+    """Where the two policies of a pair stand in the list; refuses a name that is not in it, and one name twice."""
     one, other = pair
     for name in (one, other):
         if name not in place:
-            raise ValueError(_check.refusal("separated", f"name policies of {', '.join(place)}", name))
+            raise ValueError(_check.refusal(argument, f"name policies of {', '.join(place)}", name))
     if one == other:
-        raise ValueError(_check.refusal("separated", "name two different policies", pair))
+        raise ValueError(_check.refusal(argument, "name two different policies", pair))
     return place[one], place[other]
 
 

@@ -14,7 +14,9 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
 from surefoot.stats.families import Adjusting, Policy, Using, bonferroni_gains
-from surefoot.stats.letters import Letters, compact_letters
+from surefoot.stats.letters import Letters, compact_letters, places
+
+_APART = (Verdict.BETTER, Verdict.WORSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +214,15 @@ def rank_intervals(
         Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
         neighbourhoods and academic achievement across countries", theorem 3.1.
     """
+    if len(verdicts) != len(pairs):
+        raise ValueError(f"`verdicts` must hold one verdict per pair, {len(pairs)}; got {len(verdicts)}.")
     place = {name: index for index, name in enumerate(names)}
     beaten = [0] * len(names)  # bits of those that each policy is better than
-    for (first, second), verdict in zip(pairs, verdicts, strict=True):
+    for pair, verdict in zip(pairs, verdicts, strict=True):
+        first, second = places(pair, place, "pairs")
         if verdict in _APART:
             winner, loser = (first, second) if verdict is Verdict.BETTER else (second, first)
-            beaten[place[winner]] |= 1 << place[loser]
+            beaten[winner] |= 1 << loser
     for through in range(len(names)):  # better than one that is better than a third: better than the third
         for index in range(len(names)):
             if beaten[index] >> through & 1:
@@ -226,9 +231,6 @@ def rank_intervals(
         raise ValueError("`verdicts` must not form a circle; got a policy that is better than itself through others.")
     over = [sum(under >> index & 1 for under in beaten) for index in range(len(names))]
     return tuple((1 + over[index], len(names) - beaten[index].bit_count()) for index in range(len(names)))
-
-
-_APART = (Verdict.BETTER, Verdict.WORSE)
 
 
 def _light(gain: Gain) -> Gain:
