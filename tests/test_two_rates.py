@@ -98,6 +98,8 @@ def test_a_seed_is_kept_and_repeats_the_bounds():
     assert one.first.draw != one.second.draw
     with pytest.raises(TypeError, match="Chance enters this result"):
         stats.disjoint_optimal_bounds(Tally(4, 9), Tally(2, 9))
+    with pytest.raises(TypeError, match="`rng` and `draw` must not both be given"):
+        stats.disjoint_optimal_bounds(Tally(4, 9), Tally(2, 9), rng=7, draw=0.5)
 
 
 def rejection(method, n1, n2, level=0.05):

@@ -95,7 +95,7 @@ def disjoint_optimal_bounds(
         Vincent et al. (2024), sections IV and VI-C.
     """
     each = _half(confidence)
-    source, seed = _check.generator(rng) if draw is None else (None, None)  # one stream: the two draws differ
+    source, seed = _check.generator(rng) if draw is None else (rng, None)  # one stream: the two draws differ
     low = optimal_lower(first, rng=source, draw=draw, confidence=each)
     high = optimal_upper(second, rng=source, draw=draw, confidence=each)
     return _joined(first, second, low, high, confidence, seed)
