@@ -107,6 +107,23 @@ def test_a_pass_rate_that_no_rate_explains_is_named():
     assert judge_corrected_rate(Tally(200, 400), Calibration(50, 50, 0, 100)).interval.notes == ()
 
 
+@pytest.mark.parametrize("passed", [0, 1])
+def test_one_judged_item_is_explained_by_any_rate(passed):
+    """The correction of 1/1 ends above 1 and that of 0/1 below 0, but one item contradicts no calibration."""
+    found = judge_corrected_rate(Tally(passed, 1), Calibration(95, 5, 10, 90))
+    assert not 0.0 <= found.raw <= 1.0
+    assert (found.interval.low, found.interval.high, found.interval.notes) == (0.0, 1.0, ())
+    (note,) = judge_corrected_rate(Tally(9, 10), Calibration(2, 1, 1, 2)).interval.notes
+    assert "better than chance" in note
+
+
+def test_only_the_melded_interval_claims_what_its_simulations_showed():
+    data = Tally(290, 400), Calibration(95, 5, 10, 90)
+    assert any("at least the confidence in every" in said for said in judge_corrected_rate(*data).interval.assumptions)
+    assert any("not guaranteed" in said for said in judge_corrected_rate_lee(*data).interval.assumptions)
+    assert not any("every simulation" in said for said in judge_corrected_rate_lee(*data).interval.assumptions)
+
+
 def test_a_calibration_that_shows_nothing_gives_the_whole_range():
     found = judge_corrected_rate(Tally(60, 100), Calibration(3, 1, 1, 2))
     assert (found.interval.low, found.interval.high) == (0.0, 1.0)
@@ -392,10 +409,15 @@ REFUSALS = [
     (lambda: Calibration(0, 0, 0, 0), "at least one item"),
     (lambda: Calibration(1, -1, 0, 0), "`false_fail` must be at least 0"),
     (lambda: Calibration.of([True, 2], [True, False]), "`label` must be True or False"),
+    (lambda: Calibration.of([True, False], [True]), "`judge` must label the 2 items of `human`; got 1"),
     (lambda: judge_corrected_rate_lee(Tally(5, 10), Calibration(5, 0, 0, 0)), "a true success and a true failure"),
     (lambda: prediction_powered_mean(Scores([1, 0]), Scores([1]), Scores([1, 0])), "in their order; got 1"),
     (lambda: prediction_powered_mean(Scores([1]), Scores([1]), Scores([1, 0])), "at least 2 scores each"),
-    (lambda: prediction_powered_mean(Scores([1, 0]), Scores([1, 0], 0, 2), Scores([1, 0])), "two scales"),
+    (
+        lambda: prediction_powered_mean(Scores([1, 0]), Scores([1, 0], 0, 2), Scores([1, 0])),
+        "`judge` must have the range of",
+    ),
+    (lambda: prediction_powered_mean(Scores([1, 0]), Scores([1, 0]), Scores([1, 0], 0, 2)), "`judge_only` must have"),
     (lambda: cohen_kappa([1, 1], [1, 1]), "at least 2 labels; got one"),
     (lambda: cohen_kappa([1, 0], [1]), "must label the 2 items"),
     (lambda: cohen_kappa([1], [0]), "at least 2 items"),

@@ -47,7 +47,7 @@ def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confid
     confidence = _check.confidence(confidence)
     one, other = list(first), list(second)
     if len(one) != len(other):
-        raise ValueError(f"`second` must label the {len(one):,} items of `first`; got {len(other):,} labels.")
+        raise ValueError(f"`second` must label the {len(one):,} items of `first`; got {len(other):,}.")
     if len(one) < 2:
         raise ValueError(f"`first` must label at least 2 items; got {len(one)}.")
     kinds = {label: place for place, label in enumerate(dict.fromkeys([*one, *other]))}

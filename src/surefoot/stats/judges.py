@@ -15,6 +15,7 @@ from surefoot.core.tally import Tally
 CALIBRATED = "The judge errs on the judged items as often as on the calibration items of the same truth."
 HUMANS = "The human labels are the truth."
 SAFE = "Coverage was at least the confidence in every simulation; it carries the uncertainty of the calibration."
+NEARLY = "Coverage is close to the confidence, not guaranteed: it fell to .92 at 95% where true failures were rare."
 DRAWN = "The labelled items are a random sample of all judged items."
 OUTSIDE = (
     "No rate explains the judge's pass rate with this calibration: it may err differently on these items. Label some."
@@ -48,7 +49,10 @@ class Calibration(Record):
     @classmethod
     def of(cls, human: Iterable[bool], judge: Iterable[bool]) -> Calibration:
         """Count the items from two lists in the same order."""
-        pairs = list(zip(map(_label, human), map(_label, judge), strict=True))
+        one, other = [_label(value) for value in human], [_label(value) for value in judge]
+        if len(one) != len(other):
+            raise ValueError(f"`judge` must label the {len(one):,} items of `human`; got {len(other):,}.")
+        pairs = list(zip(one, other, strict=True))
         return cls(*(pairs.count(kind) for kind in ((1, 1), (1, 0), (0, 1), (0, 0))))
 
     @property
@@ -136,19 +140,23 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
     raw, error = _corrected(judged, calibration)
     hit, alarm = (calibration.true_pass, calibration.successes), (calibration.false_pass, calibration.failures)
     both = (judged.successes, judged.trials)
+    estimate = judged.rate if raw is None else min(1.0, max(0.0, raw))
     low, high = 0.0, 1.0
     notes: tuple[str, ...] = ()
     if float(melding.order_error(hit, alarm, each)) > each:
         notes = ("The calibration does not show a judge better than chance: label more items.",)
     else:
         low, high = _melded(melding.mixture_error, both, hit, alarm, each)
-    if (low, high) == (0.0, 1.0) and raw is not None and not 0.0 <= raw <= 1.0:
-        notes += (OUTSIDE,)
+        # the rate nearest to what was judged is 0 or 1 then, and even that one is refused
+        if (
+            estimate != raw
+            and melding.mixture_error(estimate, both, hit, alarm, above=estimate == 1.0, tail=each) <= each
+        ):
+            notes = (OUTSIDE,)
     if raw is None:
         lacks = "success" if not calibration.successes else "failure"
         notes += (f"The calibration holds no true {lacks}: the estimate is the judge's own rate.",)
-    estimate = judged.rate if raw is None else min(1.0, max(0.0, raw))
-    interval = _interval(judged, calibration, (low, high), estimate, confidence, "melded Rogan-Gladen", notes)
+    interval = _interval(judged, calibration, (low, high), estimate, confidence, "melded Rogan-Gladen", SAFE, notes)
     return JudgedRate(interval, judged, calibration, raw, error)
 
 
@@ -185,7 +193,7 @@ def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confide
     pull = centre * sens * (1.0 - sens) / sizes[2] - (1.0 - centre) * spec * (1.0 - spec) / sizes[1]
     centre += 2.0 * z * z * pull
     ends = max(0.0, centre - z * spread), min(1.0, centre + z * spread)
-    interval = _interval(judged, calibration, ends, min(1.0, max(0.0, raw)), confidence, "Lee et al.", ())
+    interval = _interval(judged, calibration, ends, min(1.0, max(0.0, raw)), confidence, "Lee et al.", NEARLY)
     return JudgedRate(interval, judged, calibration, raw, error)
 
 
@@ -283,7 +291,8 @@ def _interval(
     estimate: float,
     confidence: float,
     method: str,
-    notes: tuple[str, ...],
+    coverage: str,
+    notes: tuple[str, ...] = (),
 ) -> Interval:
     return Interval(
         low=min(ends[0], estimate),
@@ -292,7 +301,7 @@ def _interval(
         confidence=float(confidence),
         method=method,
         trials=judged.trials,
-        assumptions=(CALIBRATED, HUMANS, SAFE),
+        assumptions=(CALIBRATED, HUMANS, coverage),
         notes=notes,
         data=(judged, calibration),
     )
