@@ -2,14 +2,30 @@
 
 import json
 import math
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot import Bound, Certified, DataError, Interval, PairTally, Scores, StudyError, SurefootError, Tally, Verdict
-from surefoot.core import words
+from surefoot import (
+    Bound,
+    Certified,
+    DataError,
+    Gain,
+    Interval,
+    Moments,
+    PairTally,
+    Scores,
+    StudyError,
+    SurefootError,
+    Tally,
+    Verdict,
+    _check,
+)
+from surefoot.core import wording, words
 from surefoot.core.record import Record
 from surefoot.stats import clopper_pearson_lower, optimal_interval, optimal_lower, wilson
 from tests.strategies import confidences, draws, scores, tallies
@@ -96,7 +112,8 @@ def test_pair_tally() -> None:
         ([0.5], (1, 0), ValueError, "`low` must be below `high`"),
         ([0.5], (-1e308, 1e308), ValueError, "`high` - `low` must be finite"),
         ([0.5], (0, math.inf), ValueError, "`high` must be finite"),
-        ("0.5", (0, 1), TypeError, "`values` must be a list of numbers"),
+        ("0.5", (0, 1), TypeError, "`values` must be a list of numbers; got '0.5'"),
+        (0.5, (0, 1), TypeError, "`values` must be a list of numbers; got 0.5"),
         (["a"], (0, 1), TypeError, r"`values\[0\]` must be a number"),
     ],
 )
@@ -134,6 +151,28 @@ def test_shown_ends_are_on_the_safe_side(tally: Tally, confidence: float) -> Non
     assert high - interval.high < 0.0010001
 
 
+@pytest.mark.parametrize("rest", [0.5, 0.05, 0.0167, 1e-4, 1e-5, 3e-9, 1e-12, 1e-15])
+def test_a_shown_confidence_is_never_more_than_it_is(rest: float) -> None:
+    for share in (rest, 1.0 - rest):
+        shown = float(words.percent(share).removesuffix("%"))
+        assert 0.0 < shown < 100.0
+        assert shown <= 100.0 * share * (1 + 1e-12)
+        assert shown == pytest.approx(100.0 * share, abs=0.01)
+
+
+def test_a_margin_is_shown_as_it_was_given() -> None:
+    assert wording.sentence(Verdict.SAME, -0.01, 0.01, margin=0.0125).endswith("are the same, within 1.25 points.")
+    assert "by more than 0.04 points" in wording.sentence(Verdict.BETTER, 0.1, 0.2, margin=0.0004)
+    interval = Interval(-0.01, 0.01, 0.0, 0.95, "none", scale="gain")
+    assert str(Gain(interval, None, Verdict.SAME, "none", margin=0.0125)).endswith("the same (margin 1.25 points).")
+    assert [words.margin(value, "gain") for value in (0.05, 0.1, 0.07)] == ["5.0 points", "10.0 points", "7.0 points"]
+    assert [words.margin(value, "score gain") for value in (0.05, 2.0, 0.0004)] == ["0.050", "2.000", "0.0004"]
+
+
+def test_numbers_too_large_for_decimals_are_shown_as_they_are() -> None:
+    assert words.rounded(1e306, 3, "down") == words.rounded(1e306, 3, "up") == 1e306
+
+
 @given(st.floats(1e-12, 1.0))
 def test_a_shown_p_value_is_never_smaller_than_it_is(value: float) -> None:
     shown = words.p_value(value)
@@ -162,10 +201,17 @@ def test_a_record_survives_json(record: Record) -> None:
     assert str(back) == str(record)
 
 
+def test_a_record_comes_back_where_nothing_was_imported_yet() -> None:
+    data = json.dumps(wilson(Tally(3, 5)).to_dict())
+    code = f"from surefoot.core.record import Record; print(Record.from_dict({data.replace('null', 'None')}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(wilson(Tally(3, 5)))
+
+
 def test_from_dict_refuses_what_it_does_not_know() -> None:
     data = Tally(1, 2).to_dict()
     assert data == {"type": "Tally", "schema": 1, "successes": 1, "trials": 2}
-    with pytest.raises(ValueError, match="must describe a Interval; got a Tally"):
+    with pytest.raises(ValueError, match="must describe an Interval; got a Tally"):
         Interval.from_dict(data)
     with pytest.raises(ValueError, match="must be of schema 1; got 9"):
         Tally.from_dict({**data, "schema": 9})
@@ -177,6 +223,36 @@ def test_from_dict_refuses_what_it_does_not_know() -> None:
         Tally.from_dict({name: value for name, value in data.items() if name != "trials"})
     with pytest.raises(ValueError, match="at most `trials`"):
         Tally.from_dict({**data, "successes": 3})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((0, 0.0, 0.0), ValueError, "`trials` must be at least 1; got 0"),
+        ((4, 8.0, 16.0), ValueError, r"`mean` must lie in the stated range \[0, 1\]; got 2"),
+        ((4, 2.0, 9.0), ValueError, "`variance` must be between 0 and 0.333333, the largest around this mean"),
+        ((4, 2.0, 1.5, 0.0, math.inf), ValueError, "`high` must be finite"),
+    ],
+)
+def test_moments_refuse_sums_that_no_scores_have(arguments: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        Moments.of_sums(*arguments)
+
+
+def test_moments_do_not_lose_a_spread_to_rounding() -> None:
+    # Half at each end of a range so far from 0 that the sums cannot tell them apart: as wide as it can be, never 0.
+    low, high = 1e6, 1e6 + 1
+    moments = Moments.of_sums(1000, 500 * (low + high), 500 * (low * low + high * high), low, high)
+    assert moments.variance == pytest.approx(0.25, rel=0.01)
+    assert Moments.of_sums(1000, 100.0, 1000 * 0.1**2).variance == 0.0
+    assert Moments.of_sums(3, 3 * (1 + 1e-12), 3.0).mean == 1.0  # rounding alone is forgiven
+
+
+def test_a_refusal_is_grammatical_and_takes_anything() -> None:
+    with pytest.raises(TypeError, match="`tally` must be a Tally; got an int"):
+        wilson(38)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"`claim` must be one of a, b; got \['a'\]"):
+        _check.choice(["a"], "claim", {"a": 1, "b": 2})
 
 
 def test_intervals_and_bounds_refuse_impossible_ends() -> None:

@@ -98,15 +98,19 @@ def margin(value: Any, span: float | None = None) -> float:
 def instance(value: Any, name: str, kind: type[T], hint: str = "") -> T:
     """A value of the type asked for."""
     if not isinstance(value, kind):
-        raise TypeError(
-            f"`{name}` must be a {kind.__name__}; got a {type(value).__name__}.{' ' + hint if hint else ''}"
-        )
+        must, got = article(kind.__name__), article(type(value).__name__)
+        raise TypeError(f"`{name}` must be {must}; got {got}.{' ' + hint if hint else ''}")
     return value
+
+
+def article(noun: str) -> str:
+    """``a Tally``, ``an Interval``."""
+    return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
 
 
 def choice(value: Any, name: str, table: Mapping[str, T]) -> T:
     """The entry of `table` that a word names."""
-    if value not in table:
+    if not isinstance(value, str) or value not in table:
         raise ValueError(refusal(name, f"be one of {', '.join(table)}", value))
     return table[value]
 

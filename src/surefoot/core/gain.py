@@ -83,7 +83,5 @@ class Gain(Record):
 
     def __str__(self) -> str:
         shown = f", {words.p_value(self.p_value)}" if self.p_value is not None else ""
-        scale = self.interval.scale
-        edge = words.number(self.margin, scale).lstrip("+") + words.unit(scale)
-        within = f" (margin {edge})" if self.margin else ""
+        within = f" (margin {words.margin(self.margin, self.interval.scale)})" if self.margin else ""
         return f"{str(self.interval).removesuffix('.')}{shown}: {wording.SHORT[self.verdict]}{within}."

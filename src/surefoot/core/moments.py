@@ -8,6 +8,8 @@ from typing import Self
 from surefoot import _check
 from surefoot.core.record import Record
 
+_SLACK = 1e-6  # of the range: what the sums of very many scores may have lost to rounding
+
 
 @dataclass(frozen=True, slots=True)
 class Moments(Record):
@@ -33,22 +35,29 @@ class Moments(Record):
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        if _check.whole(self.trials, "trials") < 1:
-            raise ValueError(_check.refusal("trials", "be at least 1", self.trials))
-        if not self.low < self.high:
-            raise ValueError(f"`low` must be below `high`; got low={self.low:g}, high={self.high:g}.")
-        if not self.low <= self.mean <= self.high:
-            raise ValueError(f"`mean` must lie in the stated range [{self.low:g}, {self.high:g}]; got {self.mean:g}.")
-        if not self.variance >= 0.0:
-            raise ValueError(_check.refusal("variance", "be 0 or more", self.variance))
+        _check.whole(self.trials, "trials", least=1)
+        low, high = _check.real(self.low, "low"), _check.real(self.high, "high")
+        if not low < high:
+            raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+        if not low <= self.mean <= high:
+            raise ValueError(f"`mean` must lie in the stated range [{low:g}, {high:g}]; got {self.mean:g}.")
+        largest = _largest(self.trials, self.mean, low, high)
+        if not 0.0 <= self.variance <= largest + _SLACK * (high - low) ** 2:
+            must = f"be between 0 and {largest:g}, the largest around this mean in the stated range"
+            raise ValueError(_check.refusal("variance", must, self.variance))
 
     @classmethod
     def of_sums(cls, trials: int, total: float, squares: float, low: float = 0.0, high: float = 1.0) -> Self:
         """From how many scores, their sum and the sum of their squares."""
-        mean = min(high, max(low, total / trials))
-        spread = squares - trials * mean * mean
-        if spread <= 1e-12 * squares:  # only rounding keeps them apart
-            spread = 0.0
+        trials = _check.whole(trials, "trials", least=1)
+        mean = total / trials
+        inside = min(high, max(low, mean))
+        if abs(mean - inside) <= _SLACK * (high - low):
+            mean = inside
+        spread, lost = squares - trials * mean * mean, 1e-12 * squares
+        if spread <= lost:  # only rounding keeps them apart, or they are so far from 0 that it may hide what does
+            hidden = min(lost, (trials - 1) * _largest(trials, mean, low, high))
+            spread = 0.0 if lost <= _SLACK * trials * (high - low) ** 2 else hidden
         return cls(trials, mean, spread / (trials - 1) if trials > 1 else 0.0, low, high)
 
     def __len__(self) -> int:
@@ -57,3 +66,8 @@ class Moments(Record):
     def __str__(self) -> str:
         several = "" if self.trials == 1 else "s"
         return f"{self.trials:,} score{several} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
+
+
+def _largest(trials: int, mean: float, low: float, high: float) -> float:
+    """The largest variance of so many scores with this mean: all of them at the two ends of the range."""
+    return (mean - low) * (high - mean) * trials / (trials - 1) if trials > 1 else 0.0

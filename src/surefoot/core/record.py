@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import types
 import typing
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any, ClassVar, Self
+
+from surefoot import _check
 
 SCHEMA = 1
 
@@ -40,7 +43,8 @@ class Record:
         """
         record = _record(data)
         if not isinstance(record, cls):
-            raise ValueError(f"`data` must describe a {cls.__name__}; got a {type(record).__name__}.")
+            must, got = _check.article(cls.__name__), _check.article(type(record).__name__)
+            raise ValueError(f"`data` must describe {must}; got {got}.")
         return record
 
 
@@ -57,7 +61,7 @@ def _plain(value: Any) -> Any:
 
 
 def _record(data: Mapping[str, Any]) -> Record:
-    kind = Record._known.get(str(data.get("type")))
+    kind = _kind(str(data.get("type")))
     if kind is None:
         raise ValueError(f"`data` must name a known type; got {data.get('type')!r}.")
     if data.get("schema") != SCHEMA:
@@ -78,6 +82,13 @@ def _record(data: Mapping[str, Any]) -> Record:
     if lacking:
         raise ValueError(f"`data` must hold every field of {kind.__name__}; {', '.join(lacking)} missing.")
     return kind(**{name: _restore(value, hints[name]) for name, value in body.items()})
+
+
+def _kind(name: str) -> type[Record] | None:
+    for package in ("surefoot", "surefoot.stats", "surefoot.sequential"):
+        if name not in Record._known:  # a public name is known once its module is imported
+            getattr(importlib.import_module(package), name, None)
+    return Record._known.get(name)
 
 
 def _restore(value: Any, hint: Any) -> Any:

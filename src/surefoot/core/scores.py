@@ -34,9 +34,10 @@ class Scores(Record):
             raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
         if not math.isfinite(high - low):
             raise ValueError(f"`high` - `low` must be finite; got low={low:g}, high={high:g}.")
-        if isinstance(values, str):
+        given = values.tolist() if hasattr(values, "tolist") else values
+        if isinstance(given, str) or not isinstance(given, Iterable):
             raise TypeError(_check.refusal("values", "be a list of numbers", values))
-        kept = tuple(values.tolist() if hasattr(values, "tolist") else values)
+        kept = tuple(given)
         if not kept:
             raise ValueError("`values` must hold at least one score; got none.")
         object.__setattr__(self, "values", tuple(_score(v, i, low, high) for i, v in enumerate(kept, 1)))

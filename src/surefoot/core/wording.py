@@ -67,7 +67,7 @@ def sentence(
 ) -> str:
     """The verdict as one sentence, with the ends of the interval it rests on."""
     unit = words.unit(scale)
-    edge = words.number(margin, scale).lstrip("+") + unit
+    edge = words.margin(margin, scale)
     near, far = sorted((abs(low), abs(high)))
     return DECIDED[verdict].format(
         first=first,

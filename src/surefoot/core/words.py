@@ -18,6 +18,8 @@ def rounded(value: float, digits: int, toward: Toward = "nearest") -> float:
 
     A value within a few rounding errors of a printable one is that one: 0.76 shown in percent is 76.0.
     """
+    if abs(value) >= 2.0**53:  # has no decimals
+        return value
     unit = 10.0**digits
     scaled = value * unit
     near = round(scaled)
@@ -31,10 +33,10 @@ def number(value: float, scale: Scale = "rate", toward: Toward = "nearest") -> s
     if scale == "rate":
         return f"{rounded(value * 100, 1, toward):.1f}%"
     if scale == "gain":
-        return f"{rounded(value * 100, 1, toward) + 0.0:+.1f}"
+        return f"{rounded(value * 100, 1, toward):+.1f}"
     if scale == "score gain":
-        return f"{rounded(value, 3, toward) + 0.0:+.3f}"
-    return f"{rounded(value, 3, toward) + 0.0:.3f}"
+        return f"{rounded(value, 3, toward):+.3f}"
+    return f"{rounded(value, 3, toward):.3f}"
 
 
 def span(low: float, high: float, scale: Scale = "rate") -> str:
@@ -47,10 +49,17 @@ def unit(scale: Scale) -> str:
     return " points" if scale == "gain" else ""
 
 
-def percent(confidence: float) -> str:
-    """A confidence as people say it: ``95%``, ``98.33%``; rounded down, to two decimals unless it is nearly 1."""
-    shown = rounded(100 * confidence, 2, "down") if confidence < 0.9999 else 100 * confidence
-    return f"{shown:.10g}%"
+def margin(value: float, scale: Scale) -> str:
+    """A margin with its unit, as it was given and never rounded: ``5.0 points``, ``1.25 points``."""
+    shown, given = number(value, scale).lstrip("+"), f"{100 * value if scale == 'gain' else value:.10g}"
+    return (shown if float(shown) == float(given) else given) + unit(scale)
+
+
+def percent(share: float) -> str:
+    """A confidence as people say it: ``95%``, ``98.33%``; rounded down, to two decimals unless nearly 0 or 1."""
+    rest = min(share, 1.0 - share)
+    digits = -math.floor(math.log10(rest)) if 0.0 < rest < 1e-4 else 2
+    return f"{rounded(100 * share, digits, 'down'):.15g}%"
 
 
 def p_value(value: float) -> str:
