@@ -24,6 +24,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common import Row, section
 from surefoot.console.tokens import Tokens
@@ -47,13 +48,13 @@ def postgres() -> Iterator[str]:
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     found = str(programs[-1].parent) if programs else str(Path(shutil.which("initdb") or "initdb").parent)
     folder = Path(tempfile.mkdtemp(prefix="surefoot-pg-"))
-    aside = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    if aside:
+    owner: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    if owner:
         shutil.chown(folder, "postgres", "postgres")
     data, at = str(folder / "data"), port()
 
     def quiet(*words: str) -> None:
-        subprocess.run([*aside, *words], check=True, stdout=subprocess.DEVNULL, cwd="/")
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, cwd="/", **owner)
 
     quiet(f"{found}/initdb", "-D", data, "-U", "postgres", "-A", "trust")
     options = f"-p {at} -h 127.0.0.1 -k {folder}"

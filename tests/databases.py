@@ -73,9 +73,11 @@ class Cluster:
 
     def _run(self, program: str, *words: str, check: bool = True) -> None:
         path = str(PROGRAMS[0] / program) if PROGRAMS else program
-        before = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        subprocess.run([*before, path, *words], cwd=self.folder, check=check, **quiet)
+        owner: dict[str, Any] = (
+            {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+        )
+        subprocess.run([path, *words], cwd=self.folder, check=check, **quiet, **owner)
 
 
 def _children(parent: int) -> list[int]:

@@ -68,7 +68,9 @@ def alone() -> dict[str, Any]:
 def dask() -> Iterator[None]:
     distributed = pytest.importorskip("distributed", reason="needs dask, of the extra `cluster`")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+        ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
     ):
@@ -166,3 +168,14 @@ def test_nothing_of_ours_imports_joblib() -> None:
         "stats.paired_bootstrap(s, s, rng=1, resamples=6000); assert 'joblib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_arrays_that_arrive_across_words_are_set_right() -> None:
+    across = np.frombuffer(b"\0" + np.arange(3.0).tobytes(), offset=1)
+    assert not across.flags.aligned
+
+    def seen(values: np.ndarray[Any, Any], more: int) -> tuple[bool, list[float]]:
+        return values.flags.aligned, (values + more).tolist()
+
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert blocks.spread(seen, [(across, 1), (across, 2)]) == [(True, [1.0, 2.0, 3.0]), (True, [2.0, 3.0, 4.0])]

@@ -20,8 +20,13 @@ def spread(work: Callable[..., T], blocks: Sequence[tuple[Any, ...]]) -> list[T]
     joblib: Any = sys.modules.get("joblib")  # who configures it has imported it; importing it here would be slow
     if joblib is None or len(blocks) < 2:
         return [work(*block) for block in blocks]
-    found: list[T] = joblib.Parallel()(joblib.delayed(work)(*block) for block in blocks)
+    found: list[T] = joblib.Parallel()(joblib.delayed(_aligned)(work, *block) for block in blocks)
     return found
+
+
+def _aligned(work: Callable[..., T], *arguments: Any) -> T:
+    """`work` on arrays that begin where a number may: those that Dask hands over do not, and are half as fast."""
+    return work(*(np.require(one, requirements="A") if isinstance(one, np.ndarray) else one for one in arguments))
 
 
 def seeded(rows: int, most: int, rng: np.random.Generator) -> list[tuple[int, np.random.Generator]]:
