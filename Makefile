@@ -35,11 +35,11 @@ coverage: $(READY)  ## Branches taken by the quick tests, room by room; fails be
 	$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report= --doctest-modules src tests
 	$(BIN)/python tools/covered.py
 
-mutants: $(READY)  ## Would the tests notice a mistake? 200 of them, one by one, in a copy of the tree (an hour or so).
+mutants: $(READY)  ## Would the tests notice a mistake? 200 of them, one by one, in a copy of the tree (an hour or so; ARGS="--seed 2": others).
 	$(BIN)/python -m pip install -q uv
 	$(BIN)/uv venv -q --allow-existing .mutants-venv
 	$(BIN)/uv pip install -q --python .mutants-venv/bin/python --group mutation
-	.mutants-venv/bin/python tools/mutants.py
+	.mutants-venv/bin/python tools/mutants.py $(ARGS)
 
 bench: $(BENCH)/.ready  ## Every claim of speed and efficiency beside the peers; writes benchmarks/RESULTS.md.
 	$(BENCH)/bin/python -m benchmarks
