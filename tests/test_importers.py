@@ -241,7 +241,7 @@ def test_a_roboarena_folder_with_its_arrays(tmp_path: Path) -> None:
     put(tmp_path, "5f1c0a5e/A_pi0/x_npz_file.npz", samples.npz(data=np.array([{}], dtype=object)))
     rollouts = sf.read(tmp_path)
     assert len(rollouts) == 4
-    assert rollouts.notes[0] == "5f1c0a5e/A_pi0/x_npz_file.npz: not rollouts, left out."
+    assert rollouts.notes[0] == f"{tmp_path.name}/5f1c0a5e/A_pi0/x_npz_file.npz: not rollouts, left out."
 
 
 def test_diffusion_policy() -> None:
@@ -383,7 +383,8 @@ def test_a_folder_leaves_out_what_is_no_table_and_says_so(tmp_path: Path) -> Non
     put(tmp_path, ".hidden/x.csv", "policy,success\na,1\n")
     rollouts = sf.read(tmp_path)
     assert len(rollouts) == 8
-    assert rollouts.notes[0] == "act/README.md, act/videos/eval_episode_0.mp4: not rollouts, left out."
+    left = f"{tmp_path.name}/act/README.md, {tmp_path.name}/act/videos/eval_episode_0.mp4"
+    assert rollouts.notes[0] == f"{left}: not rollouts, left out."
     put(tmp_path, "old/eval_info.json", '{"per_task": [{"task')
     with pytest.raises(sf.DataError, match=r"old/eval_info.json: the file must be complete JSON"):
         sf.read(tmp_path)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from surefoot.rollouts import naming
 from tests.samples import FIXTURES, put
 
 ROWS = {
@@ -53,6 +54,8 @@ def test_where_refuses_what_is_not_there(table: sf.Rollouts) -> None:
         table.where(robot="x")
     with pytest.raises(ValueError, match=r"`colour` must be a column of a rollout: policy, task"):
         table.where(colour="red")
+    with pytest.raises(TypeError, match=r"`score` must be a number or a list of numbers; got '0.5'"):
+        table.where(score="0.5")
 
 
 def test_one_policy_at_a_time(table: sf.Rollouts) -> None:
@@ -161,7 +164,7 @@ def test_missing_outcomes_count_for_nothing() -> None:
     table = sf.read(pl.DataFrame(rows))
     assert table.where(policy="a").tally() == sf.Tally(1, 2)
     assert table.pairs("a", "b").tally() == sf.PairTally(1, 0, 0, 0)
-    assert "1 of 5 rollouts has neither" in table.notes[0].replace("rollout has", "rollouts has")
+    assert table.notes[0].startswith("1 of 5 rollouts has neither success nor score")
 
 
 def test_void_rollouts_count_for_nothing() -> None:
@@ -169,6 +172,19 @@ def test_void_rollouts_count_for_nothing() -> None:
     table = sf.read(pl.DataFrame(rows))
     assert table.where(policy="a").tally() == sf.Tally(1, 1)
     assert [(group.rollouts, group.void) for group in table.summary()] == [(1, 1), (1, 0)]
+
+
+def test_a_file_that_voids_nothing_counts_beside_one_that_does(tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("policy,seed,score,valid\nnew,1,0.5,1\nnew,2,0.5,0\n")
+    (tmp_path / "old.csv").write_text("policy,seed,score\nold,1,0.25\nold,2,0.75\n")
+    rollouts = sf.read([tmp_path / "new.csv", tmp_path / "old.csv"])
+    assert rollouts.where(policy="old").scores().values == (0.25, 0.75)
+    assert rollouts.pairs("new", "old").values("score") == ((0.5, 0.25),)
+
+
+def test_many_files_that_are_called_alike_are_not_one_policy() -> None:
+    paths = [Path(f"/runs/{run}/model{number}.csv") for run in ("one", "two") for number in range(600)]
+    assert len(set(naming.from_paths(paths))) == 1200
 
 
 def test_thin_keeps_one_policy_per_environment(table: sf.Rollouts) -> None:
@@ -223,6 +239,13 @@ def test_rubric_and_stages_refuse(tmp_path: Path) -> None:
         sf.DataError, match=r"s.csv, row 2: `score` \(column 'stage'\) must be one of none, grasp; got 'grsp'"
     ):
         sf.read(path, stages=["none", "grasp"])
+    other = pytest.importorskip("pandas").DataFrame(
+        {"policy": ["a", "b"], "stage": ["grasp", "grsp"], "up": ["1", "?"]}
+    )
+    with pytest.raises(sf.DataError, match=r"`score` \(column 'stage'\) must be one of none, grasp; got 'grsp'"):
+        sf.read(other, stages=["none", "grasp"])
+    with pytest.raises(sf.DataError, match=r"`score` \(column 'up'\) must be one of .*; got '\?'"):
+        sf.read(other, rubric=["up"])
     with pytest.raises(ValueError, match="must not both be given"):
         sf.read(path, stages=["a", "b"], rubric=2)
     with pytest.raises(ValueError, match="name at least two different stages"):

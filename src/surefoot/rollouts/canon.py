@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from surefoot.core import words
 from surefoot.errors import DataError
 from surefoot.rollouts import cells
 from surefoot.rollouts.cells import Cell
@@ -103,9 +104,10 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
     counted = small(frame.select(*flags))
     for column, cell in parsed.items():
         if counted[column][0]:
-            name = found.get(column, column)
-            first = small(frame.filter(cell.bad).select(name).head(1)) if name in schema else None
-            value = first[name][0] if first is not None else None
+            first = frame.filter(cell.bad).head(1)
+            wrong = [part.bad.cast(nw.Int64).alias(name) for name, part in zip(asked.scoring.needs, parts, strict=True)]
+            name = _cell_at_fault(column, found, asked, small(first.select(*wrong)) if wrong else {})
+            value = small(first.select(name))[name][0]
             raise _refused(column, name, value, asked.scoring, source=source, row=None)
     none = small(values.select(nw.len().alias("total"), _no_outcome(parsed, nw).cast(nw.Int64).sum().alias("none")))
     total, missing = int(none["total"][0]), int(none["none"][0] or 0)
@@ -203,15 +205,18 @@ def _first_bad(
     flags = first.select(cell.bad.alias(column) for column, cell in parsed.items()).row(0, named=True)
     for column, flag in flags.items():
         if flag:
-            name = found.get(column, column)
-            if column == "score" and parts:
-                wrong = [part.bad.alias(part_name) for part, part_name in zip(parts, asked.scoring.needs, strict=True)]
-                name = next(key for key, value in first.select(wrong).row(0, named=True).items() if value)
-            elif column == "score" and asked.scoring.stages:
-                name = found["stage"]
+            wrong = first.select(part.bad.alias(name) for name, part in zip(asked.scoring.needs, parts, strict=True))
+            name = _cell_at_fault(column, found, asked, wrong.to_dict(as_series=False))
             return _refused(column, name, first[name][0], asked.scoring, source=source, row=row)
     value = first.select(pl.col(found["policy"])).item()
     return _refused("policy", found["policy"], value, asked.scoring, source=source, row=row)
+
+
+def _cell_at_fault(column: str, found: Mapping[str, str], asked: Asked, wrong: Mapping[str, list[Any]]) -> str:
+    """The frame's column that holds a bad cell; of a rubric's sub-tasks, the first that is `wrong`."""
+    if column == "score" and asked.scoring.needs:
+        return next(name for name, (flag,) in wrong.items() if flag)
+    return found["stage"] if column == "score" and asked.scoring.stages else found[column]
 
 
 def _refused(column: str, name: str, value: object, scoring: Scoring, *, source: str, row: int | None) -> DataError:
@@ -246,5 +251,6 @@ def _enough(total: int, missing: int, source: str) -> None:
 
 
 def _missing(missing: int, total: int) -> str:
-    have = "rollout has" if missing == 1 else "rollouts have"
-    return f"{missing:,} of {total:,} {have} neither success nor score: kept in the table, counted in no rate or mean."
+    have = "has" if missing == 1 else "have"
+    who = f"{missing:,} of {words.rollouts(total)}"
+    return f"{who} {have} neither success nor score: kept in the table, counted in no rate or mean."

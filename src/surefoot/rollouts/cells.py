@@ -8,7 +8,6 @@ parsed by narwhals expressions on their own engine. Both give the same columns: 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.errors import DataError
@@ -174,8 +173,3 @@ def _hint(column: str, name: str, value: object) -> str:
     if column in NUMBERS and text.endswith("%"):
         return f" Write {number / 100:g} for {number:g}%."
     return ""
-
-
-def used(found: Mapping[str, str]) -> tuple[str, ...]:
-    """The file's columns that are needed, each once."""
-    return tuple(dict.fromkeys(found.values()))

@@ -87,6 +87,10 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "source": (),
 }
 
+OUTCOMES = frozenset(("success", "score", *OTHER_NAMES["success"], *OTHER_NAMES["score"]))
+KNOWN = frozenset(COLUMNS).union(*OTHER_NAMES.values())
+"""Every name by which a column, or an outcome's column, is known."""
+
 
 def plain(name: str) -> str:
     """A header as it is compared: ``Task ID:`` becomes ``task_id``."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import DataError
+from surefoot.rollouts.archives import BROKEN
 from surefoot.rollouts.columns import plain
 from surefoot.rollouts.sheets import MOST_COLUMNS, too_wide
 
@@ -87,7 +88,7 @@ class Head:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 return tuple(archive.namelist())
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError, UnicodeDecodeError) as error:
+        except BROKEN as error:
             raise DataError(f"the zip file must be whole; {error}.", source=self.name) from None
 
     @functools.cached_property

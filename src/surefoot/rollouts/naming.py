@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,11 +24,11 @@ def from_paths(paths: Sequence[Path]) -> tuple[str, ...]:
     unlike = list(dict.fromkeys(parts))  # files of one folder whose own names say nothing are one policy's
     names = [part[0] for part in unlike]
     for depth in range(2, max(map(len, unlike)) + 1):
-        if len(set(names)) == len(names):
+        times = Counter(names)
+        if len(times) == len(names):
             break
-        same = {name for name in names if names.count(name) > 1} if len(names) <= 1000 else set()
         names = [
-            "/".join(reversed(part[:depth])) if name in same and len(part) >= depth else name
+            "/".join(reversed(part[:depth])) if times[name] > 1 and len(part) >= depth else name
             for name, part in zip(names, unlike, strict=True)
         ]
     known = dict(zip(unlike, names, strict=True))

@@ -14,6 +14,12 @@ from surefoot.rollouts.heads import PICKLE, TO_CONVERT
 if TYPE_CHECKING:
     import numpy as np
 
+BROKEN = (
+    *(ValueError, KeyError, TypeError, SyntaxError, EOFError, MemoryError, OverflowError, RecursionError),
+    tokenize.TokenError,
+)
+"""What NumPy raises on a header, which it reads as Python text; a version that it does not know is a KeyError here."""
+
 
 def numbers(content: bytes, source: str) -> np.ndarray[Any, Any]:
     """A plain numeric array from the bytes of a `.npy` file; arrays of objects are pickles and refused."""
@@ -26,19 +32,9 @@ def numbers(content: bytes, source: str) -> np.ndarray[Any, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # numpy warns of headers that Python 2 wrote; they are read all the same
             shape, fortran, dtype = read(file)
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        SyntaxError,
-        EOFError,
-        MemoryError,
-        OverflowError,
-        RecursionError,
-    ) as error:
-        raise DataError(f"the array must have a readable header; {_brief(error)}.", source=source) from None
-    except tokenize.TokenError as error:
-        raise DataError(f"the array must have a readable header; {_brief(error)}.", source=source) from None
+    except BROKEN as error:
+        brief = str(error).split("\n", 1)[0][:120]
+        raise DataError(f"the array must have a readable header; {brief}.", source=source) from None
     if dtype.hasobject:
         raise DataError(
             f"the array must hold plain numbers; it holds pickled objects. {PICKLE} {TO_CONVERT}", source=source
@@ -50,7 +46,3 @@ def numbers(content: bytes, source: str) -> np.ndarray[Any, Any]:
         raise DataError(f"the array must hold {want:,} bytes after its header; got {got:,}.", source=source)
     flat = np.frombuffer(content, dtype=dtype, offset=file.tell())
     return flat.reshape(shape, order="F" if fortran else "C")
-
-
-def _brief(error: Exception) -> str:
-    return str(error).split("\n", 1)[0][:120]

@@ -103,7 +103,7 @@ def _walk(path: Path) -> list[_Found]:
         raise DataError(f"a folder must hold at most {MOST_FILES:,} files; got {len(files):,}.", source=str(path))
     if not files:
         raise DataError("the folder must hold files of rollouts; it is empty.", source=str(path))
-    return [_Found(file, file.relative_to(path).as_posix(), met=True) for file in files]
+    return [_Found(file, (Path(path.name) / file.relative_to(path)).as_posix(), met=True) for file in files]
 
 
 def _hidden(path: Path) -> bool:
@@ -118,10 +118,8 @@ def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | Non
             raise TypeError(
                 f"`data` must be a path, a list of paths or a frame; got a list with {type(path).__name__}."
             )
-    names = [Path(path).name for path in data]
-    unlike = len(set(names)) < len(names)
     found = [file for path in data for file in _walk(Path(path))]
-    if unlike:
+    if len({file.name for file in found}) < len(found):
         found = [replace(file, name=file.path.as_posix()) for file in found]
     return _files(found, asked, policy)
 
@@ -176,6 +174,8 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
         findings += [finding for finding in sheet.findings if finding not in findings]
         notes += [f"{source}: {note}" if several else note for note in (*sheet.notes, *said, *made.notes)]
     table = pl.concat(frames, how="diagonal") if several else frames[0]
+    if several and "valid" in table.collect_schema():
+        table = table.with_columns(pl.col("valid").fill_null(1))  # a file that voids nothing need not say so
     if several and all(sheet.hold for _, sheet in sheets):
         table = table.collect().lazy()
     stated = {(sheet.low, sheet.high) for _, sheet in sheets}

@@ -80,24 +80,17 @@ def summarise(frame: nw.LazyFrame[Any], by: tuple[str, ...], columns: tuple[str,
                 nw.col(f"__{column}__").count().alias(f"{column}_known"),
                 nw.col(f"__{column}__").sum().alias(f"{column}_sum"),
             ]
+    names = {name: f"key_{place}" for place, name in enumerate(by)}
+    selected = frame.select(*(nw.col(name).alias(new) for name, new in names.items()), *prepared, *_one(by, prepared))
     if "score" in columns:
         score = nw.col("__score__")
-        prepared_square = (nw.col("__score__") * nw.col("__score__")).alias("__square__")
+        selected = selected.with_columns((score * score).alias("__square__"))
         wanted += [
             nw.col("__square__").sum().alias("squares"),
             score.min().alias("least"),
             score.max().alias("most"),
         ]
-    names = {name: f"key_{place}" for place, name in enumerate(by)}
-    selected = frame.select(*(nw.col(name).alias(new) for name, new in names.items()), *prepared, *_one(by, prepared))
-    if "score" in columns:
-        selected = selected.with_columns(prepared_square)
-    if by:
-        keys = [nw.col(key) for key in names.values()]
-        reduced = selected.group_by(*names.values()).agg(*wanted) if keys else selected
-    else:
-        reduced = selected.select(*wanted)
-    home = small(reduced)
+    home = small(selected.group_by(*names.values()).agg(*wanted) if by else selected.select(*wanted))
     rows = [dict(zip(home, values, strict=True)) for values in zip(*home.values(), strict=True)]
     groups = [
         Group(

@@ -145,7 +145,8 @@ class Rollouts:
 
         Raises:
             ValueError: The table has no such column.
-            DataError: No rollout has such a value.
+            TypeError: A column of numbers is asked for text.
+            DataError: No rollout has such a name; of numbers none may match, and the table is then empty.
 
         Example:
             >>> import polars as pl
@@ -162,6 +163,8 @@ class Rollouts:
             self.require(column)
             if column in NOT_NAMES:
                 values = [value] if not isinstance(value, Sequence) or isinstance(value, str) else [*value]
+                if any(isinstance(item, str) for item in values):
+                    raise TypeError(_check.refusal(column, "be a number or a list of numbers", value))
                 wanted: list[Any] = [int(item) if isinstance(item, bool) else item for item in values]
             else:
                 several = isinstance(value, Sequence) and not isinstance(value, str)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from surefoot.errors import DataError
@@ -48,6 +49,7 @@ def csv_rows(head: Head) -> tuple[list[str], list[tuple[int, dict[str, str | Non
     try:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=head.separator, strict=True)
         header = [name.strip() for name in next(lines)]
+        refuse_repeated([name for name in header if name], head.name)
         for row, cells in enumerate((line for line in lines if line), 1):
             if len(cells) != len(header):
                 raise DataError(
@@ -61,3 +63,10 @@ def csv_rows(head: Head) -> tuple[list[str], list[tuple[int, dict[str, str | Non
     if not rows:
         raise DataError("there must be at least one row; got a header and no rows.", source=head.name)
     return header, rows
+
+
+def refuse_repeated(names: Sequence[str], source: str) -> None:
+    """Refuse a header that names a column twice: which of the two is meant cannot be told."""
+    twice = next((name for name, times in Counter(names).items() if times > 1), None)
+    if twice is not None:
+        raise DataError(f"a column must be named once in the header; got {twice!r} twice.", source=source)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import polars as pl
 
 from surefoot.errors import DataError
-from surefoot.rollouts.columns import OTHER_NAMES, TEXT, match
+from surefoot.rollouts.columns import KNOWN, OUTCOMES, TEXT, match, plain
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet
+from surefoot.rollouts.texts import refuse_repeated
 
 HELD_IN_MEMORY = 1 << 30
 CHECKED_ROW_BY_ROW = 1 << 25
-OUTCOMES = frozenset(("success", "score", *OTHER_NAMES["success"], *OTHER_NAMES["score"]))
 DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 
 
@@ -33,6 +33,7 @@ def recognises(head: Head) -> bool:
 
 def load(head: Head) -> Sheet:
     """Every cell as text; columns are matched and cells parsed afterwards."""
+    refuse_repeated([name for name in head.header if plain(name) in KNOWN], head.name)
     seen = _look(head) if head.size <= CHECKED_ROW_BY_ROW else _Seen()
     frame = pl.scan_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
     frame.collect_schema()

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.rollouts.columns import OTHER_NAMES, plain
+from surefoot.rollouts.columns import OUTCOMES, plain
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
 from surefoot.rollouts.texts import json_lines
-
-OUTCOMES = frozenset(("success", "score", *OTHER_NAMES["success"], *OTHER_NAMES["score"]))
 
 
 def recognises(head: Head) -> bool:

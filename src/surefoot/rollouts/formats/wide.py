@@ -8,11 +8,10 @@ import io
 import polars as pl
 
 from surefoot.errors import DataError
-from surefoot.rollouts.columns import COLUMNS, OTHER_NAMES, plain
+from surefoot.rollouts.columns import KNOWN, OTHER_NAMES, plain
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet
 
-KNOWN = frozenset(COLUMNS).union(*OTHER_NAMES.values())
 KEYS = frozenset(
     ("", "unnamed_0", "id", "uuid", "row", "index", "seed", "condition", "episode", "trial", "session")
 ).union(OTHER_NAMES["session"])
