@@ -1,29 +1,54 @@
-"""Every claim, one process each: `python -m benchmarks`, or `python -m benchmarks tightness intervals`."""
+"""Every claim, one process each: `python -m benchmarks`, or `python -m benchmarks tightness intervals`.
+
+Only all of them together write the summary at the head of RESULTS.md: one run, one machine, one table.
+"""
 
 from __future__ import annotations
 
+import datetime
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+from benchmarks.common import arrange
+
 HERE = Path(__file__).parent
-
-
-def scripts() -> list[str]:
-    """Every file here that measures something: those with a `main`."""
-    return sorted(file.stem for file in HERE.glob("[a-z]*.py") if "\ndef main(" in file.read_text(encoding="utf-8"))
+ORDER = (
+    *("features", "exact_designs", "sequential_table", "sequential_speed"),
+    *("exact_gains", "optimal_bounds", "tightness", "intervals", "means", "bootstrap", "letters"),
+    *("start_up", "big_files", "big_files_peers", "scaling", "console_load"),
+)
+"""What each tool does, sample sizes and errors, speed, scale: the order to read them in."""
 
 
 def main() -> int:
-    chosen = sys.argv[1:] or scripts()
-    failed = [
-        name
-        for name in chosen
-        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False, cwd=HERE.parent).returncode
-    ]
+    chosen = sys.argv[1:] or ORDER
+    began, load = _now(), os.getloadavg()[0]
+    lines, failed = [], []
+    for number, name in enumerate(chosen, 1):
+        print(f"[{number} of {len(chosen)}] {name}", file=sys.stderr, flush=True)
+        start = time.monotonic()
+        code = subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False, cwd=HERE.parent).returncode
+        lines.append(f"| `{name}` | {time.monotonic() - start:.0f} s | {'**no**' if code else 'yes'} |")
+        failed += [name] if code else []
     if failed:
         print(f"Not met or not run: {', '.join(failed)}.", file=sys.stderr)
+    if not sys.argv[1:]:
+        said = f"{len(chosen) - len(failed)} of {len(chosen)} scripts met every claim they make"
+        taken = (
+            f"One run of `make bench`, {began} to {_now()}, {os.cpu_count()} cores, load average {load:.1f} before it."
+        )
+        arrange(["summary", *ORDER], ["## In one run", "", f"{taken} {said}.", "", *HEAD, *lines])
     return 1 if failed else 0
+
+
+HEAD = ("| script | clock | every claim met |", "|---|---|---|")
+
+
+def _now() -> str:
+    return f"{datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
 if __name__ == "__main__":

@@ -102,3 +102,13 @@ def write(name: str, lines: Sequence[str]) -> None:
     else:
         text = text.rstrip("\n") + "\n\n" + body + "\n"
     RESULTS.write_text(text, encoding="utf-8")
+
+
+def arrange(names: Sequence[str], summary: Sequence[str]) -> None:
+    """Put the sections of RESULTS.md into this order, the summary among them; sections of no name here are dropped."""
+    write("summary", summary)
+    text = RESULTS.read_text(encoding="utf-8")
+    names = [name for name in names if f"<!-- {name} -->" in text]
+    kept = [text[text.index(f"<!-- {name} -->") : text.index(f"<!-- end {name} -->")] for name in names]
+    bodies = [f"{body}<!-- end {name} -->\n" for name, body in zip(names, kept, strict=True)]
+    RESULTS.write_text("\n".join(["# Measured\n", *bodies]), encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import sequential_laws as laws
-from benchmarks.common import write
+from benchmarks.common import dated, write
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import FiniteHorizonMixture, NScore, Wsr, simulate
 
@@ -101,15 +101,16 @@ def main() -> int:
     lines = [
         "## Pairs to a decision: the betting rules on the same draws",
         "",
-        f"Mean decision time (undecided counts as N) / power at a one-sided 5%, {draws:,} draws a row, "
-        f"seed {options.seed}, {spent:.0f} s of CPU. Command: `python -m benchmarks.sequential_table`. "
+        f"{dated(['surefoot', 'numpy'])}. Mean decision time (undecided counts as N) / power at a one-sided 5%, "
+        f"{draws:,} draws a row, seed {options.seed}, {spent:.0f} s of CPU. "
+        "Command: `python -m benchmarks.sequential_table`. "
         "The last column holds the figures to be reproduced, FHM then N-SCORE.",
         "",
         *lines,
     ]
     print("\n".join(lines))
     if not options.quick:
-        write("sequential-table", lines)
+        write("sequential_table", lines)
     return 0 if met or options.quick else 1
 
 

@@ -137,3 +137,10 @@ def test_a_plain_rate_loads_no_array_library():
 def test_importing_surefoot_loads_next_to_nothing():
     loaded = loaded_by("import surefoot\nsurefoot.Tally, surefoot.stats.wilson")
     assert not loaded & {"numpy", "scipy", "polars", "matplotlib", "typer"}
+
+
+def test_make_bench_runs_every_script_that_measures():
+    from benchmarks.__main__ import HERE, ORDER
+
+    scripts = {file.stem for file in HERE.glob("[a-z]*.py") if "\ndef main(" in file.read_text(encoding="utf-8")}
+    assert scripts == set(ORDER)
