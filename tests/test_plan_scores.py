@@ -36,6 +36,14 @@ def test_tail_tight_plan():
     assert BandPlan.from_dict(plan.to_dict()) == plan
 
 
+def test_a_shown_offset_is_never_below_the_one_reached():
+    for offset in (0.5, 0.3, 0.1, 0.07, 0.05):
+        plan = sf.plan_band(offset)
+        shown = float(str(plan).split("at most ")[1].split()[0])
+        assert plan.reached <= shown <= plan.reached * 1.001
+        assert plan.reached == ks_offset(plan.rollouts)
+
+
 @pytest.mark.parametrize(("a", "b", "half"), [(1, 1, 0.1), (5, 1, 0.04), (10, 10, 0.05)])
 def test_planned_mean_width_is_what_one_gets(a, b, half):
     mean, spread = a / (a + b), np.sqrt(a * b / (a + b) ** 2 / (a + b + 1))
@@ -61,10 +69,12 @@ def test_mean_plan_moves_as_it_should():
     [
         (lambda: sf.plan_band(0.0), "`offset` must be strictly between 0 and 1"),
         (lambda: sf.plan_band(0.1, confidence=95), "Write 0.95"),
+        (lambda: sf.plan_band(1e-5), "`offset` must be reachable with 10,000,000 rollouts; got 1e-05"),
         (lambda: sf.plan_mean(0.0, spread=0.1), "`half_width` must be above 0"),
         (lambda: sf.plan_mean(0.1, spread=0.6), "`spread` must be at most 0.5"),
         (lambda: sf.plan_mean(0.1, spread=0.1, mean=1.0), r"`mean` must lie inside the range \[0, 1\]"),
         (lambda: sf.plan_mean(0.1, spread=0.1, low=1, high=0), "`low` must be below `high`"),
+        (lambda: sf.plan_mean(0.1, spread=0.1, low=-1e308, high=1e308), "`high` - `low` must be finite"),
     ],
 )
 def test_refusals(call, text):

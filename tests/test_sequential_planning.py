@@ -10,8 +10,8 @@ from scipy.stats import multivariate_normal, norm
 from surefoot import Scores, plan_sequential
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.planning.sequential import SequentialPlan
 from surefoot.sequential import ExactPairedBinary, FiniteHorizonMixture, FixedSize, NScore, Savi, Wsr, admit, simulate
-from surefoot.sequential.admission import admitted
 
 
 def test_a_plan_is_the_simulation_summed_up():
@@ -91,13 +91,25 @@ def test_power_is_about_the_right_verdict():
     assert plan_sequential(Wsr(60, claim="either"), 0.2, 0.9, rng=1, runs=200).power > 0.9
     assert plan_sequential(Wsr(60), 0.2, 0.9, rng=1, runs=200).power == 0.0
     assert plan_sequential(Wsr(60, claim="same", margin=0.5), 0.5, 0.5, rng=1, runs=200).power > 0.5
+    equal = plan_sequential(ExactPairedBinary(30, claim="either"), 0.5, 0.5, rng=1)
+    assert equal.power == equal.chances["better"] + equal.chances["worse"] > 0.0
+
+
+def test_every_run_has_stopped_by_the_horizon():
+    for rule in (ExactPairedBinary(30), ExactPairedBinary(200), FiniteHorizonMixture(30)):
+        assert plan_sequential(rule, 0.6, 0.5, rng=1, runs=20).quantile(1.0) <= rule.horizon
+    stopping = (1.0 - 1e-9, 0.0)  # what rounding may leave of a long sum
+    plan = SequentialPlan(FiniteHorizonMixture(2), 0.6, 0.5, 0.5, 1.0, {}, stopping, exact=True)
+    assert plan.quantile(1.0) <= 2
 
 
 def test_the_same_seed_is_the_same_plan():
     one, other = (plan_sequential(NScore(30, bins=2), 0.9, 0.4, rng=5, runs=100) for _ in range(2))
     assert one == other
     assert one.seed == 5
-    assert "seed 5" in str(one)
+    assert "100 simulated runs, seed 5)" in str(one)
+    drawn = plan_sequential(NScore(30, bins=2), 0.9, 0.4, rng=np.random.default_rng(5), runs=100)
+    assert "100 simulated runs)" in str(drawn)
 
 
 @pytest.mark.parametrize(
@@ -127,6 +139,11 @@ def test_betting_rules_hold_everywhere(rule, environments, randomised):
     assert admit(rule, environments, randomised=randomised) is rule
 
 
+def test_a_rule_that_holds_is_given_back():
+    for rule, environments in ((FixedSize(9, binary=True), "shared"), (Savi(9), "independent"), (Savi(9), "one")):
+        assert admit(rule, environments, randomised=True) is rule
+
+
 @pytest.mark.parametrize(
     ("rule", "environments", "randomised", "words"),
     [
@@ -141,9 +158,3 @@ def test_betting_rules_hold_everywhere(rule, environments, randomised):
 def test_a_rule_that_does_not_hold_is_refused(rule, environments, randomised, words):
     with pytest.raises(ValueError, match=words):
         admit(rule, environments, randomised=randomised)
-
-
-def test_the_admitted_are_those_that_hold():
-    rules = [FiniteHorizonMixture(9), Savi(9), FixedSize(9, binary=True)]
-    assert admitted(rules, "shared", randomised=True) == [rules[0], rules[2]]
-    assert admitted(rules, "independent", randomised=False) == [rules[0]]

@@ -80,6 +80,16 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
+def span(low: Any, high: Any) -> tuple[float, float]:
+    """The two ends of a range of scores."""
+    low, high = real(low, "low"), real(high, "high")
+    if not low < high:
+        raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+    if not math.isfinite(high - low):
+        raise ValueError(f"`high` - `low` must be finite; got low={low:g}, high={high:g}.")
+    return low, high
+
+
 def margin(value: Any, span: float | None = None) -> float:
     """A margin: a gain that would not matter, 0 or more, and below the largest gain there can be, if that is told."""
     number = real(value, "margin")

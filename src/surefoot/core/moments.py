@@ -36,9 +36,7 @@ class Moments(Record):
 
     def __post_init__(self) -> None:
         _check.whole(self.trials, "trials", least=1)
-        low, high = _check.real(self.low, "low"), _check.real(self.high, "high")
-        if not low < high:
-            raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+        low, high = _check.span(self.low, self.high)
         if not low <= self.mean <= high:
             raise ValueError(f"`mean` must lie in the stated range [{low:g}, {high:g}]; got {self.mean:g}.")
         largest = _largest(self.trials, self.mean, low, high)

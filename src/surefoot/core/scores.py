@@ -29,11 +29,7 @@ class Scores(Record):
 
     def __init__(self, values: Iterable[Any], low: float = 0.0, high: float = 1.0) -> None:
         """Check every score; refuse the whole when one is out of range."""
-        low, high = _check.real(low, "low"), _check.real(high, "high")
-        if not low < high:
-            raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
-        if not math.isfinite(high - low):
-            raise ValueError(f"`high` - `low` must be finite; got low={low:g}, high={high:g}.")
+        low, high = _check.span(low, high)
         given = values.tolist() if hasattr(values, "tolist") else values
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise TypeError(_check.refusal("values", "be a list of numbers", values))

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from surefoot import _check
 from surefoot.core import words
 from surefoot.core.record import Record
-from surefoot.stats.bands import Heights, dkw, ks, ks_error
+from surefoot.stats.bands import INDEPENDENT, METHOD_NAMES, Heights, dkw, ks, ks_error, ks_offset
+
+MOST = 10**7
+"""Rollouts beyond which no band is planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,10 @@ class BandPlan(Record):
     assumptions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        reached = words.rounded(self.reached, 3 - math.floor(math.log10(self.reached)), "up")
         return (
             f"{words.rollouts(self.rollouts)}: the {words.percent(self.confidence)} {self.method} band is then at "
-            f"most {self.reached:.4g} above the observed distribution (asked: {self.offset:g})."
+            f"most {reached:.4g} above the observed distribution (asked: {self.offset:g})."
         )
 
 
@@ -56,15 +60,15 @@ def plan_band(offset: float, *, confidence: float = 0.95, using: Heights = ks) -
         Vincent et al. (2024), section V: the offset falls with the number of rollouts, so the smallest is found
         by bisection.
     """
-    from surefoot.stats.bands import METHOD_NAMES
-
     offset, confidence = _check.fraction(offset, "offset"), _check.confidence(confidence)
     formula = max(1, math.ceil(math.log(1.0 / (1.0 - confidence)) / (2.0 * offset**2)))
+    if formula > MOST:
+        raise ValueError(_check.refusal("offset", f"be reachable with {MOST:,} rollouts", offset))
     if using is dkw:
         needed = formula
     elif using is ks:
-        # The exact band is never wider than the formula's, and needs about 1 / (3 offset) rollouts fewer.
-        needed = _smallest(lambda n: ks_error(n, offset) <= 1.0 - confidence, formula)
+        guess = max(1, formula - math.floor(1.0 / (3.0 * offset)))  # the exact band needs about so many fewer
+        needed = _smallest(lambda n: ks_error(n, offset) <= 1.0 - confidence, guess)
     else:
         needed = _smallest(lambda n: _reached(using, n, confidence) <= offset, formula)
     return BandPlan(
@@ -73,26 +77,24 @@ def plan_band(offset: float, *, confidence: float = 0.95, using: Heights = ks) -
         reached=_reached(using, needed, confidence),
         confidence=confidence,
         method=METHOD_NAMES.get(using.__name__, using.__name__),
-        assumptions=("The rollouts are independent and their scores share one distribution.",),
+        assumptions=(INDEPENDENT,),
     )
 
 
 def _reached(using: Heights, rollouts: int, confidence: float) -> float:
+    if using is ks:  # the same everywhere
+        return ks_offset(rollouts, confidence=confidence)
     heights = using(rollouts, confidence=confidence, sides=1)
     return max(height - i / rollouts for i, height in enumerate(heights))
 
 
 def _smallest(holds: Callable[[int], bool], start: int) -> int:
-    """The smallest number that holds, when every larger one holds too: first gallop from `start`, then halve."""
-    step, holding, failing = 1, start, 0
+    """The smallest number that holds, when every larger one holds too: growing steps from `start`, then halving."""
+    failing, holding, step = start - 1, start, 1
     while not holds(holding):
         failing, holding, step = holding, holding + step, 2 * step
-    step = 1
-    while failing < holding - step and not failing:
-        if holds(holding - step):
-            holding, step = holding - step, 2 * step
-        else:
-            failing = holding - step
+    while failing > 0 and holds(failing):
+        failing, holding, step = max(0, failing - step), failing, 2 * step
     while holding - failing > 1:
         middle = (holding + failing) // 2
         if holds(middle):

@@ -52,13 +52,10 @@ class BoundPlan(Record):
     assumptions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        sure = words.percent(self.confidence)
-        if self.solved == "confidence":
-            sure = f"{words.rounded(100 * self.confidence, 2, 'down'):.10g}%"
         asked = "" if self.solved == "tightness" else f" (asked: {100 * self.tightness:g})"
         return (
-            f"{words.rollouts(self.rollouts)}: the {sure} {self.method} bound is then on average within "
-            f"{points(self.reached)} of the true rate, whatever that is{asked}."
+            f"{words.rollouts(self.rollouts)}: the {words.percent(self.confidence)} {self.method} bound is then on "
+            f"average within {points(self.reached)} of the true rate, whatever that is{asked}."
         )
 
 
@@ -96,22 +93,20 @@ def plan_bound(
     """
     from surefoot.stats import sweeps
 
-    given = [name for name, value in (("tightness", tightness), ("rollouts", rollouts)) if value is not None]
-    if (not given) or (confidence is not None and len(given) == 2):
-        raise ValueError(
-            "`confidence`, `tightness` and `rollouts` must leave exactly one to be found; "
-            f"got {'all three' if given else 'neither `tightness` nor `rollouts`'}."
-        )
+    must = "`confidence`, `tightness` and `rollouts` must leave exactly one to be found; got"
     asked = None if tightness is None else _check.fraction(tightness, "tightness", hint="Write 0.1 for 10 points.")
-    if confidence is None and asked is not None and rollouts is not None:
-        solved, total = "confidence", _check.whole(rollouts, "rollouts", least=1)
-        sure = _surest(total, asked, using)
+    total = None if rollouts is None else _check.whole(rollouts, "rollouts", least=1)
+    sure = _check.confidence(0.95 if confidence is None else confidence)
+    if asked is not None and total is not None:
+        if confidence is not None:
+            raise ValueError(f"{must} all three.")
+        solved, sure = "confidence", _surest(total, asked, using)
+    elif asked is not None:
+        solved, total = "rollouts", _fewest(asked, sure, using)
+    elif total is not None:
+        solved = "tightness"
     else:
-        sure = _check.confidence(0.95 if confidence is None else confidence)
-        if rollouts is not None:
-            solved, total = "tightness", _check.whole(rollouts, "rollouts", least=1)
-        else:
-            solved, total = "rollouts", _fewest(asked or 0.0, sure, using)
+        raise ValueError(f"{must} neither `tightness` nor `rollouts`.")
     reached = _worst(total, sure, using, 1e-9).high
     if asked is not None:
         reached = min(reached, asked)  # both are proved

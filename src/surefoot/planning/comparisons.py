@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from surefoot import _check
 from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, PAIRS, SEPARATE
-from surefoot.stats.powers import approximate_rollouts, paired_power
+from surefoot.stats.powers import Power, approximate_rollouts, paired_power
 from surefoot.stats.powers import power as power_at
 from surefoot.stats.sights import smallest
 
 MOST = 10**6
 """Rollouts beyond which no comparison is planned."""
+
+MOST_WITHIN = 5_000
+"""Pairs beyond which no comparison with a margin is planned: the power enumerates every table of them."""
+
+_TINY = 1e-12  # gains that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +59,11 @@ class ComparisonPlan(Record):
     def __str__(self) -> str:
         size = f"{self.rollouts:,} pairs" if self.paired else f"{words.rollouts(self.rollouts)} of each policy"
         gain = words.number(self.gain, "gain") + words.unit("gain")
-        edge = words.number(self.margin, "gain").lstrip("+") + words.unit("gain")
-        shown = {
-            "better": "show the first better",
-            "worse": "show the first worse",
-            "not worse": "show the first not worse",
-        }[self.shows]
-        beyond = f" by {'as much as' if self.shows == 'not worse' else 'more than'} {edge}" if self.margin else ""
+        least = "as much as" if self.shows == "not worse" else "more than"
+        beyond = f" by {least} {words.margin(self.margin, 'gain')}" if self.margin else ""
         chance = words.number(self.power, toward="down")
         return (
-            f"{size} {shown}{beyond} in {chance} of evaluations when the true gain is {gain} "
+            f"{size} show the first {self.shows}{beyond} in {chance} of evaluations when the true gain is {gain} "
             f"({self.method}, {words.percent(self.confidence)} confidence)."
         )
 
@@ -102,49 +104,7 @@ def plan_comparison(
     Reference:
         By enumeration; the search starts from the formula of Fleiss, Levin and Paik (2003).
     """
-    second_rate, margin = _check.rate(second_rate, "second_rate"), _check.margin(margin, 1.0)
-    confidence = _check.confidence(confidence)
-    _asked(first_rate, rollouts, power, "first_rate", "rollouts")
-
-    def chance(rate: float, size: int) -> float:
-        found = power_at(rate, second_rate, size, confidence=confidence, margin=margin)
-        return {"better": found.better, "worse": found.worse, "not worse": found.not_worse}[
-            _shows(rate - second_rate, margin)
-        ]
-
-    if first_rate is None:
-        size = _check.whole(rollouts, "rollouts", least=1)
-        wanted = 0.8 if power is None else _check.fraction(power, "power")
-        step = smallest(
-            lambda gain: _better(gain, margin, lambda: chance(min(1.0, second_rate + gain), size)),
-            1.0 - second_rate,
-            wanted,
-        )
-        if step is None:
-            raise ValueError(_hopeless(size, wanted, f"a baseline of {words.number(second_rate)}", "rollouts"))
-        first_rate = min(1.0, second_rate + step)
-    else:
-        first_rate = _check.rate(first_rate, "first_rate")
-        if rollouts is not None:
-            size = _check.whole(rollouts, "rollouts", least=1)
-        else:
-            rate, wanted = first_rate, 0.8 if power is None else _check.fraction(power, "power")
-            size = _search(
-                lambda n: chance(rate, n), wanted, _start(first_rate, second_rate, margin, wanted, confidence)
-            )
-    method = "exact score" if 2 * size <= EXACT_ROLLOUTS else "Miettinen-Nurminen"
-    return ComparisonPlan(
-        rollouts=size,
-        power=chance(first_rate, size),
-        gain=first_rate - second_rate,
-        rates=(first_rate, second_rate),
-        paired=False,
-        confidence=confidence,
-        margin=margin,
-        shows=_shows(first_rate - second_rate, margin),
-        method=method,
-        assumptions=(SEPARATE, "The number of rollouts is fixed beforehand: no looking in between."),
-    )
+    return _plan(_SEPARATE, first_rate, second_rate, rollouts, power, confidence, margin)
 
 
 def plan_paired_comparison(
@@ -179,89 +139,130 @@ def plan_paired_comparison(
     Reference:
         By enumeration; compare Duffy (1984).
     """
-    second_only, margin = _check.rate(second_only, "second_only"), _check.margin(margin, 1.0)
+    return _plan(_PAIRED, first_only, second_only, pairs, power, confidence, margin)
+
+
+class _Kind(NamedTuple):
+    """What tells the two kinds of comparison apart: what their arguments are called, and the test that will run."""
+
+    first: str
+    second: str
+    size: str
+    power: Callable[..., Power]
+    exact: int
+    methods: tuple[str, str]
+    assumption: str
+
+
+_SEPARATE = _Kind(
+    *("first_rate", "second_rate", "rollouts"),
+    power_at,
+    EXACT_ROLLOUTS // 2,
+    ("exact score", "Miettinen-Nurminen"),
+    SEPARATE,
+)
+_PAIRED = _Kind(
+    *("first_only", "second_only", "pairs"), paired_power, EXACT_PAIRS, ("exact paired score", "Tango"), PAIRS
+)
+
+
+def _plan(
+    kind: _Kind,
+    first: float | None,
+    second: float,
+    size: int | None,
+    power: float | None,
+    confidence: float,
+    margin: float,
+) -> ComparisonPlan:
+    second, margin = _check.rate(second, kind.second), _check.margin(margin, 1.0)
     confidence = _check.confidence(confidence)
-    _asked(first_only, pairs, power, "first_only", "pairs")
+    wanted = 0.8 if power is None else _check.fraction(power, "power")
+    most = MOST_WITHIN if kind is _PAIRED and margin else MOST
+    if size is not None and _check.whole(size, kind.size, least=1) > most:
+        raise ValueError(_check.refusal(kind.size, f"be at most {most:,}", size))
 
-    def chance(share: float, size: int) -> float:
-        found = paired_power(share, second_only, size, confidence=confidence, margin=margin)
-        return {"better": found.better, "worse": found.worse, "not worse": found.not_worse}[
-            _shows(share - second_only, margin)
-        ]
+    def chance(first: float, size: int) -> float:
+        found = kind.power(first, second, size, confidence=confidence, margin=margin)
+        shows = _shows(first - second, margin)
+        return {"better": found.better, "worse": found.worse, "not worse": found.not_worse}[shows]
 
-    if first_only is None:
-        size = _check.whole(pairs, "pairs", least=1)
-        wanted = 0.8 if power is None else _check.fraction(power, "power")
-        most = 1.0 - 2.0 * second_only
-        step = smallest(lambda gain: _better(gain, margin, lambda: chance(second_only + gain, size)), most, wanted)
-        if step is None:
-            raise ValueError(_hopeless(size, wanted, f"second alone in {words.number(second_only)} of pairs", "pairs"))
-        first_only = second_only + step
+    if first is not None:
+        first = _check.rate(first, kind.first)
+        if abs(first - second) <= _TINY and not margin:
+            must, hint = f"differ from `{kind.second}`", f"No number of {kind.size} shows a gain of 0."
+            raise ValueError(_check.refusal(kind.first, must, first, hint))
+        if size is None:
+            start = _start(kind, first, second, margin, wanted, confidence)
+            size = _search(partial(chance, first), wanted, start, most)
+            if size is None:
+                raise ValueError(_check.refusal("power", f"be reachable with {most:,} {kind.size}", wanted))
+        elif power is not None:
+            must = f"be left out when `{kind.first}` and `{kind.size}` are given"
+            raise ValueError(_check.refusal("power", must, power, "It is the answer."))
+    elif size is not None:
+        first = _smallest_first(kind, partial(chance, size=size), second, margin, wanted, size)
     else:
-        first_only = _check.rate(first_only, "first_only")
-        if pairs is not None:
-            size = _check.whole(pairs, "pairs", least=1)
-        else:
-            share, wanted = first_only, 0.8 if power is None else _check.fraction(power, "power")
-            gap = abs(share - second_only) or margin
-            guess = 8.0 * (share + second_only) / max(gap, 1e-4) ** 2 if gap else 1.0
-            size = _search(lambda n: chance(share, n), wanted, max(1, math.ceil(guess)))
+        raise ValueError(
+            f"`{kind.first}` or `{kind.size}` must be given; got neither. Leave out only what you want to learn."
+        )
     return ComparisonPlan(
-        rollouts=size,
-        power=chance(first_only, size),
-        gain=first_only - second_only,
-        rates=(first_only, second_only),
-        paired=True,
+        rollouts=int(size),
+        power=chance(first, size),
+        gain=first - second,
+        rates=(first, second),
+        paired=kind is _PAIRED,
         confidence=confidence,
         margin=margin,
-        shows=_shows(first_only - second_only, margin),
-        method="exact paired score" if size <= EXACT_PAIRS else "Tango",
-        assumptions=(PAIRS, "The number of pairs is fixed beforehand: no looking in between."),
+        shows=_shows(first - second, margin),
+        method=kind.methods[size > kind.exact],
+        assumptions=(kind.assumption, f"The number of {kind.size} is fixed beforehand: no looking in between."),
     )
 
 
-def _asked(first: float | None, size: int | None, power: float | None, name: str, count: str) -> None:
-    if first is None and size is None:
-        raise ValueError(f"`{name}` or `{count}` must be given; got neither. Leave out only what you want to learn.")
-    if first is not None and size is not None and power is not None:
-        raise ValueError(
-            f"`power` must be left out when `{name}` and `{count}` are given; got {power!r}. It is the answer."
-        )
-
-
 def _shows(gain: float, margin: float) -> str:
-    if gain > margin:
-        return "better"
-    if gain < -margin:
-        return "worse"
-    if margin == 0.0:
-        raise ValueError("`first_rate` must differ from `second_rate`; got no gain. No number of rollouts shows 0.")
-    return "not worse"
+    if abs(gain) <= margin + _TINY:
+        return "not worse"
+    return "better" if gain > 0.0 else "worse"
 
 
-def _better(gain: float, margin: float, chance: Callable[[], float]) -> float:
-    """The chance of "better", none at gains within the margin."""
-    return chance() if gain > margin else 0.0
+def _smallest_first(
+    kind: _Kind, chance: Callable[[float], float], second: float, margin: float, wanted: float, size: int
+) -> float:
+    """The smallest better rate, or chance, that so many can show."""
+    most = 1.0 - (2.0 * second if kind is _PAIRED else second)
+
+    def better(gain: float) -> float:
+        return chance(min(1.0, second + gain)) if gain > margin + _TINY else 0.0
+
+    step = smallest(better, most, wanted)
+    if step is None:
+        shown = words.number(second)
+        where = f"second alone in {shown} of pairs" if kind is _PAIRED else f"a baseline of {shown}"
+        must = f"be enough to show some gain from {where} with {words.percent(wanted)} power"
+        raise ValueError(_check.refusal(kind.size, must, size, f"Ask for more {kind.size} or less power."))
+    return min(1.0, second + step)
 
 
-def _start(first: float, second: float, margin: float, wanted: float, confidence: float) -> int:
+def _start(kind: _Kind, first: float, second: float, margin: float, wanted: float, confidence: float) -> int:
+    """A first guess, by the normal approximation."""
     gain = first - second
-    _shows(gain, margin)
-    gap = abs(gain) - margin if abs(gain) > margin else margin + gain
-    if gap <= 0.0:
+    gap = margin + gain if _shows(gain, margin) == "not worse" else abs(gain) - margin
+    if gap <= _TINY:
         raise ValueError(f"`margin` must leave something to show; got {margin:g} at a gain of {gain:g}.")
-    if margin == 0.0:
+    if kind is _SEPARATE and not margin:
         return approximate_rollouts(first, second, power=wanted, confidence=confidence).rollouts
-    return max(1, math.ceil(8.0 * (first * (1.0 - first) + second * (1.0 - second)) / gap**2))
+    spread = first + second if kind is _PAIRED else first * (1.0 - first) + second * (1.0 - second)
+    return max(1, math.ceil(8.0 * spread / gap**2))
 
 
-def _search(chance: Callable[[int], float], wanted: float, start: int) -> int:
+def _search(chance: Callable[[int], float], wanted: float, start: int, most: int) -> int | None:
     """The number whose chance reaches what is wanted and whose predecessor's does not, near a first guess."""
-    few, many = 0, start
+    few, many = 0, min(start, most)
     while chance(many) < wanted:
-        few, many = many, max(many + 1, math.ceil(1.1 * many))
-        if many > MOST:
-            raise ValueError(f"`power` must be reachable with {MOST:,} rollouts; got {wanted!r}.")
+        if many == most:
+            return None
+        few, many = many, min(max(many + 1, math.ceil(1.1 * many)), most)
     if few == 0:
         step = max(1, many // 10)
         while many - step > 0 and chance(many - step) >= wanted:
@@ -271,10 +272,3 @@ def _search(chance: Callable[[int], float], wanted: float, start: int) -> int:
         middle = (few + many) // 2
         few, many = (few, middle) if chance(middle) >= wanted else (middle, many)
     return many
-
-
-def _hopeless(size: int, wanted: float, where: str, unit: str) -> str:
-    return (
-        f"`{unit}` must be enough to show some gain from {where} with {words.percent(wanted)} power; got {size:,}. "
-        "Ask for more rollouts or less power."
-    )

@@ -78,9 +78,7 @@ def plan_mean(
     Reference:
         The interval is `betting_mean`.
     """
-    low, high = _check.real(low, "low"), _check.real(high, "high")
-    if not low < high:
-        raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+    low, high = _check.span(low, high)
     size = high - low
     half_width, spread = _check.positive(half_width, "half_width"), _check.positive(spread, "spread")
     middle = (low + high) / 2.0 if mean is None else _check.real(mean, "mean")
@@ -109,10 +107,8 @@ def plan_mean(
 
 
 def _search(goal: float, mean: float, spread: float, each: float) -> tuple[int, float]:
-    """The smallest number whose expected half-width is within the goal, and that half-width."""
-    if _expected(1, mean, spread, each) <= goal:
-        return 1, _expected(1, mean, spread, each)
-    failing, holding = 1, 2
+    """The smallest number whose expected half-width is within the goal, to one in 2,000, and that half-width."""
+    failing, holding = 0, 1
     while (reached := _expected(holding, mean, spread, each)) > goal:
         failing, holding = holding, 2 * holding
     while holding - failing > max(1, holding // 2000):

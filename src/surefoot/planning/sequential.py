@@ -13,7 +13,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
 from surefoot.numerics import blocks
-from surefoot.sequential.rules import CODES, Rule
+from surefoot.sequential.rules import CLAIMED, CODES, Rule
 from surefoot.sequential.runs import block_rows, simulate
 
 if TYPE_CHECKING:
@@ -36,13 +36,14 @@ class SequentialPlan(Record):
         rule: The rule.
         first: The mean score assumed for the first policy.
         second: The mean score assumed for the second policy.
-        power: The chance of the right verdict within the horizon.
+        power: The chance of the verdict the rule is after: under the claim "either" that of the better policy, and of
+            any verdict where the means are equal.
         expected_pairs: Mean pairs used, an undecided run counted with all of them.
         chances: The chance of every verdict, by name.
         stopping: The chance to stop at exactly 1, 2, ... pairs; undecided runs stop at the horizon.
         exact: Whether these are computed, not simulated.
         runs: Sequences simulated; 0 when exact.
-        seed: The seed they came from.
+        seed: The seed they came from; none when exact or drawn from a generator.
         correlation: How strongly the two policies' scores were tied within a pair.
     """
 
@@ -66,7 +67,8 @@ class SequentialPlan(Record):
     def quantile(self, share: float) -> int:
         """The pairs by which this share of runs has stopped."""
         share = _check.rate(share, "share")
-        return int(np.searchsorted(np.cumsum(self.stopping), share - 1e-12)) + 1
+        stopped = np.cumsum(self.stopping)
+        return int(np.searchsorted(stopped, min(share - 1e-12, stopped[-1]))) + 1
 
     @property
     def power_error(self) -> float:
@@ -74,7 +76,8 @@ class SequentialPlan(Record):
         return 0.0 if self.exact else (self.power * (1.0 - self.power) / self.runs) ** 0.5
 
     def __str__(self) -> str:
-        how = "computed exactly" if self.exact else f"{self.runs:,} simulated runs, seed {self.seed}"
+        seeded = "" if self.seed is None else f", seed {self.seed}"
+        how = "computed exactly" if self.exact else f"{self.runs:,} simulated runs{seeded}"
         return (
             f"{self.expected_pairs:.1f} pairs on average (half of the runs stop by {self.quantile(0.5)}, "
             f"nine in ten by {self.quantile(0.9)}, at most {self.rule.horizon:,}), power {self.power:.1%}, "
@@ -121,7 +124,7 @@ def plan_sequential(
         raise ValueError(_check.refusal("correlation", "be strictly between -1 and 1", correlation))
     laws = [_law(law, name, rule) for law, name in ((first, "first"), (second, "second"))]
     means = [float(values @ chances) for values, chances in laws]
-    if (known := exact_stopping(rule, laws, correlation)) is not None:
+    if (known := _exact_stopping(rule, laws, correlation)) is not None:
         stopping, chances = known
         return _plan(rule, means, stopping, chances, exact=True, correlation=correlation)
     if rule.horizon > _LONGEST:
@@ -142,8 +145,8 @@ def _simulated(
     return np.bincount(done.stopping_times - 1, minlength=rule.horizon), ended
 
 
-def exact_stopping(
-    rule: Rule[Any], laws: list[tuple[Floats, Floats]], correlation: float = 0.0
+def _exact_stopping(
+    rule: Rule[Any], laws: list[tuple[Floats, Floats]], correlation: float
 ) -> tuple[Floats, dict[str, float]] | None:
     """Stopping chances and verdict chances of a rule that computes them (`operating`, `tied`); none where it cannot."""
     known = getattr(rule, "tied" if correlation else "operating", None)
@@ -161,14 +164,14 @@ def exact_stopping(
 def _plan(
     rule: Rule[Any], means: list[float], stopping: Floats, chances: dict[str, float], **how: Any
 ) -> SequentialPlan:
-    right = Verdict.BETTER if means[0] - means[1] > 0.0 or rule.claim != "either" else Verdict.WORSE
-    if rule.claim == "same":
-        right = Verdict.SAME
+    after = CLAIMED[rule.claim]
+    if rule.claim == "either" and means[0] != means[1]:
+        after = frozenset({Verdict.BETTER if means[0] > means[1] else Verdict.WORSE})
     return SequentialPlan(
         rule=rule,
         first=means[0],
         second=means[1],
-        power=float(chances.get(right.value, 0.0)),
+        power=float(sum(chances.get(verdict.value, 0.0) for verdict in after)),
         expected_pairs=float(np.sum(stopping * np.arange(1, len(stopping) + 1))),
         chances={name: float(chance) for name, chance in chances.items()},
         stopping=tuple(stopping.tolist()),
