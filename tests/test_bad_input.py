@@ -45,7 +45,7 @@ HEADER = "policy,task,success,score\n"
         ),
         ("policy,success,steps\nnew,1,2.5\n", r"f, row 1: `steps` must be a whole number; got '2.5'\."),
         ("policy,success,success\nnew,1,0\n", r"f: a column must be named once in the header; got 'success' twice\."),
-        ("policy,trials,trials,successes\nnew,10,20,5\n", r"f: a column must be named once in the header; got 'trials'"),
+        ("policy,trials,trials,successes\nnew,10,20,5\n", r"f: a column must be named once .*got 'trials'"),
         ("policy,success\nnew,1\nnew\n", r"f, row 2: a row must have as many cells as the header, 2; got 1\."),
         ("policy,success\nnew,1,1\n", r"f, row 1: a row must have as many cells as the header, 2; got 3\."),
         ('policy,success\n"new,1\n', r"f: the file must be delimited text; unexpected end of data\."),

@@ -122,6 +122,14 @@ def test_help_is_there_for_every_command(capsys):
     assert said(capsys)[0] == 0
 
 
+@pytest.mark.parametrize("group", [[], ["study"], ["plan"]])
+def test_every_summary_fits_a_terminal_of_eighty_columns(capsys, monkeypatch, group):
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = said(capsys, *group, "--help")[1].split("Commands:\n")[1]
+    assert "..." not in listed
+    assert all(len(line) <= 80 for line in listed.splitlines())
+
+
 def test_the_version_is_the_packages(capsys):
     assert said(capsys, "--version") == (0, f"surefoot {sf.__version__}\n", "")
 
@@ -142,6 +150,16 @@ def test_of_two_files_the_first_named_is_the_first_policy(capsys, tmp_path):
     assert out.startswith("zeta against alpha: +75.0 points")
     assert "zeta is better than alpha" in out
     assert "zeta 90.0% [69.8%, 97.3%]; alpha 15.0% [5.2%, 36.1%] (95% Wilson intervals)" in out
+
+
+def test_of_two_folders_the_first_named_is_the_first_policy(capsys, tmp_path):
+    for name, successes in (("zeta", 18), ("alpha", 3)):
+        (tmp_path / name).mkdir()
+        rows = "".join(f"{int(i < successes)}\n" for i in range(20))
+        (tmp_path / name / "results.csv").write_text(f"success\n{rows}")
+    _, out, err = said(capsys, "compare", str(tmp_path / "zeta"), str(tmp_path / "alpha"))
+    assert out.startswith("zeta against alpha: +75.0 points")
+    assert "note: zeta/results.csv: The policy is called 'zeta', after the path." in err  # and not 'results.csv' twice
 
 
 def test_the_demo_writes_its_rollouts_for_other_commands(capsys, tmp_path):

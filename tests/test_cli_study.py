@@ -269,6 +269,21 @@ def test_a_served_study_is_run_by_its_address(here, capsys, monkeypatch):
     assert out.rstrip().endswith("stop: decided")
 
 
+def test_a_turn_of_a_served_study_is_handed_back_too(here, capsys, monkeypatch):
+    pytest.importorskip("uvicorn", reason="needs the extra `console`")
+    from tests.consoles import threaded
+
+    create(capsys)
+    tokens = Tokens.fresh()
+    with threaded(sf.Study.open("study.db"), tokens) as address:
+        monkeypatch.setenv("SUREFOOT_TOKEN", tokens.runner)
+        code, _, err = said(capsys, "run", address, "--command", "exit 3")
+    assert code == 65
+    assert "the turn was handed back" in err
+    study = sf.Study.open("study.db")
+    assert study.next_turn(holder="another").number == 1
+
+
 def test_help_has_examples(capsys):
     for name in ("create", "serve", "run", "status", "unblind", "report", "verify", "export", "restore", "amend"):
         code, out, _ = said(capsys, name, "--help")

@@ -72,6 +72,17 @@ def test_the_gate_ends_with_its_codes(capsys, words, code):
     assert said(capsys, "compare", *words, "--gate")[0] == code
 
 
+def test_a_gate_says_when_what_it_cannot_tell_is_how_far_behind(capsys):
+    """Shown below zero, not shown below the margin: whether it matters is open, and the user hears both."""
+    code, out, _ = said(capsys, "compare", "170/200", "194/200", "--gate", "--margin", "0.1")
+    gain = stats.exact_gain(Tally(170, 200), Tally(194, 200), margin=0.1)
+    assert gain.interval.low < -0.1 < gain.interval.high < 0.0
+    assert code == 2
+    last = "Gate: cannot tell (exit code 2). It was shown to fall behind, perhaps by less than the margin."
+    assert out.splitlines()[-1] == last
+    assert said(capsys, "compare", "17/20", "14/20", "--gate")[1].endswith("Gate: cannot tell (exit code 2).\n")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
@@ -89,6 +100,12 @@ def test_the_gate_ends_with_its_codes(capsys, words, code):
         (("compare", "1/2", "1/2", "--confidence", "95"), 64, "Write 0.95 for 95%"),
         (("compare", "1/2", "1/2", "--margin", "-1"), 64, "`margin` must be 0 or more"),
         (("compare", "nowhere.csv"), 65, "nowhere.csv"),
+        (("compare", "1/2", "1/2", "--by", "task"), 64, "`--by` must be left out with tallies; it does nothing there."),
+        (("compare", "1/2", "1/2", "--low", "0"), 64, "`--low` must be left out with tallies"),
+        (("compare", "--pairs", "1,2,3,4", "--paired"), 64, "`--paired` must be left out with `--pairs`"),
+        (("compare", "--counts", "rt2-vc1", "--gate"), 64, "`--gate` must be left out with `--counts`"),
+        (("compare", "a.csv", "b.csv", "--details"), 64, "`--details` must be left out with files"),
+        (("compare", "a.csv", "--by", "task", "--paired"), 64, "`--paired` must be left out with `--by`"),
         (("compare", "--counts", "nowhere.csv"), 65, "no such file"),
         (("plan", "compare"), 64, "`--second` must be given"),
         (("plan", "compare", "--second", "0.5"), 64, "`--first` or `rollouts` must be given"),
@@ -176,7 +193,15 @@ def test_counts_compare_every_policy_with_its_baseline(capsys, tmp_path):
     path.write_text("policy,successes,rollouts\nbase,25,20\n")
     code, _, err = said(capsys, "compare", "--counts", str(path))
     assert code == 65
-    assert "row 2" in err
+    assert "row 1: `successes` must be at most" in err  # the header is no row, as in every other message
+    for text, wrong in (
+        ("base,5,20\nnew,x,20\n", "row 2: `successes` must be a whole number, 0 or more; got 'x'."),
+        ("base,5,20\n", "a group must hold at least two policies; none does."),
+    ):
+        path.write_text(f"policy,successes,rollouts\n{text}")
+        code, _, err = said(capsys, "compare", "--counts", str(path))
+        assert code == 65
+        assert wrong in err
 
 
 def test_a_plan_answers_each_of_its_questions(capsys):

@@ -72,10 +72,21 @@ def test_addresses_are_checked():
         sf.Client("127.0.0.1:8765", "token")
 
 
-def test_patience_ends_with_a_sentence():
-    client = sf.Client("http://127.0.0.1:9", "token", patience=0.2)
+def test_a_wrong_address_is_told_at_once_and_patience_ends_with_a_sentence(caplog):
+    client = sf.Client("http://127.0.0.1:9", "token", patience=0.5)
     with pytest.raises(StudyError, match=r"cannot be reached.*safe to try again"):
         client.status()
+    (told,) = caplog.messages  # once, however often it is tried
+    assert "cannot be reached at http://127.0.0.1:9: " in told
+    assert told.endswith("Trying again for up to 0.5 s.")
+
+
+def test_what_is_handed_back_is_free_at_once(served):
+    _, tokens, address = served
+    one, other = (sf.Client(address, tokens.runner, holder=name) for name in ("arm 1", "arm 2"))
+    turn = one.next_turn()
+    assert one.release()["recorded"] == 0
+    assert other.next_turn() == turn
 
 
 class Cutter:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from surefoot import DataError
-from surefoot.analysis.replays import CLUSTERED, replay, replay_pairs
+from surefoot.analysis.replays import CLUSTERED, HINDSIGHT, replay, replay_pairs
 from surefoot.cli.main import run as surefoot
 from surefoot.reporting.evidence import evidence_figure, replay_figure
 from surefoot.rollouts.orders import in_blocks
@@ -142,6 +142,8 @@ def test_the_command_reads_plain_pairs(tmp_path, capsys):
     assert surefoot(["replay", str(tmp_path / "pairs.npy")]) == 0
     np.save(tmp_path / "bad.npy", np.zeros(3))
     assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
+    (tmp_path / "bad.npy").write_bytes(b"no array")
+    assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
     assert "two columns" in capsys.readouterr().err
     path.write_text("1,0\n1,x\n")
     assert surefoot(["replay", str(path)]) == 65
@@ -212,6 +214,42 @@ def test_there_must_be_something_to_replay():
     frame = table().with_columns(score=pl.when(pl.col("policy") == "new").then(pl.col("score")))
     with pytest.raises(DataError, match="both policies must have a score; got none"):
         replay(read(frame), "new", "old", measure="score")
+
+
+@pytest.mark.parametrize("few_first", [False, True])
+def test_a_rule_that_not_every_task_allows_is_left_out_of_all(few_first):
+    """Two pairs are too few for an exact table: a total over the other task alone would look like a saving."""
+    sizes = {"a": 2, "b": 30} if few_first else {"a": 30, "b": 2}
+    rows = [
+        (policy, task, policy == "new")
+        for task, size in sizes.items()
+        for _ in range(size)
+        for policy in ("new", "old")
+    ]
+    found = replay(
+        read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row")), "new", "old", randomised=True
+    )
+    assert found.rules == ("FHM", "N-SCORE", "WSR", "theta-SAVI")
+    assert all(tuple(stop.name for stop in one.stops) == found.rules for one in found.comparisons)
+    assert "Rules that do not suit every task are not shown: Exact, Exact paired." in found.notes
+    assert replay(read(table()), "new", "old").notes == (HINDSIGHT,)
+
+
+def test_exact_rules_take_the_range_of_the_pairs():
+    found = replay_pairs([(5.0, 0.0)] * 30, low=0.0, high=5.0, randomised=True, shared=False)
+    unit = replay_pairs([(1.0, 0.0)] * 30, randomised=True, shared=False)
+    assert found.rules[:2] == ("Exact", "Exact paired")
+    assert [str(stop) for stop in found.comparisons[0].stops] == [str(stop) for stop in unit.comparisons[0].stops]
+
+
+def test_what_makes_no_sense_is_refused():
+    for ask in (lambda **k: replay_pairs([(1.0, 0.0)] * 9, **k), lambda **k: replay(read(table()), "new", "old", **k)):
+        with pytest.raises(ValueError, match="`horizon` must be at least 1; got 0"):
+            ask(horizon=0)
+    with pytest.raises(ValueError, match="`measure` must be one of success, score; got 'reward'"):
+        replay(read(table()), "new", "old", measure="reward")
+    with pytest.raises(ValueError, match="`policy` must be one of new, old; got 'odd'"):
+        replay(read(table()), "new", "odd")
 
 
 @pytest.mark.parametrize("mixed", [False, True])

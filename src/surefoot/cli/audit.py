@@ -17,7 +17,9 @@ def audit(
     collected: files.Collected = None,
     as_json: words.AsJson = False,
 ) -> None:
-    """What can these data not support? Each note says what it threatens and what to do.
+    """What can these data not support?
+
+    Each finding says what it threatens and what to do.
 
     Examples:
 

@@ -39,7 +39,9 @@ def band(
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
-    """What is the worst that the scores can be? The whole distribution, guaranteed.
+    """What is the worst that the scores can be?
+
+    The whole distribution, guaranteed.
 
     Examples:
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,6 +42,7 @@ GATE = {
     1: "Gate: failed, worse (exit code 1).",
     2: "Gate: cannot tell (exit code 2).",
 }
+BEHIND = "It was shown to fall behind, perhaps by less than the margin."
 NO_TASK = "{!r} and {!r} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
 
 
@@ -85,7 +86,8 @@ def compare(
         bool,
         typer.Option(
             "--gate",
-            help="End with 0 better or not worse than the margin, 1 worse, 2 cannot tell, 3 not comparable: "
+            help="End with 0 better, or shown not worse by as much as the margin; 1 worse by more than the margin; 2 "
+            "cannot tell, also when it is shown to fall behind but perhaps by less than the margin; 3 not comparable: "
             "policies that share no task, whatever their pooled rates say.",
         ),
     ] = False,
@@ -98,7 +100,9 @@ def compare(
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
-    """Is the first policy better, by how much, and what could this evaluation have seen?
+    """Is the first policy better, and by how much?
+
+    Where it cannot be told, the answer says what this evaluation could have seen and how many rollouts would tell.
 
     Examples:
 
@@ -117,16 +121,20 @@ def compare(
         surefoot compare --counts dream-machines
     """
     named = what or []
+    of_files = {"--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
+                "--policy": policies, "--score": score, "--low": low, "--high": high}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
+        _in_place("`--counts`", {**of_files, "--using": using, "--details": details, "--gate": gate})
         from surefoot.cli.counts import compare_counts
 
         compare_counts(counts, baseline, confidence=confidence, margin=margin, as_json=as_json)
-        return
-    if pairs is not None:
+    elif pairs is not None:
         _alone(named, None, "--pairs")
+        _in_place("`--pairs`", {**of_files, "--baseline": baseline})
         _tallies((_pairs(pairs),), using, details, gate, margin, confidence, as_json)
     elif named and all(map(TALLY.search, named)):
+        _in_place("tallies", {**of_files, "--baseline": baseline})
         if len(named) != 2:
             raise ValueError(f"`compare` must have two tallies, such as 17/20 14/20; got {len(named)}.")
         _tallies((words.tally(named[0]), words.tally(named[1])), using, details, gate, margin, confidence, as_json)
@@ -134,10 +142,9 @@ def compare(
         mixed = [word for word in named if TALLY.search(word) and not Path(word).exists()]
         if mixed:
             raise ValueError(f"`compare` must have two tallies or files, not both; got {' '.join(named)}.")
-        if using is not None:
-            raise ValueError(
-                "`--using` must come with tallies or `--pairs`; from files the method follows from the data."
-            )
+        _in_place("files", {"--using": using, "--details": details, "--baseline": baseline})
+        if by is not None:
+            _in_place("`--by`", {"--paired": paired})
         table = files.table(
             [Path(name) for name in named], columns=columns, policies=policies, score=score, low=low, high=high
         )
@@ -159,6 +166,13 @@ def compare(
 def _alone(named: list[str], pairs: str | None, option: str) -> None:
     if named or pairs is not None:
         raise ValueError(f"`{option}` must stand alone; got {' '.join(named) or '--pairs'} as well.")
+
+
+def _in_place(beside: str, given: Mapping[str, object]) -> None:
+    """Refuse options that would do nothing here: whoever gives one believes that it does."""
+    for option, value in given.items():
+        if value is not None and value is not False:
+            raise ValueError(f"`{option}` must be left out with {beside}; it does nothing there.")
 
 
 def _pairs(word: str) -> PairTally:
@@ -205,7 +219,7 @@ def _tallies(
         for other in others:
             typer.echo(f"  {other}")
     if gate:
-        _end((gate_code(gain),), as_json)
+        _end((gain,), as_json)
 
 
 def lines(gain: Gain, sight: Any) -> list[str]:
@@ -248,17 +262,19 @@ def _holds(pair: PairTally | None) -> str:
 
 
 def gate_code(gain: Gain) -> int:
-    """The exit code of a gate: 0 better or shown not worse than the margin, 1 worse, 2 cannot tell."""
+    """The exit code of a gate: 0 better or shown not worse than the margin, 1 worse by more than it, 2 cannot tell."""
     if gain.verdict is Verdict.BETTER or gain.not_worse:
         return 0
     return 1 if gain.verdict is Verdict.WORSE else 2
 
 
-def _end(codes: Sequence[int], as_json: bool) -> None:
+def _end(gains: Sequence[Gain], as_json: bool) -> None:
     """Say how the gate ends, and end: one regression fails it, and it passes only when nothing is open."""
+    codes = [gate_code(gain) for gain in gains]
     code = 1 if 1 in codes else max(codes)
     if not as_json:
-        typer.echo(GATE[code])
+        behind = code == 2 and any(gain.interval.high < 0.0 and not gain.not_worse for gain in gains)
+        typer.echo(f"{GATE[code]} {BEHIND}" if behind else GATE[code])
     raise typer.Exit(code)
 
 
@@ -313,7 +329,7 @@ def _files(
         typer.echo(f"surefoot: not comparable: {NO_TASK.format(first, second)}", err=True)
         raise typer.Exit(NOT_COMPARABLE)
     if gate:
-        _end([gate_code(one.gain) for one in found], as_json)
+        _end([one.gain for one in found], as_json)
 
 
 def _rates(found: Any) -> str:

@@ -13,6 +13,8 @@ from surefoot.cli import words
 from surefoot.core.tally import Tally
 from surefoot.core.words import number, p_value, span
 from surefoot.errors import DataError
+from surefoot.rollouts.heads import Head
+from surefoot.rollouts.totals import whole
 
 BUNDLED = {"dream-machines": "dream_machines.csv", "rt2-vc1": "rt2_vc1.csv"}
 GROUPS = ("group", "experiment", "setting", "task")
@@ -24,7 +26,7 @@ def compare_counts(name: str, baseline: str | None, *, confidence: float, margin
     rows = _rows(name)
     groups: dict[str, dict[str, Tally]] = {}
     bases: dict[str, str] = {}
-    for place, row in enumerate(rows, 2):
+    for place, row in enumerate(rows, 1):
         group, policy, tally, marked = _row(row, name, place)
         if policy in groups.setdefault(group, {}):
             raise DataError(
@@ -44,6 +46,8 @@ def compare_counts(name: str, baseline: str | None, *, confidence: float, margin
             )
         found = stats.against_baseline(policies, base, confidence=confidence, margin=margin)
         results.append((group, base, policies, found))
+    if not results:
+        raise DataError("a group must hold at least two policies; none does.", source=name)
     if as_json:
         words.show_json([{"group": group, **found.to_dict()} for group, _, _, found in results])
         return
@@ -74,7 +78,7 @@ def _rows(name: str) -> list[dict[str, str]]:
     if name in BUNDLED:
         text = (files("surefoot.rollouts") / "examples" / BUNDLED[name]).read_text(encoding="utf-8")
     else:
-        text = Path(name).read_text(encoding="utf-8-sig")
+        text = Head(Path(name), name).whole_text()
     rows = list(csv.DictReader(text.splitlines()))
     if not rows:
         raise DataError("there must be a header and at least one row of counts.", source=name)
@@ -87,8 +91,9 @@ def _row(row: dict[str, str], source: str, place: int) -> tuple[str, str, Tally,
     total = next((row[column] for column in TOTALS if row.get(column)), None)
     if not policy or total is None or row.get("successes") is None:
         raise DataError("a row must have `policy`, `successes` and `rollouts`.", source=source, row=place)
+    successes = whole(row["successes"], "successes", source, place, least=0)
     try:
-        tally = Tally(int(row["successes"]), int(total))
+        tally = Tally(successes, whole(total, "rollouts", source, place, least=1))
     except ValueError as error:
         raise DataError(str(error), source=source, row=place) from None
     return group, policy, tally, row.get("baseline", "").strip().lower() in ("1", "true", "yes", "baseline")

@@ -26,7 +26,9 @@ def demo(
     ] = None,
     as_json: words.AsJson = False,
 ) -> None:
-    """The main job on bundled data: prints the tables, writes one page, opens nothing.
+    """The main job, on bundled data.
+
+    Prints the tables, writes one page, opens nothing.
 
     Examples:
 

@@ -83,16 +83,21 @@ def two_policies(
 
 
 def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str, ...]:
-    """The policies of two files that hold one each, in the order the files were named; none otherwise."""
+    """The policies of two files or folders that hold one each, in the order they were named; none otherwise."""
     if len(paths) != 2 or "source" not in rollouts.columns:
         return ()
     found: list[str] = []
     for path in map(Path, paths):
-        sources = [name for name in rollouts.names("source") if name in (path.name, path.as_posix())]
-        policies = rollouts.where(source=sources[0]).policies if sources else ()
+        sources = [name for name in rollouts.names("source") if _of(path, name)]
+        policies = rollouts.where(source=sources).policies if sources else ()
         if len(policies) == 1:
             found += policies
     return tuple(found) if len(set(found)) == 2 else ()
+
+
+def _of(path: Path, source: str) -> bool:
+    """Whether a row's source is this file, or lies in this folder."""
+    return any(f"{source}/".startswith(f"{known}/") for known in (path.name, path.as_posix()))
 
 
 def named_columns(said: list[str] | None) -> dict[str, str]:

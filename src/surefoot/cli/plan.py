@@ -85,7 +85,9 @@ def band(
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
-    """How many rollouts bring a score's worst-case band this close to what is observed?
+    """How many rollouts bring a score's worst case this close?
+
+    Close to what is observed, over the whole distribution.
 
     Examples:
 
@@ -147,7 +149,9 @@ def compare(
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
-    """How many rollouts tell two policies apart? Exact power of the test that `compare` will run.
+    """How many rollouts tell two policies apart?
+
+    By the exact power of the test that `compare` will run.
 
     Examples:
 

@@ -27,10 +27,10 @@ def rank(
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
-    """Which policies are better than which? Letters and rank intervals, with one error for all pairs.
+    """Which policies are better than which?
 
-    Two policies share a letter exactly when they cannot be told apart. A file of preferences (A, B, preference) is
-    ranked by Bradley-Terry strengths, shown as Elo.
+    Letters and rank intervals, with one error for all pairs: two policies share a letter exactly when they cannot be
+    told apart. A file of preferences (A, B, preference) is ranked by Bradley-Terry strengths, shown as Elo.
 
     Examples:
 
@@ -44,7 +44,7 @@ def rank(
 
     if len(paths) == 1 and holds_preferences(paths[0]):
         if figure is not None:
-            raise ValueError("`--figure` must come with rollouts; preferences have none yet.")
+            raise ValueError("`--figure` must come with rollouts; no figure is made of preferences.")
         _preferences(paths[0], columns, seed, prior, confidence, as_json)
         return
     from surefoot.analysis.comparisons import chosen

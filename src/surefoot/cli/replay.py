@@ -44,7 +44,9 @@ def replay(
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
-    """When would a sequential test have stopped, on recorded rollouts in recorded order?
+    """When would a sequential test have stopped?
+
+    It is run on recorded rollouts, in recorded order.
 
     Examples:
 
@@ -112,12 +114,10 @@ def _cells(line: str) -> list[str]:
 
 def _pairs(file: Path) -> list[tuple[float, float]]:
     """Pairs from a file of two columns of numbers."""
-    import numpy as np
-
-    if not file.exists():
-        raise DataError("there is no such file.", source=str(file))
     if file.suffix == ".npy":
-        table = np.load(file, allow_pickle=False)
+        from surefoot.rollouts.ndarrays import numbers
+
+        table = numbers(file.read_bytes(), file.name)
         if table.ndim != 2 or table.shape[1] != 2:
             raise DataError(
                 f"the array must have two columns (first, second); got shape {table.shape}.", source=file.name

@@ -37,7 +37,9 @@ def report(
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
-    """What do these data support? Everything on one page: the answer, the numbers, and what they rest on.
+    """What do these data support?
+
+    Everything on one page: the answer, the numbers, and what they rest on.
 
     Examples:
 

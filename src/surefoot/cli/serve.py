@@ -22,7 +22,9 @@ def serve(
     certificate: Annotated[Path | None, typer.Option(help="A TLS certificate, to serve over HTTPS.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None,
 ) -> None:
-    """Run a study from a phone, a browser or a script, until you press Ctrl+C.
+    """Run a study from a phone, a browser or a script.
+
+    It is served until you press Ctrl+C.
 
     Examples:
 

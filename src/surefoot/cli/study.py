@@ -10,7 +10,7 @@ from surefoot.cli.study_log import amend, export, report, restore, status, unbli
 from surefoot.cli.study_run import run
 
 app = typer.Typer(
-    help="A live study: blind, randomised, crash-safe, and it tells you when to stop.",
+    help="A live study: blind, randomised, and it says when to stop.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -18,7 +18,9 @@ app = typer.Typer(
 
 @app.callback()
 def _group() -> None:
-    """A live study: blind, randomised, crash-safe, and it tells you when to stop.
+    """A live study: blind, randomised, and it says when to stop.
+
+    Nothing that was recorded is lost when a machine fails.
 
     Examples:
 

@@ -45,7 +45,7 @@ def create(
     author: Annotated[str, typer.Option(help="Who begins it; kept in the log.")] = "",
     as_json: words.AsJson = False,
 ) -> None:
-    """Write a plan, see how many rollouts it will take, and begin the study that it fixes.
+    """Write a plan, see what it will take, and begin the study.
 
     Examples:
 

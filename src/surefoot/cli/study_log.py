@@ -39,7 +39,9 @@ def _there(store: str) -> str:
 
 
 def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
-    """How far is the study, and should it go on? Nothing here gives a policy away while it is blinded.
+    """How far is the study, and should it go on?
+
+    Nothing here gives a policy away while it is blinded.
 
     Examples:
 
@@ -99,7 +101,9 @@ def report(
     ),
     as_json: words.AsJson = False,
 ) -> None:
-    """What did the study find? Its rule's verdict, every deviation, and its rollouts; while blinded, its progress.
+    """What did the study find?
+
+    Its rule's verdict, every deviation, and its rollouts; while it is blinded, its progress.
 
     Examples:
 
@@ -128,7 +132,9 @@ def report(
 
 
 def verify(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
-    """Is the log what was written, and does the verdict follow from it? Exit code 65 when it does not.
+    """Is the log what was written, and does the verdict follow?
+
+    The exit code is 65 when it is not, or does not.
 
     Examples:
 
@@ -148,7 +154,9 @@ def export(
         Path | None, typer.Option("--output", "-o", help="The file; standard output if left out.")
     ] = None,
 ) -> None:
-    """Write the whole log as JSON lines, to keep or to check elsewhere; not while the study is blinded.
+    """Write the whole log as JSON lines.
+
+    To keep, or to check elsewhere; not while the study is blinded.
 
     Examples:
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import secrets
 import subprocess
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,12 +40,13 @@ def run(
     holder: Annotated[str, typer.Option(help="This robot's name, when several run the study.")] = "",
     as_json: words.AsJson = False,
 ) -> None:
-    """Run a command for every turn and record what it says, until the study needs no more.
+    """Run a command for every turn and record what it says.
 
-    The command learns its turn from the environment (SUREFOOT_POLICY, SUREFOOT_TASK, SUREFOOT_CONDITION,
-    SUREFOOT_TURN, SUREFOOT_CODE) and from one line of JSON on standard input. The last line that it prints is the
-    result: true, false, success, failure, a score, or JSON such as {"result": 0.5, "failure": "dropped it",
-    "note": "..."}. When it fails or prints none, nothing is recorded, the turn is handed back, and the study waits.
+    It goes on until the study needs no more. The command learns its turn from the environment (SUREFOOT_POLICY,
+    SUREFOOT_TASK, SUREFOOT_CONDITION, SUREFOOT_TURN, SUREFOOT_CODE) and from one line of JSON on standard input. The
+    last line that it prints is the result: true, false, success, failure, a score, or JSON such as {"result": 0.5,
+    "failure": "dropped it", "note": "..."}. When it fails or prints none, nothing is recorded, the turn is handed back,
+    and the study waits.
 
     A study that is being served is given by its address, with the runner's token in SUREFOOT_TOKEN.
 
@@ -59,10 +62,10 @@ def run(
         raise ValueError("`--command` must be given, such as --command 'python rollout.py'.")
     if turns is not None and turns < 1:
         raise ValueError(f"`--turns` must be at least 1; got {turns}.")
-    study = _study(store, holder)
+    study, next_turn = _study(store, holder)
     done = 0
     while turns is None or done < turns:
-        turn = study.next_turn() if store.startswith("http") else _next(study, holder)
+        turn = next_turn()
         if turn is None:
             break
         _once(study, turn, command, exit_code=exit_code)
@@ -77,20 +80,18 @@ def run(
     typer.echo(f"{known['decision']}{' (others hold every turn that is left)' if waits else ''}")
 
 
-def _study(store: str, holder: str) -> Study | Client:
+def _study(store: str, holder: str) -> tuple[Study | Client, Callable[[], Turn | None]]:
+    """The study, here or served elsewhere, and how it is asked for a turn."""
     if not store.startswith(("http://", "https://")):
-        return opened(store)
+        study = opened(store)
+        return study, functools.partial(study.next_turn, holder=holder)
     from surefoot.console.client import Client
 
     token = os.environ.get(TOKEN, "")
     if not token:
         raise ValueError(f"`{TOKEN}` must hold the runner's token, which `surefoot study serve` printed.")
-    return Client(store, token, holder=holder)
-
-
-def _next(study: Any, holder: str) -> Turn | None:
-    turn: Turn | None = study.next_turn(holder=holder)
-    return turn
+    client = Client(store, token, holder=holder)
+    return client, client.next_turn
 
 
 def _once(study: Study | Client, turn: Turn, command: str, *, exit_code: bool) -> None:
@@ -137,10 +138,13 @@ def _kept(study: Study | Client, turn: Turn, given: dict[str, Any]) -> None:
 
 
 def _hand_back(study: Study | Client, turn: Turn) -> None:
-    release = getattr(study, "release", None)
-    if release is not None:
-        with contextlib.suppress(StoreError):  # it comes free by itself when its time runs out
-            release(turn)
+    from surefoot.study.studies import Study
+
+    with contextlib.suppress(StudyError):  # it comes free by itself when its time runs out
+        if isinstance(study, Study):
+            study.release(turn)
+        else:
+            study.release()
 
 
 def _environment(turn: Turn) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
 import secrets
 import socket
 import time
@@ -22,6 +23,9 @@ from surefoot.study.schedules import Turn
 
 AWAY = (408, 429, 502, 503, 504)
 POLL = 1.0
+BRIEFLY = 5.0
+"""Seconds to keep trying to hand turns back: those that are not come free by themselves."""
+LOG = logging.getLogger(__name__)
 
 
 class Client:
@@ -42,12 +46,12 @@ class Client:
             token: The role's token: the runner's learns policies, the operator's codes only.
             holder: The robot's name; a script that is started again under the same name gets its turn back. By
                 default a fresh name, so that two scripts never share a turn.
-            patience: Seconds to keep trying while the server cannot be reached.
+            patience: Seconds to keep trying while the server cannot be reached; the log says so at once.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(_check.refusal("url", "be an address such as http://127.0.0.1:8765", url))
-        self._base = f"{parts.scheme}://{parts.netloc}/api/v1"
+        self._address = f"{parts.scheme}://{parts.netloc}"
         self._token = token
         self.holder = holder or f"{socket.gethostname()}-{secrets.token_hex(3)}"
         self.patience = _check.positive(patience, "patience")
@@ -58,7 +62,7 @@ class Client:
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler(direct), _NoRedirect())
 
     def __repr__(self) -> str:
-        return f"Client({self._base.removesuffix('/api/v1')!r}, holder={self.holder!r})"
+        return f"Client({self._address!r}, holder={self.holder!r})"
 
     def next_turn(self) -> Turn | None:
         """The rollout to run next, held for you; None when the study needs no further one.
@@ -128,6 +132,11 @@ class Client:
         """Declare that the turn's whole block does not count, for one of the plan's reasons."""
         return self._status(f"/turns/{_number(turn)}/void", {"reason": reason, "note": note})
 
+    def release(self) -> dict[str, Any]:
+        """Hand back what you hold and will not run, so that another robot may take it at once."""
+        answer: dict[str, Any] = self._ask("/release", {"holder": self.holder}, min(BRIEFLY, self.patience))["status"]
+        return answer
+
     def status(self) -> dict[str, Any]:
         """Progress, and whether to go on; the verdict once the study is not blinded."""
         return self._ask("/status")
@@ -149,14 +158,15 @@ class Client:
         answer: dict[str, Any] = self._ask(path, body)["status"]
         return answer
 
-    def _ask(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _ask(self, path: str, body: dict[str, Any] | None = None, patience: float | None = None) -> dict[str, Any]:
         """One answer; cut off or away, the same request is sent again until patience ends."""
+        patience = self.patience if patience is None else patience
         data = None if body is None else json.dumps(body, allow_nan=False).encode()
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         headers["X-Surefoot-Name"] = self.holder.encode("ascii", "replace").decode()
-        until, pause = time.monotonic() + self.patience, 0.1
+        until, pause, warned = time.monotonic() + patience, 0.1, False
         while True:
-            question = urllib.request.Request(f"{self._base}{path}", data, headers)
+            question = urllib.request.Request(f"{self._address}/api/v1{path}", data, headers)
             try:
                 with self._opener.open(question, timeout=30) as answer:
                     content: dict[str, Any] = json.load(answer)
@@ -168,9 +178,13 @@ class Client:
                 if error.code not in AWAY:
                     raise StudyError(said) from None
             except (OSError, http.client.HTTPException, json.JSONDecodeError) as error:
-                said, wait = f"The study's server cannot be reached: {error}.", 0.0
+                why = getattr(error, "reason", error)
+                said, wait = f"The study's server cannot be reached at {self._address}: {why}.", 0.0
             if time.monotonic() + max(wait, pause) > until:
-                raise StudyError(f"{said} Given up after {self.patience:g} s; it is safe to try again.") from None
+                raise StudyError(f"{said} Given up after {patience:g} s; it is safe to try again.") from None
+            if not warned:
+                LOG.warning("surefoot: %s Trying again for up to %g s.", said, patience)
+                warned = True
             time.sleep(max(wait, pause))
             pause = min(1.0, 2 * pause)
 

@@ -66,7 +66,7 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
         from surefoot.console.app import LOOPBACK, create_app
         from surefoot.console.qr import terminal
     except ImportError as error:
-        hint = "pip install 'surefoot[console]'"
+        hint = "in a clone of surefoot, pip install '.[console]'"
         raise StudyError(f"The console needs the `console` extra ({error.name} is missing): {hint}.") from None
     listener = _listener(place)
     port = listener.getsockname()[1]
