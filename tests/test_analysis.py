@@ -126,7 +126,18 @@ def test_rollouts_beyond_the_shorter_policy_have_no_partner():
 
 def test_a_rollout_without_partner_is_left_out_and_said():
     rollouts = table(policy=["new"] * 3 + ["old"] * 2, condition=["a", "b", "c", "a", "b"], success=[1, 1, 1, 0, 0])
-    assert "1 rollouts had no partner and were left out." in sf.compare(rollouts, "new", "old").notes
+    assert "1 rollout had no partner and was left out." in sf.compare(rollouts, "new", "old").notes
+
+
+@pytest.mark.parametrize("measure", ["success", "score"])
+@pytest.mark.parametrize("clusters", [False, True])
+def test_pairs_that_lack_an_outcome_are_left_out_and_said(measure, clusters):
+    ended = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, None, 1.0, *[0.0] * 8]
+    more = {"cluster": [str(i // 4) for i in range(8)] * 2} if clusters else {}
+    shape = {"policy": ["new"] * 8 + ["old"] * 8, "condition": [str(i) for i in range(8)] * 2, **more}
+    found = sf.compare(table(**shape, **{measure: ended}), "new", "old")
+    assert found.interval.trials == 7
+    assert found.notes == ("1 of 8 pairs lack an outcome and were left out.",)
 
 
 def test_scores_are_compared_by_betting_in_recorded_order():
@@ -147,6 +158,10 @@ def test_unequal_task_mixes_are_stratified_and_warned_of():
     assert found.gain.method == "stratified score"
     assert found.verdict is Verdict.BETTER
     assert any("Simpson" in note for note in found.notes)
+    nameless = [("new", None, True)] * 3 + [("old", None, False)] * 2
+    more = sf.read(pl.DataFrame([*data, *nameless], schema=["policy", "task", "success"], orient="row"))
+    assert sf.compare(more, "new", "old").gain == found.gain
+    assert "Left out, because they name no task: 5 rollouts." in sf.compare(more, "new", "old").notes
 
 
 def test_clustered_pairs_are_not_taken_for_independent():
@@ -371,6 +386,11 @@ def test_runs_scored_on_different_ranges_have_no_change():
     frame = pl.DataFrame({"policy": ["a"] * 4, "score": [0.0, 0.5, 1.0, 0.5]})
     with pytest.raises(sf.DataError, match="must use one range of scores; they do not"):
         change(sf.read(frame), sf.read(frame, low=0.0, high=2.0))
+    ended = frame.with_columns(success=pl.Series([1, 0, 1, 1]))
+    now = sf.read(ended.with_columns(pl.col("score") * 100), low=0.0, high=100.0)
+    for before in (sf.read(ended), sf.read(ended.drop("score"))):
+        (found,) = change(now, before)  # a change of success has nothing to do with the range of scores
+        assert found.gain == sf.stats.exact_gain(sf.Tally(3, 4), sf.Tally(3, 4))
 
 
 def test_scores_in_pairs_are_compared_by_betting_on_their_differences():
@@ -412,6 +432,16 @@ def test_clusters_whose_pairs_are_all_alike_count_as_one_pair_each(lift):
     assert alone.low == sf.stats.betting_mean(sf.Scores([0.5 + 0.4 * lift] * 5)).low
     assert alone.trials == 20
     assert "each cluster counts as one" in alone.notes[-1]
+
+
+def test_rounding_does_not_make_equal_gains_differ():
+    old = [0.1 * (i % 8) for i in range(24)]
+    new = [round(score + 0.2, 1) for score in old]
+    assert len({a - b for a, b in zip(new, old, strict=True)}) > 1
+    shape = {"policy": ["new"] * 24 + ["old"] * 24, "condition": [str(i) for i in range(24)] * 2}
+    found = sf.compare(table(**shape, cluster=[str(i // 4) for i in range(24)] * 2, score=[*new, *old]), "new", "old")
+    assert "all alike" in found.why
+    assert found.interval.trials == 6
 
 
 def test_a_cluster_column_that_joins_nothing_makes_no_clusters():

@@ -34,7 +34,7 @@ def change(
         margin: A change that would not matter.
 
     Raises:
-        DataError: No policy has outcomes in both runs, or they were scored on different ranges.
+        DataError: No policy has outcomes in both runs, or the scores compared are on different ranges.
     """
     what = chosen(rollouts, measure)
     known = [{group.key[0] for group in run.summary() if group.known(what)} for run in (rollouts, previous)]
@@ -44,24 +44,28 @@ def change(
             f"the two runs must share a policy by name, with a {what} in both; they share none.",
             source=previous.source or None,
         )
-    if (rollouts.low, rollouts.high) != (previous.low, previous.high):
+    if what == "score" and (rollouts.low, rollouts.high) != (previous.low, previous.high):
         raise DataError("the two runs must use one range of scores; they do not.", source=previous.source or None)
     share = 1.0 - (1.0 - _check.confidence(confidence)) / len(both)
     found = []
     for name in both:
-        one = compare(_together(rollouts, previous, name), NOW, BEFORE, measure=what, confidence=share, margin=margin)
+        both_runs = _together(rollouts, previous, name, what)
+        one = compare(both_runs, NOW, BEFORE, measure=what, confidence=share, margin=margin)
         found.append(family_member(_named(one, name), len(both), confidence))
     return tuple(found)
 
 
-def _together(rollouts: Rollouts, previous: Rollouts, name: str) -> Rollouts:
+def _together(rollouts: Rollouts, previous: Rollouts, name: str, what: Measure) -> Rollouts:
     import polars as pl
 
     frames = [
         run.where(policy=name).polars().with_columns(pl.lit(label).alias("policy"))
         for run, label in ((rollouts, NOW), (previous, BEFORE))
     ]
-    return read(pl.concat(frames, how="diagonal_relaxed"), low=rollouts.low, high=rollouts.high)
+    both = pl.concat(frames, how="diagonal_relaxed")
+    if what == "success":  # scores may be on ranges of their own
+        both = both.drop("score", strict=False)
+    return read(both, low=rollouts.low, high=rollouts.high)
 
 
 def _named(one: Comparison, name: str) -> Comparison:

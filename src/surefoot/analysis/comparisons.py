@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from surefoot import _check, stats
@@ -18,6 +19,7 @@ from surefoot.analysis.measures import (
     mean_score,
     success_rate,
 )
+from surefoot.core import words
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -158,7 +160,7 @@ def plain_comparison(
     """As `compare`, without working out what it would take when nothing is decided: for families of many."""
     what = chosen(rollouts, measure)
     margin = _check.margin(margin, 1.0 if what == "success" else rollouts.high - rollouts.low)
-    gain, why, notes = gain_of(
+    gain, why, notes = _gain(
         rollouts, first, second, what, paired=paired, confidence=_check.confidence(confidence), margin=margin
     )
     if NO_COMMON_TASK in notes:  # the gain only describes what was seen, and says so wherever it is kept
@@ -222,12 +224,7 @@ def compare_tasks(
     share = 1.0 - (1.0 - _check.confidence(confidence)) / len(tasks)
     return tuple(
         family_member(
-            replace(
-                plain_comparison(
-                    rollouts.where(task=task), first, second, measure=measure, confidence=share, margin=margin
-                ),
-                task=task,
-            ),
+            plain_comparison(rollouts.where(task=task), first, second, measure=what, confidence=share, margin=margin),
             len(tasks),
             confidence,
         )
@@ -245,7 +242,7 @@ def family_member(comparison: Comparison, size: int, confidence: float) -> Compa
     return replace(comparison, gain=replace(gain, interval=interval, p_value=adjusted, method=interval.method))
 
 
-def gain_of(
+def _gain(
     rollouts: Rollouts,
     first: str,
     second: str,
@@ -254,14 +251,14 @@ def gain_of(
     paired: bool | None,
     confidence: float,
     margin: float,
-) -> tuple[Gain, str, tuple[str, ...]]:
+) -> unpaired.Found:
     """The gain by the method that fits the data, why that method, and what else to know."""
     asked = rollouts.pairing(first, second)
     if paired is True and not asked:
         if {"condition", "seed"} & set(rollouts.columns):  # what the table says of its pairs must not be overruled
             raise DataError(f"{asked.why} They cannot be compared as pairs.", source=rollouts.source or None)
-        by_position = _paired(pairs_by_position(rollouts, first, second), measure, confidence, margin)
-        return by_position[0], by_position[1], (*by_position[2], DECLARED)
+        gain, why, said = _paired(pairs_by_position(rollouts, first, second), measure, confidence, margin)
+        return gain, why, (*said, DECLARED)
     if asked and paired is not False:
         return _paired(rollouts.pairs(first, second), measure, confidence, margin)
     reason = asked.why if paired is None else "Unpaired, as asked."
@@ -297,39 +294,47 @@ def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
     return measure
 
 
-def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) -> tuple[Gain, str, tuple[str, ...]]:
-    alone = pairs.first_alone + pairs.second_alone
-    notes = (f"{alone:,} rollouts had no partner and were left out.",) if alone else ()
-    why = f"Paired on {', '.join(pairs.on)} ({pairs.matched:,} pairs)"
-    names = cluster_columns(pairs.rollouts)
-    if names == ("cluster",) or (names and set(names) < set(pairs.on)):
-        one, other = pairs.scores() if measure == "score" else _outcomes(pairs)
-        labels = pairs.labels(names, measure)
-        if 1 < len(set(labels)) < len(labels) and not _differ(one, other):
-            gain = _all_alike(one, other, len(set(labels)), measure, confidence, margin)
-            why += f", clustered by {' and '.join(names)}, all alike, so that each cluster counts as one"
-            return gain, f"{why}: {gain.method}.", notes
-        if names == ("cluster",) and len(labels) > len(set(labels)) == 1 and labels[0][0] is not None:
-            notes = (*notes, ONE_CLUSTER)
-        if 1 < len(set(labels)) < len(labels):
-            gain = unpaired.scaled(
-                stats.cluster_gain(one, other, labels, confidence=confidence, margin=margin), measure
-            )
-            return gain, f"{why}, clustered by {' and '.join(names)}: {gain.method}.", notes
-    if measure == "success":
+def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) -> unpaired.Found:
+    names, how = cluster_columns(pairs.rollouts), ""
+    joined = names == ("cluster",) or (bool(names) and set(names) < set(pairs.on))
+    labels = pairs.labels(names, measure) if joined else []
+    groups = len(set(labels))
+    if 1 < groups < len(labels):
+        gain, how = _clustered(pairs, labels, measure, confidence, margin)
+        how, known = f", clustered by {' and '.join(names)}{how}", len(labels)
+    elif measure == "success":
         gain = stats.exact_paired_gain(pairs.tally(), confidence=confidence, margin=margin)
-        unknown = pairs.matched - gain.interval.trials
-        if unknown:
-            notes = (*notes, f"{unknown:,} of {pairs.matched:,} pairs lack an outcome and were left out.")
-        return gain, f"{why}: {gain.method}.", notes
-    if pairs.matched > MANY:
-        moments = pairs.moments()
-        if len(moments) > MANY and moments.variance > 0.0:
+        known = gain.interval.trials
+    else:
+        moments = pairs.moments() if pairs.matched > MANY else None
+        if moments is not None and len(moments) > MANY and moments.variance > 0.0:
             gain = stats.moments_paired_gain(moments, confidence=confidence, margin=margin)
-            return gain, f"{why}, very many: {gain.method}.", notes
-    one, other = pairs_in_turn(pairs)
-    gain = stats.betting_paired_gain(one, other, confidence=confidence, margin=margin)
-    return gain, f"{why}: {gain.method}.", notes
+            how, known = ", very many", len(moments)
+        else:
+            one, other = pairs_in_turn(pairs)
+            gain, known = stats.betting_paired_gain(one, other, confidence=confidence, margin=margin), len(one)
+    notes, alone = [], pairs.first_alone + pairs.second_alone
+    if alone:
+        notes.append(f"{words.rollouts(alone)} had no partner and {'was' if alone == 1 else 'were'} left out.")
+    if names == ("cluster",) and len(labels) > groups == 1 and labels[0][0] is not None:
+        notes.append(ONE_CLUSTER)
+    if known < pairs.matched:
+        notes.append(f"{pairs.matched - known:,} of {pairs.matched:,} pairs lack an outcome and were left out.")
+    why = f"Paired on {', '.join(pairs.on)} ({pairs.matched:,} pairs){how}: {gain.method}."
+    return gain, why, tuple(notes)
+
+
+def _clustered(
+    pairs: Pairs, labels: Sequence[object], measure: Measure, confidence: float, margin: float
+) -> tuple[Gain, str]:
+    """The gain of pairs in clusters, and what else is to be said of how it was found."""
+    one, other = pairs.scores() if measure == "score" else _outcomes(pairs)
+    gaps = [a - b for a, b in zip(one.values, other.values, strict=True)]
+    if max(gaps) - min(gaps) > 1e-12 * (one.high - one.low):  # below, only rounding keeps them apart
+        gain = stats.cluster_gain(one, other, labels, confidence=confidence, margin=margin)
+        return unpaired.scaled(gain, measure), ""
+    alike = _all_alike(one, other, len(set(labels)), measure, confidence, margin)
+    return alike, ", all alike, so that each cluster counts as one"
 
 
 def _meet(one: Rollouts, other: Rollouts, measure: Measure) -> bool:
@@ -345,8 +350,11 @@ def _strata(
 ) -> tuple[Gain | None, tuple[str, ...]]:
     """The gain stratified by task when the policies met tasks in unequal shares; and what to know otherwise."""
     found: dict[str, dict[str, Tally]] = {first: {}, second: {}}
+    nameless = 0
     for group in rollouts.where(policy=[first, second]).summary(by=("policy", "task")):
-        if group.outcomes and group.key[1] is not None:
+        if group.key[1] is None:
+            nameless += group.outcomes
+        elif group.outcomes:
             found[str(group.key[0])][str(group.key[1])] = group.tally
     tasks = [task for task in found[first] if task in found[second]]
     counts: list[dict[str | None, int]] = [{task: tally.trials for task, tally in of.items()} for of in found.values()]
@@ -356,17 +364,14 @@ def _strata(
         {task: (found[first][task], found[second][task]) for task in tasks}, confidence=confidence, margin=margin
     )
     left = sorted((set(found[first]) | set(found[second])) - set(tasks))
-    lost = (f"Left out, run with one policy only: {', '.join(left)}.",) if left else ()
+    lost = [f"Left out, run with one policy only: {', '.join(left)}."] if left else []
+    lost += [f"Left out, because they name no task: {words.rollouts(nameless)}."] if nameless else []
     return gain, (*gain.notes, *lost)
 
 
 def _outcomes(pairs: Pairs) -> tuple[Scores, Scores]:
     values = pairs.values("success")
     return Scores([a for a, _ in values]), Scores([b for _, b in values])
-
-
-def _differ(one: Scores, other: Scores) -> bool:
-    return len({a - b for a, b in zip(one.values, other.values, strict=True)}) > 1
 
 
 def _all_alike(first: Scores, second: Scores, groups: int, measure: Measure, confidence: float, margin: float) -> Gain:

@@ -37,7 +37,7 @@ class Overview(Record):
         cells: Each policy on each task, by the measure that decides; empty without tasks.
         comparisons: Every pair of policies, all holding together; empty for one policy.
         ranking: What those comparisons amount to; None for one policy.
-        tasks: The two best policies (or first and second) on every task, all holding together.
+        tasks: The two best policies that share a task, on every task, all holding together.
         bands: The worst-case distribution of each policy's score, when there are scores.
         audit: What the data cannot support.
         notes: What was guessed on reading.
@@ -85,8 +85,6 @@ def overview(
     measure_of: Measure | None = None,
     confidence: float = 0.95,
     margin: float = 0.0,
-    first: str | None = None,
-    second: str | None = None,
     previous: Rollouts | None = None,
     progress: Progress | None = None,
 ) -> Overview:
@@ -97,8 +95,6 @@ def overview(
         measure_of: "success" or "score" decides; success where the table has it.
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
-        first: The policy that the comparison by task is about; the best one when not said.
-        second: The policy it is compared with; the next best when not said.
         previous: A previous run, to show what changed since.
         progress: Called with pairs done and pairs in all.
 
@@ -108,18 +104,16 @@ def overview(
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     what = chosen(rollouts, measure_of)
     found = measure(rollouts, confidence=confidence)
-    best = sorted(found, key=lambda one: -_level(one, what))
     comparisons: tuple[Comparison, ...] = ()
     ranked = [one.policy for one in found if one.of(what) is not None]
     if len(ranked) > 1:
         comparisons = all_pairs(rollouts, measure=what, confidence=confidence, margin=margin, progress=progress)
     ranking = ranking_of(comparisons) if comparisons else None
-    if ranking is not None:
-        places = {name: place for place, name in enumerate(ranking.names)}
-        best.sort(key=lambda one: places.get(one.policy, len(places)))
+    places = {name: place for place, name in enumerate(ranking.names if ranking is not None else ranked)}
+    best = sorted(found, key=lambda one: places.get(one.policy, len(places)))
     several = len(rollouts.tasks) > 1
     order = [one.policy for one in best if one.policy in ranked]
-    leading = [name for name in (first, second) if name] or _leading(rollouts, order, what)
+    leading = _leading(rollouts, order, what)
     tasks: tuple[Comparison, ...] = ()
     if several and len(leading) == 2:
         tasks = compare_tasks(rollouts, *leading, measure=what, confidence=confidence, margin=margin)
@@ -165,11 +159,6 @@ def _leading(rollouts: Rollouts, best: list[str], what: Measure) -> list[str]:
         if group.known(what):
             ran.setdefault(str(group.key[0]), set()).add(group.key[1])
     return next(([best[0], name] for name in best[1:] if ran[best[0]] & ran[name] - {None}), [])
-
-
-def _level(one: Measurement, what: Measure) -> float:
-    found = one.of(what)
-    return found.estimate if found is not None else -1.0
 
 
 def _bands(rollouts: Rollouts, policies: list[Measurement], confidence: float) -> tuple[Band, ...]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot import _check, sequential
+from surefoot.analysis.comparisons import chosen
 from surefoot.analysis.measures import Measure, clusters
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.orders import in_blocks
 from surefoot.rollouts.table import Rollouts
-from surefoot.sequential.admission import admitted
+from surefoot.sequential.admission import holds
 from surefoot.sequential.rules import Claim, Environments, Rule
 
 BLOCKED = (
@@ -29,6 +30,7 @@ CLUSTERED = (
     "Rollouts come in clusters: the rules take every pair to stand alone, so what they would have said is about these "
     "clusters only. A comparison at fixed size allows for clusters."
 )
+NOT_EVERYWHERE = "Rules that do not suit every task are not shown: {names}."
 HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."
 
 
@@ -179,20 +181,26 @@ def replay(
         >>> print(sf.replay(sf.read(frame), "new", "old").comparisons[0].stops[0])
         FHM: better at 9
     """
-    measure = measure or ("score" if "score" in rollouts.columns else "success")
+    what = chosen(rollouts, measure or ("score" if "score" in rollouts.columns else "success"))
+    _check_horizon(horizon)
     for policy in (first, second):
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     found = []
     for task in tasks:
         part = rollouts if task is None else rollouts.where(task=task)
-        known = {group.key[0] for group in part.summary() if group.known(measure)}
+        known = {group.key[0] for group in part.summary() if group.known(what)}
         if task is None or {first, second} <= known:
-            found.append(_replayed(part, task, (first, second), horizon, measure, (confidence, claim, randomised)))
+            found.append(_replayed(part, task, (first, second), horizon, what, (confidence, claim, randomised)))
     if not found:
         raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source or None)
-    notes = tuple(dict.fromkeys(note for comparison in found for note in comparison.notes))
-    return Replay(first, second, measure, claim, float(confidence), tuple(found), (*notes, HINDSIGHT))
+    notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
+    shown = dict.fromkeys(stop.name for comparison in found for stop in comparison.stops)
+    everywhere = set.intersection(*({stop.name for stop in comparison.stops} for comparison in found))
+    if len(everywhere) < len(shown):  # a total over some tasks only would pass for a saving
+        notes[NOT_EVERYWHERE.format(names=", ".join(name for name in shown if name not in everywhere))] = None
+        found = [replace(one, stops=tuple(stop for stop in one.stops if stop.name in everywhere)) for one in found]
+    return Replay(first, second, what, claim, float(confidence), tuple(found), (*notes, HINDSIGHT))
 
 
 def replay_pairs(
@@ -218,6 +226,7 @@ def replay_pairs(
         low: The lowest score possible.
         high: The highest score possible.
     """
+    _check_horizon(horizon)
     kept = [(float(one), float(other)) for one, other in pairs]
     if not kept:
         raise ValueError("`pairs` must hold at least one pair; got none.")
@@ -228,6 +237,11 @@ def replay_pairs(
     measure: Measure = "success" if binary else "score"
     comparison = ReplayedPair(None, len(kept), most, stops)
     return Replay("first", "second", measure, claim, float(confidence), (comparison,), (HINDSIGHT,))
+
+
+def _check_horizon(horizon: int | None) -> None:
+    if horizon is not None:
+        _check.whole(horizon, "horizon", least=1)
 
 
 def _replayed(
@@ -288,9 +302,8 @@ def _rules(
         rules["theta-SAVI"] = sequential.Savi(horizon, **common)
         for name, exact in (("Exact paired", sequential.ExactPairedBinary), ("Exact", sequential.ExactBinary)):
             with suppress(ValueError):  # a horizon too short or too long for an exact table
-                rules = {name: exact(horizon, confidence=confidence, claim=claim), **rules}
-    held = admitted(list(rules.values()), environments, randomised=randomised)
-    return {name: rule for name, rule in rules.items() if rule in held}
+                rules = {name: exact(horizon, **common), **rules}
+    return {name: rule for name, rule in rules.items() if holds(rule, environments, randomised=randomised)}
 
 
 def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tuple[Stop, ...]:
@@ -298,7 +311,7 @@ def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tup
     for name, rule in rules.items():
         states = sequential.run(rule, pairs)
         last = states[-1]
-        evidence = tuple(float(state.evidence) for state in states) if hasattr(last, "evidence") else ()
+        evidence = tuple(state.evidence for state in states) if hasattr(last, "evidence") else ()
         decided = last.verdict is not Verdict.UNDECIDED
         used = last.pairs if decided else rule.horizon
         stops.append(Stop(rule, name, used, last.verdict, last.p_value, evidence, getattr(rule, "threshold", 0.0)))

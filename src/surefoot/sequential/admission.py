@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from surefoot import _check
-from surefoot.sequential.rules import Environments, R
+from surefoot.sequential.rules import Environments, R, Rule
 
 _WHY = {
     "shared": "Both rollouts of a pair share their environment, so they are not independent.",
@@ -37,19 +37,19 @@ environment, so they are not independent. Use ExactPairedBinary for success, Fin
     kinds = get_args(Environments)
     if environments not in kinds:
         raise ValueError(_check.refusal("environments", f"be one of {', '.join(kinds)}", environments))
+    if holds(rule, environments, randomised=randomised):
+        return rule
     if environments not in rule.environments:
         raise ValueError(
             f"`rule` must hold for {environments} environments; got {rule.title}. {_WHY.get(environments, '')} "
             "Use ExactPairedBinary for success, FiniteHorizonMixture for scores."
         )
-    if rule.needs_random_order and not randomised:
-        raise ValueError(
-            f"`rule` must hold for an order that was not randomised; got {rule.title}. "
-            "Use a betting rule, such as FiniteHorizonMixture, or draw the order of the environments at random."
-        )
-    return rule
+    raise ValueError(
+        f"`rule` must hold for an order that was not randomised; got {rule.title}. "
+        "Use a betting rule, such as FiniteHorizonMixture, or draw the order of the environments at random."
+    )
 
 
-def admitted(rules: list[Any], environments: Environments, *, randomised: bool) -> list[Any]:
-    """Those of the rules whose promise holds for rollouts collected in this way."""
-    return [r for r in rules if environments in r.environments and (randomised or not r.needs_random_order)]
+def holds(rule: Rule[Any], environments: Environments, *, randomised: bool) -> bool:
+    """Whether the rule's promise holds for rollouts collected in this way."""
+    return environments in rule.environments and (randomised or not rule.needs_random_order)
