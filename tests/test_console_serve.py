@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from surefoot.cli.main import run
@@ -86,12 +88,18 @@ def test_every_role_gets_a_link_and_a_network_its_warning_and_code(tmp_path, mon
     assert "Anyone on this network can read" in text
     assert "▀" in text or "█" in text
     said.clear()
-    serving.serve(_other(tmp_path), tokens, Place(), say=said.append)
+    serving.serve(_other(tmp_path, "second"), tokens, Place(), say=said.append)
     assert "Anyone on this network" not in "\n".join(said)
+    said.clear()
+    monkeypatch.setattr(serving, "lan_address", lambda: "192.0.2.7")
+    serving.serve(_other(tmp_path, "third"), tokens, Place("0.0.0.0"), say=said.append)
+    text = "\n".join(said)
+    assert re.search(rf"http://192\.0\.2\.7:\d+/join#{tokens.operator}", text)  # a phone cannot open 0.0.0.0
+    assert "0.0.0.0" not in text
 
 
-def _other(path):
-    folder = path / "other"
+def _other(path, name):
+    folder = path / name
     folder.mkdir()
     return study(folder)
 

@@ -135,6 +135,24 @@ def test_the_command_writes_the_page_and_prints_the_answer(capsys, tmp_path):
     assert (tmp_path / "r.html").exists()
 
 
+def test_the_page_says_how_to_make_it_again_only_where_that_is_known(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"policy,success\n{name},1\n{name},0\n")
+    one = sf.read(tmp_path / "a.csv")
+    assert sf.report(one, confidence=0.9).command == "surefoot report a.csv --confidence 0.9 -o report.html"
+    both = sf.read([tmp_path / "a.csv", tmp_path / "b.csv"])  # 'a.csv, b.csv' is no file
+    assert sf.report(both).command == "surefoot.report(rollouts).save('report.html')"
+
+
+def test_a_coverage_plot_draws_every_curve_and_does_not_round_its_promise_up():
+    from surefoot.reporting.coverages import coverage_figure
+
+    drawn = coverage_figure([0.1, 0.9], {str(i): [0.9, 1.0] for i in range(6)}, trials=20, confidence=0.999)
+    (axes,) = drawn.axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == list("012345")
+    assert axes.get_title(loc="left") == "Exact coverage of 99.9% intervals, n = 20 rollouts"
+
+
 def test_the_ranking_command_prints_letters(capsys, tmp_path):
     path = tmp_path / "results.csv"
     rollouts().polars().write_csv(path)

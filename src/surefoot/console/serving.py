@@ -14,6 +14,8 @@ from surefoot.errors import StudyError
 from surefoot.study.studies import Study
 
 PORT = 8765
+EVERYWHERE = ("0.0.0.0", "::")
+"""To listen at these is to listen at every address of this machine; nobody can reach it by them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,14 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
         raise StudyError(f"The console needs the `console` extra ({error.name} is missing): {hint}.") from None
     listener = _listener(place)
     port = listener.getsockname()[1]
-    shown = f"[{place.host}]" if ":" in place.host else place.host
-    address = f"{'https' if place.secure else 'http'}://{shown}:{port}"
-    hosts = {*LOOPBACK, place.host, *place.names}
+    host = lan_address() if place.host in EVERYWHERE else place.host
+    address = f"{'https' if place.secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    hosts = {*LOOPBACK, host, *place.names}
     app = create_app(study, tokens, hosts=hosts, address=address, secure=place.secure)
     say(f"{study.plan}\n")
     for role, what in (("operator", "runs turns by code"), ("runner", "learns the policies"), ("owner", "unblinds")):
         say(f"{role:>8}  {address}/join#{getattr(tokens, role)}   {what}")
-    if place.host not in LOOPBACK:
+    if host not in LOOPBACK:
         if not place.secure:
             say("\nAnyone on this network can read what is sent: use a network you trust, or --certificate and --key.")
         say(f"\nThe operator's phone:\n{terminal(f'{address}/join#{tokens.operator}')}")

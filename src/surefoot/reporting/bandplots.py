@@ -30,35 +30,31 @@ def band_figure(
         what: The name of the score, for the axis.
     """
     with style.drawing():
-        return _drawn(band, other, quantiles, what)
-
-
-def _drawn(band: Band, other: Band | None, quantiles: Sequence[float], what: str) -> Figure:
-    figure, axes = style.canvas(7.2, 4.8)
-    low, high = band.scores.low, band.scores.high
-    span = high - low
-    xs, observed = _steps(band, tuple(i / band.trials for i in range(band.trials + 1)))
-    _, worst = _steps(band, band.uppers)
-    axes.fill_between(xs, observed, worst, color=WORST, alpha=0.16, linewidth=0)
-    axes.plot(xs, worst, color=WORST, linewidth=2.4, solid_capstyle="butt")
-    axes.plot(xs, observed, color=OBSERVED, linewidth=1.4)
-    if other is not None:
-        ys = _steps(other, other.uppers)[1]
-        axes.plot(xs, ys, color=OTHER, linewidth=1.0, linestyle=(0, (5, 2)))
-        _label(axes, f"{other.method} band", OTHER, _crossing(xs, ys, 0.68), 0.68, left=True, size=9.0)
-    height = max(0.36, band.uppers[0] + 0.12)
-    _label(axes, "worst case", WORST, _crossing(xs, worst, height), height, left=True)
-    _label(axes, "observed", OBSERVED, _crossing(xs, observed, 0.4), 0.4, left=False)
-    _mark_mean(axes, band)
-    _mark_quantiles(axes, band, quantiles)
-    axes.set(xlim=(low - 0.02 * span, high + 0.02 * span), ylim=(-0.1, 1.0))
-    axes.axhline(0.0, color=style.FAINT, linewidth=0.8)
-    axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    axes.set_xlabel(what)
-    axes.set_ylabel("share of rollouts at or below")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    axes.set_title(_headline(band), loc="left", fontsize=11.5, weight="bold", color=WORST)
-    figure.supxlabel(_caption(band, other), fontsize=8.5, color=style.INK, x=0.01, ha="left")
+        figure, axes = style.canvas(7.2, 4.8)
+        low, high = band.scores.low, band.scores.high
+        span = high - low
+        xs, observed = _steps(band, tuple(i / band.trials for i in range(band.trials + 1)))
+        _, worst = _steps(band, band.uppers)
+        axes.fill_between(xs, observed, worst, color=WORST, alpha=0.16, linewidth=0)
+        axes.plot(xs, worst, color=WORST, linewidth=2.4, solid_capstyle="butt")
+        axes.plot(xs, observed, color=OBSERVED, linewidth=1.4)
+        if other is not None:
+            ys = _steps(other, other.uppers)[1]
+            axes.plot(xs, ys, color=OTHER, linewidth=1.0, linestyle=(0, (5, 2)))
+            _label(axes, f"{other.method} band", OTHER, _crossing(xs, ys, 0.68), 0.68, left=True, size=9.0)
+        height = max(0.36, band.uppers[0] + 0.12)
+        _label(axes, "worst case", WORST, _crossing(xs, worst, height), height, left=True)
+        _label(axes, "observed", OBSERVED, _crossing(xs, observed, 0.4), 0.4, left=False)
+        _mark_mean(axes, band)
+        _mark_quantiles(axes, band, quantiles)
+        axes.set(xlim=(low - 0.02 * span, high + 0.02 * span), ylim=(-0.1, 1.0))
+        axes.axhline(0.0, color=style.FAINT, linewidth=0.8)
+        axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+        axes.set_xlabel(what)
+        axes.set_ylabel("share of rollouts at or below")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        axes.set_title(_headline(band), loc="left", fontsize=11.5, weight="bold", color=WORST)
+        figure.supxlabel(_caption(band, other), fontsize=8.5, color=style.INK, x=0.01, ha="left")
     return figure
 
 
@@ -66,13 +62,9 @@ def _steps(band: Band, heights: Sequence[float]) -> tuple[list[float], list[floa
     """Corners of a step function that is constant between neighbouring scores."""
     xs, ys, height = [band.scores.low], [0.0], 0.0
     for place, following in zip((band.scores.low, *band.points, band.scores.high), (*heights, 1.0), strict=True):
-        if following != height or place == band.scores.high:
-            xs += [place, place]
-            ys += [height, following]
-            height = following
-        else:
-            xs += [place, place]
-            ys += [height, height]
+        xs += [place, place]
+        ys += [height, following]
+        height = following
     return xs, ys
 
 
@@ -117,7 +109,7 @@ def _mark_quantiles(axes: Axes, band: Band, quantiles: Sequence[float]) -> None:
         bound = band.quantile_bound(tau)
         axes.plot([band.scores.low - 0.02 * span, bound], [tau, tau], color=style.FAINT, linewidth=0.8, linestyle=":")
         axes.plot([bound], [tau], marker="o", markersize=6, color=WORST, markeredgecolor="white", zorder=5)
-        name = "median" if tau == 0.5 else f"{tau:.10g} quantile" if tau * 100 % 1 else f"{tau:.0%} quantile"
+        name = "median" if tau == 0.5 else f"{words.percent(tau)} quantile"
         vacuous = bound <= band.scores.low
         right = vacuous or bound - band.scores.low < 0.3 * span  # no room to the left of it
         text = f"{name}: no bound yet" if vacuous else f"{name} ≥ {_low(bound)}"

@@ -103,7 +103,8 @@ def methods(found: Overview) -> list[str]:
         reason = one.why if len(found.comparisons) == 1 else re.sub(r" \([\d,]+ pairs\)", "", one.why)
         why.setdefault(reason, []).append(f"{one.first} v {one.second}")
     bands = {
-        f"{band.method} band on the whole distribution of scores, {band.confidence:.3%} each" for band in found.bands
+        f"{band.method} band on the whole distribution of scores, {words.percent(band.confidence)} each"
+        for band in found.bands
     }
     return (
         [f"{line}." for line in sorted(used)]

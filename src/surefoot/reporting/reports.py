@@ -249,7 +249,7 @@ def _now() -> str:
 
 
 def _command(found: Overview) -> str:
-    if not found.source:
+    if not found.source or ", " in found.source:  # several files: which, only whoever read them knows
         return "surefoot.report(rollouts).save('report.html')"
     extra = [] if found.confidence == 0.95 else ["--confidence", f"{found.confidence:g}"]
     extra += [] if found.margin == 0.0 else ["--margin", f"{found.margin:g}"]
