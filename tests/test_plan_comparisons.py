@@ -54,3 +54,10 @@ def test_a_plan_shows_its_margin_as_it_was_given() -> None:
     assert "show the first better by more than 1.25 points in" in str(
         sf.plan_comparison(0.9, 0.1, rollouts=9, margin=0.0125)
     )
+
+
+def test_a_plan_at_nearly_full_confidence_is_that_of_the_test_that_will_run() -> None:
+    sure = 1.0 - 1e-13
+    size = sf.plan_comparison(1.0, 0.0, confidence=sure).rollouts
+    before, there = (sf.stats.exact_gain(sf.Tally(n, n), sf.Tally(0, n), confidence=sure) for n in (size - 1, size))
+    assert (before.verdict, there.verdict) == (sf.Verdict.UNDECIDED, sf.Verdict.BETTER)

@@ -166,7 +166,7 @@ def _critical(design: Design, a: float, edge: float) -> float:
     low, high = 0, len(levels)  # levels[high:] are small enough
     while low < high:
         middle = (low + high) // 2
-        if _bound(design, edge, edge, float(levels[middle]), 1e-11) <= a:
+        if _bound(design, edge, edge, float(levels[middle]), min(1e-11, a * 1e-7)) <= a:
             high = middle
         else:
             low = middle + 1

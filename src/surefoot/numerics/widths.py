@@ -28,8 +28,9 @@ def unbiased(n: int, tail: float) -> Floats:
     cuts = np.unique(np.concatenate([[0.0], lows, highs, [1.0]]))
     left, right = cuts[:-1], cuts[1:]
     middle = (left + right) / 2.0
-    first = np.searchsorted(highs, middle)
-    last = 1 + np.searchsorted(lows, middle)
+    first, last = np.searchsorted(highs, middle), 1 + np.searchsorted(lows, middle)
+    apart = first < last  # both in one cell: a single point, which rounding has made a piece
+    left, right, first, last = left[apart], right[apart], first[apart], last[apart]
     x, weight = _nodes(left, right)
     start, stop = _parts(first[:, None], last[:, None], n, x, tail)
     widths = np.zeros(n + 2)
