@@ -240,6 +240,15 @@ def test_no_discordant_pair_has_p_1():
         assert "nothing speaks" in stats.mcnemar(pairs).notes[0]
 
 
+def test_many_discordant_pairs_keep_their_digits():
+    """The sign test in whole numbers: 5,200 of 10,200 tosses or more."""
+    ways, tail = math.comb(10_200, 5_200), 0
+    for k in range(5_200, 10_201):
+        tail += ways
+        ways = ways * (10_200 - k) // (k + 1)
+    assert stats.mcnemar(PairTally(0, 5_200, 5_000, 0)).p_value == pytest.approx(2 * tail / 2**10_200, rel=1e-12)
+
+
 def test_large_counts_stay_finite():
     pairs = PairTally(10**6, 10**5, 99_000, 10**6)
     assert stats.mcnemar(pairs).p_value == pytest.approx(stats.mcnemar_chi2(pairs).p_value, rel=0.02)
@@ -273,7 +282,10 @@ def test_results_come_back_from_a_dictionary():
 
 @pytest.mark.parametrize(
     "method",
-    ["exact_gain", "newcombe", "miettinen_nurminen", "agresti_caffo", "fisher", "barnard", "boschloo", "pooled_score"],
+    [
+        *("exact_gain", "newcombe", "miettinen_nurminen", "agresti_caffo", "fisher", "barnard", "boschloo"),
+        *("pooled_score", "miettinen_nurminen_score"),
+    ],
 )
 def test_what_is_no_tally_is_refused_with_what_to_write(method):
     with pytest.raises(TypeError, match=r"`first` must be a Tally; got a tuple\. Write Tally\(38, 50\)"):

@@ -29,8 +29,8 @@ def mcnemar(pairs: PairTally) -> GainTest:
         McNemar (1947), "Note on the sampling error of the difference between correlated proportions or percentages".
     """
     pairs = pair_tally(pairs)
-    b, c = pairs.first_only, pairs.second_only
-    tails = (2.0 * _tail(max(b, c), b + c), _tail(b, b + c), _tail(c, b + c))
+    first, second = _tails(pairs.first_only, pairs.second_only)
+    tails = (2.0 * min(first, second), first, second)
     return _test(pairs, tails, "McNemar's exact test", "twice the smaller tail", GUARANTEED)
 
 
@@ -51,11 +51,14 @@ def mcnemar_midp(pairs: PairTally) -> GainTest:
         Fagerland, Lydersen and Laake (2013), "The McNemar test for binary matched-pairs data: mid-p and asymptotic
         are better than exact conditional".
     """
+    from surefoot.numerics import binomial
+
     pairs = pair_tally(pairs)
     b, c = pairs.first_only, pairs.second_only
-    here = math.exp(_log_mass(b, b + c))
-    both = 1.0 if b == c else 2.0 * _tail(max(b, c), b + c) - here
-    tails = (both, _tail(b, b + c) - here / 2.0, _tail(c, b + c) - here / 2.0)
+    here = float(binomial.pmf(b, b + c, 0.5))
+    first, second = _tails(b, c)
+    both = 1.0 if b == c else 2.0 * min(first, second) - here
+    tails = (both, first - here / 2.0, second - here / 2.0)
     return _test(pairs, tails, "McNemar's mid-p test", "the smaller tail doubled, the observed half", NEAR)
 
 
@@ -107,25 +110,11 @@ def _chi(pairs: PairTally, value: float, method: str) -> GainTest:
     return _test(pairs, tails, method, "as far from 0, either way", NEAR, value)
 
 
-def _tail(count: int, total: int) -> float:
-    """P(X >= count) for a fair coin tossed `total` times, from the terms outward: exact to rounding."""
-    if count <= total / 2.0:
-        return 1.0 - _tail(total - count + 1, total) if count > 0 else 1.0
-    if count > total:
-        return 0.0
-    term = total_terms = 1.0
-    for k in range(count, total):
-        term *= (total - k) / (k + 1)
-        total_terms += term
-        if term < 1e-20 * total_terms:
-            break
-    return math.exp(_log_mass(count, total)) * total_terms
+def _tails(b: int, c: int) -> tuple[float, float]:
+    """The chances of at least `b`, and of at least `c`, heads of a fair coin tossed b + c times."""
+    from surefoot.numerics import binomial
 
-
-def _log_mass(count: int, total: int) -> float:
-    if total <= 2000:
-        return math.log(math.comb(total, count)) - total * math.log(2.0)
-    return math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1) - total * math.log(2.0)
+    return float(binomial.at_least(b, b + c, 0.5)), float(binomial.at_least(c, b + c, 0.5))
 
 
 def _test(
