@@ -1,6 +1,7 @@
 """Judges: corrected rates, prediction-powered means, agreement; and how often their intervals hold the truth."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -421,6 +422,7 @@ REFUSALS = [
     (lambda: cohen_kappa([1, 1], [1, 1]), "at least 2 labels; got one"),
     (lambda: cohen_kappa([1, 0], [1]), "must label the 2 items"),
     (lambda: cohen_kappa([1], [0]), "at least 2 items"),
+    (lambda: cohen_kappa([1, 0, math.nan], [1, 1, math.nan]), "must label every item; got NaN for some"),
     (lambda: judge_corrected_rate(Tally(5, 10), Calibration(9, 1, 1, 9), confidence=95), "Write 0.95"),
 ]
 

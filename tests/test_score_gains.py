@@ -303,6 +303,14 @@ def test_chance_first_higher_where_samples_do_not_overlap():
     assert chance_first_higher(Scores([0.9]), Scores([0.1])).width > 0.5
 
 
+@pytest.mark.parametrize("confidence", [1e-15, 1e-9, 1e-4])
+@pytest.mark.parametrize("other", [0.1, 0.9])
+def test_chance_first_higher_at_hardly_any_confidence_is_hardly_wider_than_the_estimate(confidence, other):
+    found = chance_first_higher(Scores([0.9] * 4), Scores([other] * 5), confidence=confidence)
+    assert found.low <= found.estimate <= found.high
+    assert found.width < 1e-3
+
+
 def test_clusters_are_the_resampled_unit():
     rng = np.random.default_rng(4)
     effect = np.repeat(rng.random(12) * 0.5, 10)

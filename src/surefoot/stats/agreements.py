@@ -51,6 +51,8 @@ def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confid
     if len(one) < 2:
         raise ValueError(f"`first` must label at least 2 items; got {len(one)}.")
     kinds = {label: place for place, label in enumerate(dict.fromkeys([*one, *other]))}
+    if any(isinstance(label, float) and label != label for label in kinds):
+        raise ValueError("`first` and `second` must label every item; got NaN for some. Leave those items out of both.")
     if len(kinds) < 2:
         raise ValueError(
             "`first` and `second` must use at least 2 labels; got one. Where all labels are alike, agreement "

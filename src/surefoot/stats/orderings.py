@@ -8,6 +8,7 @@ from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
+from surefoot.stats.means_compared import satterthwaite
 
 
 def chance_first_higher(first: Scores, second: Scores, *, confidence: float = 0.95) -> Interval:
@@ -48,17 +49,14 @@ def chance_first_higher(first: Scores, second: Scores, *, confidence: float = 0.
     other = float(below.var(ddof=1)) / y.size if y.size > 1 else 0.0
     variance = one + other
     if variance > 1e-24 and min(x.size, y.size) > 1 and 0.0 < chance < 1.0:
-        freedom = variance**2 / (one**2 / (x.size - 1) + other**2 / (y.size - 1))
+        freedom = satterthwaite(one, x.size - 1, other, y.size - 1)
         reach = float(special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * math.sqrt(variance)
         centre, half = special.logit(chance), reach / (chance * (1.0 - chance))
         low, high, method = float(special.expit(centre - half)), float(special.expit(centre + half)), "Brunner-Munzel"
     else:
-        z = -float(special.ndtri((1.0 - confidence) / 2.0))
-        low, high, method = (
-            _newcombe(chance, x.size, y.size, z, -1),
-            _newcombe(chance, x.size, y.size, z, +1),
-            "Newcombe",
-        )
+        z = float(special.ndtri((1.0 + confidence) / 2.0))
+        low, high = (_newcombe(chance, x.size, y.size, z, edge) for edge in (0.0, 1.0))
+        method = "Newcombe"
     return Interval(
         low=low,
         high=high,
@@ -72,8 +70,8 @@ def chance_first_higher(first: Scores, second: Scores, *, confidence: float = 0.
     )
 
 
-def _newcombe(chance: float, one: int, other: int, z: float, side: int) -> float:
-    """The chance t beyond the estimate with (t - estimate)² = z² times its Hanley-McNeil variance."""
+def _newcombe(chance: float, one: int, other: int, z: float, edge: float) -> float:
+    """The chance t between the estimate and the edge with (t - estimate)² = z² times its Hanley-McNeil variance."""
     from scipy import optimize
 
     middle = (one + other) / 2.0 - 1.0
@@ -82,8 +80,8 @@ def _newcombe(chance: float, one: int, other: int, z: float, side: int) -> float
         spread = t * (1.0 - t) * (1.0 + middle * ((1.0 - t) / (2.0 - t) + t / (1.0 + t))) / (one * other)
         return (t - chance) ** 2 - z * z * spread
 
-    edge = 0.0 if side < 0 else 1.0
-    if chance == edge:
-        return edge
     # at 0 or 1 the estimate itself solves the equation: the search starts a hair away from it
-    return float(optimize.brentq(excess, chance + side * min(1e-9, abs(edge - chance) / 2.0), edge, xtol=1e-14))
+    start = chance + (edge - chance) * min(1e-9, z * z / (2.0 * one * other))
+    if start == edge or excess(start) >= 0.0:  # nothing lies between, or nothing that a number can tell apart
+        return chance
+    return float(optimize.brentq(excess, start, edge, xtol=1e-14))

@@ -13,6 +13,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
+from surefoot.stats.means_compared import satterthwaite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -195,9 +196,8 @@ def mean_over_tasks(
             raise ValueError("`shared_runs` must be False with one run; got True. One run cannot show how runs differ.")
         added = found.run_part / found.runs
         if added > 0.0:
-            total = variance + added
-            freedom = total**2 / (variance**2 / (found.tasks - 1) + added**2 / (found.runs - 1))
-            variance = total
+            freedom = satterthwaite(variance, found.tasks - 1, added, found.runs - 1)
+            variance += added
     held = (ANY_TASKS, SHARED if shared_runs else NO_SHARED, differences.APPROXIMATE)
     # as many independent rollouts as there are at most; without a success or a failure, as many as there are tasks
     sizes = float(found.tasks), float(table.size)
