@@ -57,36 +57,17 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
     first, second = tallies(first, second)
-    error = 1.0 - _check.confidence(confidence)
-    n1, n2 = first.trials, second.trials
-    estimate = (first.successes * n2 - second.successes * n1) / (n1 * n2)
-    table = (first.successes, n1, second.successes, n2)
-    if n1 + n2 <= EXACT_ROLLOUTS:
-        low, high, p_value = _inverted(table, error)
-        return _gain(
-            (low, high),
-            estimate,
-            p_value,
-            confidence,
-            margin,
-            "exact score",
-            n1 + n2,
-            (SEPARATE, EXACT),
-            table=(first, second),
-        )
-    low, high, p_value = _scored(table, error)
-    note = f"With more than {EXACT_ROLLOUTS:,} rollouts in all the score interval is not enumerated but asymptotic."
+    total = first.trials + second.trials
     return _gain(
-        (low, high),
-        estimate,
-        p_value,
+        (first.successes, first.trials, second.successes, second.trials),
+        (first, second),
+        observed_gain(first, second),
+        total,
+        f"more than {EXACT_ROLLOUTS:,} rollouts in all" if total > EXACT_ROLLOUTS else None,
+        ("exact score", "Miettinen-Nurminen"),
+        SEPARATE,
         confidence,
         margin,
-        "Miettinen-Nurminen",
-        n1 + n2,
-        (SEPARATE, NEAR),
-        note,
-        table=(first, second),
     )
 
 
@@ -116,26 +97,22 @@ def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         paired-sample design"; Agresti and Min (2001).
     """
     pairs = pair_tally(pairs)
-    error = 1.0 - _check.confidence(confidence)
-    table = (pairs.first_only, pairs.second_only, pairs.pairs)
-    if pairs.pairs <= EXACT_PAIRS:
-        low, high, p_value = _inverted(table, error)
-        return _gain(
-            (low, high),
-            pairs.gain,
-            p_value,
-            confidence,
-            margin,
-            "exact paired score",
-            pairs.pairs,
-            (PAIRS, EXACT),
-            table=(pairs,),
-        )
-    low, high, p_value = _scored(table, error)
-    note = f"With more than {EXACT_PAIRS:,} pairs the score interval is not enumerated but asymptotic."
     return _gain(
-        (low, high), pairs.gain, p_value, confidence, margin, "Tango", pairs.pairs, (PAIRS, NEAR), note, table=(pairs,)
+        (pairs.first_only, pairs.second_only, pairs.pairs),
+        (pairs,),
+        pairs.gain,
+        pairs.pairs,
+        f"more than {EXACT_PAIRS:,} pairs" if pairs.pairs > EXACT_PAIRS else None,
+        ("exact paired score", "Tango"),
+        PAIRS,
+        confidence,
+        margin,
     )
+
+
+def observed_gain(first: Tally, second: Tally) -> float:
+    """First rate minus second, exactly 0 where the rates are equal."""
+    return (first.successes * second.trials - second.successes * first.trials) / (first.trials * second.trials)
 
 
 @lru_cache(maxsize=4096)
@@ -144,32 +121,35 @@ def _inverted(table: tuple[int, ...], error: float) -> tuple[float, float, float
     from surefoot.numerics import inversion, paired_rates, two_rates
 
     family: inversion.Family = two_rates.TwoRates(*table) if len(table) == 4 else paired_rates.PairedRates(*table)
-    low, high, tail = inversion.invert(family, error)
-    return low, high, tail
-
-
-def _scored(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
-    """Ends and p-value of the asymptotic score test, which fall on the same side of 0 as each other."""
-    from surefoot.numerics import score_ends
-
-    return score_ends.ends(table, error)
+    return inversion.invert(family, error)
 
 
 def _gain(
-    ends: tuple[float, float],
+    table: tuple[int, ...],
+    data: tuple[Record, ...],
     estimate: float,
-    p_value: float,
+    trials: int,
+    too_many: str | None,
+    methods: tuple[str, str],
+    independent: str,
     confidence: float,
     margin: float,
-    method: str,
-    trials: int,
-    assumptions: tuple[str, ...],
-    *notes: str,
-    table: tuple[Record, ...],
 ) -> Gain:
+    """The gain by exact inversion or, where there are too many for that, by the asymptotic score test."""
+    from surefoot.numerics import score_ends
+
+    error = 1.0 - _check.confidence(confidence)
+    notes: tuple[str, ...] = ()
+    if too_many is None:
+        low, high, p_value = _inverted(table, error)
+        method, assumptions = methods[0], (independent, EXACT)
+    else:
+        low, high, p_value = score_ends.ends(table, error)
+        method, assumptions = methods[1], (independent, NEAR)
+        notes = (f"With {too_many} the score interval is not enumerated but asymptotic.",)
     interval = Interval(
-        low=ends[0],
-        high=ends[1],
+        low=low,
+        high=high,
         estimate=estimate,
         confidence=float(confidence),
         method=method,
@@ -177,15 +157,7 @@ def _gain(
         scale="gain",
         assumptions=assumptions,
         notes=notes,
-        data=table,
+        data=data,
     )
-    return Gain(
-        interval=interval,
-        p_value=p_value,
-        verdict=decide(*ends, _check.margin(margin)),
-        method=method,
-        margin=float(margin),
-        assumptions=assumptions,
-        notes=notes,
-        data=table,
-    )
+    verdict = decide(low, high, _check.margin(margin))
+    return Gain(interval, p_value, verdict, method, float(margin), assumptions, notes, data)

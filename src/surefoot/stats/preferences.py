@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
-from surefoot.stats import bootstraps
+from surefoot.stats import bootstraps, differences
 
 if TYPE_CHECKING:
     import numpy as np
@@ -259,8 +259,6 @@ class _Games:
         self.counts = np.bincount(kept, minlength=len(cells)).astype(float)
         self.table: Floats | None = None
         if sessions is not None:
-            from surefoot.stats import differences
-
             numbers, groups = differences.labels(sessions, self.size, "sessions")
             self.table = np.zeros((groups, len(cells)))
             np.add.at(self.table, (numbers, np.asarray(kept)), 1.0)

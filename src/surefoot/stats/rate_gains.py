@@ -6,10 +6,9 @@ import math
 
 from surefoot import _check
 from surefoot.core.interval import Interval
-from surefoot.core.record import Record
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
 from surefoot.numerics import normal, score
-from surefoot.stats.exact_gains import PAIRS, SEPARATE
+from surefoot.stats.exact_gains import PAIRS, SEPARATE, observed_gain
 
 NEARLY = "Coverage is close to the confidence, not guaranteed; `exact_gain` guarantees it."
 PAIRED_NEARLY = "Coverage is close to the confidence, not guaranteed; `exact_paired_gain` guarantees it."
@@ -32,7 +31,7 @@ def newcombe(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interv
     """
     first, second = tallies(first, second)
     (p1, low1, high1), (p2, low2, high2) = _wilson(first, confidence), _wilson(second, confidence)
-    gain = _difference(first, second)
+    gain = observed_gain(first, second)
     low = gain - math.hypot(p1 - low1, high2 - p2)
     high = gain + math.hypot(high1 - p1, p2 - low2)
     return _interval(low, high, gain, confidence, "Newcombe", (first, second), (SEPARATE, NEARLY))
@@ -53,12 +52,12 @@ def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95)
     Reference:
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
-    first, second = tallies(first, second)
     from surefoot.numerics import score_ends
 
+    first, second = tallies(first, second)
     table = (first.successes, first.trials, second.successes, second.trials)
     low, high, _ = score_ends.ends(table, 1.0 - _check.confidence(confidence))
-    gain = _difference(first, second)
+    gain = observed_gain(first, second)
     return _interval(low, high, gain, confidence, "Miettinen-Nurminen", (first, second), (SEPARATE, NEARLY))
 
 
@@ -85,7 +84,7 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
     half = z * math.sqrt(p1 * (1.0 - p1) / (first.trials + 2.0) + p2 * (1.0 - p2) / (second.trials + 2.0))
     low, high = p1 - p2 - half, p1 - p2 + half
     notes = ("An end lies beyond what a gain can be; read it as 100 points.",) if low < -1.0 or high > 1.0 else ()
-    gain = _difference(first, second)
+    gain = observed_gain(first, second)
     return _interval(low, high, gain, confidence, "Agresti-Caffo", (first, second), (SEPARATE, NEARLY), notes)
 
 
@@ -105,9 +104,9 @@ def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
         paired-sample design".
     """
-    pairs = pair_tally(pairs)
     from surefoot.numerics import score_ends
 
+    pairs = pair_tally(pairs)
     table = (pairs.first_only, pairs.second_only, pairs.pairs)
     low, high, _ = score_ends.ends(table, 1.0 - _check.confidence(confidence))
     return _interval(low, high, pairs.gain, confidence, "Tango", (pairs,), (PAIRS, PAIRED_NEARLY))
@@ -148,26 +147,17 @@ def _wilson(tally: Tally, confidence: float) -> tuple[float, float, float]:
     return tally.rate, score.wilson_low(k, n, z), score.wilson_high(k, n, z)
 
 
-def _difference(first: Tally, second: Tally) -> float:
-    """The observed gain, exactly 0 where the rates are equal."""
-    return (first.successes * second.trials - second.successes * first.trials) / (first.trials * second.trials)
-
-
 def _interval(
     low: float,
     high: float,
     gain: float,
     confidence: float,
     method: str,
-    data: tuple[Record, ...],
+    data: tuple[Tally, Tally] | tuple[PairTally],
     assumptions: tuple[str, ...],
     notes: tuple[str, ...] = (),
 ) -> Interval:
-    trials = sum(
-        tally.trials if isinstance(tally, Tally) else tally.pairs
-        for tally in data
-        if isinstance(tally, Tally | PairTally)
-    )
+    trials = sum(tally.trials if isinstance(tally, Tally) else tally.pairs for tally in data)
     return Interval(
         low=low,
         high=high,

@@ -14,10 +14,15 @@ from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally, tallies
 from surefoot.numerics import normal
-from surefoot.stats.exact_gains import NEAR, SEPARATE
+from surefoot.stats.exact_gains import NEAR, SEPARATE, observed_gain
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from surefoot.numerics.chebyshev import Peak
+
+    Floats = NDArray[np.float64]
 
 MOST_CELLS = 2 * 10**7
 """Tables that an unconditional test enumerates, by total and by the first policy's successes."""
@@ -235,15 +240,15 @@ def miettinen_nurminen_score(first: Tally, second: Tally) -> GainTest:
     Reference:
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
-    total = first.trials + second.trials
-    return _score(first, second, 1.0 - 1.0 / total, "Miettinen-Nurminen score test")
+    _, n1, _, n2 = _counts(first, second)
+    return _score(first, second, 1.0 - 1.0 / (n1 + n2), "Miettinen-Nurminen score test")
 
 
 def _score(first: Tally, second: Tally, factor: float, method: str) -> GainTest:
     x1, n1, x2, n2 = _counts(first, second)
     rate = (x1 + x2) / (n1 + n2)
     spread = math.sqrt(rate * (1.0 - rate) * (1.0 / n1 + 1.0 / n2))
-    gap = (x1 * n2 - x2 * n1) / (n1 * n2)
+    gap = observed_gain(first, second)
     z = math.sqrt(factor) * gap / spread if gap else 0.0
     tails = (2.0 * normal.tail(abs(z)), normal.tail(z), normal.tail(-z))
     return _test(tails, method, "as far from 0, either way", first, second, statistic=z, assumption=NEAR)
@@ -259,13 +264,12 @@ def _boschloo(first: Tally, second: Tally) -> Peak:
 
 
 def _searched(
-    both: object, greater: object, less: object, method: str, two_sided: str, first: Tally, second: Tally
+    both: Floats, greater: Floats, less: Floats, method: str, two_sided: str, first: Tally, second: Tally
 ) -> GainTest:
     from surefoot.numerics import hypergeometric
 
-    peaks = [hypergeometric.supremum(part) for part in (both, greater, less)]  # type: ignore[arg-type]
-    values = (peaks[0].value, peaks[1].value, peaks[2].value)
-    return _test(values, method, two_sided, first, second, common_rate=peaks[0].at)
+    either, one, other = (hypergeometric.supremum(part) for part in (both, greater, less))
+    return _test((either.value, one.value, other.value), method, two_sided, first, second, common_rate=either.at)
 
 
 def _enumerable(first: Tally, second: Tally) -> None:
@@ -294,7 +298,6 @@ def _test(
     common_rate: float | None = None,
     assumption: str = GUARANTEED,
 ) -> GainTest:
-    x1, n1, x2, n2 = _counts(first, second)
     both, greater, less = (min(1.0, float(value)) for value in values)
     return GainTest(
         p_value=both,
@@ -302,7 +305,7 @@ def _test(
         second_better=less,
         method=method,
         two_sided=two_sided,
-        estimate=(x1 * n2 - x2 * n1) / (n1 * n2),
+        estimate=observed_gain(first, second),
         statistic=statistic,
         common_rate=None if common_rate is None else float(common_rate),
         assumptions=(SEPARATE, assumption),

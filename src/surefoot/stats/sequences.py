@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from surefoot import _check
@@ -89,7 +90,7 @@ class MeanEvidence(Record):
 
     @property
     def evidence(self) -> float:
-        """The evidence: half of the larger capital. If the candidate is the mean, it is ever 1 / p with chance p."""
+        """Half of the larger capital. If the candidate is the mean, it ever reaches 1 / p with chance p at most."""
         return max(self.above, self.below) / 2.0
 
     def __str__(self) -> str:
@@ -145,8 +146,6 @@ def wsr_evidence(scores: Scores, mean: float, *, confidence: float = 0.95) -> Me
     Reference:
         Waudby-Smith and Ramdas (2024), theorem 3, with each score's distance from the mean of its own time.
     """
-    import math
-
     from surefoot.numerics import mean_bets
 
     each = (1.0 - _check.confidence(confidence)) / 2.0

@@ -119,17 +119,15 @@ def sight(gain: Gain, *, power: float = 0.8) -> Sight:
         By enumeration of the test's decisions (`power`); the number of rollouts by `approximate_rollouts`.
     """
     power = _check.fraction(power, "power")
-    if len(gain.data) == 2 and all(isinstance(tally, Tally) for tally in gain.data):
-        return _independent(gain, power)
-    if len(gain.data) == 1 and isinstance(gain.data[0], PairTally):
-        return _paired(gain, gain.data[0], power)
+    match _check.instance(gain, "gain", Gain).data:
+        case (Tally() as first, Tally() as second):
+            return _independent(gain, first, second, power)
+        case (PairTally() as pairs,):
+            return _paired(gain, pairs, power)
     raise TypeError(f"`gain` must compare two tallies or pairs; got {gain.method}.")
 
 
-def _independent(gain: Gain, wanted: float) -> Sight:
-    first, second = gain.data
-    if not isinstance(first, Tally) or not isinstance(second, Tally):
-        raise TypeError("`gain` must compare two tallies.")
+def _independent(gain: Gain, first: Tally, second: Tally, wanted: float) -> Sight:
     base, n1, n2, confidence = second.rate, first.trials, second.trials, gain.confidence
     exact = n1 + n2 <= QUICK or bool(gain.margin)
     using: Callable[..., object] = exact_gain if exact else pooled_score
