@@ -24,15 +24,15 @@ def audited(rows: list[dict[str, Any]], **options: Any) -> Audit:
 def clean(size: int = 40) -> list[dict[str, Any]]:
     """Two policies in the same environments, in mixed order, tasks in equal shares."""
     chance = random.Random(5)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for seed in range(size):
+        task = chance.choice(["cut", "pour"])
         for policy in chance.sample(["new", "old"], 2):
             success = chance.random() < 0.6
             score = 1.0 if success else chance.randrange(8) / 8
-            task = chance.choice(["cut", "pour"]) if policy == "x" else ("cut", "pour")[chance.randrange(2)]
-            rows.append({"policy": policy, "task": task, "seed": seed, "success": success, "score": score})
-    tasks = {seed: chance.choice(["cut", "pour"]) for seed in range(size)}
-    return [{**row, "task": tasks[row["seed"]], "order": place} for place, row in enumerate(rows)]
+            known = {"policy": policy, "task": task, "seed": seed, "success": success, "score": score}
+            rows.append({**known, "order": len(rows)})
+    return rows
 
 
 def test_clean_data_are_left_in_peace() -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import time
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ def test_refused_with_its_place(tmp_path: Path, content: str | bytes, message: s
 def test_the_error_carries_file_and_row(tmp_path: Path) -> None:
     with pytest.raises(sf.DataError) as refused:
         sf.read(put(tmp_path, "r.csv", "policy,success\nnew,1\nnew,maybe\n"))
-    assert (refused.value.source, refused.value.row) == ("r.csv", 3 - 1)
+    assert (refused.value.source, refused.value.row) == ("r.csv", 2)
 
 
 def test_a_bad_row_far_down_is_found(tmp_path: Path) -> None:
@@ -180,24 +179,19 @@ def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_damaged_member(tmp_path: Path) -> None:
     content = bytearray(samples.binary_files()["deflate.eval"])
-    place = content.index(b"summaries.json", content.index(b"summaries.json") - 200) + 40
-    content[place] ^= 0xFF
+    content[content.index(b"summaries.json") + 40] ^= 0xFF
     with pytest.raises(sf.DataError, match="zip file must be whole"):
         sf.read(put(tmp_path, "x.eval", bytes(content)))
 
 
 def test_an_encrypted_member(tmp_path: Path) -> None:
-    path = put(tmp_path, "x.eval", samples.binary_files()["deflate.eval"])
-    with zipfile.ZipFile(path) as archive:
-        flags = [info.header_offset for info in archive.infolist()]
-    assert flags
-    content = bytearray(path.read_bytes())
+    content = bytearray(samples.binary_files()["deflate.eval"])
     start = content.index(b"PK\x01\x02")
     while start >= 0:
         content[start + 8] |= 1
         start = content.find(b"PK\x01\x02", start + 4)
     with pytest.raises(sf.DataError, match="must not be encrypted"):
-        sf.read(put(tmp_path, "y.eval", bytes(content)))
+        sf.read(put(tmp_path, "x.eval", bytes(content)))
 
 
 def test_a_million_columns(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli.main import run
+from surefoot.core import words
 from surefoot.reporting.bandplots import band_figure
 from surefoot.reporting.style import save
 
@@ -29,7 +30,7 @@ def test_shows_both_bands_beside_what_was_observed(capsys, table):
     assert "tail-tight" in out
     assert "average of the worst 25%" in out
     line = next(line for line in out.splitlines() if line.strip().startswith("mean "))
-    assert f"at least {worst.mean_bound():.3f}"[:12] in line
+    assert f"at least {words.number(worst.mean_bound(), 'score', 'down')}" in line
     chance = next(line for line in out.splitlines() if "chance of 0.6" in line)
     assert "80.0%" in chance
     assert "at least 43.1%" in chance
@@ -138,6 +139,14 @@ def test_bad_input_is_one_line(capsys, tmp_path, text, words, code, said):
     assert said in err
     assert err.count("\n") == 1
     assert not out
+
+
+def test_a_band_that_is_asked_for_is_not_silently_another(capsys, tmp_path):
+    path = tmp_path / "scores.txt"
+    path.write_text("0.5\n0.75\n" * 10_001)
+    assert run(["band", str(path), "--using", "tail-tight", "--figure", str(tmp_path / "f.svg")]) == 64
+    assert "must be at most 20,000 for `tail_tight`" in capsys.readouterr().err
+    assert not (tmp_path / "f.svg").exists()
 
 
 def test_missing_file_and_scores_out_of_range(capsys):

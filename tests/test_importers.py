@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import pytest
@@ -49,16 +48,6 @@ def test_the_name_does_not_matter(made: Path, tmp_path: Path, name: str) -> None
     mine, theirs = sf.read(made / name), sf.read(moved)
     assert len(mine) == len(theirs)
     assert sum(g.successes for g in mine.summary()) == sum(g.successes for g in theirs.summary())
-
-
-@pytest.mark.parametrize("name", ROLLOUT_FILES)
-def test_a_cut_off_file_is_refused_or_whole(made: Path, tmp_path: Path, name: str) -> None:
-    """A file cut in half never gives rows that were not there, and never another error."""
-    content = (made / name).read_bytes()
-    whole = sf.read(made / name)
-    cut = put(tmp_path, "cut", content[: len(content) // 2])
-    with contextlib.suppress(sf.DataError):
-        assert len(sf.read(cut)) <= len(whole)
 
 
 def test_lerobot() -> None:

@@ -12,8 +12,9 @@ import pytest
 
 import surefoot as sf
 from surefoot import Verdict
+from surefoot.cli.compare import BEHIND
 from surefoot.cli.main import run
-from surefoot.core import wording
+from surefoot.core import wording, words
 from surefoot.reporting import answers
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ %_#{}~^'
@@ -76,6 +77,8 @@ def test_better_is_said_only_when_the_verdict_is():
             said = templates[verdict]
             assert ("better" in said and "Cannot tell" not in said) == (verdict is Verdict.BETTER)
             assert ("worse" in said) == (verdict is Verdict.WORSE)
+    for said in (wording.NOT_WORSE, BEHIND):
+        assert not re.search("better|worse", said)
 
 
 def test_many_policies_are_answered_in_one_breath():
@@ -102,7 +105,9 @@ def test_one_policy_alone_has_a_page():
 def test_every_number_of_the_dashboard_has_interval_and_size(full):
     page = full.html()
     for one in full.overview.policies:
-        assert f"{one.success.data[0].successes}/{one.success.data[0].trials}" in page
+        rate, tally = one.success, one.success.data[0]
+        cells = (words.number(rate.estimate), words.span(rate.low, rate.high), f"{tally.successes}/{tally.trials}")
+        assert "".join(f'<td class="num">{cell}</td>' for cell in cells) in page
 
 
 def test_the_report_goes_to_every_format(full, tmp_path):

@@ -60,14 +60,14 @@ def band(
     marked = _check.choice(using, "--using", {"ks": "ks", "tail-tight": "tail_tight"})
     scores = _scores(data, score, policy, low, high)
     bands = {"ks": stats.band(scores, confidence=confidence)}
-    if len(scores) <= MOST_TAIL_TIGHT:
+    if marked == "tail_tight" or len(scores) <= MOST_TAIL_TIGHT:  # refused for more, when it is asked for
         bands["tail_tight"] = stats.band(scores, confidence=confidence, using=stats.tail_tight)
     mean = stats.betting_mean(scores, confidence=confidence)
     rows = _rows(bands, quantile or QUANTILES, worst or WORST, at_least or ())
     if figure is not None:
         from surefoot.reporting import bandplots, style
 
-        main = bands.get(marked, bands["ks"])
+        main = bands[marked]
         other = next((found for found in bands.values() if found is not main), None)
         what = score or "score"
         drawn = bandplots.band_figure(main, other, quantiles=quantile or bandplots.MARKS, what=what)

@@ -109,10 +109,10 @@ def _preferences(
     if as_json:
         words.show_json(found.to_dict())
         return
-    rows = []
+    counts, rows = table.counts(), []
     for name, elo, ends, (best, worst) in zip(found.names, found.elos, found.elo_ends, found.ranks, strict=True):
         place = f"{best}" if best == worst else f"{best} to {worst}"
-        games = sum(sum(counts) for pair, counts in table.counts().items() if name in pair)
+        games = sum(sum(each) for pair, each in counts.items() if name in pair)
         rows.append([name, f"{elo:.0f}", f"[{ends[0]:,}, {ends[1]:,}]", f"{games:,}", place])
     words.table(["policy", "Elo", "interval", "preferences", "rank"], rows)
     typer.echo(

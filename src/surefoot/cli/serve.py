@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from surefoot.errors import StudyError
+from surefoot.cli.study_log import Kept, opened
 
 
 def serve(
-    store: Annotated[str, typer.Argument(help="The study: a file, or postgresql://host/database?study=NAME.")],
+    store: Kept,
     lan: Annotated[
         bool, typer.Option("--lan", help="Also answer phones on this network; everyone needs a token.")
     ] = False,
@@ -37,15 +37,10 @@ def serve(
     from surefoot.console.serving import Place, lan_address
     from surefoot.console.serving import serve as start
     from surefoot.console.tokens import Tokens
-    from surefoot.study.stores import open_store
-    from surefoot.study.studies import Study
 
-    remote = store.startswith(("postgresql://", "postgres://"))
-    if not remote and not Path(store).is_file():
-        raise StudyError(f"{store}: there is no study here. Make one with `surefoot study create`.")
     if (certificate is None) != (key is None):
         raise ValueError("`--certificate` and `--key` must be given together.")
-    study = Study.open(open_store(store))
-    kept = tokens or (Path("surefoot-tokens.json") if remote else Path(f"{store}.tokens.json"))
+    study = opened(store)
+    kept = tokens or Path("surefoot-tokens.json" if "://" in store else f"{store}.tokens.json")
     place = Place(host or (lan_address() if lan else "127.0.0.1"), port, tuple(name or ()), certificate, key)
     start(study, Tokens.kept(kept), place, say=typer.echo)

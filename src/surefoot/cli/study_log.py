@@ -194,7 +194,7 @@ def restore(
 
 
 def amend(
-    store: Annotated[str, typer.Argument(help="The study: a file, or postgresql://host/database?study=NAME.")],
+    store: Kept,
     changes: Annotated[
         list[str], typer.Argument(metavar="FIELD=VALUE...", help="Such as horizon=80 or 'reset=\"Home it\"'.")
     ],

@@ -81,7 +81,8 @@ class Archive:
             import zstandard
         except ImportError:
             raise DataError(
-                "reading this log needs zstandard: it is packed with zstd. Install surefoot[inspect].",
+                "this log is packed with zstd and needs the `inspect` extra: in a clone of surefoot, "
+                "pip install '.[inspect]'.",
                 source=self._source,
             ) from None
         with self._path.open("rb") as file:

@@ -49,6 +49,15 @@ def impossible(who: str, rate: Rate, trials: int) -> Finding:
     )
 
 
+def counted(share: float | None, trials: int, *, name: str, who: str, source: str) -> tuple[int, list[Finding]]:
+    """The successes behind a share that a file gives in full, and a finding when no count gives it."""
+    if share is None or not 0.0 <= share <= 1.0:
+        raise DataError(f"`{name}` must be between 0 and 1; got {share!r}.", source=source)
+    rate = Rate(share, 1e-6)
+    count, fits = rate.successes(trials)
+    return count, [] if fits else [impossible(who, rate, trials)]
+
+
 def expand(table: pl.DataFrame, successes: Sequence[int], trials: Sequence[int], source: str) -> pl.LazyFrame:
     """A row per rollout from a row per group; within a group the order means nothing."""
     import numpy as np

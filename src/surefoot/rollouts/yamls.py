@@ -17,7 +17,9 @@ def yaml_of(head: Head) -> dict[str, Any]:
     try:
         import yaml  # type: ignore[import-untyped]
     except ImportError:
-        raise DataError("reading YAML needs pyyaml. Install surefoot[yaml].", source=head.name) from None
+        raise DataError(
+            "YAML needs the `yaml` extra: in a clone of surefoot, pip install '.[yaml]'.", source=head.name
+        ) from None
     if head.size > LARGEST:
         raise DataError(
             f"a YAML file must be at most {LARGEST >> 20} MiB; got {head.size >> 20} MiB.", source=head.name

@@ -6,9 +6,10 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.rollouts.fields import may, need, number, text
+from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
-from surefoot.rollouts.totals import UNORDERED, Rate, expand, impossible
+from surefoot.rollouts.totals import UNORDERED, counted, expand
 
 COUNTED = ("acc", "exact_match", "pass@1", "em", "acc_norm")
 """Metrics that are shares of documents; means of other scores cannot be turned into counts."""
@@ -32,7 +33,7 @@ def load(head: Head) -> Sheet:
     sizes = may(document, "n-samples", dict, head.name) or {}
     config = may(document, "config", dict, head.name) or {}
     model = text(document.get("model_name") or config.get("model"))
-    tasks, successes, trials, findings, left, metrics = [], [], [], [], [], set()
+    tasks, successes, trials, findings, left, metrics = [], [], [], list[Finding](), [], set()
     for task, result in need(document, "results", dict, head.name).items():
         if task in groups:
             continue
@@ -44,11 +45,9 @@ def load(head: Head) -> Sheet:
         if metric is None or size is None or value is None:
             left.append(task)
             continue
-        if not 0.0 <= value <= 1.0:
-            raise DataError(f"`results.{task}.{metric}` must be between 0 and 1; got {value:g}.", source=head.name)
-        rate = Rate(value, 1e-6)
-        count, fits = rate.successes(size)
-        findings += [] if fits else [impossible(f"{head.name}, task {task}", rate, size)]
+        where = f"results.{task}.{metric}"
+        count, found = counted(value, size, name=where, who=f"{head.name}, task {task}", source=head.name)
+        findings += found
         metrics.add(metric)
         tasks.append({"policy": model, "task": task} if model else {"task": task})
         successes.append(count)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from surefoot.errors import DataError
 from surefoot.rollouts.fields import need, number
+from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
-from surefoot.rollouts.totals import UNORDERED, Rate, expand, impossible
+from surefoot.rollouts.totals import UNORDERED, counted, expand
 
-RATES = ("p0_hat", "p1_hat")
+RATES, NAMES = ("p0_hat", "p1_hat"), ("policy 0", "policy 1")
 
 
 def recognises(head: Head) -> bool:
@@ -22,17 +23,14 @@ def load(head: Head) -> Sheet:
     trials = need(head.document, "N", int, head.name)
     if not 1 <= trials <= 2**53:
         raise DataError(f"`N` must be a whole number, 1 or more; got {trials}.", source=head.name)
-    policies, successes, findings = [], [], []
-    for place, key in enumerate(RATES):
-        value = number(head.document[key], head.name, key)
-        if value is None or not 0.0 <= value <= 1.0:
-            raise DataError(f"`{key}` must be between 0 and 1; got {head.document[key]!r}.", source=head.name)
-        rate = Rate(value, 1e-6)
-        count, fits = rate.successes(trials)
-        findings += [] if fits else [impossible(f"{head.name}, {key}", rate, trials)]
-        policies.append({"policy": f"policy {place}"})
+    successes: list[int] = []
+    findings: list[Finding] = []
+    for key in RATES:
+        share = number(head.document[key], head.name, key)
+        count, found = counted(share, trials, name=key, who=f"{head.name}, {key}", source=head.name)
+        findings += found
         successes.append(count)
-    frame = expand(frame_of(policies, head.name).collect(), successes, [trials, trials], head.name)
+    policies = frame_of(({"policy": name} for name in NAMES), head.name).collect()
+    frame = expand(policies, successes, [trials, trials], head.name)
     notes = (UNORDERED, "p0_hat is the rate of 'policy 0' and p1_hat that of 'policy 1'.")
-    names = ("policy 0", "policy 1")
-    return Sheet(frame, "STEP result", notes, tuple(findings), ordered=False, aggregate=True, unnamed=names)
+    return Sheet(frame, "STEP result", notes, tuple(findings), ordered=False, aggregate=True, unnamed=NAMES)

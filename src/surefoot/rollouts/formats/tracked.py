@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from surefoot.errors import DataError
 from surefoot.rollouts.fields import number
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
-from surefoot.rollouts.totals import UNORDERED, Rate, expand, impossible, whole
+from surefoot.rollouts.totals import UNORDERED, counted, expand, whole
 
 RATE, SIZE, TOTAL = "success_rate/", "num_episodes/", "total"
 
@@ -32,11 +31,8 @@ def load(head: Head) -> Sheet:
     for row, task in enumerate(tasks, 1):
         size = whole(document[f"{SIZE}{task}"], f"{SIZE}{task}", head.name, row, least=1)
         value = number(document[f"{RATE}{task}"], head.name, f"{RATE}{task}")
-        if value is None or not 0.0 <= value <= 1.0:
-            raise DataError(f"`{RATE}{task}` must be between 0 and 1; got {value!r}.", source=head.name)
-        rate = Rate(value, 1e-6)
-        count, fits = rate.successes(size)
-        findings += [] if fits else [impossible(f"{head.name}, task {task}", rate, size)]
+        count, found = counted(value, size, name=f"{RATE}{task}", who=f"{head.name}, task {task}", source=head.name)
+        findings += found
         rows.append({"task": task} if task != TOTAL else {"dataset": "all tasks"})
         successes.append(count)
         trials.append(size)
