@@ -203,6 +203,8 @@ def test_a_plan_within_the_margin_plans_for_not_worse():
         (lambda: stats.power(0.5, 1.6, 5), "`second_rate` must be between 0 and 1"),
         (lambda: stats.power(0.5, 0.6, 5, using=stats.wilson), "be exact_gain or pooled_score"),
         (lambda: stats.power(0.5, 0.6, 5, using=stats.pooled_score, margin=0.1), "`margin` must be 0"),
+        (lambda: stats.power(0.5, 0.6, 5, margin=1.0), "`margin` must be below 1, the largest gain"),
+        (lambda: stats.paired_power(0.5, 0.4, 5, margin=5), "Write 0.05 for 5 points"),
         (lambda: stats.paired_power(0.7, 0.6, 5), "must not exceed 1 together"),
         (lambda: stats.paired_power(0.3, 0.1, 5, using=stats.wilson), "be exact_paired_gain or mcnemar; got 'wilson'"),
         (lambda: stats.paired_power(0.3, 0.1, 5, using=stats.mcnemar, margin=0.1), "knows no margin"),
@@ -243,6 +245,16 @@ def test_sight_where_there_is_nothing_to_see():
     assert "could have shown no gain at all" in one.seen
     assert stats.power(1.0, 0.0, one.enough).better >= 0.8
     assert stats.power(1.0, 0.0, one.enough - 1).better < 0.8
+
+
+def test_sight_of_what_was_decided_asks_for_no_more():
+    for gain, chance in (
+        (stats.exact_gain(Tally(20, 20), Tally(0, 20)), lambda size: stats.power(1.0, 0.0, size)),
+        (stats.exact_paired_gain(PairTally(0, 20, 0, 0)), lambda size: stats.paired_power(1.0, 0.0, size)),
+    ):
+        enough = stats.sight(gain).enough
+        assert chance(enough).better >= 0.8 > chance(enough - 1).better
+        assert enough < 20
 
 
 @pytest.mark.parametrize(("margin", "at_least", "same"), [(0.1, 1000, False), (0.3, 110, True), (0.0, 121, False)])

@@ -104,7 +104,7 @@ def power(
     rates = _check.rate(first_rate, "first_rate"), _check.rate(second_rate, "second_rate")
     n1 = _check.whole(rollouts, "rollouts", least=1)
     n2 = n1 if second_rollouts is None else _check.whole(second_rollouts, "second_rollouts", least=1)
-    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin)
+    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
     if using not in (exact_gain, pooled_score):
         raise ValueError(_check.refusal("using", "be exact_gain or pooled_score", getattr(using, "__name__", using)))
     if using is pooled_score and margin:
@@ -170,7 +170,7 @@ def paired_power(
             f"`first_only` and `second_only` must not exceed 1 together; got {chances[0]} and {chances[1]}."
         )
     n = _check.whole(pairs, "pairs", least=1)
-    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin)
+    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
     if using not in (exact_paired_gain, mcnemar):
         raise ValueError(_check.refusal("using", "be exact_paired_gain or mcnemar", getattr(using, "__name__", using)))
     if using is mcnemar and margin:

@@ -11,6 +11,7 @@ from surefoot.core import words
 from surefoot.core.gain import Gain
 from surefoot.core.record import Record
 from surefoot.core.tally import PairTally, Tally
+from surefoot.core.verdict import Verdict
 from surefoot.numerics import normal
 from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
 from surefoot.stats.pair_tests import mcnemar
@@ -144,7 +145,7 @@ def _independent(gain: Gain, first: Tally, second: Tally, wanted: float) -> Sigh
     elif gain.estimate:
         enough = approximate_rollouts(first.rate, second.rate, power=wanted, confidence=confidence).rollouts
     if enough is not None:
-        enough = max(enough, min(n1, n2) + 1)  # this many did not do
+        enough = max(enough, _ran(gain, min(n1, n2)))
         while enough < SMALL and not _decides(
             at_rates(first.rate, second.rate, enough, confidence=confidence, margin=gain.margin), wanted
         ):
@@ -175,7 +176,7 @@ def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Sight:
         z, beta = normal.upper_quantile((1.0 - confidence) / 2.0), normal.upper_quantile(1.0 - wanted)
         enough = math.ceil(((z * math.sqrt(share) + beta * math.sqrt(spread)) / gain.estimate) ** 2)
     if enough is not None:
-        enough = max(enough, n + 1)
+        enough = max(enough, _ran(gain, n))
         chances = pairs.first_only / n, pairs.second_only / n
         while enough < SMALL and not _decides(
             paired_power(*chances, enough, confidence=confidence, margin=gain.margin), wanted
@@ -221,6 +222,11 @@ def _reached(sides: tuple[float, ...], spread: float, z: float, wanted: float) -
             middle = (few + many) // 2
             few, many = (few, middle) if chance(middle) >= wanted else (middle, many)
     return many
+
+
+def _ran(gain: Gain, size: int) -> int:
+    """The fewest worth a thought: one more than did not decide."""
+    return size + 1 if gain.verdict is Verdict.UNDECIDED else 1
 
 
 def _decides(found: Power, wanted: float) -> bool:
