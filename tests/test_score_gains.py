@@ -176,6 +176,26 @@ def test_differences_that_only_rounding_keeps_apart_are_the_same():
         paired_bca(first, second, rng=1)
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        welch,
+        lambda a, b: paired_permutation(a, b, rng=1),
+        lambda a, b: paired_bootstrap(a, b, rng=1),
+        lambda a, b: paired_bca(a, b, rng=1),
+        lambda a, b: unpaired_bca(a, b, rng=1),
+    ],
+)
+@pytest.mark.parametrize("unit", [1e-18, 1e9])
+def test_the_unit_of_the_scores_does_not_matter(method, unit):
+    one, other = [0.1, 0.4, 0.4, 0.7, 0.8, 0.9, 0.6, 1.0], [0.2, 0.3, 0.1, 0.7, 0.5, 0.2, 0.6, 0.4]
+    plain = method(Scores(one), Scores(other))
+    scaled = method(Scores([unit * v for v in one], 0, unit), Scores([unit * v for v in other], 0, unit))
+    assert (scaled.p_value, scaled.verdict) == (pytest.approx(plain.p_value), plain.verdict)
+    assert scaled.interval.low == pytest.approx(unit * plain.interval.low)
+    assert scaled.interval.high == pytest.approx(unit * plain.interval.high)
+
+
 def test_permutation_p_value_is_never_zero_and_its_edges():
     nine = paired_permutation(Scores([1.0] * 30), Scores([0.0] * 30), rng=3, resamples=999)
     assert nine.p_value == pytest.approx(1 / 1000)

@@ -199,7 +199,7 @@ def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> 
     import numpy as np
     from scipy import special
 
-    slack = 1e-12 * max(1.0, abs(estimate))
+    slack = 1e-12 * float(abs(means).max())
     below = np.count_nonzero(means < estimate - slack)
     share = (below + 0.5 * np.count_nonzero(abs(means - estimate) <= slack)) / means.size
     if not 0.0 < share < 1.0:

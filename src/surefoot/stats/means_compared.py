@@ -107,5 +107,5 @@ def refuse_one(size: int, name: str) -> None:
 def _variance(scores: Scores) -> float:
     mean = scores.mean
     spread = math.fsum((value - mean) ** 2 for value in scores.values)
-    tiny = len(scores) * (1e-15 * max(1.0, abs(mean))) ** 2
-    return 0.0 if spread <= tiny else spread / (len(scores) - 1)
+    rounding = len(scores) * (1e-15 * mean) ** 2
+    return 0.0 if spread <= rounding else spread / (len(scores) - 1)

@@ -64,7 +64,7 @@ def paired_permutation(
     inner = (flipped > 0) & (flipped < pairs)
     one = total[inner] / flipped[inner]
     other = (gap.sum() - total[inner]) / (pairs - flipped[inner])
-    slack = 1e-12 * max(1.0, float(abs(gap).max()))
+    slack = 1e-12 * float(abs(gap).max())
     always = int((~inner).sum()) + (0 if exact else 1)
     of = flipped.size + (0 if exact else 1)
     lows, highs = np.sort(np.minimum(one, other)), np.sort(np.maximum(one, other))
