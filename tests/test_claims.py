@@ -59,7 +59,7 @@ def test_more_is_the_fewest_that_do(tally: Tally, required: float, confidence: f
         return stats.clopper_pearson_lower(then, confidence=confidence).value >= required
 
     if claim.more is None:
-        assert tally.rate <= required or claim.at_least == required
+        assert tally.rate < required + 1e-4  # at a billion rollouts the bound is nearer than that
     elif claim.more <= 400:
         assert does(claim.more)
         assert not any(does(more) for more in range(claim.more))

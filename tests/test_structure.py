@@ -129,7 +129,9 @@ def test_cluster_bootstrap_near_the_robust_interval():
     scores = Scores((0.5 + 0.2 * rng.standard_normal(60)[labels] + 0.05 * rng.standard_normal(300)).clip(0, 1))
     robust, boot = cluster_mean(scores, labels.tolist()).interval, cluster_bootstrap(scores, labels.tolist(), rng=1)
     assert (boot.low, boot.high) == pytest.approx((robust.low, robust.high), abs=0.01)
-    assert boot.seed == 1
+    assert (boot.seed, boot.notes) == (1, ("10,000 resamples of 60 clusters.",))
+    few = cluster_bootstrap(Scores(scores.values[:50]), labels[:50].tolist(), rng=1)
+    assert "Only 10 units" in few.notes[1]
 
 
 # --- Repeats
@@ -338,7 +340,8 @@ def test_attempts_averaged_over_tasks():
     some, every = mean_pass_at(tasks, 3, rng=5), mean_pass_all(tasks, 3, rng=5)
     assert some.estimate == pytest.approx(np.mean([pass_at(t, 3) for t in tasks]))
     assert every.estimate < some.estimate
-    assert (some.seed, some.trials) == (5, 8)
+    assert (some.seed, some.trials, some.data) == (5, 8, tuple(tasks))
+    assert some.notes == ("10,000 resamples.", "Only 8 units to resample: the interval is likely too narrow.")
     assert mean_pass_at(tasks, 1, rng=5).estimate == pytest.approx(mean_pass_all(tasks, 1, rng=5).estimate)
     assert mean_pass_at(tasks, 3, rng=5, confidence=0.8).width < some.width
 
@@ -354,7 +357,12 @@ def test_attempts_where_all_tasks_are_alike_keep_a_width():
 REFUSALS = [
     (lambda: cluster_mean(Scores([1, 0]), ["a", "a"]), "One cluster cannot show how clusters differ"),
     (lambda: cluster_rate([1, 0], ["a", "a"]), "One cluster cannot show how clusters differ"),
-    (lambda: cluster_rate([1, 0.5], ["a", "b"]), "successes and failures"),
+    (lambda: cluster_rate([1, 0.5], ["a", "b"]), "successes and failures, 1 or 0; got 0.5"),
+    (lambda: cluster_mean([1, 0], ["a", "b"]), "`scores` must be a Scores; got a list"),
+    (lambda: cluster_bootstrap([1, 0], ["a", "b"], rng=1), "`scores` must be a Scores; got a list"),
+    (lambda: cluster_mean(Scores([1, 0]), ["a", math.nan]), "cluster of every observation; got NaN"),
+    (lambda: stratified_gain({"x": (Tally(1, 2), (1, 2))}), "`second` must be a Tally; got a tuple"),
+    (lambda: pass_at((3, 10), 2), "`tally` must be a Tally; got a tuple"),
     (lambda: cluster_bootstrap(Scores([1, 0]), ["a", "a"], rng=1), "at least 2 clusters"),
     (lambda: cluster_bootstrap(Scores([0.1, 0.3] * 2), "aabb", rng=1), "must vary between clusters for a bootstrap"),
     (lambda: cluster_mean(Scores([1, 0]), ["a"]), "one cluster per observation"),

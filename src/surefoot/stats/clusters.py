@@ -14,6 +14,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.stats import bootstraps, differences
+from surefoot.stats.means import WRITE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,8 +148,9 @@ def cluster_rate(
 
     confidence = _check.confidence(confidence)
     scores = Scores(outcomes)
-    if not set(scores.values) <= {0.0, 1.0}:
-        raise ValueError(_check.refusal("outcomes", "be successes and failures, 1 or 0", list(outcomes)))
+    for value in scores.values:
+        if value not in (0.0, 1.0):
+            raise ValueError(_check.refusal("outcomes", "be successes and failures, 1 or 0", value))
     found = _Errors(scores, clusters, None)
     size = len(scores) / found.effect
     notes = found.notes
@@ -206,7 +208,7 @@ def cluster_bootstrap(
 
     resamples = bootstraps.check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
-    values = np.asarray(scores.values)
+    values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
     numbers, groups = differences.labels(clusters, values.size)
     sums = np.bincount(numbers, values, groups).astype(float)
     sizes = np.bincount(numbers, minlength=groups).astype(float)
@@ -299,7 +301,7 @@ class _Errors:
     def __init__(self, scores: Scores, clusters: Iterable[object], crossed: Iterable[object] | None) -> None:
         import numpy as np
 
-        values = np.asarray(scores.values)
+        values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
         size = values.size
         numbers, self.groups = differences.labels(clusters, size)
         apart = values - values.mean()

@@ -6,6 +6,8 @@ the assumptions it rests on.
 
 from __future__ import annotations
 
+from typing import SupportsFloat
+
 from surefoot import _check
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.tally import WRITE, Tally
@@ -217,16 +219,16 @@ def _two_sided_z(confidence: float) -> float:
 
 def _interval(
     tally: Tally,
-    low: object,
-    high: object,
+    low: SupportsFloat,
+    high: SupportsFloat,
     confidence: float,
     method: str,
     assumptions: tuple[str, ...],
     notes: tuple[str, ...] = (),
 ) -> Interval:
     return Interval(
-        low=float(low),  # type: ignore[arg-type]
-        high=float(high),  # type: ignore[arg-type]
+        low=float(low),
+        high=float(high),
         estimate=tally.rate,
         confidence=float(confidence),
         method=method,
@@ -237,10 +239,10 @@ def _interval(
     )
 
 
-def _bound(tally: Tally, side: Side, value: object, confidence: float, method: str, assumption: str) -> Bound:
+def _bound(tally: Tally, side: Side, value: SupportsFloat, confidence: float, method: str, assumption: str) -> Bound:
     return Bound(
         side=side,
-        value=float(value),  # type: ignore[arg-type]
+        value=float(value),
         estimate=tally.rate,
         confidence=float(confidence),
         method=method,

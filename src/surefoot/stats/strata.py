@@ -10,7 +10,7 @@ from surefoot import _check
 from surefoot.core import words
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
-from surefoot.core.tally import Tally
+from surefoot.core.tally import Tally, tallies
 from surefoot.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -61,14 +61,16 @@ def stratified_gain(
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     if not strata:
         raise ValueError("`strata` must hold at least one stratum; got none.")
-    found = _Score(list(strata.values()))
+    each = [tallies(first, second) for first, second in strata.values()]
+    found, together = (
+        _Score(each),
+        _Score([(_pooled([first for first, _ in each]), _pooled([second for _, second in each]))]),
+    )
     low, high, p_value = found.invert(confidence)
-    pooled = (_pooled([first for first, _ in strata.values()]), _pooled([second for _, second in strata.values()]))
-    together = _Score([pooled])
     verdict = decide(low, high, margin)
     apart = decide(*together.invert(confidence)[:2], margin)
     notes = _warning(found.estimate, together.estimate, verdict, apart)
-    data = tuple(tally for pair in strata.values() for tally in pair)
+    data = tuple(tally for pair in each for tally in pair)
     interval = Interval(
         low=low,
         high=high,
@@ -99,8 +101,8 @@ def _warning(strict: float, pooled: float, verdict: Verdict, apart: Verdict) -> 
     return ()
 
 
-def _pooled(tallies: list[Tally]) -> Tally:
-    return Tally(sum(tally.successes for tally in tallies), sum(tally.trials for tally in tallies))
+def _pooled(parts: list[Tally]) -> Tally:
+    return Tally(sum(tally.successes for tally in parts), sum(tally.trials for tally in parts))
 
 
 class _Score:
