@@ -112,7 +112,7 @@ def test_what_has_no_partner_is_said() -> None:
     rows = {"policy": ["a", "a", "a", "b", "b"], "seed": [1, 2, 3, 2, 9], "success": [1, 0, 1, 1, 1]}
     pairs = sf.read(pl.DataFrame(rows)).pairs("a", "b")
     assert (pairs.matched, pairs.first_alone, pairs.second_alone) == (1, 2, 1)
-    assert str(pairs) == "1 pairs of 'a' and 'b' on seed; without a partner: 2 of 'a' and 1 of 'b'."
+    assert str(pairs) == "1 pair of 'a' and 'b' on seed; without a partner: 2 of 'a' and 1 of 'b'."
 
 
 def test_pairs_that_cannot_be_told(table: sf.Rollouts) -> None:
@@ -172,6 +172,16 @@ def test_void_rollouts_count_for_nothing() -> None:
     table = sf.read(pl.DataFrame(rows))
     assert table.where(policy="a").tally() == sf.Tally(1, 1)
     assert [(group.rollouts, group.void) for group in table.summary()] == [(1, 1), (1, 0)]
+
+
+def test_a_policy_whose_every_rollout_is_void_has_no_pairs() -> None:
+    rows = {"policy": ["a", "a", "b"], "seed": [1, 2, 1], "success": [1, 0, 1], "valid": [1, 1, 0]}
+    table = sf.read(pl.DataFrame(rows))
+    assert str(table.pairing("a", "b")) == "Not paired: 'a' and 'b' share no seed."
+    with pytest.raises(sf.DataError, match="must share some seed; they share none"):
+        table.pairs("a", "b", on="seed")
+    with pytest.raises(sf.DataError, match="at least one rollout must have a known success; got none"):
+        sf.compare(table, "a", "b")
 
 
 def test_a_file_that_voids_nothing_counts_beside_one_that_does(tmp_path: Path) -> None:

@@ -92,6 +92,6 @@ def _collected(rollouts: Rollouts, met: Environments | None) -> tuple[Collected,
     on = ", ".join(met.on)
     if met.total == 1 and len(rollouts) > 1:
         return "one", f"All rollouts have the same {on}."
-    if met.shared * 2 >= met.total and len(rollouts.policies) > 1:
+    if met.shared and met.shared * 2 >= met.total:
         return "shared", f"{met.shared:,} of {met.total:,} environments ({on}) were met by several policies."
     return apart, f"{met.shared:,} of {met.total:,} environments ({on}) were met by several policies."

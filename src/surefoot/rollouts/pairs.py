@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,10 @@ class Pairs:
         ]
         left = f"; without a partner: {' and '.join(alone)}" if alone else ""
         said = ", as declared" if self.declared else ""
-        return f"{self.matched:,} pairs of {self.first!r} and {self.second!r} on {', '.join(self.on)}{said}{left}."
+        several = "" if self.matched == 1 else "s"
+        return (
+            f"{self.matched:,} pair{several} of {self.first!r} and {self.second!r} on {', '.join(self.on)}{said}{left}."
+        )
 
 
 def pairing(rollouts: Rollouts, first: str, second: str) -> Pairing:
@@ -243,8 +247,8 @@ def _counted(wide: nw.LazyFrame[Any], first: str, second: str, names: tuple[str,
     return _Met(**{name: home.get(name, 0) for name in (*cells, *home)}, repeated=repeated)
 
 
-def _unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> dict[tuple[str, str], int]:
-    """How many rollouts of each policy lack each key."""
+def _unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> Counter[tuple[str, str]]:
+    """How many rollouts of each policy lack each key; none where every rollout of a policy is void."""
     import narwhals as nw
 
     kept = rollouts.environments
@@ -255,13 +259,14 @@ def _unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> dict[tuple[str, str]
         ]
         missing = rollouts.counted().select("policy", *flags).group_by("policy")
         home = small(missing.agg(*(nw.col(new).sum() for new in names.values())))
-        table = {
-            (policy, key): int(home[new][place])
-            for place, policy in enumerate(home["policy"])
-            for key, new in names.items()
-        }
-        kept[keys] = table
-    answer: dict[tuple[str, str], int] = kept[keys]
+        kept[keys] = Counter(
+            {
+                (policy, key): int(home[new][place])
+                for place, policy in enumerate(home["policy"])
+                for key, new in names.items()
+            }
+        )
+    answer: Counter[tuple[str, str]] = kept[keys]
     return answer
 
 
