@@ -64,14 +64,16 @@ def test_repeated_seeds() -> None:
     rows = clean()
     rows.append({**rows[0], "order": 99, "success": not rows[0]["success"], "score": 0.5})
     says = found(rows)
-    assert "1 environments were run more than once by one policy" in says["repeated seeds"]
+    assert says["repeated seeds"].startswith(
+        "Environments that one policy met more than once (task, seed the same): 1, "
+    )
     assert "duplicated rows" not in says
 
 
 def test_duplicated_rows() -> None:
     rows = clean()
     says = found([*rows, rows[3], rows[7]])
-    assert says["duplicated rows"] == "2 rows repeat another row in every column."
+    assert says["duplicated rows"] == "Rows that repeat another row in every column: 2."
 
 
 def test_a_table_without_keys_has_no_duplicates() -> None:
@@ -90,7 +92,7 @@ def test_success_contradicts_score() -> None:
     rows[1] |= {"success": False, "score": 1.0}
     rows[2] |= {"success": False, "score": 1.0}
     says = found(rows)["success contradicts score"]
-    assert says == "1 successes have the least score and 2 failures have the greatest."
+    assert says == "Successes with the least score: 1; failures with the greatest: 2."
 
 
 def simpson() -> list[dict[str, Any]]:

@@ -142,14 +142,16 @@ def test_the_command_reads_plain_pairs(tmp_path, capsys):
     assert surefoot(["replay", str(tmp_path / "pairs.npy")]) == 0
     np.save(tmp_path / "bad.npy", np.zeros(3))
     assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
+    assert "two columns" in capsys.readouterr().err
     (tmp_path / "bad.npy").write_bytes(b"no array")
     assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
-    assert "two columns" in capsys.readouterr().err
+    assert "bad.npy: the array must have a readable header" in capsys.readouterr().err
     path.write_text("1,0\n1,x\n")
     assert surefoot(["replay", str(path)]) == 65
     assert "pairs.csv, row 2: a row must hold two scores" in capsys.readouterr().err
     path.write_text("1,0\n2,0\n")
     assert surefoot(["replay", str(path)]) == 64
+    assert "the range of the score beforehand: --low and --high." in capsys.readouterr().err
     assert surefoot(["replay", str(tmp_path / "none.csv")]) == 65
 
 

@@ -25,7 +25,7 @@ OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"columns=\{[\"'](\w+)[\"']: [\"']([^\"']*)[\"']\}", lambda found: f"--column {found[1]}={shlex.quote(found[2])}"),
     (r"\bpolicy=[\"'](\w+)[\"']", r"--policy \1"),
     (r"\bprior=[\"']?(\w+)[\"']?", r"--prior \1"),
-    (r"\blow= and high=", "--low and --high"),
+    (r"\blow=(?: and |\.\.\., )high=(?:\.\.\.)?", "--low and --high"),
     (r"\bcollected=", "--collected"),
     (r"\bmeasure=[\"'](\w+)[\"']", r"--measure \1"),
     (r"`(first|second)_(?:rate\b|(only)\b)`", lambda found: f"`--{'-'.join(filter(None, found.groups()))}`"),

@@ -101,14 +101,10 @@ def contradictions(rollouts: Rollouts) -> list[Finding]:
     low, high = int(wrong["low"][0] or 0), int(wrong["high"][0] or 0)
     if not low + high:
         return []
-    parts = [
-        f"{low:,} successes have the least score" if low else "",
-        f"{high:,} failures have the greatest" if high else "",
-    ]
     return [
         Finding(
             about="success contradicts score",
-            says=f"{' and '.join(filter(None, parts))}.",
+            says=f"Successes with the least score: {low:,}; failures with the greatest: {high:,}.",
             threatens="One of the two columns is wrong, or they measure different things.",
             remedy="Look at these rollouts; say which column decides.",
         )

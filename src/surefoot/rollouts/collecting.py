@@ -38,8 +38,8 @@ def environments_met(met: Environments | None) -> list[Finding]:
         found.append(
             Finding(
                 about="repeated seeds",
-                says=f"{met.repeated:,} environments were run more than once by one policy "
-                f"({', '.join(met.on)} the same), for instance {met.example}.",
+                says=f"Environments that one policy met more than once ({', '.join(met.on)} the same): "
+                f"{met.repeated:,}, for instance {met.example}.",
                 threatens="A policy that acts the same way twice is counted twice; intervals come out too narrow, "
                 "and pairs cannot be told.",
                 remedy="If they are repeats, number them in a `repeat` column and cluster by the environment; "
@@ -68,7 +68,7 @@ def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Findin
     return [
         Finding(
             about="duplicated rows",
-            says=f"{rows - groups:,} rows repeat another row in every column.",
+            says=f"Rows that repeat another row in every column: {rows - groups:,}.",
             threatens="A rollout counted twice makes every interval too narrow.",
             remedy="Find out whether a file was read or logged twice, and remove the copies.",
         )
