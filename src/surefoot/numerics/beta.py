@@ -22,30 +22,30 @@ _TRUSTED = 1e5
 def exact_low(k: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
     """The p with P(X >= k; n, p) = tail: the Clopper-Pearson lower end; 0 at k = 0."""
     k, n = np.asarray(k, float), np.asarray(n, float)
-    ends = _lower(np.where(k == 0, 1.0, k), n - k + 1.0, tail)
+    ends = lower(np.where(k == 0, 1.0, k), n - k + 1.0, tail)
     return np.where(k == 0, 0.0, ends)
 
 
 def exact_high(k: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
     """The p with P(X <= k; n, p) = tail: the Clopper-Pearson upper end; 1 at k = n."""
     k, n = np.asarray(k, float), np.asarray(n, float)
-    ends = _upper(k + 1.0, np.where(k == n, 1.0, n - k), tail)
+    ends = upper(k + 1.0, np.where(k == n, 1.0, n - k), tail)
     return np.where(k == n, 1.0, ends)
 
 
 def jeffreys(k: ArrayLike, n: ArrayLike, tail: float) -> tuple[Floats, Floats]:
     """Equal-tailed Beta(k + 1/2, n - k + 1/2) quantiles; 0 at k = 0 and 1 at k = n."""
     k, n = np.asarray(k, float), np.asarray(n, float)
-    low, high = _lower(k + 0.5, n - k + 0.5, tail), _upper(k + 0.5, n - k + 0.5, tail)
+    low, high = lower(k + 0.5, n - k + 0.5, tail), upper(k + 0.5, n - k + 0.5, tail)
     return np.where(k == 0, 0.0, low), np.where(k == n, 1.0, high)
 
 
-def _lower(a: Floats, b: Floats, tail: ArrayLike) -> Floats:
+def lower(a: Floats, b: Floats, tail: ArrayLike) -> Floats:
     """The x with probability `tail` below it."""
     return _checked(special.betaincinv, special.betainc, a, b, tail)
 
 
-def _upper(a: Floats, b: Floats, tail: ArrayLike) -> Floats:
+def upper(a: Floats, b: Floats, tail: ArrayLike) -> Floats:
     """The x with probability `tail` above it."""
     return _checked(special.betainccinv, special.betaincc, a, b, tail)
 

@@ -61,9 +61,9 @@ def at_least(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
     return np.where(inside, tails, np.where(k <= 0, 1.0, 0.0))
 
 
-def likely(n: int, p: float, missed: float = 1e-21) -> tuple[int, int]:
-    """Counts outside which all probability together is below `missed` (Bernstein's inequality)."""
-    effort = -log(missed / 2.0)
+def likely(n: int, p: float) -> tuple[int, int]:
+    """Counts outside which all probability together is below 1e-21 (Bernstein's inequality)."""
+    effort = -log(1e-21 / 2.0)
     reach = effort / 3.0 + (effort * effort / 9.0 + 2.0 * effort * n * p * (1.0 - p)) ** 0.5
     return max(0, int(n * p - reach) - 1), min(n, int(n * p + reach) + 2)
 

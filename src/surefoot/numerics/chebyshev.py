@@ -145,25 +145,24 @@ def _peak(values: Floats, error: float, enough: float = 0.0) -> Peak:
     return Peak(largest, max(high, largest), at)
 
 
-def maximise(function: Callable[[Floats, float], Floats], draws: int, relative: float = 1e-9) -> Peak:
-    """The maximum of f on [0, 1] with a proof, however small it is.
+def maximise(function: Callable[[Floats, float], Floats], draws: int) -> Peak:
+    """The maximum of f on [0, 1] with a proof, to a billionth of itself however small it is.
 
     Args:
         function: Gives f at an array of points, each within the absolute error of its second argument.
         draws: How many draws the outcomes are made of.
-        relative: The error allowed, relative to the maximum.
     """
     error = 1e-11
     while True:
-        values = function(points(draws, error), error)
+        nodes = points(draws, error)
+        values = function(nodes, error)
         largest = float(values.max())
-        wanted = max(relative * largest, LEAST_ERROR)
+        wanted = max(1e-9 * largest, LEAST_ERROR)
         if error <= wanted:
             break
         error = max(wanted * 0.5, error * 1e-12, LEAST_ERROR)
     high, at = top(values, 2.0 * error)
     here = float(function(np.array([at]), error)[0])
-    nodes = points(draws, error)
     if here < largest:
         here, at = largest, float(nodes[int(np.argmax(values))])
     return Peak(here, max(high, here), at)

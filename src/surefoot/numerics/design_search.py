@@ -39,15 +39,6 @@ class Ascent(NamedTuple):
     rounds: int
 
 
-class Found(NamedTuple):
-    """A boundary, its objective, and the best dual bound with its weights: no rule has an objective below the bound."""
-
-    limits: Ints
-    objective: float
-    bound: float
-    weights: Floats
-
-
 def search(
     programme: Programme,
     error: float,
@@ -57,21 +48,18 @@ def search(
     weights: Floats | None = None,
     tries: int = 2,
     report: Report | None = None,
-) -> Found:
+) -> Ints:
     """A monotone boundary whose error at every row of `checks` is at most `error`."""
     tell = report or _silent
     climbed = ascend(programme, error, ascent, weights, lambda part: tell(0.7 * part))
-    best: Found | None = None
+    best, lowest = None, np.inf
     for turn, (_, start) in enumerate(climbed[:tries]):
         feasible = repaired(programme, start, error, checks)
         for place, scale in enumerate(SCALES):
             limits = settle(programme, monotone(programme.respond(feasible * scale)[1]), error, checks)
             tell(0.7 + 0.3 * (turn + (place + 1) / len(SCALES)) / tries)
-            if limits is None:
-                continue
-            objective = programme.assess(limits).objective
-            if best is None or objective < best.objective:
-                best = Found(limits, objective, climbed[0][0], climbed[0][1])
+            if limits is not None and (objective := programme.assess(limits).objective) < lowest:
+                best, lowest = limits, objective
     if best is None:
         raise ArithmeticError("No boundary was found that keeps the error.")
     return best

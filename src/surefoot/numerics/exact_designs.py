@@ -39,8 +39,8 @@ def binary_design(horizon: int, error: float, *, mirrored: bool, report: Report 
     programme = binary_programme(horizon, error, priors.for_binary(), binary_cost(horizon), mirrored=mirrored)
     checks = binomial_laws(2 * horizon, 4 * _NULLS + 3)
     tries = tries_for(horizon)
-    found = search(programme, aim(error), _BINARY_ASCENT, checks=checks, tries=tries, report=report)
-    return proved(programme.walk, found.limits)
+    limits = search(programme, aim(error), _BINARY_ASCENT, checks=checks, tries=tries, report=report)
+    return proved(programme.walk, limits)
 
 
 def paired_design(horizon: int, error: float, *, mirrored: bool, report: Report | None = None) -> Design:
@@ -48,8 +48,8 @@ def paired_design(horizon: int, error: float, *, mirrored: bool, report: Report 
     programme = paired_programme(horizon, error, mirrored=mirrored)
     weights = _paired_start(horizon, error, mirrored=mirrored)
     checks, tries = np.eye(horizon + 1), tries_for(horizon)
-    found = search(programme, aim(error), _PAIRED_ASCENT, checks=checks, weights=weights, tries=tries, report=report)
-    return proved(programme.walk, found.limits)
+    limits = search(programme, aim(error), _PAIRED_ASCENT, checks=checks, weights=weights, tries=tries, report=report)
+    return proved(programme.walk, limits)
 
 
 def tries_for(horizon: int) -> int:

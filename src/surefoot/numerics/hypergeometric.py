@@ -97,11 +97,11 @@ def _first_beyond(n1: int, n2: int, d0: int, w0: int) -> Floats:
         # The real solution, then the whole numbers around it settled exactly.
         guess = np.ceil((t * n1 + d0 * np.sqrt(t * (total - t) / w0)) / total).astype(np.int64).tolist()
         first = np.empty(total + 1, np.int64)
-        for row in range(total + 1):
-            j, w = guess[row] + 2, row * (total - row)
-            while j > 0 and _extreme((j - 1) * total - row * n1, w, d0, w0):
+        for m, j in enumerate(guess):
+            j, w = j + 2, m * (total - m)
+            while j > 0 and _extreme((j - 1) * total - m * n1, w, d0, w0):
                 j -= 1
-            first[row] = j
+            first[m] = j
     return np.take_along_axis(tails(n1, n2), np.clip(first, 0, n1 + 1)[:, None], axis=1)[:, 0]
 
 

@@ -34,12 +34,9 @@ ROUNDING = 1e-11
 TINY = 1e-9
 """A p-value below this may be given as this, where less cannot be proved at once."""
 
-
-COARSE = 5e-5
-"""Where p is flat for long, its supremum is rounded up by at most this share of it,"""
-
 PATIENCE = 40
-"""after so many boxes."""
+COARSE = 5e-5
+"""Where p is flat for long, its supremum is rounded up by at most this share of it, after so many boxes."""
 
 REACHES = 0.8 ** np.arange(64.0)
 """Shares of the way that are considered for one piece."""
@@ -92,12 +89,6 @@ def invert(family: Family, a: float) -> Inversion:
     return Inversion(low, -_end(_Side(family.mirrored()), a, -1.0), tail)
 
 
-def excluded(family: OneSided, a: float, edge: float = 0.0) -> bool:
-    """Whether p(d) <= a for every d <= edge, proved; the estimate must be above the edge."""
-    side = _Side(family)
-    return side.at(edge, a) <= a and side.clear(-1.0, edge, a) == edge
-
-
 class Border(OneSided, Protocol):
     """Several tables looked at together."""
 
@@ -125,7 +116,7 @@ def _near_side(side: _Side, a: float) -> tuple[float, float]:
             side.relative = 1e-3  # little hangs on the digits of a p-value that decides nothing
         return low, side.supremum(low, here)
     tail = side.supremum(-1.0, here)
-    if tail > a and not excluded(side.family, a):  # the supremum is rounded up; on the edge `a` itself decides
+    if tail > a and side.clear(-1.0, 0.0, a) < 0.0:  # the supremum is rounded up: `a` itself decides
         return min(_end(side, a, -1.0), 0.0), tail
     return max(_end(side, a, 0.0), 1e-12), min(tail, a)
 

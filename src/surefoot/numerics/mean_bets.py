@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,66 +39,55 @@ rates and on concentrated scores alike.
 """
 
 
-def wsr_moments(z: ArrayLike, centre: Literal["running", "current"] = "running") -> tuple[Floats, Floats]:
+def wsr_moments(z: ArrayLike) -> tuple[Floats, Floats]:
     """Running mean and variance of the hedged WSR rule after each score, with its pseudo-score of 1/2 and 1/4.
 
-    Args:
-        z: Scores in [0, 1].
-        centre: "running" takes each score's distance from the mean of its own time, as Waudby-Smith and Ramdas
-            do; "current" takes all distances from the latest mean.
+    Each score's distance is taken from the mean of its own time.
     """
     z = np.asarray(z, float)
     count = np.arange(1, z.size + 1)
     mean = (0.5 + np.cumsum(z)) / (count + 1.0)
-    if centre == "running":
-        squares = np.cumsum((z - mean) ** 2)
-    else:
-        squares = np.maximum(np.cumsum(z * z) - 2.0 * mean * np.cumsum(z) + count * mean**2, 0.0)
-    return mean, (0.25 + squares) / (count + 1.0)
+    return mean, (0.25 + np.cumsum((z - mean) ** 2)) / (count + 1.0)
 
 
-def wsr_bets(
-    z: ArrayLike, tail: float, horizon: int | None = None, centre: Literal["running", "current"] = "running"
-) -> Floats:
+def wsr_bets(z: ArrayLike, tail: float, horizon: int | None = None) -> Floats:
     """The predictable bets of hedged WSR, before truncation.
 
     Args:
         z: Scores in [0, 1].
         tail: Error allowed on one side.
         horizon: Number of scores fixed beforehand; without it the bets suit any stopping time.
-        centre: See `wsr_moments`.
     """
     z = np.asarray(z, float)
-    variance = np.concatenate(([0.25], wsr_moments(z, centre)[1][:-1]))
+    variance = np.concatenate(([0.25], wsr_moments(z)[1][:-1]))
     count = np.arange(1, z.size + 1)
     clock = count * np.log(count + 1.0) if horizon is None else float(horizon)
     bets: Floats = np.sqrt(2.0 * math.log(1.0 / tail) / (clock * variance))
     return bets
 
 
-def log_capital(z: ArrayLike, bets: Floats, mean: float, cap: float = CAP) -> Floats:
+def log_capital(z: ArrayLike, bets: Floats, mean: float) -> Floats:
     """Logarithm of the capital after each score, betting "larger" against the candidate `mean`.
 
-    Bets are truncated at cap / mean, which keeps the capital positive and falling in `mean`.
+    Bets are truncated at CAP / mean, which keeps the capital positive and falling in `mean`.
     """
     z = np.asarray(z, float)
-    sizes = np.minimum(bets, cap / mean) if mean > 0.0 else bets
+    sizes = np.minimum(bets, CAP / mean) if mean > 0.0 else bets
     return np.cumsum(np.log1p(sizes * (z - mean)))
 
 
-def low_end(z: ArrayLike, bets: Floats, tail: float, cap: float = CAP, *, left: float = 0.0) -> float:
+def low_end(z: ArrayLike, bets: Floats, tail: float, *, left: float = 0.0) -> float:
     """The largest refused candidate: below it every mean has seen its capital reach 1 / tail at some time.
 
     Args:
         z: Scores in [0, 1].
         bets: Predictable bets, the same for all candidates.
         tail: Error allowed on this side.
-        cap: Share of the capital a bet may risk.
         left: A candidate known to be refused, or the range's low end.
     """
     z = np.asarray(z, float)
     right = max(float(z.max()), left)  # nothing is won against a candidate above every score
-    return _root(lambda m: float(log_capital(z, bets, m, cap).max()), math.log(1.0 / tail), left, right)
+    return _root(lambda m: float(log_capital(z, bets, m).max()), math.log(1.0 / tail), left, right)
 
 
 def _root(most: Callable[[float], float], goal: float, left: float, right: float) -> float:
@@ -129,21 +118,21 @@ def _root(most: Callable[[float], float], goal: float, left: float, right: float
     return left
 
 
-def low_ends(z: ArrayLike, bets: Floats, tail: float, cap: float = CAP) -> Floats:
+def low_ends(z: ArrayLike, bets: Floats, tail: float) -> Floats:
     """The lower end after each score: valid at all times together, and never moving back."""
     z, goal = np.asarray(z, float), math.log(1.0 / tail)
     ends = np.zeros(z.size)
     low, start = 0.0, 0
     while start < z.size:
         # The capital against the present end tells when it next moves; until then nothing has to be solved.
-        path = log_capital(z, bets, max(low, 1e-300), cap)[start:]
+        path = log_capital(z, bets, max(low, 1e-300))[start:]
         moved = np.flatnonzero(path > goal) if low > 0.0 else np.flatnonzero(path >= goal)
         if not moved.size:
             ends[start:] = low
             break
         now = start + int(moved[0])
         ends[start:now] = low
-        low = low_end(z[: now + 1], bets[: now + 1], tail, cap, left=low)
+        low = low_end(z[: now + 1], bets[: now + 1], tail, left=low)
         ends[now] = low
         start = now + 1
     return ends

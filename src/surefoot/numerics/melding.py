@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from surefoot.numerics import beta
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -41,8 +43,7 @@ def bound_quantiles(k: ArrayLike, n: ArrayLike, upper: bool, tail: float = USUAL
     k, n = np.asarray(k, float)[..., None], np.asarray(n, float)[..., None]
     a, b = (k + 1.0, n - k) if upper else (k, n - k + 1.0)
     edge = b == 0.0 if upper else a == 0.0
-    with np.errstate(all="ignore"):
-        inner = special.betaincinv(np.where(edge, 1.0, a), np.where(edge, 1.0, b), levels)
+    inner = beta.lower(np.where(edge, 1.0, a), np.where(edge, 1.0, b), levels)
     return np.where(edge, 1.0 if upper else 0.0, inner)
 
 
@@ -138,11 +139,9 @@ def farthest(errors: Callable[[Floats], Floats], tail: float, upward: bool) -> f
     """
     grid = np.linspace(0.0, 1.0, 65)
     kept = errors(grid) > tail
-    if not kept.any():
-        return 0.0 if not upward else 1.0
+    if kept[-1 if upward else 0] or not kept.any():
+        return float(upward)
     place = int(np.flatnonzero(kept)[-1 if upward else 0])
-    if place in (0, 64) and kept[0 if not upward else 64]:
-        return float(grid[place])
     inner, outer = float(grid[place]), float(grid[place + (1 if upward else -1)])
     while abs(outer - inner) > 1e-12:
         middle = (inner + outer) / 2.0

@@ -101,7 +101,7 @@ class Programme:
                 onward[:, -1] = beyond * everyone[:, -1]
                 onward[:, 0] = 0.0 if walk.mirrored else beyond * right[:, 0]
             if n == 0:
-                return float(onward[0, low + 1]), limits
+                break
             stopped = stop <= onward
             best = np.where(stopped.any(axis=1), np.argmax(stopped, axis=1) - low - 2, n)
             limits[n, :rows] = np.minimum(best + np.arange(rows), n)
@@ -113,7 +113,7 @@ class Programme:
                 value[1:, 0] = value[:-1, 2]
             for _ in range(walk.growth):
                 total = walks.lowered(total)
-        raise AssertionError  # pragma: no cover
+        return float(onward[0, low + 1]), limits
 
     def assess(self, limits: Ints) -> Assessment:
         """The error and the objective of a boundary."""
@@ -131,15 +131,6 @@ class Programme:
             if walk.mirrored:
                 objective -= (horizon - stop.n) * float(chance @ self.wrong[stop.n][at])
         return Assessment(coefficients, objective, power, left[-1])
-
-    def touches(self, limits: Ints) -> bool:
-        """Whether the boundary runs into the edge of the band, which is then too narrow."""
-        edges = [(n, np.arange(self.walk.rows(n))) for n in range(1, len(limits)) if self.high[n] < n]
-        return any(
-            int((limits[n, rows] - rows)[self.walk.valid(n, rows, limits[n, rows] - rows + 1)].max(initial=0))
-            >= self.high[n]
-            for n, rows in edges
-        )
 
 
 def _band(matrix: Floats, rows: int, low: int, high: int) -> Floats:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-13
+_MOST = 0.99
+"""Share of the wealth that a stake against a candidate gain may risk."""
 
 
 def total(terms: Floats) -> Floats:
@@ -68,9 +70,9 @@ def _slope(rows: Floats, values: Floats, stake: Floats) -> tuple[Floats, Floats]
     return np.sum(part, axis=1), np.sum(part * share, axis=1)
 
 
-def log_wealth(gain: float, outcomes: Floats, stakes: Floats, most: float = 0.99) -> float:
-    """Log of the product of 1 + min(stake, most/(1 + gain)) * (outcome - gain): it falls in `gain` > -1."""
-    return float(np.sum(np.log1p(np.minimum(stakes, most / (1.0 + gain)) * (outcomes - gain))))
+def log_wealth(gain: float, outcomes: Floats, stakes: Floats) -> float:
+    """Log of the product of 1 + min(stake, .99/(1 + gain)) * (outcome - gain): it falls in `gain` > -1."""
+    return float(np.sum(np.log1p(np.minimum(stakes, _MOST / (1.0 + gain)) * (outcomes - gain))))
 
 
 def excluded_below(outcomes: Floats, stakes: Floats, target: float, bracket: tuple[float, float]) -> float:
