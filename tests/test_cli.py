@@ -152,6 +152,16 @@ def test_of_two_files_the_first_named_is_the_first_policy(capsys, tmp_path):
     assert "zeta 90.0% [69.8%, 97.3%]; alpha 15.0% [5.2%, 36.1%] (95% Wilson intervals)" in out
 
 
+def test_policies_that_stand_first_by_the_alphabet_alone_are_named(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_text("policy,success\n" + "candidate,1\nbaseline,0\n" * 20)
+    code, _, err = said(capsys, "compare", str(path), "--gate")
+    assert code == 1  # the baseline is worse: whoever meant the candidate reads why
+    assert "note: 'baseline' is first by the alphabet, 'candidate' second: say --first, --second." in err
+    asked = ("--first", "candidate", "--second", "baseline")
+    assert said(capsys, "compare", str(path), "--gate", *asked)[::2] == (0, "")
+
+
 def test_of_two_folders_the_first_named_is_the_first_policy(capsys, tmp_path):
     for name, successes in (("zeta", 18), ("alpha", 3)):
         (tmp_path / name).mkdir()

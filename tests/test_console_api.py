@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from surefoot.console import figures
 from surefoot.console.openapi import DESCRIPTION
 from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore
@@ -51,6 +52,15 @@ def test_an_exact_rule_shows_its_lead_and_the_region_where_it_goes_on(tmp_path):
     page = owner.get("/live").text
     assert f"new is {rows[-1]['lead']} successes ahead after {rows[-1]['pairs']} pairs." in page
     assert "Evidence" not in page.split("<h2>Each policy</h2>")[1]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "shown"),
+    [(19.97, "19.9"), (20.0 * (1 - 1e-12), "20"), (0.012399, "0.0123"), (0.0, "0"), (31.46, "31.5")],
+)
+def test_evidence_that_has_not_decided_is_not_rounded_to_what_would(evidence, shown):
+    curve = figures._evidence_curve([{"pairs": 7, "evidence": evidence}], 20.0)
+    assert curve.summary == f"Evidence is {shown} after 7 pairs; the rule decides at 20."
 
 
 def test_a_study_is_driven_to_its_verdict_and_unblinded(console):

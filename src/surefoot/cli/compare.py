@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -43,6 +43,7 @@ GATE = {
     2: "Gate: cannot tell (exit code 2).",
 }
 BEHIND = "It was shown to fall behind, perhaps by less than the margin."
+TWICE = "rows repeat others in every column, so that rollouts may be counted twice: remove the copies, or number repeats."
 NO_TASK = "{!r} and {!r} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
 
 
@@ -88,7 +89,7 @@ def compare(
             "--gate",
             help="End with 0 better, or shown not worse by as much as the margin; 1 worse by more than the margin; 2 "
             "cannot tell, also when it is shown to fall behind but perhaps by less than the margin; 3 not comparable: "
-            "policies that share no task, whatever their pooled rates say.",
+            "policies that share no task, whatever their pooled rates say; rows that repeat others in every column.",
         ),
     ] = False,
     columns: files.Columns = None,
@@ -204,6 +205,7 @@ def _tallies(
     undecided = gain.verdict is Verdict.UNDECIDED
     sight = stats.sight(gain) if undecided else None
     others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
+    verdict = ended((gain,)) if gate else None
     if as_json:
         words.show_json(
             {
@@ -211,6 +213,7 @@ def _tallies(
                 "gain": gain.to_dict(),
                 "sight": sight.to_dict() if sight else None,
                 "details": [other.to_dict() for other in others],
+                **_told(verdict),
             }
         )
     else:
@@ -218,8 +221,7 @@ def _tallies(
             typer.echo(line)
         for other in others:
             typer.echo(f"  {other}")
-    if gate:
-        _end((gain,), as_json)
+    _end(verdict, as_json)
 
 
 def lines(gain: Gain, sight: Any) -> list[str]:
@@ -268,14 +270,35 @@ def gate_code(gain: Gain) -> int:
     return 1 if gain.verdict is Verdict.WORSE else 2
 
 
-def _end(gains: Sequence[Gain], as_json: bool) -> None:
-    """Say how the gate ends, and end: one regression fails it, and it passes only when nothing is open."""
+class Ended(NamedTuple):
+    """How a gate ends: its exit code, and why."""
+
+    code: int
+    says: str
+
+
+def ended(gains: Sequence[Gain]) -> Ended:
+    """How a gate on these gains ends: one regression fails it, and it passes only when nothing is open."""
     codes = [gate_code(gain) for gain in gains]
     code = 1 if 1 in codes else max(codes)
-    if not as_json:
-        behind = code == 2 and any(gain.interval.high < 0.0 and not gain.not_worse for gain in gains)
-        typer.echo(f"{GATE[code]} {BEHIND}" if behind else GATE[code])
-    raise typer.Exit(code)
+    behind = code == 2 and any(gain.interval.high < 0.0 and not gain.not_worse for gain in gains)
+    return Ended(code, f"{GATE[code]} {BEHIND}" if behind else GATE[code])
+
+
+def _told(verdict: Ended | None) -> dict[str, Any]:
+    """How the gate ends, as JSON-ready data; nothing without a gate."""
+    return {} if verdict is None else {"gate": {"code": verdict.code, "says": verdict.says}}
+
+
+def _end(verdict: Ended | None, as_json: bool) -> None:
+    """Say how the gate ends, and end; nothing without a gate."""
+    if verdict is None:
+        return
+    if verdict.code == NOT_COMPARABLE:
+        typer.echo(f"surefoot: {verdict.says}", err=True)
+    elif not as_json:
+        typer.echo(verdict.says)
+    raise typer.Exit(verdict.code)
 
 
 def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
@@ -312,10 +335,12 @@ def _files(
     except DataError as error:
         if not gate:
             raise
-        typer.echo(f"surefoot: not comparable: {error}", err=True)
-        raise typer.Exit(NOT_COMPARABLE) from None
+        _end(Ended(NOT_COMPARABLE, f"not comparable: {words.as_options(str(error))}"), as_json)
+    findings = files.serious(table, named)
+    verdict = _gate(found, findings) if gate else None
     if as_json:
-        bodies = [one.to_dict() for one in found]
+        more = {"findings": [finding.to_dict() for finding in findings]}
+        bodies = [{**one.to_dict(), **more, **_told(verdict)} for one in found]
         words.show_json(bodies if by else bodies[0])
     else:
         for one in found:
@@ -325,11 +350,17 @@ def _files(
             for line in (one.why, one.outlook, *one.notes):
                 if line:
                     typer.echo(f"  {line}")
-    if gate and not all(one.comparable for one in found):
-        typer.echo(f"surefoot: not comparable: {NO_TASK.format(first, second)}", err=True)
-        raise typer.Exit(NOT_COMPARABLE)
-    if gate:
-        _end([one.gain for one in found], as_json)
+        files.show_serious(findings)
+    _end(verdict, as_json)
+
+
+def _gate(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
+    """How a gate on files ends: what cannot be judged is judged neither way."""
+    if not all(one.comparable for one in found):
+        return Ended(NOT_COMPARABLE, f"not comparable: {NO_TASK.format(found[0].first, found[0].second)}")
+    if any(finding.about == DUPLICATED for finding in findings):
+        return Ended(NOT_COMPARABLE, f"not comparable: {TWICE}")
+    return ended([one.gain for one in found])
 
 
 def _rates(found: Any) -> str:

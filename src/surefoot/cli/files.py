@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.analysis.rankings import Progress
+    from surefoot.rollouts.findings import Finding
     from surefoot.rollouts.table import Rollouts
 
 Paths = Annotated[
@@ -65,6 +66,17 @@ def table(
     return rollouts
 
 
+def serious(rollouts: Rollouts, policies: Sequence[str] | None = None) -> tuple[Finding, ...]:
+    """What can make a conclusion about these policies wrong: the audit's serious findings."""
+    return sf.audit(rollouts if policies is None else rollouts.where(policy=policies)).serious
+
+
+def show_serious(findings: Sequence[Finding]) -> None:
+    """Print serious findings, each in a line that is seen."""
+    for finding in findings:
+        typer.echo(words.as_options(f"  ! {finding}"))
+
+
 def two_policies(
     rollouts: Rollouts, paths: Sequence[str | Path], first: str | None, second: str | None
 ) -> tuple[str, str]:
@@ -73,9 +85,14 @@ def two_policies(
     if first is not None and second is not None:
         return first, second
     if first is None and second is None:
-        by_file = _in_file_order(rollouts, paths) or known
-        if len(by_file) == 2:
+        by_file = _in_file_order(rollouts, paths)
+        if by_file:
             return by_file[0], by_file[1]
+        if len(known) == 2:
+            typer.echo(
+                f"note: {known[0]!r} is first by the alphabet, {known[1]!r} second: say --first, --second.", err=True
+            )
+            return known[0], known[1]
     if len(known) == 1:
         naming = " To tell files apart that name it alike: --policy new --policy old, in the order of the files."
         raise ValueError(f"Two policies must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}")

@@ -64,8 +64,9 @@ def rank(
         from surefoot.reporting.figures import intervals_figure
 
         style.save(intervals_figure(ordered, what, letters if ranking.letters.readable else ()), figure)
+    findings = files.serious(rollouts)
     if as_json:
-        words.show_json(ranking.to_dict())
+        words.show_json({**ranking.to_dict(), "findings": [finding.to_dict() for finding in findings]})
         return
     rows = []
     for one, ranks, letter in zip(ordered, ranking.ranks, letters, strict=True):
@@ -93,6 +94,7 @@ def rank(
         typer.echo(f"Left out, no {what} is known of them: {', '.join(unknown)}.")
     if rollouts.labels:
         typer.echo("Rates, ranks and letters are the judge's: they are not corrected by the human labels; report does.")
+    files.show_serious(findings)
     if figure is not None:
         typer.echo(f"Wrote {figure}")
 

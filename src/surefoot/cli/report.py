@@ -98,9 +98,7 @@ def show(made: sf.Report) -> None:
     found = made.overview
     for line in answers.overview_answer(found):
         typer.echo(line)
-    for finding in found.audit.findings:
-        if finding.serious:
-            typer.echo(f"  ! {finding}")
+    files.show_serious(found.audit.serious)
     words.table(
         ["policy", *tables.columns(found)],
         [[one.policy, *(text for _, text in tables.cells(found, place))] for place, one in enumerate(found.policies)],

@@ -150,10 +150,9 @@ def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
     place = _Axes(rows[-1]["pairs"], low, high)
     every = max(1, math.ceil((high - low) / 5))
     marks = tuple((place.y(power), _power(power)) for power in range(int(low), int(high) + 1, every))
-    last = rows[-1]["evidence"]
     return Curve(
         "Evidence, pair by pair",
-        f"Evidence is {last:.3g} after {rows[-1]['pairs']} pairs; the rule decides at {threshold:.3g}.",
+        f"Evidence is {_short_of(rows[-1]['evidence'], threshold)} after {rows[-1]['pairs']} pairs; the rule decides at {threshold:.3g}.",
         place.line(zip((row["pairs"] for row in rows), logs, strict=True)),
         "",
         marks,
@@ -161,6 +160,13 @@ def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
         place.y(math.log10(threshold)),
         f"decides at {threshold:.3g}",
     )
+
+
+def _short_of(evidence: float, threshold: float) -> str:
+    """Evidence to three digits; rounded down until it decides, so that none is shown to reach the line that has not."""
+    if evidence >= threshold * (1.0 - 1e-9) or evidence <= 0.0:
+        return f"{evidence:.3g}"
+    return f"{words.rounded(evidence, 2 - math.floor(math.log10(evidence)), 'down'):.3g}"
 
 
 def _lead_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
