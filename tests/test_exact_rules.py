@@ -212,6 +212,9 @@ def test_where_the_counts_stand(make):
     assert place.first > place.second
     assert place.worse_above is None or place.worse_above >= place.first
     assert f"{place.wins_to_better} pairs in a row from better" in str(place)
+    last = run(rule, [(1, 0)] * (wins - 1))
+    assert str(last[0].standing).startswith("1 for the first policy and 0 for the second after 1 pair; ")
+    assert "; 1 pair in a row from better" in str(last[-1].standing)
     one_sided = make(50).start().standing
     assert one_sided.wins_to_worse is None
     assert "from worse" not in str(one_sided)
@@ -267,13 +270,15 @@ def test_what_an_exact_rule_refuses(make):
 @every_rule
 @every_claim
 def test_the_shortest_horizon_can_decide(make, claim):
-    for confidence in (0.8, 0.95, 0.99):
+    for confidence in (0.5, 0.75, 0.8, 0.875, 0.95, 0.99):  # in some an outcome is just as likely as the error allowed
         error = (1 - confidence) / (2 if claim == "either" else 1)
-        least = next(n for n in range(1, 60) if (4 if make is ExactBinary else 2) ** -n <= error * (1 + 1e-9))
+        least = next(n for n in range(1, 60) if (4 if make is ExactBinary else 2) ** -n < error * (1 - 1e-9))
         with pytest.raises(ValueError, match=f"`horizon` must be at least {least}"):
-            make(least - 1 or 0, claim=claim, confidence=confidence)
-        rule = make(least, claim=claim, confidence=confidence)
-        assert run(rule, [(1, 0)] * least)[-1].verdict is Verdict.BETTER
+            make(least - 1, claim=claim, confidence=confidence)
+        for horizon in (least, least + 1):
+            rule = make(horizon, claim=claim, confidence=confidence)
+            assert run(rule, [(1, 0)] * horizon)[-1].verdict is Verdict.BETTER
+            assert rule.certificate.high <= rule.error
 
 
 def test_which_collections_are_admitted():

@@ -1,6 +1,7 @@
 """What every sequential rule must do. A new rule is one more line in KINDS."""
 
 import dataclasses
+import inspect
 import itertools
 import json
 import math
@@ -28,6 +29,8 @@ from surefoot.sequential import (
     run,
     simulate,
 )
+from surefoot.sequential.betting import BettingRule
+from surefoot.sequential.exact_rules import ExactState
 
 
 class Kind(NamedTuple):
@@ -62,6 +65,13 @@ def draws(kind: Kind, seed: int, runs: int, horizon: int, gap: float = 0.0) -> t
     if kind.binary:
         return (first < 0.5 + gap / 2).astype(float), (second < 0.5 - gap / 2).astype(float)
     return np.round(first ** (1 - gap), 2), np.round(second ** (1 + gap), 2)
+
+
+@pytest.mark.parametrize("unfinished", [Rule, State, BettingRule, ExactState])
+def test_a_rule_that_lacks_a_part_cannot_be_made(unfinished):
+    assert inspect.isabstract(unfinished)
+    with pytest.raises(TypeError, match="abstract"):
+        unfinished()
 
 
 @every_kind
@@ -244,6 +254,7 @@ def test_words_are_not_scores(kind):
         ({"horizon": 9, "confidence": 95}, "Write 0.95 for 95%"),
         ({"horizon": 9, "claim": "second better"}, "`claim` must be one of first better, either"),
         ({"horizon": 9, "low": 1.0, "high": 0.0}, "`low` must be below `high`"),
+        ({"horizon": 9, "low": -1e308, "high": 1e308}, "`high` - `low` must be finite"),
         ({"horizon": 9, "margin": -0.1}, "`margin` must be 0 or more"),
     ],
 )

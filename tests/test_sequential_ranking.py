@@ -112,6 +112,7 @@ def test_a_ranking_comes_back_from_json():
     [
         (lambda: RankingRule(("a",)), "`names` must be two or more different policies"),
         (lambda: RankingRule(("a", "a")), "`names` must be two or more different policies"),
+        (lambda: RankingRule("abc"), "`names` must be two or more different policies; got 'abc'"),
         (lambda: RankingRule(("a", "b"), 0), "`horizon` must be at least 1"),
         (lambda: RankingRule(("a", "b"), confidence=95), "Write 0.95 for 95%"),
         (lambda: RankingRule(("a", "b"), adjusting="none"), "`adjusting` must be one of holm, bonferroni"),
@@ -127,6 +128,8 @@ def test_bad_rounds_are_refused():
     state = rule.start()
     with pytest.raises(ValueError, match=r"`scores` must name the running policies \['a', 'b'\]; got \['a'\]"):
         rule.step(state, {"a": 1.0})
+    with pytest.raises(ValueError, match="`scores` must name the running policies"):
+        run_ranking(rule, [{"a": 1.0, "c": 0.0}])
     with pytest.raises(ValueError, match="must be in the range"):
         rule.step(state, {"a": 1.0, "b": 1.5})
     with pytest.raises(ValueError, match="`state` must come from this rule; got a state of another"):
@@ -137,6 +140,7 @@ def test_bad_rounds_are_refused():
     with pytest.raises(ValueError, match="`second` must be another of a, b"):
         last.verdict("a", "x")
     assert "2 places are open after 2 rounds and 4 rollouts (at most 4)." in str(last)
+    assert "after 1 round and 2 rollouts" in str(run_ranking(rule, [{"a": 1.0, "b": 1.0}])[-1])
 
 
 @pytest.mark.parametrize("adjusting", ["holm", "bonferroni"])

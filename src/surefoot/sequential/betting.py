@@ -9,6 +9,7 @@ adds is how it chooses its stakes.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -75,17 +76,17 @@ class BettingRule(Rule["BettingState"]):
 
     # --- what each betting rule writes: arrays over games in the last axis ---
 
-    def opening(self, error: float) -> Floats:
+    @abstractmethod
+    def opening(self) -> Floats:
         """The memory of one direction before the first pair: a column, shape (M, 1)."""
-        raise NotImplementedError
 
-    def stake(self, memory: Floats, log_wealth: Floats, seen: int, aim: Aim, past: Past) -> tuple[Floats, Any]:
+    @abstractmethod
+    def stake(self, memory: Floats, log_wealth: Floats, seen: int, beyond: float, past: Past) -> tuple[Floats, Any]:
         """The next stake in [0, 1) per game, and whatever `learn` wants to know of how it came about."""
-        raise NotImplementedError
 
+    @abstractmethod
     def learn(self, memory: Floats, seen: int, outcome: Outcome, how: Any) -> Floats:
         """The memory after one more pair, as a new array."""
-        raise NotImplementedError
 
     # --- the common part ---
 
@@ -107,7 +108,7 @@ class BettingRule(Rule["BettingState"]):
 
     def start(self) -> BettingState:
         """The state before the first pair."""
-        memory = tuple(self.opening(self.error)[:, 0].tolist())
+        memory = tuple(self.opening()[:, 0].tolist())
         sides = tuple(Side(0.0, 0.0, Trail(), memory) for _ in self.directions)
         return BettingState.undecided(self, first=Trail(), second=Trail(), sides=sides)
 
@@ -115,7 +116,8 @@ class BettingRule(Rule["BettingState"]):
         """The state after a checked pair: the array computation, for one game."""
         ones, others = state.first.grown(first), state.second.grown(second)
         game = Games.resume(self, state)
-        game.bet(np.array([first]), np.array([second]))
+        past = (state.first.array()[:, None], state.second.array()[:, None]) if self.remembers_all else None
+        game.bet(np.array([first]), np.array([second]), past)
         sides = tuple(
             replace(
                 side,
@@ -144,7 +146,7 @@ class BettingRule(Rule["BettingState"]):
         games, alive = Games.begin(self, runs), np.arange(runs)
         for pair in range(pairs):
             past = (ones[:pair, alive], others[:pair, alive]) if self.remembers_all else None
-            games.bet(ones[pair, alive], others[pair, alive], past=past)
+            games.bet(ones[pair, alive], others[pair, alive], past)
             found = games.codes()
             stopped = found != 0
             if not stopped.any():
@@ -158,13 +160,6 @@ class BettingRule(Rule["BettingState"]):
         return times, codes
 
 
-class Aim(NamedTuple):
-    """What a direction is after: the error it may make, and the gain it must exceed (share of the range)."""
-
-    error: float
-    beyond: float
-
-
 class Outcome(NamedTuple):
     """A pair seen from one direction.
 
@@ -172,13 +167,11 @@ class Outcome(NamedTuple):
         ours: Scores of the policy claimed to be better, moved to [0, 1].
         theirs: Scores of the other.
         value: What is bet on: (ours - theirs - beyond)/(1 + |beyond|), in [-1, 1].
-        aim: The direction's aim.
     """
 
     ours: Floats
     theirs: Floats
     value: Floats
-    aim: Aim
 
 
 class Past(NamedTuple):
@@ -198,16 +191,13 @@ class Games:
         self.rule, self.seen, self.memory = rule, seen, memory
         self.log_wealth, self.log_best = wealths
         self.stakes = np.zeros_like(self.log_wealth)
-        self.past: tuple[Floats, Floats] | None = None
-        self._directions = rule.directions
-        self._error, self._target = rule.error, log_target(rule)
+        self._directions, self._target = rule.directions, log_target(rule)
 
     @classmethod
     def begin(cls, rule: BettingRule, runs: int) -> Games:
         """Games before the first pair."""
         sides = len(rule.directions)
-        opening = rule.opening(rule.error)
-        memory = [np.repeat(opening, runs, axis=1) for _ in range(sides)]
+        memory = [np.repeat(rule.opening(), runs, axis=1) for _ in range(sides)]
         return cls(rule, 0, (np.zeros((sides, runs)), np.zeros((sides, runs))), memory)
 
     @classmethod
@@ -216,25 +206,20 @@ class Games:
         now = np.array([[side.log_wealth] for side in state.sides])
         best = np.array([[side.log_best] for side in state.sides])
         memory = [np.array(side.memory, np.float64)[:, None] for side in state.sides]
-        game = cls(rule, state.pairs, (now, best), memory)
-        if rule.remembers_all:
-            game.past = (state.first.array()[:, None], state.second.array()[:, None])
-        return game
+        return cls(rule, state.pairs, (now, best), memory)
 
     def bet(self, first: Floats, second: Floats, past: tuple[Floats, Floats] | None = None) -> None:
-        """Stake on one more pair in every game and direction, and learn from it."""
+        """Stake on one more pair in every game and direction, and learn from it; `past`: for a rule that needs all."""
         rule = self.rule
         one, other = self._moved(first), self._moved(second)
-        past = past if past is not None else self.past
         for i, (sign, beyond, _) in enumerate(self._directions):
-            aim = Aim(self._error, beyond)
             ours, theirs = (one, other) if sign > 0 else (other, one)
             value = (ours - theirs - beyond) / (1.0 + abs(beyond))
-            stake, how = rule.stake(self.memory[i], self.log_wealth[i], self.seen, aim, self._past(past, sign))
+            stake, how = rule.stake(self.memory[i], self.log_wealth[i], self.seen, beyond, self._past(past, sign))
             stake = np.where(self.log_best[i] >= self._target, 0.0, stake)  # shown already: bet no more
             self.log_wealth[i] = self.log_wealth[i] + np.log1p(stake * value)
             self.log_best[i] = np.maximum(self.log_best[i], self.log_wealth[i])
-            self.memory[i] = rule.learn(self.memory[i], self.seen, Outcome(ours, theirs, value, aim), how)
+            self.memory[i] = rule.learn(self.memory[i], self.seen, Outcome(ours, theirs, value), how)
             self.stakes[i] = stake / (1.0 + abs(beyond))
         self.seen += 1
 
@@ -258,7 +243,7 @@ class Games:
         return (scores - self.rule.low) / self.rule.width
 
     def _past(self, past: tuple[Floats, Floats] | None, sign: int) -> Past:
-        if past is None or not self.rule.remembers_all:
+        if past is None:
             return _NO_PAST
         one, other = self._moved(past[0]), self._moved(past[1])
         return Past(one, other) if sign > 0 else Past(other, one)

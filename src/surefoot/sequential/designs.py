@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -35,7 +36,7 @@ Family = Literal["binary", "paired"]
 HORIZONS = (20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500)
 CONFIDENCES = (0.90, 0.95, 0.99)
 SEARCHED = 500
-"""Longer horizons use the formula."""
+"""Longer horizons use the formula, and so do the few short ones for which the search finds nothing."""
 LONGEST = 2000
 """At twice this horizon the boundary and one pass over it would need over a gigabyte and minutes."""
 
@@ -111,12 +112,13 @@ def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
     """
     from surefoot.numerics import exact_designs, formula_designs, walks
 
-    constant: float | None = None
+    made, constant = None, None
     paired = declared.family == "paired"
     if declared.horizon <= SEARCHED:
         search = exact_designs.paired_design if paired else exact_designs.binary_design
-        made = search(declared.horizon, declared.error, mirrored=declared.both, report=report)
-    else:
+        with suppress(ArithmeticError):  # a few pairs, one outcome of which is just as likely as the error allowed
+            made = search(declared.horizon, declared.error, mirrored=declared.both, report=report)
+    if made is None:
         shape = formula_designs.paired_limits if paired else formula_designs.binary_limits
         kind = walks.PairedWalk if paired else walks.BinaryWalk
         walk = kind(declared.horizon, mirrored=declared.both, depth=exact_designs.deep(paired=paired))
@@ -198,10 +200,13 @@ def keep(path: Path, made: list[ExactDesign]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as whole:
-            whole.write(buffer.getvalue())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        try:
+            with os.fdopen(handle, "wb") as whole:
+                whole.write(buffer.getvalue())
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)  # there still if the disk is full
     except OSError:
         if path.is_relative_to(SHIPPED):
             raise

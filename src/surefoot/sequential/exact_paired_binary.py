@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.tally import PairTally
-from surefoot.sequential import designs
+from surefoot.sequential import companions, designs
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
 from surefoot.sequential.rules import Environments
 
@@ -48,7 +48,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
     def start(self) -> ExactPairedBinaryState:
         """The state before the first pair."""
         return ExactPairedBinaryState.undecided(
-            self, companion=self.companion.start(), both=0, first_only=0, second_only=0
+            self, companion=companions.begun(self), both=0, first_only=0, second_only=0
         )
 
     def advance(self, state: ExactPairedBinaryState, first: float, second: float) -> ExactPairedBinaryState:
@@ -62,7 +62,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
             pairs=pairs,
             p_value=p_value,
             verdict=verdict,
-            companion=state.followed(first, second),
+            companion=companions.followed(state.companion, first, second),
             both=state.both + (one and other),
             first_only=counts.first,
             second_only=counts.second,

@@ -8,7 +8,8 @@ once it has stopped, and an interval that comes from betting on the same pairs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -20,11 +21,9 @@ from surefoot.core.certified import Certified
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import designs
+from surefoot.sequential import companions, designs
 from surefoot.sequential.betting import BettingState
-from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
-from surefoot.sequential.rules import CODES, Rule, State
-from surefoot.sequential.savis import APART
+from surefoot.sequential.rules import CODES, Rule, State, counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,10 +68,12 @@ class Standing(Record):
     wins_to_worse: int | None
 
     def __str__(self) -> str:
-        parts = [f"{self.first} for the first policy and {self.second} for the second after {self.pairs:,} pairs"]
+        parts = [
+            f"{self.first} for the first policy and {self.second} for the second after {counted(self.pairs, 'pair')}"
+        ]
         for verdict, wins in (("better", self.wins_to_better), ("worse", self.wins_to_worse)):
             if wins:
-                parts.append(f"{wins:,} pairs in a row from {verdict}")
+                parts.append(f"{counted(wins, 'pair')} in a row from {verdict}")
         return "; ".join(parts) + "."
 
 
@@ -86,7 +87,7 @@ class ExactRule(Rule[E]):
 
     def __post_init__(self) -> None:
         Rule.__post_init__(self)
-        least = math.ceil(math.log(1.0 / self.error) / math.log(self.outcomes) - 1e-9)
+        least = 1 + math.floor(math.log(1.0 / self.error) / math.log(self.outcomes) + 1e-9)
         if self.horizon < least:
             hint = "With fewer not even the clearest outcome decides."
             must = f"be at least {least} for {self.title} at {words.percent(self.confidence)}"
@@ -141,13 +142,6 @@ class ExactRule(Rule[E]):
     def _chances(self, first: float, second: float) -> tuple[float, float]:
         """The chances of a pair by which the counts of the first and the second policy grow."""
         return first, second
-
-    @property
-    def companion(self) -> FiniteHorizonMixture:
-        """The betting rule, of the same declaration, that gives the interval."""
-        return FiniteHorizonMixture(
-            self.horizon, confidence=self.confidence, claim=self.claim, low=self.low, high=self.high, binary=True
-        )
 
     def judge(self, pairs: int, counts: Counts) -> tuple[Verdict, float]:
         """The verdict after so many pairs with these counts, and the p-value of stopping there."""
@@ -222,14 +216,9 @@ class ExactState(State[X]):
     companion: BettingState
 
     @property
+    @abstractmethod
     def counts(self) -> Counts:
         """What the table is read by."""
-        raise NotImplementedError
-
-    def followed(self, first: float, second: float) -> BettingState:
-        """The companion after one more pair; it stays where it has decided."""
-        companion = self.companion
-        return companion if companion.finished else companion.rule.step(companion, (first, second))
 
     @property
     def hopeless(self) -> bool:
@@ -245,7 +234,7 @@ class ExactState(State[X]):
     @property
     def interval(self) -> Interval:
         """Where the gain lies, valid at any moment: a betting interval, a statement apart that may still hold 0."""
-        return replace(self.companion.interval, notes=(APART,))
+        return companions.interval_of(self.companion)
 
     @property
     def standing(self) -> Standing:
@@ -288,7 +277,7 @@ class ExactState(State[X]):
 
     def __str__(self) -> str:
         if self.hopeless:
-            looks = f"after {self.pairs:,} pair{'' if self.pairs == 1 else 's'}"
+            looks = f"after {counted(self.pairs, 'pair')}"
             return f"Undecided {looks}: no verdict can be reached any more within {self.rule.horizon:,} pairs."
         return State.__str__(self)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from surefoot.numerics.stakes import total
-from surefoot.sequential.betting import Aim, BettingRule, Outcome, Past
+from surefoot.sequential.betting import BettingRule, Outcome, Past
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,27 +53,27 @@ class FiniteHorizonMixture(BettingRule):
 
     title: ClassVar[str] = "finite-horizon mixture"
 
-    def opening(self, error: float) -> Floats:  # noqa: ARG002
+    def opening(self) -> Floats:
         """Squares seen, smallest gain seen, whether a score was between the ends, and the weights of the grid."""
         return np.array([0.0, math.inf, 0.0, *[1.0 / _GRID] * _GRID])[:, None]
 
-    def stake(self, memory: Floats, log_wealth: Floats, seen: int, aim: Aim, past: Past) -> tuple[Floats, Any]:  # noqa: ARG002
+    def stake(self, memory: Floats, log_wealth: Floats, seen: int, beyond: float, past: Past) -> tuple[Floats, Any]:  # noqa: ARG002
         """The mixture's stake, raised to what the horizon asks for and capped at what is needed."""
         if self.binary is None:
             guess = np.where((memory[_BETWEEN] > 0.0) | (seen == 0), 0.2, 0.5)
         else:
             guess = np.full(memory.shape[1], 0.5 if self.binary else 0.2)
         variance = (_PRIOR * guess + memory[_SQUARES]) / (_PRIOR + seen)
-        grid = self._grid(variance, aim.error)
+        grid = self._grid(variance)
         mean = total(memory[_WEIGHTS:] * grid)
-        needed = np.clip(-math.log(aim.error) - log_wealth, 0.0, 700.0)  # log of target over wealth
+        needed = np.clip(-math.log(self.error) - log_wealth, 0.0, 700.0)  # log of target over wealth
         floor = np.sqrt(2.0 * needed / ((self.horizon - seen) * variance))
         enough = ((1.0 + _HAIR) * np.exp(needed) - 1.0) / memory[_LEAST]
         enough[memory[_LEAST] == math.inf] = _MOST
         return np.minimum(np.minimum(_MOST, np.maximum(mean, floor)), enough), (grid, mean)
 
-    def _grid(self, variance: Floats, error: float) -> Floats:
-        least = np.minimum(0.9, np.sqrt(-2.0 * math.log(error) / (self.horizon * variance)))
+    def _grid(self, variance: Floats) -> Floats:
+        least = np.minimum(0.9, np.sqrt(-2.0 * math.log(self.error) / (self.horizon * variance)))
         ratio = np.exp(np.log(least) / (_GRID - 1))
         grid = np.empty((_GRID, len(variance)))
         grid[-1] = _MOST

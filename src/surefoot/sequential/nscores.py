@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.numerics.stakes import best_stake
-from surefoot.sequential.betting import Aim, BettingRule, Outcome, Past
+from surefoot.sequential.betting import BettingRule, Outcome, Past
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class NScore(BettingRule):
                     self._score(float(value), name)
         return BettingRule.play(self, first, second)
 
-    def opening(self, error: float) -> Floats:  # noqa: ARG002
+    def opening(self) -> Floats:
         """Each policy's mass per bin, then the mass per distinct difference of bins."""
         if self.remembers_all:
             return np.empty((0, 1))
@@ -113,14 +113,14 @@ class NScore(BettingRule):
         bins = self.bins or 2
         return _table(tuple(j / (bins - 1) for j in range(bins)), beyond)
 
-    def stake(self, memory: Floats, log_wealth: Floats, seen: int, aim: Aim, past: Past) -> tuple[Floats, Any]:  # noqa: ARG002
+    def stake(self, memory: Floats, log_wealth: Floats, seen: int, beyond: float, past: Past) -> tuple[Floats, Any]:  # noqa: ARG002
         """The stake that would have grown fastest."""
         if self.remembers_all:
-            return self._raw_stake(past, len(log_wealth), aim.beyond), None
+            return self._raw_stake(past, len(log_wealth), beyond), None
         if self._closed:  # memory: ours low, ours high, theirs low, theirs high
             won, lost = memory[1] * memory[2], memory[0] * memory[3]
             return np.minimum(_MOST, np.maximum(0.0, (won - lost) / (won + lost))), None
-        centres, _, values = self._table(aim.beyond)
+        centres, _, values = self._table(beyond)
         return best_stake(memory[2 * len(centres) :], values, _MOST), None
 
     def _raw_stake(self, past: Past, games: int, beyond: float) -> Floats:

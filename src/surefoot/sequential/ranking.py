@@ -19,6 +19,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
+from surefoot.sequential.rules import counted
 from surefoot.stats.letters import Letters, compact_letters
 from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
@@ -70,9 +71,11 @@ class RankingRule(Record):
     adjusting: Literal["holm", "bonferroni"] = "holm"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
-        if len(self.names) < 2 or len(set(self.names)) < len(self.names):
-            raise ValueError(_check.refusal("names", "be two or more different policies", self.names))
+        given: Any = self.names
+        names = (given,) if isinstance(given, str) else tuple(given)
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise ValueError(_check.refusal("names", "be two or more different policies", given))
+        object.__setattr__(self, "names", names)
         _check.choice(self.adjusting, "adjusting", _ADJUSTING)
         object.__setattr__(self, "confidence", _check.confidence(self.confidence))
         object.__setattr__(self, "horizon", self.pair_rule.horizon)  # checks horizon and range
@@ -93,10 +96,8 @@ class RankingRule(Record):
     def start(self) -> RankingState:
         """The state before the first round."""
         sides = tuple(self.pair_rule.start() for _ in self.pairs)
-        return RankingState(self, 0, (0,) * len(self.names), (0.0,) * len(self.names), sides, self._undecided())
-
-    def _undecided(self) -> tuple[Verdict, ...]:
-        return (Verdict.UNDECIDED,) * len(self.pairs)
+        verdicts = (Verdict.UNDECIDED,) * len(self.pairs)
+        return RankingState(self, 0, (0,) * len(self.names), (0.0,) * len(self.names), sides, verdicts)
 
     def step(self, state: RankingState, scores: Mapping[str, float]) -> RankingState:
         """The state after one more round.
@@ -235,8 +236,8 @@ class RankingState(Record):
         """The gain of the first over the second; all pairs' intervals hold together, and agree with the verdicts.
 
         With Bonferroni every pair has the interval of its own share, and ends at 0 where the verdict follows from two
-        others. With Holm a separated pair shows that there is a
-        gain, not how large it is at least, and all other ends share the error of what was found already.
+        others. With Holm a separated pair shows that there is a gain, not how large it is at least, and all other ends
+        share the error of what was found already.
         """
         if (first, second) not in self.rule.pairs:
             self.verdict(first, second)  # refuses unknown names
@@ -265,7 +266,8 @@ class RankingState(Record):
             rows.append(f"{name:<{width}}  {place}  {own}  {words.rollouts(used)}")
         most = self.rule.horizon * len(self.rule.names)
         settled = "All places are settled" if not self.running else f"{len(self.running)} places are open"
-        rows.append(f"{settled} after {self.rounds:,} rounds and {self.rollouts_used:,} rollouts (at most {most:,}).")
+        so_far = f"{counted(self.rounds, 'round')} and {words.rollouts(self.rollouts_used)}"
+        rows.append(f"{settled} after {so_far} (at most {most:,}).")
         return "\n".join(rows)
 
 
@@ -280,7 +282,7 @@ def run_ranking(rule: RankingRule, rounds: Iterable[Mapping[str, Any]]) -> list[
     """
     state, states = rule.start(), []
     for scores in rounds:
-        state = rule.step(state, {name: scores[name] for name in state.running})
+        state = rule.step(state, {name: scores[name] for name in state.running if name in scores})
         states.append(state)
         if state.finished:
             break

@@ -9,6 +9,7 @@ and gain is about it.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, get_args
 
@@ -43,7 +44,7 @@ CLAIMED: dict[str, frozenset[Verdict]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Generic[S], Record):
+class Rule(Generic[S], Record, ABC):
     """A sequential test, declared before the first pair.
 
     Attributes:
@@ -82,12 +83,14 @@ class Rule(Generic[S], Record):
         set_(self, "margin", _check.margin(self.margin))
         if not self.low < self.high:
             raise ValueError(f"`low` must be below `high`; got low={self.low:g}, high={self.high:g}.")
+        if not math.isfinite(self.width):
+            raise ValueError(f"`high` - `low` must be finite; got low={self.low:g}, high={self.high:g}.")
         if self.claim not in self.claims:
             raise ValueError(_check.refusal("claim", f"be one of {', '.join(self.claims)}", self.claim))
         if self.margin and self.claims == Rule.claims:
             hint = "The betting rules, such as FiniteHorizonMixture, take a margin."
             raise ValueError(_check.refusal("margin", f"be 0 for {self.title}", self.margin, hint))
-        if self.margin >= self.high - self.low:
+        if self.margin >= self.width:
             raise ValueError(_check.refusal("margin", "be below the width of the score range", self.margin))
         if self.claim in ("first not worse", "same") and not self.margin:
             raise ValueError(f"`margin` must be above 0 for the claim {self.claim!r}; got 0.")
@@ -104,13 +107,13 @@ class Rule(Generic[S], Record):
         """The width of the score range."""
         return self.high - self.low
 
+    @abstractmethod
     def start(self) -> S:
         """The state before the first pair."""
-        raise NotImplementedError
 
+    @abstractmethod
     def advance(self, state: S, first: float, second: float) -> S:
         """The state after a pair that `step` has checked. Written by each rule; call `step`."""
-        raise NotImplementedError
 
     def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Stopping times and verdict codes (see `CODES`) of many sequences, one per row; call `simulate`.
@@ -195,7 +198,7 @@ CODES = (Verdict.UNDECIDED, Verdict.BETTER, Verdict.WORSE, Verdict.SAME)
 
 
 @dataclass(frozen=True, slots=True)
-class State(Generic[R], Record):
+class State(Generic[R], Record, ABC):
     """What a rule knows after some pairs.
 
     Attributes:
@@ -216,9 +219,9 @@ class State(Generic[R], Record):
         return self.verdict is not Verdict.UNDECIDED or self.pairs >= self.rule.horizon
 
     @property
+    @abstractmethod
     def interval(self) -> Interval:
         """Where the gain lies, valid at any moment; in units of the score."""
-        raise NotImplementedError
 
     @classmethod
     def undecided(cls, rule: R, **more: Any) -> Self:
@@ -226,7 +229,7 @@ class State(Generic[R], Record):
         return cls(rule=rule, pairs=0, p_value=1.0, verdict=Verdict.UNDECIDED, **more)
 
     def __str__(self) -> str:
-        looks = f"after {self.pairs:,} pair{'' if self.pairs == 1 else 's'}, {words.p_value(self.p_value)}"
+        looks = f"after {counted(self.pairs, 'pair')}, {words.p_value(self.p_value)}"
         if self.verdict is not Verdict.UNDECIDED:
             return f"Decided {looks}: {_found(self.verdict, self.rule)}."
         return f"{'Undecided at the end' if self.finished else 'Undecided'} {looks}."
@@ -238,6 +241,11 @@ def _found(verdict: Verdict, rule: Rule[Any]) -> str:
     if rule.claim == "either":
         return "the first policy is better" + (f" by more than {rule.margin:g}" if rule.margin else "")
     return rule.finding
+
+
+def counted(number: int, what: str) -> str:
+    """``1 pair``, ``50 pairs``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def log_target(rule: Rule[Any]) -> float:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
+from surefoot.sequential import companions
 from surefoot.sequential.betting import BettingState
-from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
 from surefoot.sequential.rules import CODES, Rule, State, log_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-
-APART = "This interval comes from betting on the same pairs, not from the rule: it may hold 0 after a verdict."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +47,11 @@ class Savi(Rule["SaviState"]):
         """The evidence at which a direction is decided."""
         return 1.0 / self.error
 
-    @property
-    def companion(self) -> FiniteHorizonMixture:
-        """The betting rule, of the same declaration, that gives the interval."""
-        return FiniteHorizonMixture(
-            self.horizon, confidence=self.confidence, claim=self.claim, low=self.low, high=self.high, binary=True
-        )
-
     def start(self) -> SaviState:
         """The state before the first pair."""
         sides = 2 if self.claim == "either" else 1
         return SaviState.undecided(
-            self, first=0, second=0, log_wealths=(0.0,) * sides, log_best=0.0, companion=self.companion.start()
+            self, first=0, second=0, log_wealths=(0.0,) * sides, log_best=0.0, companion=companions.begun(self)
         )
 
     def advance(self, state: SaviState, first: float, second: float) -> SaviState:
@@ -78,7 +68,6 @@ class Savi(Rule["SaviState"]):
         if best >= log_target(self):
             verdict = Verdict.BETTER if logs[0] == best else Verdict.WORSE
         p_value = min(1.0, len(logs) * math.exp(-best))
-        companion = state.companion
         return SaviState(
             rule=self,
             pairs=state.pairs + 1,
@@ -88,7 +77,7 @@ class Savi(Rule["SaviState"]):
             second=state.second + other,
             log_wealths=logs,
             log_best=best,
-            companion=companion if companion.finished else companion.rule.step(companion, (first, second)),
+            companion=companions.followed(state.companion, first, second),
         )
 
     def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
@@ -151,4 +140,4 @@ class SaviState(State[Savi]):
     @property
     def interval(self) -> Interval:
         """Where the gain lies, valid at any moment: a betting interval, a statement apart that may still hold 0."""
-        return replace(self.companion.interval, notes=(APART,))
+        return companions.interval_of(self.companion)

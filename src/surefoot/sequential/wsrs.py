@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from surefoot.sequential.betting import Aim, BettingRule, Outcome, Past
+from surefoot.sequential.betting import BettingRule, Outcome, Past
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,15 +36,15 @@ class Wsr(BettingRule):
 
     title: ClassVar[str] = "WSR"
 
-    def opening(self, error: float) -> Floats:  # noqa: ARG002
+    def opening(self) -> Floats:
         """The sum of z, and of squared distances from the running means."""
         return np.array([[0.5], [0.25]])
 
-    def stake(self, memory: Floats, log_wealth: Floats, seen: int, aim: Aim, past: Past) -> tuple[Floats, Any]:  # noqa: ARG002
+    def stake(self, memory: Floats, log_wealth: Floats, seen: int, beyond: float, past: Past) -> tuple[Floats, Any]:  # noqa: ARG002
         """The plug-in stake, truncated."""
         variance = memory[1] / (seen + 1)
         now = seen + 1
-        stake = np.sqrt(-2.0 * math.log(aim.error) / (now * math.log(now + 1) * variance))
+        stake = np.sqrt(-2.0 * math.log(self.error) / (now * math.log(now + 1) * variance))
         return np.minimum(_MOST, stake / 2.0), None
 
     def learn(self, memory: Floats, seen: int, outcome: Outcome, how: Any) -> Floats:  # noqa: ARG002
