@@ -150,9 +150,10 @@ def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
     place = _Axes(rows[-1]["pairs"], low, high)
     every = max(1, math.ceil((high - low) / 5))
     marks = tuple((place.y(power), _power(power)) for power in range(int(low), int(high) + 1, every))
+    last = _short_of(rows[-1]["evidence"], threshold)
     return Curve(
         "Evidence, pair by pair",
-        f"Evidence is {_short_of(rows[-1]['evidence'], threshold)} after {rows[-1]['pairs']} pairs; the rule decides at {threshold:.3g}.",
+        f"Evidence is {last} after {rows[-1]['pairs']} pairs; the rule decides at {threshold:.3g}.",
         place.line(zip((row["pairs"] for row in rows), logs, strict=True)),
         "",
         marks,
