@@ -200,9 +200,29 @@ def test_what_a_plan_will_take_is_shown_beforehand():
     assert [one.power for one in found] == sorted(one.power for one in found)
     assert expect(plan, (0.6, 0.9)).power == pytest.approx(expect(plan, (0.9, 0.6)).power, abs=1e-12)
     assert expect(plan, (0.6, 0.6)).power >= 0.95
+    assert "; rightly decides nothing with chance 95" in str(expect(plan, (0.6, 0.6)))
     assert "rollouts on average" in str(found[0])
     with pytest.raises(ValueError, match="one for each policy"):
         expect(plan, (0.5,))
+
+
+@pytest.mark.parametrize(
+    ("fields", "rates", "verdict"),
+    [
+        ({}, (0.6, 0.9), "worse"),
+        ({"claim": "first better"}, (0.9, 0.6), "better"),
+        ({"claim": "first better"}, (0.6, 0.9), "undecided"),
+        ({"margin": 0.1}, (0.7, 0.6), "undecided"),
+        ({"margin": 0.1}, (0.9, 0.6), "better"),
+        ({"margin": 0.5, "measure": "score", "high": 5.0}, (0.7, 0.6), "undecided"),
+        ({"margin": 0.5, "measure": "score", "high": 5.0}, (0.9, 0.6), "better"),
+    ],
+)
+def test_the_chance_of_a_wrong_verdict_is_never_called_that_of_the_right_one(fields, rates, verdict):
+    found = expect(Plan(policies=("new", "old"), horizon=50, **fields), rates)
+    assert found.verdict == verdict
+    assert found.power > (0.9 if verdict == "undecided" else 0.3)
+    assert ("rightly decides nothing" in str(found)) == (verdict == "undecided")
 
 
 def test_what_scores_and_rankings_will_take_is_simulated():

@@ -34,10 +34,11 @@ class Expectation(Record):
         rates: The success rate, or mean score as a share of the range, assumed for each policy.
         rollouts: Rollouts of all policies together, on average.
         most: The most rollouts.
-        power: The chance of the right verdict: that the first is better (or worse), or that every place is settled.
+        power: The chance of the right verdict; of three policies or more, that every place is settled.
         exact: Whether these are computed, not simulated.
         runs: Studies simulated; 0 when exact.
         seed: The seed they came from.
+        verdict: The right verdict, undecided where the claim is false; none for three policies or more.
     """
 
     rates: tuple[float, ...]
@@ -47,12 +48,14 @@ class Expectation(Record):
     exact: bool
     runs: int
     seed: int | None
+    verdict: Verdict | None = None
 
     def __str__(self) -> str:
         assumed = " v ".join(f"{rate:g}" for rate in self.rates)
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
         chance = "above 99.99%" if 0.9999 < self.power < 1.0 else words.percent(self.power)
         settled = "settles every place" if len(self.rates) > 2 else "decides rightly"
+        settled = "rightly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
             f"{settled} with chance {chance} ({how})."
@@ -85,8 +88,17 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
     from surefoot.planning.sequential import plan_sequential
 
     found = plan_sequential(rule_of(plan), *assumed, rng=rng, runs=RUNS)
-    power = found.power if assumed[0] != assumed[1] else found.chances[Verdict.UNDECIDED.value]
-    return Expectation(assumed, 2.0 * found.expected_pairs, most, power, found.exact, found.runs, found.seed)
+    right = _right(plan, *assumed)
+    power = found.chances.get(right.value, 0.0)
+    return Expectation(assumed, 2.0 * found.expected_pairs, most, power, found.exact, found.runs, found.seed, right)
+
+
+def _right(plan: Plan, first: float, second: float) -> Verdict:
+    """What the rule should say; nothing where the gain is within the margin or the claim is not about it."""
+    beyond = (plan.high - plan.low) * abs(first - second) > plan.margin + 1e-12
+    if not beyond or (first < second and plan.claim == "first better"):
+        return Verdict.UNDECIDED
+    return Verdict.BETTER if first > second else Verdict.WORSE
 
 
 def usual(plan: Plan) -> tuple[tuple[float, ...], ...]:
