@@ -55,6 +55,17 @@ def test_policies_in_blocks_of_time() -> None:
     assert "By `started_at`" in found(by_clock)["policies run in blocks"]
 
 
+def test_a_number_that_restarts_is_no_order() -> None:
+    rows: list[dict[str, Any]] = [
+        {"policy": policy, "task": task, "order": place, "success": (place + len(task)) % 3 > 0}
+        for policy in ("act", "dp", "pi0")
+        for task in ("cut", "pour", "wipe")
+        for place in range(12)
+    ]
+    assert "policies run in blocks" not in found(rows)
+    assert "policies run in blocks" in found([{**row, "order": place} for place, row in enumerate(rows)])
+
+
 def test_tasks_in_blocks() -> None:
     rows = sorted(clean(), key=lambda row: row["task"])
     assert "tasks run in blocks" in found([{**row, "order": place} for place, row in enumerate(rows)])

@@ -165,7 +165,7 @@ def test_no_gate_passes_on_policies_that_share_no_task(capsys, tmp_path):
     code, out, err = said(capsys, "compare", str(path), "--first", "new", "--second", "old", "--gate")
     assert code == 3
     assert "+85.0 points" in out  # shown, as a description
-    assert "better" not in out
+    assert "is better" not in out
     assert "not comparable: 'new' and 'old' share no task" in err
 
 
@@ -177,6 +177,43 @@ def test_files_are_compared_and_gated(capsys, results):
     assert code == 1
     assert "stack" in out
     assert said(capsys, "compare", results, "--first", "new", "--second", "none", "--gate")[0] == 3
+
+
+@pytest.fixture
+def logged_twice(tmp_path):
+    names = []
+    for policy, seeds, successes in (("new", 0, 18), ("old", 100, 13)):
+        rows = [f"{policy},cut,{seeds + i},{int(i < successes)}" for i in range(20)]
+        names.append(str(tmp_path / f"{policy}.csv"))
+        (tmp_path / f"{policy}.csv").write_text("policy,task,seed,success\n" + "\n".join(rows * 2) + "\n")
+    return names
+
+
+def test_no_gate_passes_on_rows_that_were_logged_twice(capsys, logged_twice):
+    code, out, err = said(capsys, "compare", *logged_twice, "--gate")
+    assert code == 3
+    assert "! duplicated rows: Rows that repeat another row in every column: 40." in out
+    assert "not comparable: rows repeat others in every column" in err
+    assert "! duplicated rows" in said(capsys, "compare", *logged_twice)[1]
+    assert "! duplicated rows" in said(capsys, "rank", *logged_twice)[1]
+
+
+def test_serious_findings_and_the_gate_are_in_the_json(capsys, logged_twice):
+    for words in (("compare", *logged_twice, "--gate"), ("rank", *logged_twice)):
+        body = json.loads(said(capsys, *words, "--json")[1])
+        assert "duplicated rows" in [finding["about"] for finding in body["findings"]]
+    tasks = json.loads(said(capsys, "compare", *logged_twice, "--by", "task", "--gate", "--json")[1])
+    assert [body["gate"]["code"] for body in tasks] == [3]
+    body = json.loads(said(capsys, "compare", "17/20", "14/20", "--gate", "--json")[1])
+    assert body["gate"] == {"code": 2, "says": "Gate: cannot tell (exit code 2)."}
+    assert "gate" not in json.loads(said(capsys, "compare", "17/20", "14/20", "--json")[1])
+
+
+def test_a_gate_on_one_policy_is_not_comparable(capsys, logged_twice):
+    assert said(capsys, "compare", logged_twice[0])[0] == 65
+    code, out, err = said(capsys, "compare", logged_twice[0], "--gate", "--json")
+    assert (code, json.loads(out)["gate"]["code"]) == (3, 3)
+    assert "not comparable: Two policies must be there" in err
 
 
 def test_counts_compare_every_policy_with_its_baseline(capsys, tmp_path):

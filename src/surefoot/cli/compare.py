@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, words
+from surefoot.cli import files, gates, words
 from surefoot.core import wording
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally, Tally
@@ -35,16 +35,6 @@ DETAILS = {
     2: ("newcombe", "miettinen_nurminen", "barnard", "boschloo", "fisher"),
     1: ("tango", "mcnemar", "mcnemar_midp"),
 }
-
-NOT_COMPARABLE = 3
-GATE = {
-    0: "Gate: passed, better or not worse than the margin (exit code 0).",
-    1: "Gate: failed, worse (exit code 1).",
-    2: "Gate: cannot tell (exit code 2).",
-}
-BEHIND = "It was shown to fall behind, perhaps by less than the margin."
-TWICE = "rows repeat others in every column, so that rollouts may be counted twice: remove the copies, or number repeats."
-NO_TASK = "{!r} and {!r} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
 
 
 def compare(
@@ -151,7 +141,8 @@ def compare(
         )
         _files(
             table,
-            files.two_policies(table, named, first, second),
+            named,
+            (first, second),
             by,
             gate,
             files.measure_of(score),
@@ -205,7 +196,7 @@ def _tallies(
     undecided = gain.verdict is Verdict.UNDECIDED
     sight = stats.sight(gain) if undecided else None
     others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
-    verdict = ended((gain,)) if gate else None
+    ends = gates.of_gains((gain,)) if gate else None
     if as_json:
         words.show_json(
             {
@@ -213,7 +204,7 @@ def _tallies(
                 "gain": gain.to_dict(),
                 "sight": sight.to_dict() if sight else None,
                 "details": [other.to_dict() for other in others],
-                **_told(verdict),
+                **gates.told(ends),
             }
         )
     else:
@@ -221,7 +212,7 @@ def _tallies(
             typer.echo(line)
         for other in others:
             typer.echo(f"  {other}")
-    _end(verdict, as_json)
+    gates.end(ends, as_json=as_json)
 
 
 def lines(gain: Gain, sight: Any) -> list[str]:
@@ -263,44 +254,6 @@ def _holds(pair: PairTally | None) -> str:
     )
 
 
-def gate_code(gain: Gain) -> int:
-    """The exit code of a gate: 0 better or shown not worse than the margin, 1 worse by more than it, 2 cannot tell."""
-    if gain.verdict is Verdict.BETTER or gain.not_worse:
-        return 0
-    return 1 if gain.verdict is Verdict.WORSE else 2
-
-
-class Ended(NamedTuple):
-    """How a gate ends: its exit code, and why."""
-
-    code: int
-    says: str
-
-
-def ended(gains: Sequence[Gain]) -> Ended:
-    """How a gate on these gains ends: one regression fails it, and it passes only when nothing is open."""
-    codes = [gate_code(gain) for gain in gains]
-    code = 1 if 1 in codes else max(codes)
-    behind = code == 2 and any(gain.interval.high < 0.0 and not gain.not_worse for gain in gains)
-    return Ended(code, f"{GATE[code]} {BEHIND}" if behind else GATE[code])
-
-
-def _told(verdict: Ended | None) -> dict[str, Any]:
-    """How the gate ends, as JSON-ready data; nothing without a gate."""
-    return {} if verdict is None else {"gate": {"code": verdict.code, "says": verdict.says}}
-
-
-def _end(verdict: Ended | None, as_json: bool) -> None:
-    """Say how the gate ends, and end; nothing without a gate."""
-    if verdict is None:
-        return
-    if verdict.code == NOT_COMPARABLE:
-        typer.echo(f"surefoot: {verdict.says}", err=True)
-    elif not as_json:
-        typer.echo(verdict.says)
-    raise typer.Exit(verdict.code)
-
-
 def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
     known = TALLIES if len(data) == 2 else PAIRS
     _check.choice(name.replace("_", "-"), "--using", dict.fromkeys(known))
@@ -311,7 +264,8 @@ def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
 
 def _files(
     table: Any,
-    named: tuple[str, str],
+    paths: Sequence[str],
+    asked: tuple[str | None, str | None],
     by: str | None,
     gate: bool,
     measure: Any,
@@ -324,8 +278,8 @@ def _files(
 
     if by not in (None, "task"):
         raise ValueError(_check.refusal("--by", "be task", by))
-    first, second = named
     try:
+        first, second = files.two_policies(table, paths, *asked)
         if by == "task":
             found = sf.compare_tasks(table, first, second, measure=measure, confidence=confidence, margin=margin)
         else:
@@ -335,12 +289,15 @@ def _files(
     except DataError as error:
         if not gate:
             raise
-        _end(Ended(NOT_COMPARABLE, f"not comparable: {words.as_options(str(error))}"), as_json)
-    findings = files.serious(table, named)
-    verdict = _gate(found, findings) if gate else None
+        refused = gates.not_comparable(words.as_options(str(error)))
+        if as_json:
+            words.show_json(gates.told(refused))
+        gates.end(refused, as_json=as_json)
+    findings = files.serious(table, (first, second))
+    ends = gates.of_comparisons(found, findings) if gate else None
     if as_json:
         more = {"findings": [finding.to_dict() for finding in findings]}
-        bodies = [{**one.to_dict(), **more, **_told(verdict)} for one in found]
+        bodies = [{**one.to_dict(), **more, **gates.told(ends)} for one in found]
         words.show_json(bodies if by else bodies[0])
     else:
         for one in found:
@@ -351,16 +308,7 @@ def _files(
                 if line:
                     typer.echo(f"  {line}")
         files.show_serious(findings)
-    _end(verdict, as_json)
-
-
-def _gate(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
-    """How a gate on files ends: what cannot be judged is judged neither way."""
-    if not all(one.comparable for one in found):
-        return Ended(NOT_COMPARABLE, f"not comparable: {NO_TASK.format(found[0].first, found[0].second)}")
-    if any(finding.about == DUPLICATED for finding in findings):
-        return Ended(NOT_COMPARABLE, f"not comparable: {TWICE}")
-    return ended([one.gain for one in found])
+    gates.end(ends, as_json=as_json)
 
 
 def _rates(found: Any) -> str:
@@ -374,7 +322,7 @@ def _rates(found: Any) -> str:
 
 def _sentence(found: Any) -> str:
     if not found.comparable:
-        return NO_TASK.format(found.first, found.second)
+        return gates.NO_TASK.format(found.first, found.second)
     ends = found.interval
     return wording.sentence(
         found.verdict, ends.low, ends.high,

@@ -11,6 +11,7 @@ import typer
 import surefoot as sf
 from surefoot import _check
 from surefoot.cli import words
+from surefoot.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +96,7 @@ def two_policies(
             return known[0], known[1]
     if len(known) == 1:
         naming = " To tell files apart that name it alike: --policy new --policy old, in the order of the files."
-        raise ValueError(f"Two policies must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}")
+        raise DataError(f"Two policies must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}")
     raise ValueError(f"`--first` and `--second` must name two of the policies {', '.join(known)}.")
 
 

@@ -16,6 +16,7 @@ from surefoot.rollouts.table import Rollouts
 UNEQUAL = 0.05
 LONGEST_SEQUENCE = 1_000_000
 MOST_POLICIES = 60
+DUPLICATED = "duplicated rows"
 
 
 def environments_met(met: Environments | None) -> list[Finding]:
@@ -67,10 +68,11 @@ def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Findin
         return []
     return [
         Finding(
-            about="duplicated rows",
+            about=DUPLICATED,
             says=f"Rows that repeat another row in every column: {rows - groups:,}.",
             threatens="A rollout counted twice makes every interval too narrow.",
-            remedy="Find out whether a file was read or logged twice, and remove the copies.",
+            remedy="Find out whether a file was read or logged twice, and remove the copies; if each row is a rollout "
+            "of its own, number them in a `repeat` or `order` column.",
         )
     ]
 
@@ -78,7 +80,7 @@ def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Findin
 def blocks(rollouts: Rollouts) -> list[Finding]:
     """Policies, or tasks, run one after the other instead of in mixed order."""
     found = []
-    clock = next((name for name in ("started_at", "order") if name in rollouts.columns), None)
+    clock = next((name for name in ("started_at", "order") if _tells_when(rollouts, name)), None)
     if clock is not None and 1 < len(rollouts.policies) <= MOST_POLICIES:
         labels = _sequence(rollouts, "policy", clock)
         if in_blocks(labels):
@@ -176,6 +178,18 @@ def _sequence(rollouts: Rollouts, column: str, clock: str | None) -> list[Any]:
     if clock is None:
         return small(frame.select(column))[column]
     return small(frame.select(column, clock).sort(clock, nulls_last=True))[column]
+
+
+def _tells_when(rollouts: Rollouts, name: str) -> bool:
+    """Whether a column can be a clock: a number that comes back within one policy counts within tasks, not over all."""
+    import narwhals as nw
+
+    if name not in rollouts.columns or len(rollouts) > LONGEST_SEQUENCE:
+        return False
+    if name == "started_at":  # two rollouts may start in the same second, or be told by the day only
+        return True
+    each = rollouts.counted().filter(~nw.col(name).is_null()).group_by("policy", name).agg(nw.len().alias("times"))
+    return not small(each.filter(nw.col("times") > 1).select("times").head(1))["times"]
 
 
 def _times(count: int) -> str:
