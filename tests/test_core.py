@@ -221,6 +221,8 @@ def test_from_dict_refuses_what_it_does_not_know() -> None:
         Tally.from_dict({**data, "extra": 1})
     with pytest.raises(ValueError, match="must hold every field of Tally; trials missing"):
         Tally.from_dict({name: value for name, value in data.items() if name != "trials"})
+    with pytest.raises(TypeError, match="`data` must be a Mapping; got a list"):
+        Tally.from_dict([])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at most `trials`"):
         Tally.from_dict({**data, "successes": 3})
 
@@ -266,6 +268,14 @@ def test_intervals_and_bounds_refuse_impossible_ends() -> None:
         Bound(side="lower", value=math.nan, estimate=0.5, confidence=0.95, method="none")
     with pytest.raises(ValueError, match="`low` must be at most `high`"):
         Certified(low=0.2, high=0.1, at=0.5)
+
+
+def test_a_gain_cannot_contradict_its_interval() -> None:
+    interval = Interval(0.1, 0.3, 0.2, 0.95, "none", scale="gain")
+    assert Gain(interval, None, Verdict.UNDECIDED, "none").mirrored.verdict is Verdict.UNDECIDED
+    for margin, verdict in ((0.0, Verdict.WORSE), (0.2, Verdict.BETTER), (0.05, Verdict.SAME)):
+        with pytest.raises(ValueError, match=r"`verdict` must be '\w+', which the interval supports, or 'undecided'"):
+            Gain(interval, None, verdict, "none", margin=margin)
 
 
 def test_an_interval_knows_its_width_and_what_it_holds() -> None:

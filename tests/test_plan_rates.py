@@ -138,6 +138,7 @@ def test_very_narrow_intervals() -> None:
         (lambda: sf.plan_rate(0), ValueError, "`half_width` must be strictly between 0 and 1; got 0. Write 0.05 for 5"),
         (lambda: sf.plan_rate(5), ValueError, "`half_width` must be strictly between 0 and 1; got 5"),
         (lambda: sf.plan_rate("x"), TypeError, "`half_width` must be a number; got 'x'"),
+        (lambda: sf.plan_rate(0.1, using="wilson"), TypeError, "`using` must be a function such as `wilson`"),
         (lambda: sf.plan_rate(1e-9), ValueError, "`half_width` must be reachable with 1,000,000,000,000 rollouts"),
         (lambda: sf.plan_rate(0.1, rate=1.2), ValueError, "`rate` must be between 0 and 1; got 1.2"),
         (lambda: sf.plan_rate(0.1, confidence=95), ValueError, "Write 0.95 for 95%"),
@@ -165,6 +166,12 @@ def test_an_unreachable_tightness_is_refused() -> None:
         sf.plan_bound(tightness=0.001)
 
 
-def test_the_plans_own_row_says_what_the_plan_says():
+def test_the_plans_own_row_says_what_the_plan_says() -> None:
     plan = sf.plan_bound(tightness=0.05)
     assert dict(plan.table)[plan.rollouts] == plan.reached <= 0.05
+
+
+def test_a_confidence_found_to_be_nearly_1_is_not_shown_as_1() -> None:
+    plan = sf.plan_bound(tightness=0.9, rollouts=50)
+    assert plan.confidence > 0.9999
+    assert "the 100% " not in str(plan)

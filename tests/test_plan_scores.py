@@ -80,3 +80,8 @@ def test_mean_plan_moves_as_it_should():
 def test_refusals(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_a_band_is_a_function():
+    with pytest.raises(TypeError, match="`using` must be a function such as `ks`; got 'ks'"):
+        sf.plan_band(0.1, using="ks")

@@ -17,10 +17,7 @@ from surefoot.sequential import ExactPairedBinary, FiniteHorizonMixture, FixedSi
 def test_a_plan_is_the_simulation_summed_up():
     rule = FiniteHorizonMixture(50, binary=True)
     plan = plan_sequential(rule, 0.8, 0.5, rng=3, runs=500)
-    rng = np.random.default_rng(3)
-    first, second = (rng.random((500, 50)) < 0.8), (rng.random((500, 50)) < 0.5)
-    # the planner draws failures below one minus the rate
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(3)  # the planner draws failures below one minus the rate
     first, second = (rng.random((500, 50)) >= 1 - 0.8).astype(float), (rng.random((500, 50)) >= 1 - 0.5).astype(float)
     done = simulate(rule, first, second)
     assert plan.expected_pairs == pytest.approx(done.mean_pairs)
@@ -125,6 +122,11 @@ def test_the_same_seed_is_the_same_plan():
 def test_bad_plans_are_refused(arguments, words):
     with pytest.raises(ValueError, match=words):
         plan_sequential(Wsr(9), **{"first": 0.5, "second": 0.5, "rng": 1, **arguments})
+
+
+def test_a_rule_must_be_one():
+    with pytest.raises(TypeError, match="`rule` must be a rule such as .*; got 'FHM'"):
+        plan_sequential("FHM", 0.5, 0.5, rng=1)
 
 
 def test_chance_must_be_asked_for():

@@ -41,7 +41,7 @@ class Record:
         Raises:
             ValueError: The data are of another type or schema, or lack a field.
         """
-        record = _record(data)
+        record = _record(_check.instance(data, "data", Mapping))  # type: ignore[type-abstract]
         if not isinstance(record, cls):
             must, got = _check.article(cls.__name__), _check.article(type(record).__name__)
             raise ValueError(f"`data` must describe {must}; got {got}.")

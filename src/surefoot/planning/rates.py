@@ -118,7 +118,7 @@ def points(value: float) -> str:
 def _name(using: Method, confidence: float) -> str:
     from surefoot.stats import sweeps
 
-    if not sweeps.smooth(using) or sweeps.kind(using, confidence) != "interval":
+    if sweeps.kind(using, confidence) != "interval" or not sweeps.smooth(using):
         shown = getattr(using, "__name__", using)
         hint = "For a bound ask `plan_bound`."
         raise ValueError(

@@ -117,6 +117,8 @@ def plan_sequential(
     Reference:
         Snyder et al. (2026), section IV: decision time and power.
     """
+    if not isinstance(rule, Rule):
+        raise TypeError(_check.refusal("rule", "be a rule such as FiniteHorizonMixture(200)", rule))
     generator, seed = _check.generator(rng)
     runs = _check.whole(runs, "runs", least=1)
     correlation = _check.real(correlation, "correlation")
