@@ -221,9 +221,20 @@ def test_error_foreseen_for_the_same_design_is_the_error_found():
     assert Record.from_dict(found.to_dict()) == found
 
 
+def test_what_whole_runs_share_is_not_taken_from_the_tasks():
+    """Task and run effects that add up without noise: each variance is found, and more runs leave that of the tasks."""
+    tasks, runs = np.linspace(0.3, 0.5, 8), np.array([0.0, 0.25, 0.5])
+    found = variance_components(tasks + runs[:, None], shared_runs=True)
+    assert found.task_part == pytest.approx(tasks.var(ddof=1))
+    assert found.run_part == pytest.approx(runs.var(ddof=1))
+    wanted = tasks.var(ddof=1) / 8 + runs.var(ddof=1) / 1000
+    assert found.error_with(runs=1000, tasks=8, shared_runs=True) == pytest.approx(math.sqrt(wanted))
+
+
 def test_arrays_and_booleans_are_outcomes_too():
     table = np.array([[True, False, True], [True, True, False]])
     assert mean_over_tasks(table) == mean_over_tasks([[1, 0, 1], [1, 1, 0]])
+    assert mean_over_tasks(list(table.astype(float))) == mean_over_tasks([[1, 0, 1], [1, 1, 0]])
     assert cluster_rate(table.ravel(), list("aabbcc")) == cluster_rate([1, 0, 1, 1, 1, 0], list("aabbcc"))
 
 
@@ -373,6 +384,7 @@ REFUSALS = [
     (lambda: cluster_gain(Scores([1, 1]), Scores([0]), ["a", "b"]), "without its partner"),
     (lambda: variance_components([[1]]), "at least 2 tasks"),
     (lambda: variance_components([[1, 0], [1]]), "every task in every run"),
+    (lambda: variance_components([1, 0]), "one list of outcomes per run"),
     (lambda: mean_on_these_tasks([[1, 0, 1]]), "at least 2 runs; got 1"),
     (lambda: mean_over_tasks([[1, 0, 1]], shared_runs=True), "One run cannot show how runs differ"),
     (lambda: variance_components([[1, 0]]).error_with(runs=2, tasks=3), "repeat at least some tasks"),

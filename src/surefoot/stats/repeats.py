@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,8 @@ class Components(Record):
         run_means: The mean of each run.
         between_tasks: Variance of the means of the tasks.
         within_task: Variance from run to run of one task, averaged over tasks; none with one run.
-        task_part: Variance of the tasks' true means, between less within / runs; below 0 only by chance.
+        task_part: Variance of the tasks' true means, between less noise / runs; below 0 only by chance. The noise is
+            the variance within a task, less what whole runs share where they were said to share something.
         run_part: Variance of what a whole run shares, 0 if none was seen; none with one run.
         by_task: Cluster-robust standard error of the mean, clusters being tasks (CR0).
         by_run: The same, clusters being runs.
@@ -83,10 +84,12 @@ class Components(Record):
     def error_with(self, *, runs: int, tasks: int, shared_runs: bool = False) -> float:
         """The standard error to expect from another number of runs and tasks."""
         runs, tasks = _check.whole(runs, "runs", least=1), _check.whole(tasks, "tasks", least=1)
-        if self.task_part is None or self.within_task is None or self.run_part is None:
+        if self.within_task is None or self.run_part is None:
             raise ValueError(f"`runs` must be at least 2 to foresee other runs; got {self.runs}. {_UNSEEN}")
-        shared = self.run_part / runs if shared_runs else 0.0
-        return math.sqrt(max(0.0, self.task_part) / tasks + self.within_task / (tasks * runs) + shared)
+        shared = self.run_part if shared_runs else 0.0
+        noise = self.within_task - shared
+        task = max(0.0, self.between_tasks - noise / self.runs)
+        return math.sqrt(task / tasks + noise / (tasks * runs) + shared / runs)
 
     def __str__(self) -> str:
         head = f"{self.tasks:,} tasks, {self.runs:,} run{'' if self.runs == 1 else 's'}, mean {self.mean:.3f}."
@@ -116,45 +119,7 @@ def variance_components(outcomes: Sequence[Sequence[float]], *, shared_runs: boo
         Searle, Casella and McCulloch (1992), "Variance components", section 4.4 (two-way, one observation per
         cell).
     """
-    import numpy as np
-
-    table = _table(outcomes)
-    runs, tasks = table.shape
-    mean = float(table.mean())
-    apart = table - mean
-    cells = runs * tasks
-    by_task = float((apart.sum(axis=0) ** 2).sum()) / cells**2
-    by_run = float((apart.sum(axis=1) ** 2).sum()) / cells**2
-    two_way = by_task + by_run - float((apart**2).sum()) / cells**2
-    task_means, run_means = table.mean(axis=0), table.mean(axis=1)
-    between = _seen(float(task_means.var(ddof=1)), table)
-    within = task = run = largest = None
-    if runs > 1:
-        within = _seen(float(table.var(axis=0, ddof=1).mean()), table)
-        task = between - within / runs
-        left = table - task_means - run_means[:, None] + mean
-        noise = float((left**2).sum()) / ((runs - 1) * (tasks - 1))
-        run = _seen(max(0.0, float(np.var(run_means, ddof=1)) - noise / tasks), table)
-        parts = {"tasks": max(0.0, task) / tasks, "noise": within / cells, "runs": run / runs if shared_runs else 0.0}
-        largest = max(parts, key=parts.__getitem__)
-        notes = _advice(parts, runs, tasks)
-    else:
-        notes = (_UNSEEN,)
-    return Components(
-        mean,
-        runs,
-        tasks,
-        tuple(float(m) for m in run_means),
-        between,
-        within,
-        task,
-        run,
-        math.sqrt(by_task),
-        math.sqrt(by_run),
-        two_way,
-        largest,
-        notes,
-    )
+    return _components(_table(outcomes), shared_runs)
 
 
 def mean_over_tasks(
@@ -187,8 +152,8 @@ def mean_over_tasks(
     Reference:
         Miller (2024), "Adding error bars to evals", section 3; Searle, Casella and McCulloch (1992).
     """
-    table, scores = _table(outcomes), _scores(outcomes, low, high)
-    found = variance_components(outcomes, shared_runs=shared_runs)
+    table = _table(outcomes)
+    scores, found = Scores(table.ravel(), low, high), _components(table, shared_runs)
     variance, freedom = found.between_tasks / found.tasks, float(found.tasks - 1)
     notes = found.notes
     if shared_runs:
@@ -232,8 +197,8 @@ def mean_on_these_tasks(
     Reference:
         Miller (2024), "Adding error bars to evals", section 3.1.
     """
-    table, scores = _table(outcomes), _scores(outcomes, low, high)
-    found = variance_components(outcomes, shared_runs=shared_runs)
+    table = _table(outcomes)
+    scores, found = Scores(table.ravel(), low, high), _components(table, shared_runs)
     if found.within_task is None or found.between_runs is None:
         raise ValueError(
             "`outcomes` must hold at least 2 runs; got 1. One run of a fixed set of tasks cannot show its own "
@@ -248,6 +213,49 @@ def mean_on_these_tasks(
     # the noise of fixed tasks is at most that of as many independent rollouts, so their number is safe to fall back on
     least = float(found.runs if shared_runs else table.size)
     return _interval(table, scores, variance, freedom, confidence, (least, math.inf), held, ())
+
+
+def _components(table: Floats, shared_runs: bool) -> Components:
+    import numpy as np
+
+    runs, tasks = table.shape
+    mean = float(table.mean())
+    apart = table - mean
+    cells = runs * tasks
+    by_task = float((apart.sum(axis=0) ** 2).sum()) / cells**2
+    by_run = float((apart.sum(axis=1) ** 2).sum()) / cells**2
+    two_way = by_task + by_run - float((apart**2).sum()) / cells**2
+    task_means, run_means = table.mean(axis=0), table.mean(axis=1)
+    between = _seen(float(task_means.var(ddof=1)), table)
+    within = task = run = largest = None
+    if runs > 1:
+        within = _seen(float(table.var(axis=0, ddof=1).mean()), table)
+        left = table - task_means - run_means[:, None] + mean
+        alone = float((left**2).sum()) / ((runs - 1) * (tasks - 1))
+        run = _seen(max(0.0, float(np.var(run_means, ddof=1)) - alone / tasks), table)
+        shared = run if shared_runs else 0.0
+        noise = within - shared
+        task = between - noise / runs
+        parts = {"tasks": max(0.0, task) / tasks, "noise": noise / cells, "runs": shared / runs}
+        largest = max(parts, key=parts.__getitem__)
+        notes = _advice(parts, runs, tasks)
+    else:
+        notes = (_UNSEEN,)
+    return Components(
+        mean,
+        runs,
+        tasks,
+        tuple(float(m) for m in run_means),
+        between,
+        within,
+        task,
+        run,
+        math.sqrt(by_task),
+        math.sqrt(by_run),
+        two_way,
+        largest,
+        notes,
+    )
 
 
 def _advice(parts: dict[str, float], runs: int, tasks: int) -> tuple[str, ...]:
@@ -268,7 +276,10 @@ def _advice(parts: dict[str, float], runs: int, tasks: int) -> tuple[str, ...]:
 def _table(outcomes: Sequence[Sequence[float]]) -> Floats:
     import numpy as np
 
-    rows: list[Any] = _rows(outcomes)
+    given: list[Any] = list(outcomes.tolist() if hasattr(outcomes, "tolist") else outcomes)
+    if not all(isinstance(row, Iterable) for row in given):
+        raise TypeError("`outcomes` must hold one list of outcomes per run; got outcomes that are in no list.")
+    rows = [list(row) for row in given]
     if not rows or len(rows[0]) < 2:
         raise ValueError(
             "`outcomes` must hold at least 1 run of at least 2 tasks. One task cannot show how tasks differ."
@@ -285,14 +296,6 @@ def _table(outcomes: Sequence[Sequence[float]]) -> Floats:
 def _seen(variance: float, table: Floats) -> float:
     """The variance, or 0 where rounding alone could have made it."""
     return variance if variance > (1e-14 * float(abs(table).max())) ** 2 else 0.0
-
-
-def _rows(outcomes: Any) -> list[Any]:
-    return [list(row) for row in (outcomes.tolist() if hasattr(outcomes, "tolist") else outcomes)]
-
-
-def _scores(outcomes: Sequence[Sequence[float]], low: float, high: float) -> Scores:
-    return Scores([value for row in _rows(outcomes) for value in row], low, high)
 
 
 def _interval(
