@@ -407,6 +407,10 @@ def test_kappa_coverage(agreement):
 
 
 REFUSALS = [
+    (lambda: judge_corrected_rate((5, 10), Calibration(5, 0, 0, 5)), "`judged` must be a Tally; got a tuple"),
+    (lambda: judge_corrected_rate_lee(Tally(5, 10), (5, 0, 0, 5)), "`calibration` must be a Calibration; got a tuple"),
+    (lambda: prediction_powered_rate((5, 10), Calibration(5, 0, 0, 5)), "`judged` must be a Tally; got a tuple"),
+    (lambda: prediction_powered_rate(Tally(5, 10), (5, 0, 0, 5)), "`labelled` must be a Calibration; got a tuple"),
     (lambda: Calibration(0, 0, 0, 0), "at least one item"),
     (lambda: Calibration(1, -1, 0, 0), "`false_fail` must be at least 0"),
     (lambda: Calibration.of([True, 2], [True, False]), "`label` must be True or False"),

@@ -284,7 +284,7 @@ def test_results_come_back_from_a_dictionary():
     "method",
     [
         *("exact_gain", "newcombe", "miettinen_nurminen", "agresti_caffo", "fisher", "barnard", "boschloo"),
-        *("pooled_score", "miettinen_nurminen_score"),
+        *("pooled_score", "miettinen_nurminen_score", "disjoint_bounds"),
     ],
 )
 def test_what_is_no_tally_is_refused_with_what_to_write(method):

@@ -60,9 +60,9 @@ def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confid
         )
     table = np.zeros((len(kinds), len(kinds)))
     np.add.at(table, ([kinds[label] for label in one], [kinds[label] for label in other]), 1.0)
-    estimate, _ = kappa_of(table)
+    estimate, _ = _kappa(table)
     more = float(special.ndtri((1.0 + confidence) / 2.0)) ** 2
-    centre, error = kappa_of(table + more / table.size)
+    centre, error = _kappa(table + more / table.size)
     half = float(special.stdtrit(len(one) - 1, (1.0 + confidence) / 2.0)) * error
     return Interval(
         low=min(estimate, max(-1.0, centre - half)),
@@ -76,7 +76,7 @@ def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confid
     )
 
 
-def kappa_of(table: Floats) -> tuple[float, float]:
+def _kappa(table: Floats) -> tuple[float, float]:
     """Kappa of a table of counts, and its large-sample standard error."""
     import numpy as np
 

@@ -9,7 +9,7 @@ from surefoot import _check
 from surefoot.core import words
 from surefoot.core.interval import Bound
 from surefoot.core.record import Record
-from surefoot.core.tally import Tally
+from surefoot.core.tally import Tally, tallies
 from surefoot.core.verdict import Verdict
 from surefoot.stats.optima import optimal_lower, optimal_upper
 from surefoot.stats.rates import clopper_pearson_lower, clopper_pearson_upper
@@ -71,6 +71,7 @@ def disjoint_bounds(first: Tally, second: Tally, *, confidence: float = 0.95) ->
         Vincent et al. (2024), "How generalizable is my behavior cloning policy? A statistical approach to
         trustworthy performance evaluation", section VI-C.
     """
+    first, second = tallies(first, second)
     each = _half(confidence)
     low = clopper_pearson_lower(first, confidence=each)
     high = clopper_pearson_upper(second, confidence=each)
@@ -94,6 +95,7 @@ def disjoint_optimal_bounds(
     Reference:
         Vincent et al. (2024), sections IV and VI-C.
     """
+    first, second = tallies(first, second)
     each = _half(confidence)
     source, seed = _check.generator(rng) if draw is None else (rng, None)  # one stream: the two draws differ
     low = optimal_lower(first, rng=source, draw=draw, confidence=each)

@@ -10,7 +10,7 @@ from typing import Any
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
-from surefoot.core.tally import Tally
+from surefoot.core.tally import WRITE, Tally
 
 CALIBRATED = "The judge errs on the judged items as often as on the calibration items of the same truth."
 HUMANS = "The human labels are the truth."
@@ -224,6 +224,8 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
     from surefoot.numerics import melding
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
+    _check.instance(judged, "judged", Tally, WRITE)
+    _check.instance(labelled, "labelled", Calibration)
     passed = (labelled.true_pass, labelled.true_pass + labelled.false_pass)
     failed = (labelled.false_fail, labelled.false_fail + labelled.true_fail)
     share = (judged.successes + passed[1], judged.trials + labelled.labels)
@@ -255,6 +257,8 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
 
 def _corrected(judged: Tally, calibration: Calibration) -> tuple[float | None, float | None]:
     """The corrected rate and its delta-method error; none of them where a kind of item is missing."""
+    _check.instance(judged, "judged", Tally, WRITE)
+    _check.instance(calibration, "calibration", Calibration)
     sens, spec = calibration.sensitivity, calibration.specificity
     if sens is None or spec is None:
         return None, None

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from surefoot import _check
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.moments import Moments
 from surefoot.stats import means_compared
 from surefoot.stats.differences import PAIRED, check_ranges
-from surefoot.stats.means import GUARANTEED, INDEPENDENT, RANGE
+from surefoot.stats.means import GUARANTEED, INDEPENDENT, RANGE, bernstein_half
 
 
 def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
@@ -33,10 +31,7 @@ def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
     """
     each = (1.0 - _check.confidence(confidence)) / 2.0
     n, width = _check.instance(moments, "moments", Moments).trials, moments.high - moments.low
-    half = width
-    if n > 1:
-        logs = math.log(2.0 / each)
-        half = math.sqrt(2.0 * moments.variance * logs / n) + width * 7.0 * logs / (3.0 * (n - 1))
+    half = width * bernstein_half(n, moments.variance / width**2, each)
     return Interval(
         low=max(moments.low, moments.mean - half),
         high=min(moments.high, moments.mean + half),

@@ -142,10 +142,7 @@ def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval
         half the error on each side.
     """
     z, each = unit(scores), _each(confidence)
-    n, half = z.size, 1.0
-    if n > 1:
-        logs = math.log(2.0 / each)
-        half = math.sqrt(2.0 * float(z.var(ddof=1)) * logs / n) + 7.0 * logs / (3.0 * (n - 1))
+    half = bernstein_half(z.size, float(z.var(ddof=1)) if z.size > 1 else 0.0, each)
     return _around(scores, half, confidence, "empirical Bernstein", (RANGE, INDEPENDENT, GUARANTEED))
 
 
@@ -220,6 +217,14 @@ def bootstrap_mean(
     low, high = bootstraps.bca_ends(means, float(z.mean()), bootstraps.acceleration(z - z.mean()), confidence)
     method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *bootstraps.few(z.size))
     return _interval(scores, low, high, confidence, method, (INDEPENDENT, APPROXIMATE), notes, seed)
+
+
+def bernstein_half(size: int, variance: float, each: float) -> float:
+    """How far the mean of scores in [0, 1] can be from the observed one, with so much error on each side."""
+    if size == 1:
+        return 1.0
+    logs = math.log(2.0 / each)
+    return math.sqrt(2.0 * variance * logs / size) + 7.0 * logs / (3.0 * (size - 1))
 
 
 def _each(confidence: float) -> float:
