@@ -125,7 +125,7 @@ def test_bad_plans_are_refused(arguments, words):
 
 
 def test_a_rule_must_be_one():
-    with pytest.raises(TypeError, match="`rule` must be a rule such as .*; got 'FHM'"):
+    with pytest.raises(TypeError, match=r"`rule` must be a rule such as .*; got 'FHM'"):
         plan_sequential("FHM", 0.5, 0.5, rng=1)
 
 
