@@ -12,7 +12,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import Verdict
-from surefoot.cli.compare import BEHIND
+from surefoot.cli.gates import BEHIND
 from surefoot.cli.main import run
 from surefoot.core import wording, words
 from surefoot.reporting import answers
