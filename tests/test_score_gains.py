@@ -371,6 +371,11 @@ def test_an_end_beyond_the_pole_of_the_correction_is_the_last_resample(bend):
     assert (low == -1.0) == (bend < 0.0)
 
 
+def test_resamples_on_one_side_of_the_estimate_are_refused():
+    with pytest.raises(ValueError, match="`resamples` must fall on both sides of the estimate"):
+        bootstraps.bca_ends(np.linspace(0.4, 0.6, 50), 0.3, 0.0, 0.95)
+
+
 def test_the_seed_is_kept_and_matters():
     first, second = Scores([0.9, 0.7, 0.8, 0.4, 0.6]), Scores([0.5, 0.3, 0.6, 0.5, 0.1])
     for method in (paired_bootstrap, paired_bca, unpaired_bootstrap, unpaired_bca):

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FEW = 30
-CLUSTERED = "The clusters are independent of one another."
+"""Below so many units to resample the interval is likely too narrow."""
+
+CLUSTERED = "The clusters are independent of one another; rollouts inside a cluster need not be."
 _NO_SPREAD = (
     "`first` and `second` must vary for a bootstrap; got the same gain from every resample. "
     "Use `betting_paired_gain` or `betting_gain`, which need no spread."
 )
 RESAMPLES = 10_000
-UNSEEN = "Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain."
+_UNSEEN = "Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain."
 
 
 def paired_bootstrap(
@@ -243,7 +245,7 @@ class _Resampled:
         if unseen and (self.means[0] != 0.0 or margin):  # a verdict would follow, from no spread at all
             raise ValueError(_NO_SPREAD)
         ends = percentile_ends(self.means, self.confidence)
-        return self._gain(ends, method, margin, percentile_p(self.means), (UNSEEN,) if unseen else few(self.units))
+        return self._gain(ends, method, margin, percentile_p(self.means), (_UNSEEN,) if unseen else few(self.units))
 
     def bca(self, method: str, margin: float) -> Gain:
         if alike(self.means):

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-INDEPENDENT = "The clusters are independent of one another; rollouts inside a cluster need not be."
-
 
 @dataclass(frozen=True, slots=True)
 class ClusteredMean(Record):
@@ -108,7 +106,7 @@ def cluster_mean(
         method="two-way cluster-robust t" if crossed is not None else "cluster-robust t",
         trials=len(scores),
         scale="score",
-        assumptions=(INDEPENDENT, differences.APPROXIMATE),
+        assumptions=(bootstraps.CLUSTERED, differences.APPROXIMATE),
         notes=found.notes,
         data=(scores,),
     )
@@ -165,7 +163,7 @@ def cluster_rate(
         confidence=confidence,
         method="Wilson on effective size",
         trials=len(scores),
-        assumptions=(INDEPENDENT, differences.APPROXIMATE),
+        assumptions=(bootstraps.CLUSTERED, differences.APPROXIMATE),
         notes=notes,
         data=(scores,),
     )
@@ -227,7 +225,7 @@ def cluster_bootstrap(
         method="cluster bootstrap",
         trials=len(scores),
         scale="score",
-        assumptions=(INDEPENDENT, differences.APPROXIMATE),
+        assumptions=(bootstraps.CLUSTERED, differences.APPROXIMATE),
         notes=(f"{resamples:,} resamples of {groups:,} clusters.", *bootstraps.few(groups)),
         data=(scores,),
         seed=seed,
@@ -290,7 +288,7 @@ def cluster_gain(
         margin=margin,
         trials=gap.size,
         p_value=2.0 * float(special.stdtr(found.freedom, -abs(estimate) / found.error)),
-        assumptions=(INDEPENDENT, differences.APPROXIMATE),
+        assumptions=(bootstraps.CLUSTERED, differences.APPROXIMATE),
         notes=(*found.notes, f"Design effect {found.effect:.2f}."),
     )
 

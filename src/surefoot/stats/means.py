@@ -35,8 +35,8 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
     """Where does the mean score lie, guaranteed? The default: bets aimed at being decided by the last rollout.
 
     Every candidate mean is bet against in both directions, at half the error each, in recorded order; the
-    candidates that never lose by a factor of 1 / error are the interval. Do not sort the scores: a bet may
-    know only the scores before its own.
+    candidates against which no stake grows by a factor of 2 / error are the interval. Do not sort the scores: a
+    bet may know only the scores before its own.
 
     Assumptions:
         The range and the number of rollouts were fixed beforehand; every score has the same mean given the
@@ -203,8 +203,8 @@ def bootstrap_mean(
         0.900 [0.852, 0.940] n=40 (95% BCa bootstrap (approximate) interval).
 
     Reference:
-        Efron (1987), "Better bootstrap confidence intervals", equation 2.3; the acceleration of a mean is its
-        sixth skewness.
+        Efron (1987), "Better bootstrap confidence intervals", equation 2.3; the acceleration of a mean is a sixth
+        of its skewness.
     """
     from surefoot.numerics import resampling
     from surefoot.stats import bootstraps

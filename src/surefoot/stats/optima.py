@@ -126,7 +126,7 @@ def optimal_interval(
         f"Any draw gives a low end in {words.span(least, late)} and a high end in {words.span(early, most)}.",
         f"Without a draw (Clopper-Pearson): {exact}.",
     ]
-    if low == high:
+    if low == high in (0.0, 1.0):
         notes.append(_certain(low, confidence, "interval"))
     return Interval(
         low=low,
