@@ -32,8 +32,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
-DOCTESTS = ["--doctest-modules", "--doctest-glob=*.md", "--ignore-glob=docs/*.py"]
-EVERYTHING = [*DOCTESTS, "src", "tests", "docs", "README.md"]
+DOCTESTS = ["--doctest-modules"]
+EVERYTHING = [*DOCTESTS, "src", "tests"]  # the pages are among them: tests/test_docs.py
 QUIET = ["-x", "-q", "--no-header", "--tb=line", "-Wignore::pytest.PytestAssertRewriteWarning"]
 QUIET += ["-pno:cacheprovider", "-p_hypothesis_pytestplugin"]
 HOUSE = {
