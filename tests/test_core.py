@@ -127,6 +127,12 @@ def test_scores_refuse_nonsense(values: Any, span: tuple[Any, Any], error: type[
     [
         (Tally(38, 50), "38 of 50 rollouts succeeded."),
         (Tally(38_000, 50_000), "38,000 of 50,000 rollouts succeeded."),
+        (Tally(1, 1), "1 of 1 rollout succeeded."),
+        (
+            PairTally(1, 0, 0, 0),
+            "1 pair: both succeeded in 1, only the first in 0, only the second in 0, neither in 0.",
+        ),
+        (Moments(1, 0.5, 0.0), "1 score in [0, 1], mean 0.500."),
         (wilson(Tally(38, 50)), "76.0% [62.5%, 85.8%] n=50 (95% Wilson interval)."),
         (wilson(Tally(0, 3), confidence=0.999), "0.0% [0.0%, 78.4%] n=3 (99.9% Wilson interval)."),
         (clopper_pearson_lower(Tally(38, 50)), "at least 64.0% n=50 (95% Clopper-Pearson bound)."),
@@ -167,6 +173,12 @@ def test_a_margin_is_shown_as_it_was_given() -> None:
     assert str(Gain(interval, None, Verdict.SAME, "none", margin=0.0125)).endswith("the same (margin 1.25 points).")
     assert [words.margin(value, "gain") for value in (0.05, 0.1, 0.07)] == ["5.0 points", "10.0 points", "7.0 points"]
     assert [words.margin(value, "score gain") for value in (0.05, 2.0, 0.0004)] == ["0.050", "2.000", "0.0004"]
+
+
+def test_names_are_listed_however_many() -> None:
+    listed = ["none", "a", "a and b", "a, b and c"]
+    assert [wording.listed("abc"[:many]) for many in range(4)] == listed
+    assert wording.listed("abcde", most=3) == "a, b and 3 others"
 
 
 def test_numbers_too_large_for_decimals_are_shown_as_they_are() -> None:

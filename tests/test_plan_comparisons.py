@@ -56,6 +56,11 @@ def test_a_plan_shows_its_margin_as_it_was_given() -> None:
     )
 
 
+def test_one_rollout_is_singular() -> None:
+    assert str(sf.plan_comparison(0.9, 0.1, rollouts=1)).startswith("1 rollout of each policy shows the first better")
+    assert str(sf.plan_paired_comparison(0.8, 0.1, pairs=1)).startswith("1 pair shows the first better")
+
+
 def test_a_plan_at_nearly_full_confidence_is_that_of_the_test_that_will_run() -> None:
     sure = 1.0 - 1e-13
     size = sf.plan_comparison(1.0, 0.0, confidence=sure).rollouts

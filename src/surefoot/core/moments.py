@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from surefoot import _check
+from surefoot.core import words
 from surefoot.core.record import Record
 
 _SLACK = 1e-6  # of the range: what the sums of very many scores may have lost to rounding
@@ -62,8 +63,8 @@ class Moments(Record):
         return self.trials
 
     def __str__(self) -> str:
-        several = "" if self.trials == 1 else "s"
-        return f"{self.trials:,} score{several} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
+        count = words.counted(self.trials, "score")
+        return f"{count} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
 
 
 def _largest(trials: int, mean: float, low: float, high: float) -> float:

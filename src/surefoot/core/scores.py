@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import _check
+from surefoot.core import words
 from surefoot.core.record import Record
 
 
@@ -49,8 +50,8 @@ class Scores(Record):
         return math.fsum(self.values) / len(self.values)
 
     def __str__(self) -> str:
-        n = len(self.values)
-        return f"{n:,} score{'' if n == 1 else 's'} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
+        count = words.counted(len(self.values), "score")
+        return f"{count} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
 
 
 def _score(value: Any, place: int, low: float, high: float) -> float:

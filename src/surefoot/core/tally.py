@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot import _check
+from surefoot.core import words
 from surefoot.core.record import Record
 
 WRITE = "Write Tally(38, 50) for 38 successes in 50 rollouts."
@@ -44,7 +45,7 @@ class Tally(Record):
         return self.successes / self.trials
 
     def __str__(self) -> str:
-        return f"{self.successes:,} of {self.trials:,} rollouts succeeded."
+        return f"{self.successes:,} of {words.rollouts(self.trials)} succeeded."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,8 @@ class PairTally(Record):
 
     def __str__(self) -> str:
         return (
-            f"{self.pairs:,} pairs: both succeeded in {self.both:,}, only the first in {self.first_only:,}, "
-            f"only the second in {self.second_only:,}, neither in {self.neither:,}."
+            f"{words.counted(self.pairs, 'pair')}: both succeeded in {self.both:,}, "
+            f"only the first in {self.first_only:,}, only the second in {self.second_only:,}, neither in {self.neither:,}."
         )
 
 

@@ -102,6 +102,8 @@ def standing(best: str, over: Sequence[str], rest: Sequence[str]) -> str:
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """``a, b and c``; a long list is cut short and says by how many."""
+    """``a, b and c``, or ``none``; a long list is cut short and says by how many."""
+    if not names:
+        return "none"
     shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} others"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

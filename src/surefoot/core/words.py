@@ -70,6 +70,11 @@ def p_value(value: float) -> str:
     return f"p = {min(1.0, rounded(value, digits, 'up')):.{digits}f}"
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 pair``, ``50 pairs``, ``1,000 pairs``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def rollouts(count: int) -> str:
     """``1 rollout``, ``50 rollouts``, ``1,000 rollouts``."""
-    return f"{count:,} rollout{'' if count == 1 else 's'}"
+    return counted(count, "rollout")

@@ -47,7 +47,7 @@ def plan_band(offset: float, *, confidence: float = 0.95, using: Heights = ks) -
     """How many rollouts bring the worst-case band within `offset` of the observed distribution everywhere?
 
     Args:
-        offset: The largest distance allowed, a probability.
+        offset: The largest distance allowed, a probability that ten million rollouts can reach.
         confidence: The confidence of the one-sided band.
         using: The band: `ks`, `dkw` or `tail_tight`.
 

@@ -57,13 +57,16 @@ class ComparisonPlan(Record):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        size = f"{self.rollouts:,} pairs" if self.paired else f"{words.rollouts(self.rollouts)} of each policy"
+        size = (
+            words.counted(self.rollouts, "pair") if self.paired else f"{words.rollouts(self.rollouts)} of each policy"
+        )
+        shows = f"{'shows' if self.rollouts == 1 else 'show'} the first {self.shows}"
         gain = words.number(self.gain, "gain") + words.unit("gain")
         least = "as much as" if self.shows == "not worse" else "more than"
         beyond = f" by {least} {words.margin(self.margin, 'gain')}" if self.margin else ""
         chance = words.number(self.power, toward="down")
         return (
-            f"{size} show the first {self.shows}{beyond} in {chance} of evaluations when the true gain is {gain} "
+            f"{size} {shows}{beyond} in {chance} of evaluations when the true gain is {gain} "
             f"({self.method}, {words.percent(self.confidence)} confidence)."
         )
 
@@ -85,7 +88,7 @@ def plan_comparison(
     Args:
         first_rate: The first policy's rate; None to learn the smallest better rate that `rollouts` can show.
         second_rate: The second policy's rate, the baseline.
-        rollouts: Rollouts of each policy; None to learn how many it takes.
+        rollouts: Rollouts of each policy, up to a million; None to learn how many it takes.
         power: The chance of the verdict; 0.8 unless given, or learned when both rates and rollouts are given.
         confidence: One minus the error of the verdict.
         margin: The gain that would not matter. A planned gain within the margin is planned as "not worse".
@@ -123,7 +126,7 @@ def plan_paired_comparison(
     Args:
         first_only: The chance that only the first policy succeeds; None to learn the smallest that `pairs` can show.
         second_only: The chance that only the second policy succeeds.
-        pairs: The number of pairs; None to learn how many it takes.
+        pairs: The number of pairs, up to a million or with a margin 5,000; None to learn how many it takes.
         power: The chance of the verdict; 0.8 unless given, or learned when both chances and pairs are given.
         confidence: One minus the error of the verdict.
         margin: The gain that would not matter. A planned gain within the margin is planned as "not worse".
