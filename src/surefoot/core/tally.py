@@ -91,8 +91,8 @@ class PairTally(Record):
 
     def __str__(self) -> str:
         return (
-            f"{words.counted(self.pairs, 'pair')}: both succeeded in {self.both:,}, "
-            f"only the first in {self.first_only:,}, only the second in {self.second_only:,}, neither in {self.neither:,}."
+            f"{words.counted(self.pairs, 'pair')}: both succeeded in {self.both:,}, only the first in "
+            f"{self.first_only:,}, only the second in {self.second_only:,}, neither in {self.neither:,}."
         )
 
 
