@@ -37,7 +37,15 @@ HEADER = "policy,task,success,score\n"
         ("policy,success\nnew,1\n,1\n", r"f, row 2: `policy` must name a policy in every row; got None\."),
         ("policy,score\nnew,NaN\n", r"f, row 1: `score` must be a finite number; got 'NaN'\. Leave the cell empty"),
         ("policy,score\nnew,inf\n", r"f, row 1: `score` must be a finite number; got 'inf'\."),
-        ("policy,score\nnew,50%\n", r"f, row 1: `score` must be a finite number; got '50%'\. Write 0.5 for 50%\."),
+        (
+            "policy,success,human\nnew,1,50%\n",
+            r"f, row 1: `human` must be a finite number; got '50%'\. Write 0.5 for 50%\.",
+        ),
+        (
+            "policy,grade\nnew,pass\n",
+            r"f, row 1: `score` \(column 'grade'\) must be a finite number; got 'pass'\. "
+            r"These are successes and failures: say columns=\{\"success\": 'grade'\}\.",
+        ),
         (
             "policy,progress\nnew,high\n",
             r"f, row 1: `score` \(column 'progress'\) must be a finite number; got 'high'\.",

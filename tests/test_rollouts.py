@@ -445,3 +445,58 @@ def test_what_is_remembered_is_what_would_be_counted(rows: list[tuple[Any, ...]]
         assert (group.scored, group.total) == (counts["score"].count(), counts["score"].sum())
         assert (group.least, group.most) == (counts["score"].min(), counts["score"].max())
         assert len(narrowed) == rest.height
+
+
+@pytest.mark.parametrize(("ends", "first"), [({}, 0.85), ({"low": 0, "high": 1}, 0.85), ({"high": 100}, 85.0)])
+def test_percents_are_scores(tmp_path: Path, ends: dict[str, float], first: float) -> None:
+    (tmp_path / "f.csv").write_text("policy,score\nnew,85%\nnew, 35 % \n")
+    assert sf.read(tmp_path / "f.csv", **ends).scores().values == (first, pytest.approx(first * 35 / 85))
+
+
+def test_percents_on_another_range_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("policy,score\nnew,85%\n")
+    with pytest.raises(sf.DataError, match="Percents are read where scores run from 0 to 1 or from 0 to 100"):
+        sf.read(tmp_path / "f.csv", high=5)
+
+
+def test_a_guessed_column_that_cannot_be_read_stops_nobody(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("policy,Worked?,Completion,Trial\nnew,yes,most,1a\nnew,no,half,2\n")
+    found = sf.read(tmp_path / "f.csv", columns={"success": "Worked?"})
+    assert found.columns == ("policy", "success")
+    refused = "f.csv, row 1: `score` (column 'Completion') must be a finite number; got 'most'."
+    assert f"'Completion' is left out: {refused}" in found.notes
+    assert any(note.startswith("'Trial' is left out: ") for note in found.notes)
+    asked = {"success": "Worked?", "score": "Completion"}
+    with pytest.raises(sf.DataError, match=r"`score` \(column 'Completion'\) must be a finite number; got 'most'"):
+        sf.read(tmp_path / "f.csv", columns=asked)
+    with pytest.raises(sf.DataError, match=r"`score` .* must be a finite number"):  # the only outcome there is
+        sf.read(tmp_path / "f.csv")
+    assert sf.read(tmp_path / "f.csv", columns={"success": "Worked?", "score": "", "order": ""}).notes == ()
+
+
+def test_a_column_called_name_is_the_policy_when_its_values_come_back(tmp_path: Path) -> None:
+    (tmp_path / "counts.csv").write_text("name;k;n\npi0;31;36\nact;22;36\n")
+    assert sf.read(tmp_path / "counts.csv").policies == ("act", "pi0")
+    (tmp_path / "rows.csv").write_text("name,success\nnew,1\nnew,0\nold,1\nold,1\n")
+    found = sf.read(tmp_path / "rows.csv")
+    assert (found.policies, found.notes) == (("new", "old"), ("policy is guessed to be the column 'name'.",))
+    assert sf.read(tmp_path / "rows.csv", policy="mine").policies == ("mine",)
+    (tmp_path / "mine.csv").write_text("name,success\nq1,1\nq2,0\nq3,1\n")
+    assert sf.read(tmp_path / "mine.csv").policies == ("mine",)
+
+
+def test_one_policy_by_default_is_a_finding_where_a_column_might_name_several(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("lamp,success\n" + "on,1\noff,0\n" * 4)
+    (finding,) = sf.audit(sf.read(tmp_path / "mine.csv")).serious
+    assert finding.says.endswith("count as one, 'mine'; the column 'lamp' has 2 different values.")
+    assert """columns={"policy": 'lamp'}""" in finding.remedy
+    assert sf.audit(sf.read(tmp_path / "mine.csv", policy="mine")).serious == ()
+    assert sf.read(tmp_path / "mine.csv", columns={"policy": "lamp"}).policies == ("off", "on")
+
+
+def test_rows_that_differ_in_a_column_not_read_are_no_copies(tmp_path: Path) -> None:
+    rows = [f"new,{place % 6},1,thing {place}" for place in range(12)]
+    (tmp_path / "f.csv").write_text("policy,seed,success,object\n" + "\n".join(rows) + "\n")
+    assert "duplicated rows" not in {found.about for found in sf.audit(sf.read(tmp_path / "f.csv")).findings}
+    (tmp_path / "g.csv").write_text("policy,seed,success,object\n" + "\n".join(rows * 2) + "\n")
+    assert "duplicated rows" in {found.about for found in sf.audit(sf.read(tmp_path / "g.csv")).findings}

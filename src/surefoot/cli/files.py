@@ -25,7 +25,11 @@ Paths = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="NAME=YOURS", help="Your column for a name, such as policy=method; repeatable."),
+    typer.Option(
+        "--column",
+        metavar="NAME=YOURS",
+        help="Your column for a name, such as policy=method; score= leaves it out; repeatable.",
+    ),
 ]
 Policies = Annotated[
     list[str] | None,
@@ -152,7 +156,7 @@ def _collected(word: str | None) -> Any:
 
 def _column(word: str) -> tuple[str, str]:
     name, equals, yours = word.partition("=")
-    if not equals or not name or not yours:
+    if not equals or not name:
         raise ValueError(f"`--column` must be NAME=YOURS, such as policy=method; got {word!r}.")
     from surefoot.rollouts.columns import COLUMNS
 

@@ -23,7 +23,8 @@ Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, wher
 OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"columns=\{[\"'](\w+)[\"']: \.\.\.\}", r"--column \1=YOURS"),
     (r"columns=\{[\"'](\w+)[\"']: [\"']([^\"']*)[\"']\}", lambda found: f"--column {found[1]}={shlex.quote(found[2])}"),
-    (r"\bpolicy=[\"'](\w+)[\"']", r"--policy \1"),
+    (r" Narrow the table instead: \.where\([^)]*\)\.", ""),
+    (r"\bpolicy=[\"']([^\"']+)[\"']", lambda found: f"--policy {shlex.quote(found[1])}"),
     (r"\bprior=[\"']?(\w+)[\"']?", r"--prior \1"),
     (r"\blow=(?: and |\.\.\., )high=(?:\.\.\.)?", "--low and --high"),
     (r"\bcollected=", "--collected"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import words
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 BAD = "__bad__"
+REST = "__rest__"
+"""A hash of the cells that are not read, for rows that differ in nothing else."""
+GUESSED = ("order", "score", "reward", "steps", "duration")
+"""Columns of numbers that no answer needs; beside a success, the score too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class Asked:
     """What the user said about a frame's columns.
 
     Attributes:
-        columns: The frame's name of each canonical column.
+        columns: The frame's name of each canonical column; empty for one that is to be left out.
         scoring: How scores are written.
         named: Whether the `policy` column was added by the reader, so that messages do not list it.
     """
@@ -42,10 +46,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """The canonical frame, and what was guessed or found missing on the way."""
+    """The canonical frame, what was guessed or found missing on the way, and whether it tells all rows apart."""
 
     frame: nw.LazyFrame[Any]
     notes: tuple[str, ...]
+    whole: bool = True
 
 
 def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -> Canonical:
@@ -62,13 +67,20 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
 
     schema = frame.collect_schema()
     found, notes = _found(list(schema), asked, source)
-    parsed = {column: cells.by_polars(column, name, schema[name], source) for column, name in found.items()}
+    percent = asked.scoring.percent
+    parsed = {
+        column: cells.by_polars(column, name, schema[name], source, percent=percent if column == "score" else None)
+        for column, name in found.items()
+    }
     parts = [cells.by_polars("success", name, schema[name], source) for name in asked.scoring.needs]
     _score(parsed, parts, asked.scoring, pl)
     if "valid" in parsed:
         parsed["valid"] = Cell(parsed["valid"].value.fill_null(1), parsed["valid"].bad)
     bad = pl.any_horizontal(*(cell.bad for cell in parsed.values()), parsed["policy"].value.is_null())
-    table = frame.select(*(cell.value.alias(column) for column, cell in parsed.items()), bad.alias(BAD))
+    kept = [cell.value.alias(column) for column, cell in parsed.items()]
+    rest = [name for name in unread(schema, found) if schema[name] != pl.Object]
+    kept += [pl.struct(rest).hash().alias(REST)] if rest else []
+    table = frame.select(*kept, bad.alias(BAD))
     outcome = _no_outcome(parsed, pl)
     if hold:
         held = table.collect(engine="streaming")
@@ -79,7 +91,14 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
         counted = table.select(pl.len().alias("total"), pl.col(BAD).any().alias("wrong"), outcome.sum().alias("none"))
         total, wrong, missing = counted.collect(engine="streaming").row(0)
     if wrong:
-        raise _first_bad(frame, parsed, parts, found, asked, bad, source)
+        garbled = [at for at in _unasked(found, asked) if frame.select(parsed[at].bad.any()).collect().item()]
+        if not garbled:
+            raise _first_bad(frame, parsed, parts, found, asked, bad, source)
+        why = (_first_bad(frame, {at: parsed[at]}, parts, found, asked, parsed[at].bad, source) for at in garbled)
+        less = replace(asked, columns={**asked.columns, **dict.fromkeys(garbled, "")})
+        made = from_polars(frame, less, source=source, hold=hold)
+        left = (f"{found[at]!r} is left out: {error}" for at, error in zip(garbled, why, strict=True))
+        return replace(made, notes=(*made.notes, *left))
     _enough(total, missing, source)
     if missing:
         notes = (*notes, _missing(missing, total))
@@ -114,7 +133,7 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
     _enough(total, missing, source)
     if missing:
         notes = (*notes, _missing(missing, total))
-    return Canonical(values, notes)
+    return Canonical(values, notes, whole=not unread(schema, found))
 
 
 def small(frame: nw.LazyFrame[Any]) -> dict[str, list[Any]]:
@@ -128,7 +147,7 @@ def small(frame: nw.LazyFrame[Any]) -> dict[str, list[Any]]:
 
 def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str], tuple[str, ...]]:
     for column, name in asked.columns.items():
-        if name not in header:
+        if name and name not in header:
             raise _absent(column, name, header, source)
     for name in asked.scoring.needs:
         if name not in header:
@@ -158,6 +177,22 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
             source=source or None,
         )
     return found, notes
+
+
+def unread(header: Iterable[str], found: Mapping[str, str]) -> list[str]:
+    """The columns that no canonical one is made of; where a row came from tells nothing of what it is."""
+    used = {*found.values(), "source"}
+    return [name for name in header if name not in used]
+
+
+def _unasked(found: Mapping[str, str], asked: Asked) -> list[str]:
+    """Columns that are there by a guess only and can be left out: what cannot be read in them stops nobody."""
+    guessed = [column for column in GUESSED if column in found and plain(found[column]) != column]
+    if "success" in found and not asked.scoring.must and ("success" in asked.columns or "score" in guessed):
+        guessed = list(dict.fromkeys((*guessed, "score")))
+    else:
+        guessed = [column for column in guessed if column != "score"]
+    return [column for column in guessed if column in found and column not in asked.columns]
 
 
 def _alike(header: list[str]) -> str:

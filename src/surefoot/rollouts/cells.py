@@ -44,8 +44,8 @@ class Cell(NamedTuple):
     bad: Any
 
 
-def by_polars(column: str, name: str, dtype: pl.DataType, source: str) -> Cell:
-    """The canonical column parsed by polars from the column called `name`."""
+def by_polars(column: str, name: str, dtype: pl.DataType, source: str, *, percent: float | None = None) -> Cell:
+    """The canonical column parsed by polars from the column called `name`; a cell such as 85% is 85 / `percent`."""
     import polars as pl
 
     raw = pl.col(name)
@@ -63,6 +63,9 @@ def by_polars(column: str, name: str, dtype: pl.DataType, source: str) -> Cell:
             )
         else:
             number = words.cast(pl.Float64, strict=False)
+            if percent is not None:
+                share = words.str.strip_suffix("%").str.strip_chars_end().cast(pl.Float64, strict=False)
+                number = pl.when(words.str.ends_with("%")).then(share / percent).otherwise(number)
             if column == "human":
                 lower = words.str.to_lowercase()
                 number = pl.when(lower.is_in(YES)).then(1.0).when(lower.is_in(NO)).then(0.0).otherwise(number)
@@ -164,12 +167,18 @@ def _hint(column: str, name: str, value: object) -> str:
         return " Leave the cell empty when there was no outcome."
     if column in NUMBERS and re.fullmatch(r"-?\d+,\d+", text):
         return f" Write a decimal point: {text.replace(',', '.')}."
+    if column == "score" and text in (*YES, *NO):
+        return f' These are successes and failures: say columns={{"success": {name!r}}}.'
     try:
         number = float(text.removesuffix("%"))
     except ValueError:
         return ""
     if column == "success":
         return f' A partial success is a score: say columns={{"score": {name!r}}}, with low= and high= if not 0 to 1.'
+    if column == "score" and text.endswith("%"):
+        return (
+            " Percents are read where scores run from 0 to 1 or from 0 to 100: leave out low= and high=, or say those."
+        )
     if column in NUMBERS and text.endswith("%"):
         return f" Write {number / 100:g} for {number:g}%."
     return ""

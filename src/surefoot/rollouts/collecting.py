@@ -6,7 +6,7 @@ from collections import defaultdict
 from itertools import combinations
 from typing import Any
 
-from surefoot.rollouts.canon import small
+from surefoot.rollouts.canon import REST, small
 from surefoot.rollouts.environments import Environments
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.orders import changes, expected_changes, in_blocks
@@ -55,9 +55,10 @@ def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Findin
     import narwhals as nw
 
     telling = {"order", "started_at", "condition", "seed", "session", "duration", "reward"} & set(rollouts.columns)
-    if not telling or not rollouts.ordered or (met is not None and not met.repeated):
+    if not telling or not rollouts.ordered or not rollouts.whole or (met is not None and not met.repeated):
         return []
-    columns = [name for name in rollouts.columns if name not in ("source", "note")]
+    columns = [name for name in rollouts.columns if name != "source"]
+    columns += [REST] if REST in rollouts.frame.collect_schema().names() else []
     same = rollouts.frame.select(*columns).group_by(*columns, drop_null_keys=False).agg(nw.len().alias("__times__"))
     twice = same.filter(nw.col("__times__") > 1).select(
         nw.len().alias("groups"), nw.col("__times__").sum().alias("rows")

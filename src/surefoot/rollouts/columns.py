@@ -102,16 +102,16 @@ def match(header: Iterable[str], columns: Mapping[str, str]) -> tuple[dict[str, 
 
     Args:
         header: The file's column names.
-        columns: What the user said, canonical name to the file's name; checked by the caller.
+        columns: What the user said, canonical name to the file's name, empty for none; checked by the caller.
     """
-    found = dict(columns)
+    found = {column: name for column, name in columns.items() if name}
     free = [name for name in header if name not in set(columns.values())]
     known: dict[str, list[str]] = {}
     for name in free:
         known.setdefault(plain(name), []).append(name)
     notes = []
     for column in COLUMNS:
-        if column in found:
+        if column in columns:
             continue
         candidates = [name for alias in (column, *OTHER_NAMES[column]) for name in known.get(alias, ())]
         if not candidates:

@@ -11,7 +11,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.rollouts import naming
-from surefoot.rollouts.canon import Asked, from_engine, from_polars
+from surefoot.rollouts.canon import Asked, from_engine, from_polars, unread
 from surefoot.rollouts.columns import match
 from surefoot.rollouts.formats import importer_of
 from surefoot.rollouts.heads import Head
@@ -45,7 +45,8 @@ def read(
 
     Args:
         data: A path, a folder, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark.
-        columns: The names of your columns, by canonical name: ``{"policy": "method", "score": "progress"}``.
+        columns: The names of your columns, by canonical name: ``{"policy": "method", "score": "progress"}``; an empty
+            name leaves that column out.
         policy: The policy's name, for a file that does not name it; one per file when several files are given; two
             for a `.npy` file, which has a column for each.
         low: The least score possible. It must be known beforehand; 0 when not said.
@@ -67,7 +68,10 @@ def read(
         >>> rollouts.notes
         ("policy is guessed to be the column 'method'.", "score is guessed to be the column 'progress'.")
     """
-    asked = Asked(dict(columns or {}), Scoring.of(rubric, stages))
+    scoring = Scoring.of(rubric, stages)
+    if rubric is None and stages is None and low in (None, 0) and high in (None, 1, 100):
+        scoring = replace(scoring, percent=1.0 if high == 100 else 100.0)
+    asked = Asked(dict(columns or {}), scoring)
     if (rubric is not None or stages is not None) and (low not in (None, 0) or high not in (None, 1)):
         raise ValueError(
             f"`low` and `high` must be left out with a rubric or stages; got {low!r} and {high!r}. "
@@ -151,7 +155,7 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
     notes = made.notes
     if not ordered:
         notes = (*notes, "This engine keeps no order of rows and there is no `order` column: the order is not used.")
-    table = Rollouts(made.frame, notes=notes, ordered=ordered)
+    table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole)
     return _renamed(table, policy) if policy is not None and there else table
 
 
@@ -167,6 +171,8 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
         source = file.name
         with _polars_errors(source):
             frame, said, named = _named(sheet, asked, name, origin)
+            if named and origin == "path" and not several:
+                findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name))
             if several and "source" not in frame.collect_schema():
                 frame = frame.with_columns(pl.lit(source).alias("source"))
             made = from_polars(frame, replace(asked, named=named), source=source, hold=sheet.hold)
@@ -277,6 +283,9 @@ def _named(sheet: Sheet, asked: Asked, name: Name, origin: str) -> tuple[Any, tu
         renamed = pl.lit(f"{name}") + pl.col("policy").str.strip_prefix(sheet.after_path)
         return frame.with_columns(renamed.alias("policy")), (f"The policy is called {name!r}.",), False
     found, _ = match(list(frame.collect_schema()), asked.columns)
+    perhaps = naming.policy_column(frame, _rest(frame, asked)) if origin == "path" and "policy" not in found else None
+    if perhaps is not None:
+        return frame.rename({perhaps: "policy"}), (f"policy is guessed to be the column {perhaps!r}.",), False
     if "policy" not in found:
         said = (
             f"The policy is called {name!r}, after the path." if origin == "path" else f"The policy is called {name!r}."
@@ -290,6 +299,13 @@ def _named(sheet: Sheet, asked: Asked, name: Name, origin: str) -> tuple[Any, tu
         raise _already_named(sorted(map(str, there)))
     said = f"The policy is called {name!r} as you say; the file calls it {there[0]!r}."
     return frame.with_columns(pl.lit(name).alias(found["policy"])), (said,), False
+
+
+def _rest(frame: Any, asked: Asked) -> list[str]:
+    """The columns that nothing is read from; none when the user said that no column is the policy."""
+    header = list(frame.collect_schema())
+    left = unread(header, match(header, asked.columns)[0])
+    return [] if "policy" in asked.columns else [name for name in left if name not in asked.scoring.needs]
 
 
 def _renamed(table: Rollouts, policy: str) -> Rollouts:

@@ -21,10 +21,12 @@ class Scoring:
     Attributes:
         rubric: The number of sub-tasks, when `score` holds how many were passed; or the columns of the sub-tasks.
         stages: The names in `stage`, from the least to the most.
+        percent: How many percent a score of 1 is: 100, or 1 on a range of 0 to 100; None where none can be read.
     """
 
     rubric: int | tuple[str, ...] | None = None
     stages: tuple[str, ...] | None = None
+    percent: float | None = None
 
     @classmethod
     def of(cls, rubric: int | Sequence[str] | None, stages: Sequence[str] | None) -> Scoring:

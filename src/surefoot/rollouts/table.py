@@ -49,6 +49,7 @@ class Rollouts:
         ordered: Whether rows are in the order they were run; a table of counts is not.
         files: Paths of the files, for the hash.
         letters: Letters that the files carry, from their authors' own tests.
+        whole: Whether rows that are alike here were alike in every column where they came from.
 
     Example:
         >>> import polars as pl
@@ -68,6 +69,7 @@ class Rollouts:
     ordered: bool = True
     files: tuple[str, ...] = field(default=(), repr=False)
     letters: tuple[GivenLetters, ...] = field(default=(), repr=False)
+    whole: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         if not _check.real(self.low, "low") < _check.real(self.high, "high"):
