@@ -57,8 +57,6 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
     lines = [first, *finding.statement.splitlines(), rule]
     if finding.interval is not None:
         lines.insert(2, f"Gain {finding.interval}")
-        if finding.threshold is None:
-            lines.insert(3, "That interval comes from betting on the same pairs, a separate statement: it may touch 0.")
     if account.exploratory:
         lines.append("Something that binds was amended after the first result, so the stated confidence does not hold.")
     return lines if account.sound else [UNSOUND, *lines]

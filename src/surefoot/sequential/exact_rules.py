@@ -2,14 +2,14 @@
 
 An exact rule has no evidence curve: it stops when the counts leave a region that was computed before the first pair.
 So it has a picture of its own (where the counts stand, the chance to decide from here), a p-value that is known only
-once it has stopped, and an interval that comes from betting on the same pairs.
+once it has stopped, and an interval in which the table tests gains near 0 and bets on the same pairs test the others.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ from surefoot.core.certified import Certified
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import companions, designs
+from surefoot.sequential import designs
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.rules import CODES, Rule, State, counted
 
@@ -35,6 +35,12 @@ E = TypeVar("E", bound="ExactState[Any]")
 X = TypeVar("X", bound="ExactRule[Any]")
 
 _CELLS = 4_000_000  # counts looked up at once
+_BOXES = 200  # of rates, over which a chance is bounded
+BARELY = "The end at 0 is not in the interval: the verdict excludes 0."
+ASSUMPTIONS = (
+    "Pairs are independent of one another, and their mean gain is the same throughout.",
+    "The horizon was fixed before the first pair.",
+)
 
 
 class Counts(NamedTuple):
@@ -143,6 +149,11 @@ class ExactRule(Rule[E]):
         """The chances of a pair by which the counts of the first and the second policy grow."""
         return first, second
 
+    @property
+    def near(self) -> float:
+        """The gain, as a share of the range, within which the interval asks the table: two standard errors or so."""
+        return min(1.0, 2.0 / math.sqrt(self.outcomes * self.horizon))
+
     def judge(self, pairs: int, counts: Counts) -> tuple[Verdict, float]:
         """The verdict after so many pairs with these counts, and the p-value of stopping there."""
         limits, both = self.design.limits, self.claim == "either"
@@ -233,8 +244,26 @@ class ExactState(State[X]):
 
     @property
     def interval(self) -> Interval:
-        """Where the gain lies, valid at any moment: a betting interval, a statement apart that may still hold 0."""
-        return companions.interval_of(self.companion)
+        """Where the gain lies, valid at any moment; it leaves out 0 exactly when there is a verdict.
+
+        Gains within `rule.near` of 0 are tested by the table itself, and leave when it decides. Gains further away
+        are tested by bets on the same pairs, and leave when it decides too: so rarely that the bets give up that much
+        of their error for it.
+        """
+        rule, bets = self.rule, self.companion.interval
+        near, width = rule.near, self.companion.rule.width
+        low, high = self.companion.ends(rule.error - _strays(rule.design.declared, near))
+        if self.verdict is Verdict.BETTER:
+            low = max(bets.low, math.nextafter(0.0, 1.0))
+        else:
+            low = min(low, -near * width)
+        if self.verdict is Verdict.WORSE:
+            high = min(bets.high, math.nextafter(0.0, -1.0))
+        elif rule.claim == "either":
+            high = max(high, near * width)
+        notes = (BARELY,) if 0.0 in (math.nextafter(low, -1.0), math.nextafter(high, 1.0)) else bets.notes
+        how = f"{rule.title}, anytime"
+        return replace(bets, low=low, high=max(low, high), method=how, assumptions=ASSUMPTIONS, notes=notes)
 
     @property
     def standing(self) -> Standing:
@@ -299,6 +328,22 @@ def _certificate(declared: designs.Declared) -> tuple[float, float, float]:
         most = int(np.argmax(total))
         return float(total[most]), design.walk().worst(total), most / declared.horizon
     return bernstein.maximise(total)
+
+
+@lru_cache(maxsize=64)
+def _strays(declared: designs.Declared, near: float) -> float:
+    """At most how likely BETTER is when the second policy is better by `near` or more, whatever the rates.
+
+    The chance rises with the first policy's rate and falls with the second's, so between two rates that the second
+    may have it is at most what it is for the first at the one and the second at the other.
+    """
+    from surefoot.numerics.characteristics import characteristics
+
+    design = designs.design(declared)
+    most = 1.0 if declared.family == "binary" else (1.0 + near) / 2.0
+    rates = np.linspace(near, most, _BOXES + 1)
+    found = characteristics(design.walk(), design.limits, rates[:-1], rates[1:] - near)
+    return float(found.first.sum(axis=1).max()) * (1.0 + 1e-9)
 
 
 @lru_cache(maxsize=256)
