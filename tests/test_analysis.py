@@ -13,6 +13,7 @@ from surefoot import Verdict
 from surefoot.analysis.changes import change
 from surefoot.analysis.measures import MANY, ONE_CLUSTER, score_interval
 from surefoot.analysis.overviews import overview
+from surefoot.analysis.rankings import all_pairs
 from surefoot.reporting.answers import overview_answer
 from surefoot.rollouts.given import GivenLetters
 
@@ -286,6 +287,17 @@ def test_scores_on_different_tasks_decide_nothing(extra):
     assert found.verdict is sf.Verdict.UNDECIDED
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_comparison_in_a_ranking_is_that_of_the_better_against_the_worse(paired):
+    ended = {"a": [1] * 10 + [1] * 3 + [0] * 17, "b": [1] * 10 + [0] * 3 + [1] * 7 + [0] * 10}
+    rows = [(name, str(place), k) for name, of in ended.items() for place, k in enumerate(of)]
+    frame = pl.DataFrame(rows, schema=["policy", "condition", "success"], orient="row")
+    rollouts = sf.read(frame if paired else frame.drop("condition"))
+    (found,) = all_pairs(rollouts)
+    assert (found.first, found.second) == ("b", "a")
+    assert found == sf.compare(rollouts, "b", "a")  # what it keeps of the data too
+
+
 def test_comparisons_come_best_first():
     rows = [(name, i < k) for name, k in (("mid", 10), ("new", 19), ("old", 2)) for i in range(20)]
     found = overview(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
@@ -402,6 +414,22 @@ def test_scores_in_pairs_are_compared_by_betting_on_their_differences():
     found = sf.compare(rollouts, "new", "old")
     assert found.gain == sf.stats.betting_paired_gain(sf.Scores(first), sf.Scores(second))
     assert found.why.startswith("Paired on condition (30 pairs): ")
+
+
+@pytest.mark.parametrize("extra", [{}, {"cluster": [str(i // 5) for i in range(60)]}, {"task": ["x", "y", "z"] * 20}])
+def test_swapping_the_policies_swaps_the_gain_though_each_was_run_in_an_order_of_its_own(extra):
+    rng = np.random.default_rng(8)
+    place = [*rng.permutation(30), *rng.permutation(30)]
+    columns = {"policy": ["new"] * 30 + ["old"] * 30, "condition": place, "score": rng.random(60).round(2)}
+    if "task" in extra:  # a condition has one task
+        extra = {"task": ["xyz"[number % 3] for number in place]}
+    rollouts = table(**columns, **extra)
+    one, other = sf.compare(rollouts, "new", "old"), sf.compare(rollouts, "old", "new")
+    assert one.why == other.why
+    assert (one.interval.low, one.interval.high) == pytest.approx(
+        (-other.interval.high, -other.interval.low), abs=1e-12
+    )
+    assert one.gain.data == other.gain.data[::-1]
 
 
 def test_very_many_pairs_of_scores_that_never_differ_still_go_to_betting():
@@ -614,6 +642,24 @@ def test_a_policy_or_a_task_without_outcomes_stops_no_report():
     assert "a" in sf.report(alone).html()
     with pytest.raises(ValueError, match="at least two policies with a success to rank; got a"):
         sf.rank(alone)
+
+
+def test_policies_whose_common_task_has_no_name_are_compared_on_all():
+    rollouts = by_tally(("a", "x", 9, 10), ("a", None, 5, 10), ("b", "y", 5, 10), ("b", None, 5, 10))
+    found = sf.compare(rollouts, "a", "b")
+    assert found.gain == sf.stats.exact_gain(sf.Tally(14, 20), sf.Tally(10, 20))
+
+
+@pytest.mark.parametrize("measure", ["success", "score"])
+def test_pairs_of_which_none_is_complete_stop_no_report(measure):
+    ended = pl.Series([1.0, 1.0, None, None, None, None, 0.0, 1.0])
+    rollouts = table(policy=["a"] * 4 + ["b"] * 4, condition=list("1234") * 2, order=list(range(8)), **{measure: ended})
+    found = overview(rollouts)
+    assert found.comparisons[0].why.startswith("Not paired: no pair has both outcomes.")
+    assert found.comparisons[0].interval.estimate == 0.5
+    assert found.curves == ()
+    with pytest.raises(sf.DataError, match="at least one pair must have"):
+        sf.compare(rollouts, "a", "b", paired=True)
 
 
 def test_rollouts_that_name_no_task_are_not_said_to_be_of_one():

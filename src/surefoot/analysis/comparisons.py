@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from surefoot import _check, stats
 from surefoot.analysis import unpaired
 from surefoot.analysis.labels import NOT_CORRECTED
-from surefoot.analysis.laps import pairs_in_turn, unequal
+from surefoot.analysis.laps import by_name, in_pairs, pairs_in_turn, unequal
 from surefoot.analysis.measures import (
     MANY,
     ONE_CLUSTER,
@@ -72,18 +72,6 @@ class Comparison(Record):
     task: str | None = None
     notes: tuple[str, ...] = ()
     outlook: str = ""
-
-    @property
-    def mirrored(self) -> Comparison:
-        """The same comparison with the policies swapped."""
-        return replace(
-            self,
-            first=self.second,
-            second=self.first,
-            gain=self.gain.mirrored,
-            of_first=self.of_second,
-            of_second=self.of_first,
-        )
 
     @property
     def comparable(self) -> bool:
@@ -165,18 +153,23 @@ def plain_comparison(
     )
     if NO_COMMON_TASK in notes:  # the gain only describes what was seen, and says so wherever it is kept
         gain = replace(gain, verdict=Verdict.UNDECIDED)
-    alone = success_rate if what == "success" else mean_score
     return Comparison(
         first=first,
         second=second,
         measure=what,
         gain=gain,
-        of_first=alone(rollouts.where(policy=first), confidence=confidence),
-        of_second=alone(rollouts.where(policy=second), confidence=confidence),
+        of_first=alone(rollouts, first, what, confidence),
+        of_second=alone(rollouts, second, what, confidence),
         why=why,
         task=rollouts.tasks[0] if len(rollouts.tasks) == 1 == len(rollouts.summary(by=("task",))) else None,
         notes=(*notes, NOT_CORRECTED) if rollouts.labels else notes,
     )
+
+
+def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float) -> Interval:
+    """One policy's rate or mean score."""
+    of = success_rate if measure == "success" else mean_score
+    return of(rollouts.where(policy=policy), confidence=confidence)
 
 
 def outlook(found: Comparison) -> str:
@@ -259,9 +252,14 @@ def _gain(
             raise DataError(f"{asked.why} They cannot be compared as pairs.", source=rollouts.source or None)
         gain, why, said = _paired(pairs_by_position(rollouts, first, second), measure, confidence, margin)
         return gain, why, (*said, DECLARED)
-    if asked and paired is not False:
-        return _paired(rollouts.pairs(first, second), measure, confidence, margin)
     reason = asked.why if paired is None else "Unpaired, as asked."
+    if asked and paired is not False:
+        try:
+            return _paired(rollouts.pairs(first, second), measure, confidence, margin)
+        except DataError:
+            if paired:
+                raise
+            reason = "Not paired: no pair has both outcomes."
     one, other = rollouts.where(policy=first), rollouts.where(policy=second)
     notes: tuple[str, ...] = () if _meet(one, other, measure) else (NO_COMMON_TASK,)
     notes = (*notes, REPEATED) if asked.why.endswith(NUMBERED) else notes
@@ -297,7 +295,7 @@ def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
 def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) -> unpaired.Found:
     names, how = cluster_columns(pairs.rollouts), ""
     joined = names == ("cluster",) or (bool(names) and set(names) < set(pairs.on))
-    labels = pairs.labels(names, measure) if joined else []
+    labels = by_name(pairs).labels(names, measure) if joined else []
     groups = len(set(labels))
     if 1 < groups < len(labels):
         gain, how = _clustered(pairs, labels, measure, confidence, margin)
@@ -313,9 +311,9 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
         else:
             one, other = pairs_in_turn(pairs)
             gain, known = stats.betting_paired_gain(one, other, confidence=confidence, margin=margin), len(one)
-    notes, alone = [], pairs.first_alone + pairs.second_alone
-    if alone:
-        notes.append(f"{words.rollouts(alone)} had no partner and {'was' if alone == 1 else 'were'} left out.")
+    notes, spare = [], pairs.first_alone + pairs.second_alone
+    if spare:
+        notes.append(f"{words.rollouts(spare)} had no partner and {'was' if spare == 1 else 'were'} left out.")
     if names == ("cluster",) and len(labels) > groups == 1 and labels[0][0] is not None:
         notes.append(ONE_CLUSTER)
     if known < pairs.matched:
@@ -328,7 +326,7 @@ def _clustered(
     pairs: Pairs, labels: Sequence[object], measure: Measure, confidence: float, margin: float
 ) -> tuple[Gain, str]:
     """The gain of pairs in clusters, and what else is to be said of how it was found."""
-    one, other = pairs.scores() if measure == "score" else _outcomes(pairs)
+    one, other = in_pairs(pairs, measure)
     gaps = [a - b for a, b in zip(one.values, other.values, strict=True)]
     if max(gaps) - min(gaps) > 1e-12 * (one.high - one.low):  # below, only rounding keeps them apart
         gain = stats.cluster_gain(one, other, labels, confidence=confidence, margin=margin)
@@ -358,7 +356,7 @@ def _strata(
             found[str(group.key[0])][str(group.key[1])] = group.tally
     tasks = [task for task in found[first] if task in found[second]]
     counts: list[dict[str | None, int]] = [{task: tally.trials for task, tally in of.items()} for of in found.values()]
-    if not unequal(counts[0], counts[1], unpaired.UNEQUAL):
+    if not tasks or not unequal(counts[0], counts[1], unpaired.UNEQUAL):
         return None, ()
     gain = stats.stratified_gain(
         {task: (found[first][task], found[second][task]) for task in tasks}, confidence=confidence, margin=margin
@@ -367,11 +365,6 @@ def _strata(
     lost = [f"Left out, run with one policy only: {', '.join(left)}."] if left else []
     lost += [f"Left out, because they name no task: {words.rollouts(nameless)}."] if nameless else []
     return gain, (*gain.notes, *lost)
-
-
-def _outcomes(pairs: Pairs) -> tuple[Scores, Scores]:
-    values = pairs.values("success")
-    return Scores([a for a, _ in values]), Scores([b for _, b in values])
 
 
 def _all_alike(first: Scores, second: Scores, groups: int, measure: Measure, confidence: float, margin: float) -> Gain:

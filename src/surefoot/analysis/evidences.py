@@ -8,6 +8,7 @@ from surefoot.analysis.measures import Measure
 from surefoot.analysis.replays import replay
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.errors import DataError
 from surefoot.rollouts.table import Rollouts
 
 MOST_PAIRS = 2_000
@@ -46,7 +47,7 @@ def evidence_curves(
 ) -> tuple[tuple[EvidenceCurve, ...], tuple[str, ...]]:
     """How did the evidence between two policies grow, task by task, and what must a reader know of it?
 
-    Empty when the order of the rollouts is not recorded, or there are too many to draw.
+    Empty when the order of the rollouts is not recorded, no pair has both outcomes, or there are too many to draw.
 
     Args:
         rollouts: The table.
@@ -59,7 +60,10 @@ def evidence_curves(
     known = "order" in rollouts.columns and rollouts.ordered
     if not known or len(two.tasks) > MOST_TASKS or len(two) > 2 * MOST_PAIRS:
         return (), ()
-    found = replay(two, first, second, measure=measure, confidence=confidence, claim="either")
+    try:
+        found = replay(two, first, second, measure=measure, confidence=confidence, claim="either")
+    except DataError:  # nothing to follow, and no reason for a report to stop
+        return (), ()
     curves = []
     for one in found.comparisons:
         stop = next((stop for stop in one.stops if stop.evidence), None)

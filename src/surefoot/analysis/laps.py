@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from surefoot.core.scores import Scores
@@ -54,12 +55,36 @@ def scores_in_turn(rollouts: Rollouts) -> Scores:
     return _reordered(scores, in_turn(task_labels(rollouts, "score")))
 
 
+def by_name(pairs: Pairs) -> Pairs:
+    """The same pairs whichever policy is asked about, in the order in which the first by name was run."""
+    if pairs.first <= pairs.second:
+        return pairs
+    return replace(
+        pairs,
+        first=pairs.second,
+        second=pairs.first,
+        first_alone=pairs.second_alone,
+        second_alone=pairs.first_alone,
+    )
+
+
+def in_pairs(pairs: Pairs, measure: Measure) -> tuple[Scores, Scores]:
+    """Both policies' outcomes, pair by pair, in the order of `by_name`."""
+    named = by_name(pairs)
+    if measure == "score":
+        one, other = named.scores()
+    else:
+        one, other = (Scores(side) for side in zip(*named.values("success"), strict=True))
+    return (one, other) if named is pairs else (other, one)
+
+
 def pairs_in_turn(pairs: Pairs) -> tuple[Scores, Scores]:
     """Both policies' scores, pair by pair, tasks in turn."""
-    one, other = pairs.scores()
+    one, other = in_pairs(pairs, "score")
     if "task" not in pairs.rollouts.columns:
         return one, other
-    order = in_turn([None if task is None else str(task) for (task,) in pairs.labels(("task",), "score")])
+    tasks = by_name(pairs).labels(("task",), "score")
+    order = in_turn([None if task is None else str(task) for (task,) in tasks])
     return _reordered(one, order), _reordered(other, order)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 from surefoot import _check, stats
-from surefoot.analysis.comparisons import Comparison, chosen, family_member, outlook, plain_comparison
+from surefoot.analysis.comparisons import Comparison, alone, chosen, family_member, outlook, plain_comparison
 from surefoot.analysis.measures import Measure
 from surefoot.core.verdict import Verdict
 from surefoot.rollouts.table import Rollouts
@@ -72,20 +72,18 @@ def all_pairs(
         raise ValueError(
             f"the table must hold at least two policies with a {what} to rank; got {', '.join(names) or 'none'}."
         )
-    pairs = list(combinations(names, 2))
+    level = {name: alone(rollouts, name, what, confidence).estimate for name in names}
+    pairs = list(combinations(sorted(names, key=lambda name: (-level[name], name)), 2))
     share = 1.0 - (1.0 - confidence) / len(pairs)
     found = []
     for done, (first, second) in enumerate(pairs, 1):
-        one = plain_comparison(rollouts, first, second, measure=measure, confidence=share, margin=margin)
-        if one.of_first.estimate < one.of_second.estimate:
-            one = one.mirrored
+        one = plain_comparison(rollouts, first, second, measure=what, confidence=share, margin=margin)
         if len(pairs) <= MOST_OUTLOOKS:
             one = replace(one, outlook=outlook(one))
         found.append(family_member(one, len(pairs), confidence))
         if progress is not None:
             progress(done, len(pairs))
-    levels = _levels(found)
-    return tuple(sorted(found, key=lambda one: [(-levels[name], name) for name in (one.first, one.second)]))
+    return tuple(found)
 
 
 def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
@@ -94,7 +92,8 @@ def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
     The highest rate or mean score is first, unless a verdict says otherwise: policies that met different mixes of tasks
     can be in another order than their rates.
     """
-    levels = _levels(comparisons)
+    levels = {one.first: one.of_first.estimate for one in comparisons}
+    levels |= {one.second: one.of_second.estimate for one in comparisons}
     pairs = tuple((one.first, one.second) for one in comparisons)
     verdicts = _without_circles(pairs, [one.verdict for one in comparisons])
     names = _best_first(levels, pairs, verdicts)
@@ -148,11 +147,3 @@ def _beats(pairs: Pairs, verdicts: Sequence[Verdict]) -> set[tuple[str, str]]:
     decided = zip(pairs, verdicts, strict=True)
     ways = {Verdict.BETTER: 1, Verdict.WORSE: -1}
     return {(one, other)[:: ways[verdict]] for (one, other), verdict in decided if verdict in ways}  # type: ignore[misc]
-
-
-def _levels(comparisons: Iterable[Comparison]) -> dict[str, float]:
-    """Each policy's own rate or mean score."""
-    levels: dict[str, float] = {}
-    for one in comparisons:
-        levels[one.first], levels[one.second] = one.of_first.estimate, one.of_second.estimate
-    return levels

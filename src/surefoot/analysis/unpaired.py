@@ -62,7 +62,9 @@ def by_clusters(
     ends = (sides[0].low, sides[0].high) if measure == "score" else (0.0, 1.0)
     shared = sorted(means[0].keys() & means[1].keys(), key=str) if all(grouped) and share else []
     if len(shared) > max(1, *(len(of) // 2 for of in means)):
-        shared = [shared[place] for place in in_turn([tasks[0].get(label) for label in shared])]
+        where = [tasks[0].get(label) for label in shared]
+        if where == [tasks[1].get(label) for label in shared]:
+            shared = [shared[place] for place in in_turn(where)]
         first, second = (Scores([of[label] for label in shared], *ends) for of in means)
         gain = scaled(stats.betting_paired_gain(first, second, confidence=confidence, margin=margin), measure)
         left = sum(len(of) - len(shared) for of in means)
