@@ -27,7 +27,7 @@ def judged(true_pass=40, false_fail=5, false_pass=4, true_fail=31, passed=120, f
 
 def test_the_rate_is_that_of_the_statistic_on_the_policys_own_labels():
     (found,) = sf.human_corrections(sf.read(judged()), confidence=0.9)
-    plain = sf.stats.judge_corrected_rate(sf.Tally(120, 200), Calibration(40, 5, 4, 31), confidence=0.9)
+    plain = sf.stats.prediction_powered_rate(sf.Tally(120, 200), Calibration(40, 5, 4, 31), confidence=0.9)
     assert found.interval == plain.interval
     assert found.judged == sf.stats.wilson(sf.Tally(164, 280), confidence=0.9)
     assert (found.labels, found.agreed) == (80, 71)
@@ -39,7 +39,7 @@ def test_each_policy_by_its_own_labels():
     frame = pl.concat([judged(), judged(20, 0, 0, 20, 10, 90, policy="old"), judged(0, 0, 0, 0, 5, 5, policy="raw")])
     found = sf.human_corrections(sf.read(frame))
     assert [one.policy for one in found] == ["new", "old"]
-    assert found[1].interval.estimate == pytest.approx(0.1)
+    assert found[1].interval.estimate == pytest.approx(30 / 140)  # of all its rollouts
     alone = sf.human_corrections(sf.read(judged(20, 0, 0, 20, 10, 90, policy="old")))
     assert alone == found[1:]
 
@@ -53,10 +53,16 @@ def test_everything_labelled_needs_no_judge():
     assert found.interval.method == "Wilson, human labels alone"
 
 
-def test_a_judge_no_better_than_chance_is_not_used():
-    (found,) = sf.human_corrections(sf.read(judged(10, 10, 15, 5)))
+def test_a_judge_no_better_than_chance_does_no_harm():
+    (found,) = sf.human_corrections(sf.read(judged(10, 10, 10, 10)))
     assert found.interval.estimate == 0.5
-    assert any("no better than chance, so its word is not used" in note for note in found.interval.notes)
+    assert 0.3 < found.interval.low < 0.5 < found.interval.high < 0.7
+
+
+def test_labels_may_be_chosen_by_what_the_judge_said():
+    """Of 400 passed 320 are right and of 100 failed 90: all failed and a quarter of the passed are labelled."""
+    (found,) = sf.human_corrections(sf.read(judged(80, 10, 20, 90, passed=300, failed=0)))
+    assert found.interval.estimate == pytest.approx(0.8 * 0.8 + 0.2 * 0.1)
 
 
 def test_nothing_is_corrected_without_labels_or_by_labels_of_another_kind():
@@ -64,6 +70,8 @@ def test_nothing_is_corrected_without_labels_or_by_labels_of_another_kind():
     assert sf.human_corrections(sf.read(judged().drop("human"))) == ()
     halves = judged().with_columns(pl.col("human") / 2)
     assert sf.human_corrections(sf.read(halves)) == ()
+    beyond = scored()[0].with_columns(pl.col("score") - 1.0, human=pl.col("human").round())
+    assert sf.human_corrections(sf.read(beyond, low=-1.0, high=0.0), measure="score") == ()
 
 
 def test_void_rollouts_do_not_calibrate():
@@ -110,7 +118,7 @@ def test_the_report_shows_both_rates_and_says_what_is_not_corrected():
     for shown in (page, text):
         assert "Not corrected: every gain, verdict, rank and letter" in shown
         assert "Without human labels, so not corrected: raw." in shown
-        assert "melded Rogan-Gladen" in shown
+        assert "melded prediction-powered" in shown
     assert "58.6%" in text  # the judge's own, 164 of 280
     assert len(json.loads(json.dumps(made.data()))["overview"]["corrections"]) == 2
     assert "judged without calibration" not in {one.about for one in overview(table).audit.findings}
@@ -119,7 +127,8 @@ def test_the_report_shows_both_rates_and_says_what_is_not_corrected():
 def test_a_comparison_says_that_it_is_the_judges():
     both = pl.concat([judged(), judged(policy="old")])
     assert any(
-        "a report corrects each policy's own rate" in note for note in sf.compare(sf.read(both), "new", "old").notes
+        "corrected for the judge's errors by the human labels" in note
+        for note in sf.compare(sf.read(both), "new", "old").notes
     )
     assert sf.compare(sf.read(both.drop("human")), "new", "old").notes == ()
 

@@ -14,12 +14,8 @@ from surefoot.rollouts.table import Rollouts, scores_in
 from surefoot.stats.judges import Calibration
 
 NOT_CORRECTED = (
-    "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the judge's errors; "
-    "a report corrects each policy's own rate."
-)
-USELESS = (
-    "On the labelled rollouts the judge was no better than chance, so its word is not used: this is the rate of the "
-    "labelled rollouts, which stands for all if they were drawn at random."
+    "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the judge's errors by the "
+    "human labels."
 )
 ALONE = "Each rollout is taken to stand alone; clusters are not allowed for."
 
@@ -53,8 +49,8 @@ def human_corrections(
 ) -> tuple[Correction, ...]:
     """What are the rates behind a judge's, for each policy with rollouts that a human labelled too?
 
-    A success rate is corrected by how often the judge was wrong on this policy's own labelled rollouts (Rogan and
-    Gladen); a mean score by how far it was off on them (prediction-powered). Comparisons are not corrected.
+    The labelled rollouts, taken to be drawn at random from the policy's own, tell how far the judge is off on all of
+    them (prediction-powered): however bad the judge is, this is right. Comparisons are not corrected.
 
     Args:
         rollouts: The table, with a `human` column beside the judge's success or score.
@@ -68,7 +64,7 @@ def human_corrections(
         >>> frame = pl.DataFrame({"policy": ["new"] * 200, "success": said * 20, "human": truth * 10 + [None] * 100})
         >>> for found in sf.human_corrections(sf.read(frame)):
         ...     print(found.judged.estimate, found.interval)
-        0.6 50.0% [32.2%, 65.2%] n=100 (95% melded Rogan-Gladen interval).
+        0.6 50.0% [40.8%, 59.3%] n=200 (95% melded prediction-powered interval).
     """
     _check.confidence(confidence)
     rollouts.require(measure)
@@ -105,14 +101,11 @@ def _rates(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
 
 
 def _rate(passed: int, judged: int, calibration: Calibration, confidence: float) -> Interval:
-    """The corrected rate; that of the labels alone when nothing else was judged, or judged no better than by chance."""
-    right, wrong = calibration.sensitivity, calibration.specificity
-    useless = right is not None and wrong is not None and right + wrong <= 1.0 + 1e-9
-    if judged and not useless:
-        return stats.judge_corrected_rate(Tally(passed, judged), calibration, confidence=confidence).interval
+    """The corrected rate; that of the labels alone when nothing else was judged."""
+    if judged:
+        return stats.prediction_powered_rate(Tally(passed, judged), calibration, confidence=confidence).interval
     alone = stats.wilson(Tally(calibration.successes, calibration.labels), confidence=confidence)
-    said = (*alone.notes, USELESS) if judged else alone.notes
-    return replace(alone, method=f"{alone.method}, human labels alone", notes=said)
+    return replace(alone, method=f"{alone.method}, human labels alone")
 
 
 def _means(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
@@ -122,7 +115,7 @@ def _means(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
         rows = small(part.in_order("score", "human"))
         known = [(s, h) for s, h in zip(rows["score"], rows["human"], strict=True) if s is not None]
         both = [(score, human) for score, human in known if human is not None]
-        if len(both) < 2:
+        if len(both) < 2 or not all(part.low <= human <= part.high for _, human in both):  # not labels of scores
             continue
         ends = part.low, part.high, part.source
         judge, human = (scores_in([pair[side] for pair in both], *ends) for side in (0, 1))

@@ -307,6 +307,8 @@ def _files(
             for line in (one.why, one.outlook, *one.notes):
                 if line:
                     typer.echo(f"  {line}")
+        if table.labels:
+            typer.echo("  Each policy's own rate, corrected by the labels: surefoot report.")
         files.show_serious(findings)
     gates.end(ends, as_json=as_json)
 

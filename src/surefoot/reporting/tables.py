@@ -172,8 +172,8 @@ def correction_lines(found: Overview) -> list[str]:
     methods = wording.listed(sorted({one.interval.method for one in found.corrections}))
     without = [one.policy for one in found.policies if one.policy not in {c.policy for c in found.corrections}]
     return [
-        f"Corrected: the {what} of each policy over all its rollouts, by the errors that the judge made on those of "
-        f"its rollouts that a human labelled too ({methods} interval).",
+        f"Corrected: the {what} of each policy over all its rollouts, by those of them that a human labelled too "
+        f"({methods} interval). This is right if those were drawn at random.",
         "Not corrected: every gain, verdict, rank and letter, and every rate by task. They hold for what the judge "
         "said, and are right about the truth only as far as the judge is.",
         *([f"Without human labels, so not corrected: {wording.listed(without)}."] if without else []),
