@@ -19,9 +19,6 @@ from surefoot.stats.sights import smallest
 MOST = 10**6
 """Rollouts beyond which no comparison is planned."""
 
-MOST_WITHIN = 5_000
-"""Pairs beyond which no comparison with a margin is planned: the power enumerates every table of them."""
-
 _TINY = 1e-12  # gains that differ by less are equal
 
 
@@ -126,7 +123,7 @@ def plan_paired_comparison(
     Args:
         first_only: The chance that only the first policy succeeds; None to learn the smallest that `pairs` can show.
         second_only: The chance that only the second policy succeeds.
-        pairs: The number of pairs, up to a million or with a margin 5,000; None to learn how many it takes.
+        pairs: The number of pairs, up to a million; None to learn how many it takes.
         power: The chance of the verdict; 0.8 unless given, or learned when both chances and pairs are given.
         confidence: One minus the error of the verdict.
         margin: The gain that would not matter. A planned gain within the margin is planned as "not worse".
@@ -181,9 +178,8 @@ def _plan(
     second, margin = _check.rate(second, kind.second), _check.margin(margin, 1.0)
     confidence = _check.confidence(confidence)
     wanted = 0.8 if power is None else _check.fraction(power, "power")
-    most = MOST_WITHIN if kind is _PAIRED and margin else MOST
-    if size is not None and _check.whole(size, kind.size, least=1) > most:
-        raise ValueError(_check.refusal(kind.size, f"be at most {most:,}", size))
+    if size is not None and _check.whole(size, kind.size, least=1) > MOST:
+        raise ValueError(_check.refusal(kind.size, f"be at most {MOST:,}", size))
 
     def chance(first: float, size: int) -> float:
         found = kind.power(first, second, size, confidence=confidence, margin=margin)
@@ -197,9 +193,9 @@ def _plan(
             raise ValueError(_check.refusal(kind.first, must, first, hint))
         if size is None:
             start = _start(kind, first, second, margin, wanted, confidence)
-            size = _search(partial(chance, first), wanted, start, most)
+            size = _search(partial(chance, first), wanted, start, MOST)
             if size is None:
-                raise ValueError(_check.refusal("power", f"be reachable with {most:,} {kind.size}", wanted))
+                raise ValueError(_check.refusal("power", f"be reachable with {MOST:,} {kind.size}", wanted))
         elif power is not None:
             must = f"be left out when `{kind.first}` and `{kind.size}` are given"
             raise ValueError(_check.refusal("power", must, power, "It is the answer."))

@@ -299,7 +299,7 @@ def _between(n1: int, n2: int, p1: float, p2: float, error: float, margin: float
 
     low, high = _steps(n1, n2, error, -margin, True), _steps(n2, n1, error, -margin, True)
     # high[x1] is the smallest x2 with the high end below the margin: for each x2, x1 from 0 to some count.
-    last = np.array([int((high <= x2).sum()) for x2 in range(n2 + 1)])
+    last = np.searchsorted(high, np.arange(n2 + 1), side="right")
     return max(0.0, _above(low, n1, n2, p1, p2) - _above(np.maximum(low, last), n1, n2, p1, p2))
 
 
@@ -313,15 +313,10 @@ def _pairs_above(steps: Ints, n: int, pb: float, pc: float) -> float:
 
 
 def _pairs_between(steps: Ints, n: int, pb: float, pc: float) -> float:
+    """The chance that the interval lies inside the margins."""
     import numpy as np
 
-    from surefoot.numerics import logs
-
-    b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
-    inside = (b + c <= n) & (b >= steps[c]) & (c >= steps[b])
-    b, c = b[inside], c[inside]
-    terms = logs.log_factorials(n)
-    log_b, log_c = logs.log_chances(np.array([pb]), np.array([pc]))
-    log_rest = np.log(max(1.0 - pb - pc, logs.TINY))
-    mass = terms[n] - terms[b] - terms[c] - terms[n - b - c] + b * log_b + c * log_c + (n - b - c) * log_rest
-    return min(1.0, float(np.exp(mass).sum()))
+    # By symmetry the high end is below the margin where c >= steps[b]: for each c, b from 0 to some count.
+    counts = np.arange(n + 1)
+    last = np.searchsorted(np.where(steps > n - counts, n + 1, steps), counts, side="right")
+    return max(0.0, _pairs_above(steps, n, pb, pc) - _pairs_above(np.maximum(steps, last), n, pb, pc))
