@@ -96,6 +96,16 @@ def test_cannot_tell_is_said_and_not_turned_into_a_winner():
     assert not re.search(r"is (better|worse) than", close.html().replace("whether new is better than old", ""))
 
 
+def test_what_must_hold_is_apart_from_what_is_promised(full):
+    page = full.html()
+    methods, holds = page.split("<h3>Methods</h3>")[1].split("<h3>What must hold</h3>")
+    holds = holds.split("</ul>")[0]
+    assert "The number of rollouts was fixed beforehand" in holds
+    assert "Coverage" not in holds
+    assert "The error is" not in holds
+    assert "Coverage is close to the confidence, not guaranteed." in methods
+
+
 def test_one_policy_alone_has_a_page():
     only = sf.report(rollouts(("new",), (0.8,)))
     assert "new succeeds in" in only.html()

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from surefoot.reporting.reports import Report
 
+FIXED = "The number of rollouts was fixed beforehand: nobody stopped, or went on, because of the results."
+PROMISES = ("Approximate", "Coverage ", "The confidence is ", "The error is ")
+"""How a sentence begins that says what a method promises, not what it needs."""
 MOST_BANDS = 4
 FEW = 3
 
@@ -59,7 +62,7 @@ def page(report: Report) -> str:
             table_notes=notes,
             sections=sections,
             methods=methods(found),
-            assumptions=assumptions(found),
+            assumptions=assumptions(found) if study is not None else [FIXED, *assumptions(found)],
             reading=found.notes,
             command=report.command,
             made=report.made,
@@ -110,11 +113,17 @@ def methods(found: Overview) -> list[str]:
         [f"{line}." for line in sorted(used)]
         + [_applied(*each) for each in why.items()]
         + [f"{line}." for line in sorted(bands)]
+        + [line for line in _stated(found) if line.startswith(PROMISES)]
     )
 
 
 def assumptions(found: Overview) -> list[str]:
-    """All that must hold, each once."""
+    """All that must hold, each once; not what is promised if it does."""
+    return [line for line in _stated(found) if not line.startswith(PROMISES)]
+
+
+def _stated(found: Overview) -> list[str]:
+    """What the results say that they rest on and promise, each once."""
     said: dict[str, None] = {}
     for one in found.policies:
         for interval in (one.success, one.score):
@@ -125,7 +134,7 @@ def assumptions(found: Overview) -> list[str]:
         said |= dict.fromkeys(comparison.gain.assumptions)
     for band in found.bands:
         said |= dict.fromkeys(band.assumptions)
-    return [line.replace("`", "") for line in said]
+    return [line.replace(": see `coverage`", "").replace("`", "") for line in said]
 
 
 def _applied(why: str, pairs: list[str]) -> str:
