@@ -398,6 +398,8 @@ def test_runs_scored_on_different_ranges_have_no_change():
     frame = pl.DataFrame({"policy": ["a"] * 4, "score": [0.0, 0.5, 1.0, 0.5]})
     with pytest.raises(sf.DataError, match="must use one range of scores; they do not"):
         change(sf.read(frame), sf.read(frame, low=0.0, high=2.0))
+    scores = sf.Scores(frame["score"])
+    assert change(sf.read(frame), sf.read(frame))[0].gain == sf.stats.betting_gain(scores, scores)
     ended = frame.with_columns(success=pl.Series([1, 0, 1, 1]))
     now = sf.read(ended.with_columns(pl.col("score") * 100), low=0.0, high=100.0)
     for before in (sf.read(ended), sf.read(ended.drop("score"))):
