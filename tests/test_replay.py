@@ -1,6 +1,7 @@
 """Replays: on made data, on the published rollouts, and at the command line."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -262,3 +263,23 @@ def test_clusters_are_warned_about_and_blocks_of_them_too(mixed):
     assert any("blocked by cluster" in note for note in found.notes) is not mixed
     alone = replay(read(table(cluster=[str(place) for place in range(80)])), "new", "old")
     assert CLUSTERED not in alone.notes
+
+
+def test_a_replay_counts_in_pairs_and_plans_what_was_recorded(capsys, tmp_path):
+    rows = [f"new,{place / 40:.3f}" for place in range(10, 40)] + [f"old,{place / 80:.3f}" for place in range(22)]
+    (tmp_path / "f.csv").write_text("policy,score\n" + "\n".join(rows) + "\n")
+    found = replay(read(tmp_path / "f.csv"), "new", "old")
+    assert [(one.pairs, one.horizon) for one in found.comparisons] == [(22, 22)]
+    assert found.notes[0] == "'old' has 8 rollouts fewer than 'new': the surplus is left out."
+    assert "rollouts planned" not in str(found)
+    assert surefoot(["replay", str(tmp_path / "f.csv"), "--first", "new", "--second", "old"]) == 0
+    out = capsys.readouterr().out
+    assert "planned" not in out.split("\nA dash")[0]
+    longer = replay(read(tmp_path / "f.csv"), "new", "old", horizon=50)
+    assert longer.batch == 100
+    assert "of 100 rollouts planned" in str(longer)
+    surefoot(["replay", str(tmp_path / "f.csv"), "--first", "new", "--second", "old", "--horizon", "50"])
+    out = capsys.readouterr().out
+    assert re.search(r"recorded\s+planned", out)
+    assert re.search(r"new v old\s+22\s+50", out)
+    assert "saved of the planned" in out

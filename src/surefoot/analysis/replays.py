@@ -10,6 +10,7 @@ from typing import Any
 from surefoot import _check, sequential
 from surefoot.analysis.comparisons import chosen
 from surefoot.analysis.measures import Measure, clusters
+from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
@@ -129,6 +130,11 @@ class Replay(Record):
         """Rollouts of both policies when every comparison is run to its horizon."""
         return sum(2 * comparison.horizon for comparison in self.comparisons)
 
+    @property
+    def as_recorded(self) -> bool:
+        """Whether every comparison was planned as long as it was recorded."""
+        return all(comparison.horizon == comparison.pairs for comparison in self.comparisons)
+
     def _stops(self, name: str) -> list[Stop]:
         _check.choice(name, "name", dict.fromkeys(self.rules))
         return [stop for comparison in self.comparisons for stop in comparison.stops if stop.name == name]
@@ -141,7 +147,7 @@ class Replay(Record):
         for name in self.rules:
             left = self.undecided(name)
             marked = f" ({left} undecided, counted at the horizon)" if left else ""
-            total = f"{self.total(name):,} of {self.batch:,} rollouts"
+            total = f"{self.total(name):,} of {self.batch:,} rollouts{'' if self.as_recorded else ' planned'}"
             lines.append(f"{name}: {total}{marked}, {self.saving(name):.0%} saved.")
         return "\n".join((*lines, *self.notes))
 
@@ -256,21 +262,20 @@ def _replayed(
     notes = []
     if pairing:
         pairs = [(float(a), float(b)) for a, b in part.pairs(*policies).values(measure)]
-        longer = len(pairs)
     else:
         ones, others = (
             [float(v) for v in part.where(policy=policy).column(measure) if v is not None] for policy in policies
         )
-        pairs, longer = list(zip(ones, others, strict=False)), max(len(ones), len(others))
+        pairs = list(zip(ones, others, strict=False))
         if not pairs:
             other = (
                 ' Successes are there: measure="success".' if measure == "score" and "success" in part.columns else ""
             )
             raise DataError(f"both policies must have a {measure}; got none.{other}", source=part.source or None)
         if len(ones) != len(others):
-            short = policies[0] if len(ones) < len(others) else policies[1]
-            where = f" on {task}" if task else ""
-            notes.append(f"{short!r} has {abs(len(ones) - len(others))} fewer{where}: the surplus is left out.")
+            short, long = policies if len(ones) < len(others) else policies[::-1]
+            where, fewer = f" on {task}" if task else "", words.rollouts(abs(len(ones) - len(others)))
+            notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
     notes += [BLOCKED.format(what=what) for what in _blocking(part, task)]
     if any(clusters(part.where(policy=policy), measure) for policy in policies):
         notes.append(CLUSTERED)
@@ -279,8 +284,9 @@ def _replayed(
         notes += [NO_ORDER] if len(set(orders)) < len(orders) else []
     low, high = (part.low, part.high) if measure == "score" else (0.0, 1.0)
     environments = part.collected or ("shared" if pairing else "independent")
-    rules = _rules(horizon or longer, declared, environments, measure == "success", (low, high))
-    return ReplayedPair(task, len(pairs), horizon or longer, _stops(pairs, rules), tuple(notes))
+    most = horizon or len(pairs)
+    rules = _rules(most, declared, environments, measure == "success", (low, high))
+    return ReplayedPair(task, len(pairs), most, _stops(pairs, rules), tuple(notes))
 
 
 def _rules(

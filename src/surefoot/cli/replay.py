@@ -28,7 +28,9 @@ def replay(
     ],
     first: Annotated[str | None, typer.Option(help="The policy that the verdict is about.")] = None,
     second: Annotated[str | None, typer.Option(help="The policy it is compared with.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="The most pairs; as many as were recorded when left out.")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help="The most pairs planned; as many as were recorded when left out.")
+    ] = None,
     measure: Annotated[str | None, typer.Option(help="success or score; the score where there is one.")] = None,
     score: files.Score = None,
     columns: files.Columns = None,
@@ -141,19 +143,28 @@ def _pairs(file: Path) -> list[tuple[float, float]]:
 
 def _show(found: Replay) -> None:
     rules = list(found.rules)
+    planned = [] if found.as_recorded else ["planned"]
     rows = [
-        [comparison.task or f"{found.first} v {found.second}", f"{comparison.pairs:,}", *map(_cell, comparison.stops)]
-        for comparison in found.comparisons
+        [
+            one.task or f"{found.first} v {found.second}",
+            *(f"{pairs:,}" for pairs in (one.pairs, one.horizon)[: 1 + len(planned)]),
+            *map(_cell, one.stops),
+        ]
+        for one in found.comparisons
     ]
-    rows.append(["rollouts of both policies", f"{found.batch:,}", *(f"{found.total(name):,}" for name in rules)])
-    rows.append(["saved", "", *(f"{found.saving(name):.0%}" for name in rules)])
+    if len(rows) > 1:
+        recorded = sum(one.pairs for one in found.comparisons)
+        sizes = (recorded, found.batch // 2)[: 1 + len(planned)]
+        rows.append(["all", *(f"{pairs:,}" for pairs in (*sizes, *(found.total(name) // 2 for name in rules)))])
+    of = "saved of the planned" if planned else "saved"
+    rows.append([of, "", *("" for _ in planned), *(f"{found.saving(name):.0%}" for name in rules)])
     typer.echo(
         f"Pairs to a decision: {found.first} against {found.second}, {found.measure}, claim '{found.claim}', "
         f"{100 * found.confidence:.10g}% over all looks."
     )
-    words.table(["comparison", "recorded", *rules], rows)
+    words.table(["in pairs", "recorded", *planned, *rules], rows)
     if any(found.undecided(name) for name in rules):
-        typer.echo("A dash is undecided; it counts with its horizon, in brackets.")
+        typer.echo("A dash is undecided; it counts with all pairs planned, in brackets.")
     for note in found.notes:
         typer.echo(note)
 
