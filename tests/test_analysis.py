@@ -685,3 +685,27 @@ def test_a_task_or_a_previous_run_without_outcomes_stops_no_report_either():
     assert change(now, before)[0].gain == change(now, before.where(policy="a"))[0].gain
     with pytest.raises(sf.DataError, match="with a success in both; they share none"):
         change(now, before.where(policy="b"))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda path: sf.compare(path, "new", "old"),
+        lambda path: sf.compare(path, "new", "old", measure="score"),
+        lambda path: sf.compare_tasks(path, "new", "old"),
+        sf.rank,
+        sf.report,
+        sf.audit,
+        lambda path: sf.replay(path, "new", "old"),
+        sf.success_rate,
+        sf.mean_score,
+        sf.measure,
+        sf.human_corrections,
+        lambda path: change(path, path),
+    ],
+)
+def test_a_path_is_to_be_read_first(asked):
+    with pytest.raises(
+        TypeError, match=r"^`rollouts` must be a Rollouts; got a str. Read it first: sf.read\('f.csv'\)\.$"
+    ):
+        asked("f.csv")

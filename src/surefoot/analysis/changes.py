@@ -9,7 +9,7 @@ from surefoot.analysis.comparisons import Comparison, chosen, compare, family_me
 from surefoot.analysis.measures import Measure
 from surefoot.errors import DataError
 from surefoot.rollouts.reading import read
-from surefoot.rollouts.table import Rollouts
+from surefoot.rollouts.table import Rollouts, a_table
 
 NOW, BEFORE = "now", "previous run"
 
@@ -37,6 +37,7 @@ def change(
         DataError: No policy has outcomes in both runs, or the scores compared are on different ranges.
     """
     what = chosen(rollouts, measure)
+    a_table(previous, "previous")
     known = [{group.key[0] for group in run.summary() if group.known(what)} for run in (rollouts, previous)]
     both = [name for name in rollouts.policies if name in known[0] & known[1]]
     if not both:

@@ -29,7 +29,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.pairs import NUMBERED, Pairs
 from surefoot.rollouts.positions import pairs_by_position
-from surefoot.rollouts.table import Rollouts
+from surefoot.rollouts.table import Rollouts, a_table
 from surefoot.stats.sights import AT_MARGIN
 
 NO_COMMON_TASK = "The two share no task: this gain is one between tasks as much as between policies."
@@ -205,7 +205,7 @@ def compare_tasks(
     Every task pays its share of the error, so that all intervals hold together. A task on which one of the two has no
     outcome is left out.
     """
-    rollouts.require("task")
+    a_table(rollouts).require("task")
     what = chosen(rollouts, measure)
     known = [
         {group.key[0] for group in rollouts.where(policy=name).summary(by=("task",)) if group.known(what)}
@@ -286,9 +286,9 @@ def _gain(
 def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
     """What is compared: what was asked for, or success where the table has it."""
     if measure is None:
-        return "success" if "success" in rollouts.columns else "score"
+        return "success" if "success" in a_table(rollouts).columns else "score"
     _check.choice(measure, "measure", dict.fromkeys(("success", "score")))
-    rollouts.require(measure)
+    a_table(rollouts).require(measure)
     return measure
 
 

@@ -10,7 +10,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 from surefoot.rollouts.canon import small
-from surefoot.rollouts.table import Rollouts, scores_in
+from surefoot.rollouts.table import Rollouts, a_table, scores_in
 from surefoot.stats.judges import Calibration
 
 NOT_CORRECTED = (
@@ -67,7 +67,7 @@ def human_corrections(
         0.6 50.0% [40.8%, 59.3%] n=200 (95% melded prediction-powered interval).
     """
     _check.confidence(confidence)
-    rollouts.require(measure)
+    a_table(rollouts).require(measure)
     if not rollouts.labels:
         return ()
     of = _rates if measure == "success" else _means

@@ -13,7 +13,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.rollouts.canon import small
-from surefoot.rollouts.table import Rollouts
+from surefoot.rollouts.table import Rollouts, a_table
 
 Measure = Literal["success", "score"]
 ONE_CLUSTER = "All rollouts are of one cluster: this is about that cluster, and says nothing of others."
@@ -65,7 +65,7 @@ def success_rate(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
         >>> print(sf.success_rate(rollouts))
         80.0% [49.0%, 94.4%] n=10 (95% Wilson interval).
     """
-    tally = rollouts.tally()
+    tally = a_table(rollouts).tally()
     groups = clusters(rollouts, "success")
     if groups is None:
         return _told(stats.wilson(tally, confidence=confidence), rollouts, "success")
@@ -86,7 +86,7 @@ def mean_score(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
         >>> print(sf.mean_score(rollouts))
         0.812 [0.649, 0.911] n=20 (95% betting interval).
     """
-    if not cluster_columns(rollouts):
+    if not cluster_columns(a_table(rollouts)):
         moments = rollouts.moments()
         if len(moments) > MANY:
             return stats.moments_mean(moments, confidence=confidence)
@@ -124,6 +124,7 @@ def measure(
     """
     _check.confidence(confidence)
     by = ("policy", "task") if by_task else ("policy",)
+    a_table(rollouts)
     if by_task:
         rollouts.require("task")
     found = []

@@ -15,7 +15,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.orders import in_blocks
-from surefoot.rollouts.table import Rollouts
+from surefoot.rollouts.table import Rollouts, a_table
 from surefoot.sequential.admission import holds
 from surefoot.sequential.rules import Claim, Environments, Rule
 
@@ -187,7 +187,7 @@ def replay(
         >>> print(sf.replay(sf.read(frame), "new", "old").comparisons[0].stops[0])
         FHM: better at 9
     """
-    what = chosen(rollouts, measure or ("score" if "score" in rollouts.columns else "success"))
+    what = chosen(rollouts, measure or ("score" if "score" in a_table(rollouts).columns else "success"))
     _check_horizon(horizon)
     for policy in (first, second):
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))

@@ -9,7 +9,7 @@ from surefoot.core.record import Record
 from surefoot.rollouts import checks, collecting
 from surefoot.rollouts.environments import Environments, environments
 from surefoot.rollouts.findings import Finding
-from surefoot.rollouts.table import Collected, Rollouts
+from surefoot.rollouts.table import Collected, Rollouts, a_table
 
 MEANING: dict[str, str] = {
     "one": "one environment for all rollouts: the result speaks for that environment only",
@@ -68,7 +68,7 @@ def audit(rollouts: Rollouts) -> Audit:
         >>> [finding.about for finding in sf.audit(sf.read(pl.DataFrame(rows))).findings]
         ['missing values', 'incomplete pairs']
     """
-    met = environments(rollouts)
+    met = environments(a_table(rollouts))
     collected, why = _collected(rollouts, met)
     found = [
         *rollouts.findings,

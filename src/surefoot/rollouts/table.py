@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
@@ -360,6 +361,12 @@ class Rollouts:
 
 CACHED = {"policy": "policies", "task": "tasks"}
 NOT_NAMES = ("order", "success", "score", "reward", "steps", "duration", "human", "valid")
+
+
+def a_table(value: Any, name: str = "rollouts") -> Rollouts:
+    """What was given as a table of rollouts; a path or a frame must be read first."""
+    shown = repr(str(value)) if isinstance(value, (str, PathLike)) else "..."
+    return _check.instance(value, name, Rollouts, f"Read it first: sf.read({shown}).")
 
 
 def scores_in(values: Sequence[float], low: float, high: float, source: str) -> Scores:
