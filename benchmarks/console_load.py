@@ -114,6 +114,8 @@ class Operator(threading.Thread):
             self.asking.append(spent)
             turn = content["turn"]
             time.sleep(self.rng.uniform(*THINK))
+            if turn is None:  # turns that others hold must come in first
+                continue
             result = self.rng.random() < 0.5
             spent, _ = self.post(f"/turns/{turn['number']}/record", {"result": result, "request": secrets.token_hex(8)})
             self.recording.append(spent)
