@@ -122,7 +122,7 @@ def test_a_device_holds_turns_in_reserve_and_hands_them_back(console):
 def test_a_browser_cannot_take_turns_under_another_name(console):
     browser = console.browser("operator")
     browser.post("/api/v1/turns/next", json={"holder": "somebody else"})
-    assert console.study.fold.leases[1][0].startswith("Ann (")
+    assert console.study.fold.leases[1].holder.startswith("Ann (")
 
 
 def test_undo_gives_the_turn_back_to_whoever_held_it(console):

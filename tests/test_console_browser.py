@@ -158,7 +158,7 @@ def test_reason_note_undo_void_and_checklist_by_keyboard(chromium, program):
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.wait_for_function("code => document.getElementById('code').textContent === code", arg=first)
-    assert page.inner_text("#turn-label").lower() == "turn 1, try 2"
+    assert page.inner_text("#turn-label").lower() == "turn 1, to record again"
     ann.by_key("s")
     second = ann.code()
     page.keyboard.press("v")
@@ -411,6 +411,41 @@ def test_two_devices_cannot_overwrite_each_other(chromium, program):
     ann.settled()
     assert opened(program).fold.results[1].score == 0.0
     for person in (ann, bob):
+        person.close()
+
+
+def test_a_phone_that_left_is_named_on_every_page_and_taken_over_by_a_tap(chromium, program):
+    ann, bob = Person(chromium, program, **PHONE), None
+    ann.by_tap(".good")
+    ann.settled()
+    ann.context.set_offline(True)
+    late = ann.code()
+    ann.page.tap("#start")
+    bob, owner = Person(chromium, program, name="Bob", **PHONE), Person(chromium, program, role="owner", name="Eve")
+    while bob.page.is_hidden("#waits"):
+        bob.by_tap(".good")
+        bob.settled()
+        assert len(recorded(program)) < 20
+    told = "Pair 1 waits for turn 2, held by Ann for 0 minutes"
+    assert bob.page.inner_text("#waits-text").startswith(told)
+    for path in ("/owner", "/live", "/mirror"):
+        owner.page.goto(f"{program.address}{path}")
+        assert owner.page.inner_text(".waits.alert").startswith(told)
+    bob.page.tap("#take-over")
+    bob.page.wait_for_selector("#waits", state="hidden")
+    bob.by_tap(".good")  # the turn that he has before him; then come the oldest
+    bob.page.wait_for_function("code => document.getElementById('code').textContent === code", arg=late)
+    ann.page.tap(".bad")  # kept in her browser, sent when she is back, and refused: Bob has that turn now
+    assert ann.page.inner_text("#said") == "Turn 2 is kept here, not yet sent."
+    ann.context.set_offline(False)
+    ann.pill("1 refused")
+    assert "Turn 2 went to Bob meanwhile" in ann.page.inner_text("#alert")
+    bob.by_tap(".good")
+    bob.settled()
+    fold = opened(program).fold
+    assert fold.results[2].author == "Bob"
+    assert [event.body["turn"] for event in fold.history if event.kind == "refused"] == [2]
+    for person in (ann, bob, owner):
         person.close()
 
 

@@ -547,6 +547,21 @@ def test_results_after_the_decision_are_counted_apart():
     assert f"{late} results came in after the decision and did not count." in deviations(study.fold)
 
 
+def test_results_before_the_decision_of_later_pairs_are_told_as_what_they_are():
+    study = begun()
+    first, *ahead = study.next_turns(40)
+    for turn in ahead:
+        study.record(turn, turn.policy == "new")
+    study.record(first, first.policy == "new")
+    last = max(study.fold.counted)
+    assert (
+        f"{40 - 2 * last} results of later pairs were recorded while an earlier pair was still being run. The rule "
+        f"reads pairs in the order in which they were scheduled and decided at pair {last}, so they were not needed "
+        "and did not count."
+    ) in deviations(study.fold)
+    assert not any("after the decision" in told for told in deviations(study.fold))
+
+
 def test_a_turn_handed_back_is_no_departure():
     study = begun()
     study.release(study.next_turn(holder="arm 1"))
@@ -617,6 +632,7 @@ def test_nothing_of_a_policy_is_reachable_while_blinded():
     assert leaks(data) == []
     assert set(study.status) == {
         "title", "recorded", "blocks", "horizon", "voided", "finished", "blinded", "exploratory", "version", "decision",
+        "waits",
     }  # fmt: skip
     assert study.fold.blinded
 

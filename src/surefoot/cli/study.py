@@ -7,7 +7,7 @@ import typer
 from surefoot.cli.serve import serve
 from surefoot.cli.study_create import create
 from surefoot.cli.study_log import amend, export, report, restore, status, unblind, verify
-from surefoot.cli.study_run import run
+from surefoot.cli.study_run import release, run
 
 app = typer.Typer(
     help="A live study: blind, randomised, and it says when to stop.",
@@ -34,5 +34,5 @@ def _group() -> None:
     """
 
 
-for command in (create, serve, run, status, unblind, report, verify, export, restore, amend):
+for command in (create, serve, run, status, release, unblind, report, verify, export, restore, amend):
     app.command()(command)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,6 +63,8 @@ def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
     typer.echo(
         f"{known['recorded']:,} rollouts recorded; {known['blocks']:,} of at most {known['horizon']:,} {unit} count."
     )
+    if known["waits"]:
+        typer.echo(held_up(known["waits"], store))
     if known["voided"]:
         typer.echo(f"{known['voided']:,} {unit} voided.")
     if known["exploratory"]:
@@ -69,6 +73,15 @@ def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
         typer.echo("Blinded; `surefoot study unblind` reveals what was found.")
     else:
         typer.echo(f"Verdict on {study.plan.policies[0]}: {known['verdict']}.")
+
+
+def held_up(wait: Mapping[str, Any], store: str) -> str:
+    """What the rule waits for, and what to do about it."""
+    if not wait["holder"]:
+        return str(wait["sentence"])
+    finish = "Finish it there (started again under its name, it has it again), or hand it back:"
+    hand_back = f"surefoot study release {shlex.quote(store)} --holder {shlex.quote(wait['holder'])}"
+    return f"{wait['sentence']}\n{finish}\n  {hand_back}"
 
 
 def unblind(

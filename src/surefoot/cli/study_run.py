@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import secrets
 import subprocess
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surefoot.cli import words
-from surefoot.cli.study_log import Kept, opened
+from surefoot.cli.study_log import Author, Kept, held_up, opened
 from surefoot.errors import StudyError
 from surefoot.study.stores import StoreError
 
@@ -62,10 +60,10 @@ def run(
         raise ValueError("`--command` must be given, such as --command 'python rollout.py'.")
     if turns is not None and turns < 1:
         raise ValueError(f"`--turns` must be at least 1; got {turns}.")
-    study, next_turn = _study(store, holder)
+    study = _opened(store, holder=holder)
     done = 0
     while turns is None or done < turns:
-        turn = next_turn()
+        turn = _next(study, store, holder)
         if turn is None:
             break
         _once(study, turn, command, exit_code=exit_code)
@@ -76,22 +74,75 @@ def run(
     if as_json:
         words.show_json({**known, "turns": done})
         return
-    waits = known["decision"] == "continue" and (turns is None or done < turns)
-    typer.echo(f"{known['decision']}{' (others hold every turn that is left)' if waits else ''}")
+    typer.echo(known["decision"])
 
 
-def _study(store: str, holder: str) -> tuple[Study | Client, Callable[[], Turn | None]]:
-    """The study, here or served elsewhere, and how it is asked for a turn."""
+def release(
+    store: Kept = "study.db",
+    holder: Annotated[str, typer.Option(help="Whose turns, as `surefoot study status` names them.")] = "",
+    author: Author = "",
+    as_json: words.AsJson = False,
+) -> None:
+    """Hand back the turns of a robot or a device that has left.
+
+    Whoever asks next gets them, the oldest first. A result that comes for one of them later, when another has taken it,
+    is refused, and the report says so.
+
+    A study that is being served is given by its address, with the runner's token in SUREFOOT_TOKEN.
+
+    Examples:
+
+        surefoot study release study.db --holder "arm 1"
+    """
+    from surefoot.study.studies import Study
+
+    if not holder:
+        raise ValueError("`--holder` must be given, such as --holder 'arm 1'; `surefoot study status` names them.")
+    study = _opened(store, author)
+    if isinstance(study, Study):
+        back, known = len(study.release_all(holder)), study.status
+    else:
+        known = study.release(holder=holder)
+        back = known.pop("released")
+    if not back:
+        raise StudyError(f"{holder!r} holds no turn; nothing was handed back.")
+    if as_json:
+        words.show_json(known)
+    else:
+        turns = "1 turn: whoever asks next gets it" if back == 1 else f"{back} turns: whoever asks next gets them"
+        typer.echo(f"Handed back {turns}.")
+
+
+def _opened(store: str, author: str = "", holder: str = "") -> Study | Client:
+    """The study, here or served elsewhere."""
     if not store.startswith(("http://", "https://")):
-        study = opened(store)
-        return study, functools.partial(study.next_turn, holder=holder)
+        return opened(store, author)
     from surefoot.console.client import Client
 
     token = os.environ.get(TOKEN, "")
     if not token:
         raise ValueError(f"`{TOKEN}` must hold the runner's token, which `surefoot study serve` printed.")
-    client = Client(store, token, holder=holder)
-    return client, client.next_turn
+    return Client(store, token, holder=holder)
+
+
+def _next(study: Study | Client, store: str, holder: str) -> Turn | None:
+    """The next turn, once there is one; None when the study needs no more. What it waits for is said."""
+    from surefoot.study.studies import Study
+
+    if not isinstance(study, Study):
+        return study.next_turn()
+    told = ""
+    while (turn := study.next_turn(holder=holder)) is None and not study.finished:
+        wait = study.status["waits"]
+        if wait is None or not wait["holder"]:
+            why, said = "", "waiting: others hold every turn that is left."
+        else:
+            why, said = f"{wait['turn']} {wait['holder']}", f"waiting. {held_up(wait, store)}"
+        if not told or why != told:
+            typer.echo(said, err=True)
+            told = why or " "
+        time.sleep(PAUSE)
+    return turn
 
 
 def _once(study: Study | Client, turn: Turn, command: str, *, exit_code: bool) -> None:
@@ -113,9 +164,9 @@ def _once(study: Study | Client, turn: Turn, command: str, *, exit_code: bool) -
         )
         given = _by_code(done.returncode) if exit_code else _said(done)
         _kept(study, turn, {"duration": round(time.monotonic() - began, 3), **given})
-    except (StudyError, TypeError):
-        _hand_back(study, turn)
-        raise
+    except (StudyError, TypeError) as error:
+        back = f" Turn {turn.number} was handed back: mend the command and run it again."
+        raise StudyError(f"{error}{back if _hand_back(study, turn) else ''}") from None
     except KeyboardInterrupt:
         _hand_back(study, turn)
         typer.echo(f"stopped: turn {turn.number} was handed back; the same command goes on from there.", err=True)
@@ -137,14 +188,12 @@ def _kept(study: Study | Client, turn: Turn, given: dict[str, Any]) -> None:
             return
 
 
-def _hand_back(study: Study | Client, turn: Turn) -> None:
+def _hand_back(study: Study | Client, turn: Turn) -> bool:
     from surefoot.study.studies import Study
 
     with contextlib.suppress(StudyError):  # it comes free by itself when its time runs out
-        if isinstance(study, Study):
-            study.release(turn)
-        else:
-            study.release()
+        return study.release(turn) if isinstance(study, Study) else bool(study.release()["released"])
+    return False
 
 
 def _environment(turn: Turn) -> dict[str, str]:
@@ -163,10 +212,7 @@ def _by_code(code: int) -> dict[str, Any]:
 
 def _said(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     if done.returncode:
-        raise StudyError(
-            f"The command ended with exit code {done.returncode}. Nothing was recorded, and the turn was handed back: "
-            "mend it and run again."
-        )
+        raise StudyError(f"The command ended with exit code {done.returncode}. Nothing was recorded.")
     lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
     last = lines[-1] if lines else ""
     given: Any = WORDS.get(last.lower())
@@ -181,5 +227,5 @@ def _said(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
         return {**given, "result": WORDS.get(str(given["result"]).lower(), given["result"])}
     raise StudyError(
         f'The command\'s last line must be its result, such as true, 0.5 or {{"result": true}}; got {last[:200]!r}. '
-        "Nothing was recorded, and the turn was handed back."
+        "Nothing was recorded."
     )

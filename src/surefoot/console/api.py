@@ -95,7 +95,7 @@ class Api:
     async def record(self, request: Request) -> Response:
         """Keep a turn's result."""
         session = self.door.enter(request)
-        names = ("result", "duration", "note", "failure", "request", "attempt")
+        names = ("result", "duration", "note", "failure", "request", "attempt", "holder")
         fields = Fields(await request.body(), names)
         if fields.raw("result") is None:
             raise Refusal(422, "`result` must be given.")
@@ -106,6 +106,7 @@ class Api:
             "failure": fields.text("failure", most=200),
             "request": fields.text("request", most=100) or request.headers.get("idempotency-key", "")[:100],
             "attempt": fields.whole("attempt", least=1, most=1_000_000),
+            "holder": fields.text("holder", most=200),
         }
         return JSONResponse(await self.desk.ask(self.desk.record, session, request.path_params["number"], entry))
 

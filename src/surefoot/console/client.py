@@ -25,6 +25,7 @@ AWAY = (408, 429, 502, 503, 504)
 POLL = 1.0
 BRIEFLY = 5.0
 """Seconds to keep trying to hand turns back: those that are not come free by themselves."""
+HAND_BACK = "If that device has left, hand its turns back: on the console, or with `surefoot study release`."
 LOG = logging.getLogger(__name__)
 
 
@@ -67,9 +68,10 @@ class Client:
     def next_turn(self) -> Turn | None:
         """The rollout to run next, held for you; None when the study needs no further one.
 
-        While others hold every turn that is left, it waits for one to become free or for the study to finish. The
-        turn's `policy` is empty for an operator while the study is blinded.
+        While turns that others hold must come in first, it waits, and the log says for whom. The turn's `policy` is
+        empty for an operator while the study is blinded.
         """
+        told = None
         while True:
             answer = self._ask("/turns/next", {"holder": self.holder})
             row = answer["turn"]
@@ -79,6 +81,10 @@ class Client:
                 return Turn(**{name: row.get(name, "") for name in names})
             if answer["finished"]:
                 return None
+            wait = answer["status"]["waits"]
+            if wait is not None and (wait["turn"], wait["holder"]) != told:
+                told = (wait["turn"], wait["holder"])
+                LOG.warning("surefoot: waiting. %s %s", wait["sentence"], HAND_BACK)
             time.sleep(POLL)
 
     def record(
@@ -119,7 +125,7 @@ class Client:
         if duration is not None:
             body["duration"] = float(duration)
         if number in self._attempts:
-            body["attempt"] = self._attempts[number]
+            body |= {"attempt": self._attempts[number], "holder": self.holder}
         return self._status(f"/turns/{number}/record", body)
 
     def undo(self, turn: Turn | int, *, reason: str) -> dict[str, Any]:
@@ -132,10 +138,17 @@ class Client:
         """Declare that the turn's whole block does not count, for one of the plan's reasons."""
         return self._status(f"/turns/{_number(turn)}/void", {"reason": reason, "note": note})
 
-    def release(self) -> dict[str, Any]:
-        """Hand back what you hold and will not run, so that another robot may take it at once."""
-        answer: dict[str, Any] = self._ask("/release", {"holder": self.holder}, min(BRIEFLY, self.patience))["status"]
-        return answer
+    def release(self, *, holder: str = "") -> dict[str, Any]:
+        """Hand back what you hold and will not run, so that another robot may take it at once.
+
+        Args:
+            holder: Whose turns, when a robot has left and cannot hand back its own; those of this client by default.
+
+        Returns:
+            The study's status after it, and how many turns were `released`.
+        """
+        answer = self._ask("/release", {"holder": holder or self.holder}, min(BRIEFLY, self.patience))
+        return {**answer["status"], "released": answer["released"]}
 
     def status(self) -> dict[str, Any]:
         """Progress, and whether to go on; the verdict once the study is not blinded."""

@@ -19,7 +19,7 @@ from surefoot.console.refusals import Refusal
 from surefoot.console.tokens import Session
 from surefoot.console.turnstiles import Turnstile
 from surefoot.errors import DataError, StudyError
-from surefoot.study.folds import Fold, summary_of
+from surefoot.study.folds import Fold
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn
 from surefoot.study.stores import Store, StoreError
@@ -123,7 +123,7 @@ class Desk:
 
     def _status(self) -> dict[str, Any]:
         fold = self._study.fold
-        status = {"study": self.id, **summary_of(fold)}
+        status = {"study": self.id, **self._study.status}
         return status if fold.blinded else {**status, "verdict": fold.judge.verdict.value}
 
     def held(self, session: Session) -> list[dict[str, Any]]:
@@ -133,7 +133,7 @@ class Desk:
         seen: set[str] = set()
         rows = []
         for turn in [] if fold.finished else fold.held(_now()):
-            holder = fold.leases[turn.number][0]
+            holder = fold.leases[turn.number].holder
             rows.append({**self._turn(turn, session), "holder": holder, "current": holder not in seen})
             seen.add(holder)
         return rows
@@ -183,7 +183,7 @@ class Desk:
         self._study.author = session.author
         span = LEASE if lease is None else timedelta(seconds=lease)
         turns = self._study.next_turns(ahead + 1, holder=holder, lease=span)
-        rows = [self._turn(turn, session) for turn in turns]
+        rows = [{**self._turn(turn, session), "holder": holder} for turn in turns]
         status = self._status()
         return {
             "turn": rows[0] if rows else None,
@@ -198,7 +198,7 @@ class Desk:
         repeated = self._certain(lambda: self._recordable(number, entry))
         if not repeated:
             self._study.author = session.author
-            given = {name: entry[name] for name in ("duration", "note", "failure", "request")}
+            given = {name: entry[name] for name in ("duration", "note", "failure", "request", "holder")}
             try:
                 self._study.record(number, entry["result"], **given)
             except StoreError:
@@ -224,6 +224,8 @@ class Desk:
         if entry["request"] and fold.requests.get(entry["request"]) == number:
             return True
         turn = _found(fold, number)
+        if entry["holder"] and (lease := fold.leases.get(number)) and lease.holder != entry["holder"]:
+            return False  # the study refuses it, and logs that
         if turn.block in fold.voids:
             raise Refusal(409, f"Turn {number} was voided meanwhile.", "Ask for the next turn.")
         if number in fold.results:
@@ -259,15 +261,14 @@ class Desk:
         return {"turn": number, "repeated": repeated, "status": self._status()}
 
     def release(self, session: Session, holder: str) -> dict[str, Any]:
-        """Hand back every turn of a holder: one's own, or as the owner anybody's."""
-        if session.browser and session.role != "owner" and holder != session.holder:
-            raise Refusal(403, f"Those turns are held by {holder}.", "The owner can hand them back.")
+        """Hand back every turn of a holder: one's own; anybody's as the owner, or when the study waits for one."""
         self._study.refresh()
+        wait = self._study.status["waits"]
+        held_up = wait is not None and wait["stalled"] and wait["holder"] == holder
+        if session.browser and session.role != "owner" and holder != session.holder and not held_up:
+            raise Refusal(403, f"Those turns are held by {holder}.", "The owner can hand them back.")
         self._study.author = session.author
-        turns = self._study.fold.held(_now(), holder)
-        for turn in turns:
-            self._study.release(turn)
-        return {"released": len(turns), "status": self._status()}
+        return {"released": len(self._study.release_all(holder)), "status": self._status()}
 
     def check(self, session: Session, items: list[str], note: str) -> dict[str, Any]:
         """Log a session's checklist."""

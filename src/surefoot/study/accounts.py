@@ -92,7 +92,7 @@ class Account(Record):
 
 def account(fold: Fold, verification: Verification) -> Account:
     """What a study says of itself."""
-    summary = summary_of(fold)
+    summary = summary_of(fold, fold.history[-1].time)
     return Account(
         plan=fold.plan,
         fingerprint=verification.fingerprint,

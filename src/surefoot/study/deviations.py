@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from surefoot.core.verdict import Verdict
 from surefoot.study.events import Event
 from surefoot.study.folds import Fold
+from surefoot.study.holders import known_as
 from surefoot.study.judging import judge_of
 from surefoot.study.plans import BINDING
 
@@ -27,7 +28,7 @@ def deviations(fold: Fold, faults: Sequence[str] = ()) -> tuple[str, ...]:
     """
     found = [f"The log does not verify: {fault}" for fault in faults]
     found += _amendments(fold) + _unblinding(fold) + _voids(fold)
-    found += _undos(fold) + _over_time(fold) + _late(fold) + _twice(fold)
+    found += _undos(fold) + _over_time(fold) + _late(fold) + _twice(fold) + _refused(fold)
     return tuple(found)
 
 
@@ -146,12 +147,40 @@ def _over_time(fold: Fold) -> list[str]:
 
 
 def _late(fold: Fold) -> list[str]:
+    """Results that the rule did not look at, because it decided at an earlier pair: in before it did, and after."""
     if not fold.finished:
         return []
-    last = max(fold.counted, default=0)
-    late = [number for number in fold.results if fold.turns[number].block > last]
-    late = [number for number in late if fold.turns[number].block not in fold.voids]
-    return [f"{_count(len(late), 'result')} came in after the decision and did not count."] if late else []
+    counted, last = set(fold.counted), max(fold.counted, default=0)
+    later = {number for number in fold.results if fold.turns[number].block > last}
+    later = {number for number in later if fold.turns[number].block not in fold.voids}
+    places = {event.body["turn"]: place for place, event in enumerate(fold.history) if event.kind == "recorded"}
+    decided = max((place for number, place in places.items() if fold.turns[number].block in counted), default=0)
+    before = sum(places[number] < decided for number in later)
+    unit, found = "pair" if len(fold.plan.policies) == 2 else "round", []
+    if before:
+        verb = "was" if before == 1 else "were"
+        found.append(
+            f"{_count(before, 'result')} of later {unit}s {verb} recorded while an earlier {unit} was still being run. "
+            f"The rule reads {unit}s in the order in which they were scheduled and decided at {unit} {last}, so "
+            f"{'it was' if before == 1 else 'they were'} not needed and did not count."
+        )
+    if len(later) > before:
+        found.append(f"{_count(len(later) - before, 'result')} came in after the decision and did not count.")
+    return found
+
+
+def _refused(fold: Fold) -> list[str]:
+    """Results of a turn that had gone to another holder meanwhile."""
+    events = [event for event in fold.history if event.kind == "refused"]
+    if fold.blinded and events:
+        turns = ", ".join(str(event.body["turn"]) for event in events[:MOST])
+        told = f"{_count(len(events), 'result')} came after the turn had gone to another holder"
+        return [f"{told} and {_was(len(events))} refused (turn {turns})."]
+    return [
+        f"Turn {event.body['turn']} ({fold.turns[event.body['turn']].policy}): {_result(event.body['result'])} of "
+        f"{known_as(event.body['holder'])} came after the turn had gone to another holder, and was refused."
+        for event in events
+    ]
 
 
 def _twice(fold: Fold) -> list[str]:
@@ -171,7 +200,7 @@ def _twice(fold: Fold) -> list[str]:
     turns = ", ".join(str(number) for number in sorted(set(again))[:MOST])
     return [
         f"{_count(len(set(again)), 'turn')} went to another holder when the first one's time had run out, and may have "
-        f"been run twice (turn {turns}): the first result recorded counts, a second is refused."
+        f"been run twice (turn {turns}): only a result of the holder who had it last counts."
     ]
 
 

@@ -32,6 +32,7 @@ class Event:
         "started": frozenset({"plan", "fingerprint", "seed_hash", "table"}),
         "leased": frozenset({"turn", "holder", "until"}),
         "recorded": frozenset({"turn", "attempt", "result", "duration", "note", "failure", "request"}),
+        "refused": frozenset({"turn", "holder", "result", "request"}),  # it came after the turn had gone to another
         "undone": frozenset({"turn", "attempt", "reason"}),
         "voided": frozenset({"turn", "block", "reason", "note", "seen"}),
         "amended": frozenset({"changes", "reason", "table"}),

@@ -13,6 +13,7 @@ from surefoot.study.events import Event, Line
 from surefoot.study.judging import Judge, judge_of, table_of
 from surefoot.study.plans import BINDING, Plan
 from surefoot.study.schedules import Turn, block, seed_hash
+from surefoot.study.waits import most_later, wait_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,15 @@ class Result(Record):
     time: str
 
 
+@dataclass(frozen=True, slots=True)
+class Lease(Record):
+    """Who has a turn, since when and until when; past that, anybody may take it."""
+
+    holder: str
+    since: str
+    until: str
+
+
 @dataclass(slots=True)
 class Fold:
     """The state of a study after some lines of its log. `take` adds one line; everything else reads."""
@@ -42,7 +52,8 @@ class Fold:
     waiting: dict[int, Turn] = field(default_factory=dict)  # turns that lack a result and are not voided
     results: dict[int, Result] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
-    leases: dict[int, tuple[str, str]] = field(default_factory=dict)
+    leases: dict[int, Lease] = field(default_factory=dict)
+    refused: set[tuple[int, str]] = field(default_factory=set)  # turns and holders whose results came too late
     voids: dict[int, Event] = field(default_factory=dict)
     requests: dict[str, int] = field(default_factory=dict)
     history: list[Event] = field(default_factory=list)
@@ -109,6 +120,18 @@ class Fold:
         return self._judged - sum(number <= self._judged for number in self.voids)
 
     @property
+    def reached(self) -> int:
+        """The block up to which all are complete or voided."""
+        _ = self.judge
+        return self._judged
+
+    @property
+    def later(self) -> int:
+        """How many blocks are complete beyond one that is not."""
+        beyond = range(self.reached + 2, len(self.blocks) + 1)
+        return sum(number not in self.voids and self._complete(number) for number in beyond)
+
+    @property
     def blinded(self) -> bool:
         """Whether policies are hidden behind codes."""
         return self.plan.blinded and self.unblinded is None
@@ -129,8 +152,8 @@ class Fold:
             "so its verdict could differ. Use the version of surefoot that began the study."
         )
 
-    def open_turn(self, now: str) -> Turn | None:
-        """The first turn that nobody has or holds; None when the study needs no further turn.
+    def open_turn(self, now: str, asker: str) -> Turn | None:
+        """The first turn that nobody has or holds; None when there is none, or none may be begun before others are in.
 
         Raises:
             StudyError: This machine would judge by another table than the one declared.
@@ -141,10 +164,12 @@ class Fold:
             raise StudyError(self.foreign)
         for number in sorted(self.waiting):
             held = self.leases.get(number)
-            if held is None or held[1] <= now:
+            if held is None or held.until <= now:
                 return self.waiting[number]
         ahead = sum(number not in self.voids for number in range(self._judged + 1, len(self.blocks) + 1))
         if self.judge.taken + ahead >= self.plan.horizon:
+            return None
+        if self.later >= most_later({asker, *(self.leases[turn.number].holder for turn in self.held(now))}):
             return None
         return self._next_block()[0]
 
@@ -153,7 +178,7 @@ class Fold:
         return [
             self.waiting[number]
             for number in sorted(self.waiting)
-            if (lease := self.leases.get(number)) and lease[1] > now and holder in (None, lease[0])
+            if (lease := self.leases.get(number)) and lease.until > now and holder in (None, lease.holder)
         ]
 
     def find(self, number: int) -> Turn:
@@ -202,7 +227,10 @@ class Fold:
             self.blocks[opened[0].block] = opened
             for turn in opened:
                 self.turns[turn.number] = self.waiting[turn.number] = turn
-        self.leases[number] = (event.body["holder"], event.body["until"])
+        holder, before = event.body["holder"], self.leases.get(number)
+        same = before is not None and before.holder == holder and before.until > event.time
+        since = before.since if before is not None and same else event.time
+        self.leases[number] = Lease(holder, since, event.body["until"])
 
     def _recorded(self, event: Event) -> None:
         body = event.body
@@ -225,6 +253,10 @@ class Fold:
         self.waiting.pop(number, None)
         if body["request"]:
             self.requests[body["request"]] = number
+
+    def _refused(self, event: Event) -> None:
+        self.find(event.body["turn"])
+        self.refused.add((event.body["turn"], event.body["holder"]))
 
     def _undone(self, event: Event) -> None:
         number = event.body["turn"]
@@ -258,8 +290,8 @@ class Fold:
         """A checklist changes nothing that is counted."""
 
 
-def summary_of(fold: Fold) -> dict[str, Any]:
-    """Progress that gives no policy away: turns done, blocks counted, and whether to go on."""
+def summary_of(fold: Fold, now: str) -> dict[str, Any]:
+    """Progress that gives no policy away: turns done, blocks counted, whether to go on, and what is waited for."""
     done = len(fold.results)
     decision = "continue"
     if fold.finished:
@@ -276,6 +308,7 @@ def summary_of(fold: Fold) -> dict[str, Any]:
         "exploratory": fold.exploratory,
         "version": fold.version,
         "decision": decision,
+        "waits": None if (wait := wait_of(fold, now)) is None else wait.to_dict(),
     }
 
 

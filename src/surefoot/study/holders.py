@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import socket
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,11 @@ class Unnamed:
     def name(self) -> str:
         """Its machine, process and number."""
         return f"{PREFIX}{_machine()}/{os.getpid()}/{self.serial}"
+
+
+def known_as(name: str) -> str:
+    """A holder's name as people know it: without the device that makes a browser's name unique."""
+    return re.sub(r" \([0-9a-f]{8}\)$", "", name)
 
 
 def gone(name: str) -> bool:

@@ -16,6 +16,7 @@ from surefoot import _check
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.study import amendments, holders, transfers
+from surefoot.study.entries import Entry
 from surefoot.study.events import Event, Line, broken, seeded
 from surefoot.study.folds import Fold, Result, folded, summary_of
 from surefoot.study.judging import table_of
@@ -42,6 +43,7 @@ class Study:
         self._clock = clock or (lambda: datetime.now(UTC))
         self._fold = Fold()
         self._unnamed = holders.Unnamed()
+        self._handed: dict[int, str] = {}  # the holder for whom each turn was last asked for here
         self.author = author
 
     @classmethod
@@ -140,7 +142,7 @@ class Study:
     @property
     def status(self) -> dict[str, Any]:
         """Progress, and whether to go on: nothing that gives a policy away."""
-        return summary_of(self._fold)
+        return summary_of(self._fold, self._now(self._fold))
 
     @property
     def store(self) -> Store:
@@ -158,7 +160,7 @@ class Study:
         """The rollout to run next, held for you until the lease ends; None when none is needed or free.
 
         Asking again before recording gives the same turn to the same holder. None while the study is not `finished`
-        means that others hold every turn that is left.
+        means that turns which others hold must come in first; `status["waits"]` says which.
 
         Args:
             holder: The robot's or the device's name: started again under it, it gets its turn back. Without a name it
@@ -181,9 +183,9 @@ class Study:
             if fold.finished or len(chosen) >= count:
                 return None
             for left in fold.held(now):
-                if holders.gone(fold.leases[left.number][0]):
+                if holders.gone(fold.leases[left.number].holder):
                     return self._handed_back(fold, left.number, now)
-            turn = fold.open_turn(now)
+            turn = fold.open_turn(now, name)
             if turn is None:
                 return None
             chosen.append(turn)
@@ -192,21 +194,32 @@ class Study:
 
         while self._write(ask) and len(chosen) < count:
             pass
+        self._handed |= {turn.number: name for turn in chosen}
         return sorted(chosen, key=lambda turn: turn.number)
 
-    def release(self, turn: Turn | int) -> None:
-        """Hand back a turn that will not be run, so that another holder may take it at once."""
+    def release(self, turn: Turn | int) -> bool:
+        """Hand back a turn that will not be run, so that another holder may take it at once; whether it was held."""
         number = _number(turn)
+        return self._release(number, self._handed.get(number, ""))
 
+    def release_all(self, holder: str) -> list[Turn]:
+        """Hand back every turn that a holder has, as for a device that has left; those turns."""
+        self.refresh()
+        turns = self._fold.held(self._now(self._fold), holder)
+        for turn in turns:
+            self._release(turn.number, holder)
+        return turns
+
+    def _release(self, number: int, holder: str) -> bool:
         def write(fold: Fold) -> Event | None:
-            now = self._now(fold)
-            held = fold.leases.get(fold.find(number).number)
-            return self._handed_back(fold, number, now) if held and held[1] > now else None
+            now, held = self._now(fold), fold.leases.get(fold.find(number).number)
+            theirs = held is not None and held.until > now and holder in ("", held.holder)
+            return self._handed_back(fold, number, now) if theirs else None
 
-        self._write(write)
+        return self._write(write)
 
     def _handed_back(self, fold: Fold, number: int, now: str) -> Event:
-        return self._event("leased", {"turn": number, "holder": fold.leases[number][0], "until": now}, now)
+        return self._event("leased", {"turn": number, "holder": fold.leases[number].holder, "until": now}, now)
 
     def record(
         self,
@@ -217,6 +230,7 @@ class Study:
         note: str = "",
         failure: str = "",
         request: str = "",
+        holder: str = "",
     ) -> Result:
         """Keep a turn's result for good.
 
@@ -227,45 +241,23 @@ class Study:
             note: Anything worth remembering.
             failure: What went wrong, when it failed.
             request: A word that names this request: the same word again changes nothing and gives the same answer.
+            holder: Who ran it; the holder to whom this study handed it, by default.
 
         Raises:
-            StudyError: The turn was never handed out, already has a result or was voided, or the result is not one
-                that the plan knows. Nothing is recorded then.
+            StudyError: The turn was never handed out, went to another holder meanwhile, already has a result or was
+                voided, or the result is not one that the plan knows. Nothing is recorded then.
         """
         number = _number(turn)
-        if duration is not None:
-            duration = _check.real(duration, "duration")
-            if duration < 0:
-                raise StudyError(_check.refusal("duration", "be 0 or more", duration))
-        for text, name in ((note, "note"), (failure, "failure"), (request, "request")):
-            _check.instance(text, name, str)
+        entry = Entry(number, result, duration, note, failure, request, holder or self._handed.get(number, ""))
 
         def write(fold: Fold) -> Event | None:
-            if request and request in fold.requests:
-                before = fold.requests[request]
-                if before != number:
-                    raise StudyError(f"Request {request!r} recorded turn {before}; it cannot record turn {number}.")
-                if number not in fold.results:
-                    raise StudyError(f"Turn {number} was recorded by this request and undone since.")
-                return None
-            found = fold.find(number)
-            if found.block in fold.voids:
-                raise StudyError(f"Turn {number} was voided; ask for the next turn.")
-            if number in fold.results:
-                raise StudyError(f"Turn {number} already has a result; undo it first to record another.")
-            value = fold.plan.value(result)
-            body = {
-                "turn": number,
-                "attempt": fold.attempts.get(number, 0) + 1,
-                "result": bool(value) if fold.plan.measure == "success" else value,
-                "duration": duration,
-                "note": note,
-                "failure": failure,
-                "request": request,
-            }
-            return self._event("recorded", body, self._now(fold))
+            said = entry.event(fold)
+            return None if said is None else self._event(*said, self._now(fold))
 
         self._write(write)
+        late = entry.late(self._fold)
+        if late:
+            raise StudyError(late)
         return self._fold.results[number]
 
     def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> None:

@@ -87,6 +87,7 @@
       if (seen !== null && seen !== event.lastEventId) freshen();
       seen = event.lastEventId;
     });
+    setInterval(freshen, 30000); // how long a turn has been held changes by itself
     document.addEventListener("submit", async (event) => {
       const form = event.target.closest("form[data-api]");
       if (!form) return;
@@ -124,7 +125,7 @@
 
   // --- the operator's page ---------------------------------------------------------------------------------------
 
-  let status = null, away = false, signedOut = false, busy = false, again = false, tries = 0, timer = null, why = "", fault = "", idle = false;
+  let status = store.read("status", null), away = false, signedOut = false, busy = false, again = false, tries = 0, timer = null, why = "", fault = "", idle = false;
 
   const ops = () => store.names("op:").map((name) => ({ name, ...store.read(name, {}) })).filter((op) => op.kind);
   const turns = () => store.read("turns", []);
@@ -139,6 +140,11 @@
     const open = turns().filter((turn) => !done.has(turn.number) && !voided.has(turn.block));
     const kept = store.read("timer", null); // what has been started stays, whatever else becomes free
     return open.find((turn) => kept && kept.turn === turn.number && kept.attempt === turn.attempt) ?? open[0] ?? null;
+  }
+
+  function learned(told) { // kept, so that a page loaded while the server is away knows no less than before
+    status = told;
+    store.write("status", told);
   }
 
   function enqueue(op) {
@@ -176,7 +182,8 @@
   async function send(op) {
     const answer = await ask(op.kind === "check" ? "/checks" : `/turns/${op.turn}/${op.kind}`, op.body);
     if (!answer.ok) store.write(`refused:${op.name.slice(3)}`, { turn: op.turn, code: op.code, kind: op.kind, said: answer.said });
-    if (answer.ok) status = answer.content.status;
+    if (answer.ok) learned(answer.content.status);
+    if (answer.ok && op.kind === "record") say(`Turn ${op.turn} recorded.`);
     if (op.kind === "record") store.write("turns", turns().filter((turn) => turn.number !== op.turn || turn.attempt > op.body.attempt));
     if (op.kind === "void") store.write("turns", turns().filter((turn) => turn.block !== op.block));
     store.drop(op.name);
@@ -187,7 +194,7 @@
     const answer = await ask("/turns/next", { ahead: Number(ahead) });
     if (!answer.ok) throw new Away(answer.said);
     const { turn, ahead: more, waiting } = answer.content;
-    status = answer.content.status;
+    learned(answer.content.status);
     idle = waiting;
     if (!ops().length) store.write("turns", turn ? [turn, ...more] : []); // else the answer is older than what was entered
   }
@@ -218,14 +225,14 @@
     let failure = $("failure").value.trim(), note = $("note").value.trim();
     if (failure && Number(result) >= Number(best)) [failure, note] = ["", [failure, note].filter(Boolean).join("; ")];
     if (failure) store.write("failures", [failure, ...store.read("failures", []).filter((old) => old !== failure)].slice(0, 12));
-    const body = { result, duration: Math.round(seconds(kept) * 100) / 100, note, failure, request: stamp(), attempt: turn.attempt };
+    const body = { result, duration: Math.round(seconds(kept) * 100) / 100, note, failure, request: stamp(), attempt: turn.attempt, holder: turn.holder };
     store.drop("timer");
     store.write("recent", [turn, ...store.read("recent", []).filter((old) => old.number !== turn.number)].slice(0, 8));
     $("failure").value = $("note").value = "";
     if ($("score")) $("score").value = "";
     navigator.vibrate?.(30);
+    say(`Turn ${turn.number} is kept here, not yet sent.`);
     enqueue({ kind: "record", turn: turn.number, code: turn.code, block: turn.block, body });
-    say(`Turn ${turn.number} recorded.`);
     $("start").focus({ preventScroll: true });
   }
 
@@ -249,6 +256,16 @@
     store.write("recent", store.read("recent", []).filter((old) => old.block !== turn.block));
     enqueue({ kind: "void", turn: turn.number, code: turn.code, block: turn.block, body: { reason, note: $("void-note").value.trim() } });
     say(`Turn ${turn.number} and the rest of its ${unit.slice(0, -1)} are void.`);
+  }
+
+  async function takeOver() { // the turns of a device that has left come free, and the oldest of them here
+    const holder = status?.waits?.holder;
+    if (!holder) return;
+    try {
+      const answer = await ask("/release", { holder });
+      say(answer.ok ? "Its turns are handed out anew." : answer.said);
+    } catch (error) { say(error.message); }
+    pump();
   }
 
   function checked() {
@@ -291,12 +308,15 @@
         ? `The declared rule has decided after ${status.blocks} ${unit}. No further rollout is needed.`
         : "All that was planned has been run, and the declared rule has not decided. No further rollout is needed.";
     }
+    const stalled = !over && !away && status?.waits?.stalled ? status.waits : null;
+    $("waits").hidden = !stalled;
+    if (stalled && $("waits-text").textContent !== stalled.sentence) $("waits-text").textContent = stalled.sentence;
     if (turn) {
-      $("turn-label").textContent = `Turn ${turn.number}${turn.attempt > 1 ? `, try ${turn.attempt}` : ""}`;
+      $("turn-label").textContent = `Turn ${turn.number}${turn.attempt > 1 ? ", to record again" : ""}`;
       $("code").textContent = turn.code;
       $("chips").replaceChildren(...[turn.task, turn.condition].filter(Boolean).map((text) => made("li", text)));
     } else {
-      $("idle-title").textContent = signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? "Others hold every turn" : "Asking for a turn";
+      $("idle-title").textContent = signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? "Others hold the turns that come next" : "Asking for a turn";
       $("idle-text").textContent = signedOut ? "Scan the code again; what you entered is kept." : away
         ? "What you entered is kept in this browser. It is sent, and the next turn comes, as soon as the server is back."
         : idle ? "A turn appears here as soon as one is free." : "";
@@ -382,6 +402,7 @@
     });
     for (const button of document.querySelectorAll("[data-opens]")) button.addEventListener("click", () => opens(button.dataset.opens));
     $("pill").addEventListener("click", () => opens("queue-box"));
+    $("take-over").addEventListener("click", takeOver);
     const after = { "undo-box": ["undo", undo], "void-box": ["void", voidPair], "check-box": ["check", checked], "queue-box": ["send", pump] };
     for (const [id, [word, then]] of Object.entries(after)) {
       $(id).addEventListener("close", () => { if ($(id).returnValue === word) then(); if (!document.activeElement?.matches("input, select")) $("start").focus({ preventScroll: true }); });
@@ -394,7 +415,7 @@
     source.addEventListener("status", (event) => {
       const was = status, told = JSON.parse(event.data);
       if (told.study !== study) return;
-      status = told;
+      learned(told);
       render();
       if (away || was?.finished !== status.finished || (!current() && !status.finished)) pump();
     });

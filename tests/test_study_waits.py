@@ -1,0 +1,190 @@
+"""A device that leaves: everybody is told what the rule waits for, few rollouts are run for nothing, and a late result
+is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import surefoot as sf
+from surefoot.cli import study_run
+from surefoot.cli.main import run
+from surefoot.errors import StudyError
+from surefoot.study.deviations import deviations
+from surefoot.study.stores.memory import MemoryStore
+from surefoot.study.studies import Study
+from surefoot.study.waits import REACH
+from tests.studies import Clock, begun
+
+
+def left_behind(**changes):
+    """A study in which arm 1 left while it held turn 6, after five results, and arm 2 went on as far as it may."""
+    study = begun(horizon=100, rule="mixture", **changes)
+    for _ in range(5):
+        study.record(study.next_turn(holder="arm 1"), True)
+    assert study.next_turn(holder="arm 1").number == 6
+    while (turn := study.next_turn(holder="arm 2")) is not None:
+        study.record(turn, True)
+    return study
+
+
+def test_the_missing_turn_is_named_and_few_rollouts_are_run_beyond_it():
+    study = left_behind()
+    wait = study.status["waits"]
+    assert (wait["block"], wait["turn"], wait["holder"], wait["later"]) == (3, 6, "arm 1", 2 * REACH)
+    assert wait["stalled"]
+    assert study.status["recorded"] == 5 + 4 * REACH
+    assert not study.finished
+    assert wait["sentence"].startswith("Pair 3 waits for turn 6, held by arm 1 for ")
+    assert wait["sentence"].endswith("4 later pairs are complete and count only after it.")
+
+
+def test_how_long_it_was_held_is_told_by_the_clock():
+    clock = Clock()
+    study = begun(clock=clock, horizon=100, rule="mixture")
+    first, second = study.next_turn(holder="arm 1"), study.next_turn(holder="arm 2")
+    study.record(second, True)
+    assert study.status["waits"] is None
+    for _ in range(2):
+        study.record(study.next_turn(holder="arm 2"), True)
+    clock.on(minutes=12, seconds=30)
+    told = study.status["waits"]
+    assert told["minutes"] == 12
+    assert not told["stalled"]
+    assert "held by arm 1 for 12 minutes; 1 later pair is complete" in told["sentence"]
+    clock.on(minutes=30)
+    told = study.status["waits"]
+    assert (told["holder"], told["minutes"], told["stalled"]) == ("", 0, False)
+    assert "turn 1, which nobody holds: whoever asks next gets it" in told["sentence"]
+    assert study.next_turn(holder="arm 2") == first
+
+
+def test_whoever_comes_back_goes_on_and_so_does_everybody():
+    study = left_behind()
+    assert study.next_turn(holder="arm 1").number == 6
+    study.record(6, True)
+    assert study.status["waits"] is None
+    assert study.next_turn(holder="arm 2").number == 15
+
+
+def test_turns_handed_back_are_taken_first_and_a_late_result_is_refused_and_logged():
+    study = left_behind()
+    returned = Study.open(study.store)
+    assert returned.next_turn(holder="arm 1").number == 6
+    assert [turn.number for turn in study.release_all("arm 1")] == [6]
+    assert study.next_turn(holder="arm 2").number == 6
+    for _ in range(2):  # a second try is refused alike, and logged once
+        with pytest.raises(
+            StudyError, match="Turn 6 went to arm 2 meanwhile, so this result of arm 1 was not recorded"
+        ):
+            returned.record(6, False)
+    assert not returned.release(6)
+    study.record(6, True)
+    with pytest.raises(StudyError, match="Turn 6 went to arm 2 meanwhile"):
+        returned.record(6, False, request="another word")
+    study.refresh()
+    assert study.fold.results[6].score == 1.0
+    assert [event.body["holder"] for event in study.fold.history if event.kind == "refused"] == ["arm 1"]
+    assert "1 result came after the turn had gone to another holder and was refused (turn 6)." in deviations(study.fold)
+    study.unblind(reason="look")
+    policy = study.fold.turns[6].policy
+    told = f"Turn 6 ({policy}): a failure of arm 1 came after the turn had gone to another holder, and was refused."
+    assert told in deviations(study.fold)
+    assert sf.verify(study.store).sound
+    assert Study.restore(study.export(), MemoryStore()).fold.refused == {(6, "arm 1")}
+
+
+def test_a_result_of_a_turn_that_nobody_took_is_kept_however_late():
+    study = begun()
+    turn = study.next_turn(holder="arm 1")
+    study.release_all("arm 1")
+    study.record(turn, True)
+    assert 1 in study.fold.results
+
+
+def test_a_reserve_is_not_filled_up_while_a_pair_is_out():
+    study = begun(horizon=100, rule="mixture")
+    assert len(study.next_turns(6, holder="phone 1")) == 6
+    kept = 0
+    while turns := study.next_turns(6, holder="phone 2"):
+        study.record(turns[0], True)
+        kept += 1
+    assert kept <= 2 * (2 * REACH) + 6
+    assert study.status["waits"]["stalled"]
+
+
+@pytest.mark.parametrize("robots", [2, 7, 50])
+def test_robots_of_unlike_speed_do_not_stop_each_other(robots):
+    study = begun(horizon=400, rule="mixture")
+    held = {}
+    for step in range(12 * robots):
+        name = f"arm {step % robots}"
+        if name == "arm 0" and step % (3 * robots):  # one is three times slower
+            continue
+        if name in held:
+            study.record(held.pop(name), step % 2 == 0)
+        if study.finished:
+            break
+        held[name] = study.next_turn(holder=name)
+        assert held[name] is not None
+
+
+def test_rounds_of_three_policies_are_called_rounds():
+    study = begun(policies=("a", "b", "c"), horizon=40, rule="mixture")
+    study.next_turn(holder="arm 1")
+    for _ in range(5):
+        study.record(study.next_turn(holder="arm 2"), True)
+    assert study.status["waits"]["sentence"].startswith("Round 1 waits for turn 1, held by arm 1")
+
+
+# --- at the command line ---
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Study.create(sf.Plan(policies=("new", "old"), horizon=40, rule="mixture"), "study.db")
+    return tmp_path
+
+
+def test_a_killed_script_is_named_and_its_turn_taken_over(here, capsys, monkeypatch):
+    words = [sys.executable, "-m", "surefoot", "study", "run", "study.db", "--holder", "arm 1"]
+    script = subprocess.Popen([*words, "--command", "sleep 60"], start_new_session=True)
+    while not Study.open("study.db").fold.leases:
+        time.sleep(0.05)
+    os.killpg(script.pid, signal.SIGKILL)
+    script.wait()
+
+    monkeypatch.setattr(study_run, "PAUSE", 0.05)
+    codes = []
+    arm = threading.Thread(
+        target=lambda: codes.append(run(["study", "run", "--holder", "arm 2", "--command", "echo true"]))
+    )
+    arm.start()
+    while not (Study.open("study.db").status["waits"] or {}).get("stalled"):
+        time.sleep(0.05)
+    assert run(["study", "status"]) == 0
+    assert run(["study", "status", "--json"]) == 0
+    assert run(["study", "release", "--holder", "arm 3"]) == 65
+    assert run(["study", "release"]) == 64
+    assert run(["study", "release", "--holder", "arm 1"]) == 0
+    arm.join(60)
+    assert codes == [0]
+    out, err = capsys.readouterr()
+    hand_back = "  surefoot study release study.db --holder 'arm 1'\n"
+    assert "Pair 1 waits for turn 1, held by arm 1 for 0 minutes; 4 later pairs are complete" in out
+    assert hand_back in out
+    told = json.loads(out[out.index("{") : out.rindex("}") + 1])
+    assert (told["waits"]["turn"], told["waits"]["holder"]) == (1, "arm 1")
+    assert "Handed back 1 turn: whoever asks next gets it." in out
+    assert "'arm 3' holds no turn" in err
+    assert err.count("waiting. Pair 1 waits for turn 1, held by arm 1") == 1
+    assert hand_back in err
+    assert Study.open("study.db").finished
