@@ -27,7 +27,7 @@ from surefoot import (
 )
 from surefoot.core import wording, words
 from surefoot.core.record import Record
-from surefoot.stats import clopper_pearson_lower, optimal_interval, optimal_lower, wilson
+from surefoot.stats import clopper_pearson_lower, exact_gain, exact_paired_gain, optimal_interval, optimal_lower, wilson
 from tests.strategies import confidences, draws, scores, tallies
 
 
@@ -288,6 +288,13 @@ def test_a_gain_cannot_contradict_its_interval() -> None:
     for margin, verdict in ((0.0, Verdict.WORSE), (0.2, Verdict.BETTER), (0.05, Verdict.SAME)):
         with pytest.raises(ValueError, match=r"`verdict` must be '\w+', which the interval supports, or 'undecided'"):
             Gain(interval, None, verdict, "none", margin=margin)
+
+
+def test_a_mirrored_gain_is_the_gain_of_the_others() -> None:
+    pairs = PairTally(both=5, first_only=8, second_only=1, neither=6)
+    swapped = PairTally(both=5, first_only=1, second_only=8, neither=6)
+    assert exact_paired_gain(pairs).mirrored == exact_paired_gain(swapped)
+    assert exact_gain(Tally(17, 20), Tally(8, 20)).mirrored == exact_gain(Tally(8, 20), Tally(17, 20))
 
 
 def test_an_interval_knows_its_width_and_what_it_holds() -> None:

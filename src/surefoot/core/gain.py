@@ -8,6 +8,7 @@ from surefoot import _check
 from surefoot.core import wording, words
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
+from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
 
 
@@ -77,8 +78,9 @@ class Gain(Record):
         """The same result with the policies swapped."""
         seen = self.interval
         # 0.0 - x, not -x: a gain of 0 stays 0.0
-        turned = replace(seen, low=0.0 - seen.high, high=0.0 - seen.low, estimate=0.0 - seen.estimate)
-        return replace(self, interval=turned, verdict=self.verdict.mirrored, data=self.data[::-1])
+        low, high, estimate = 0.0 - seen.high, 0.0 - seen.low, 0.0 - seen.estimate
+        turned = replace(seen, low=low, high=high, estimate=estimate, data=_swapped(seen.data))
+        return replace(self, interval=turned, verdict=self.verdict.mirrored, data=_swapped(self.data))
 
     @property
     def not_worse(self) -> bool:
@@ -89,3 +91,8 @@ class Gain(Record):
         shown = f", {words.p_value(self.p_value)}" if self.p_value is not None else ""
         within = f" (margin {words.margin(self.margin, self.interval.scale)})" if self.margin else ""
         return f"{str(self.interval).removesuffix('.')}{shown}: {wording.SHORT[self.verdict]}{within}."
+
+
+def _swapped(data: tuple[Record, ...]) -> tuple[Record, ...]:
+    """The inputs of a comparison with the policies swapped."""
+    return tuple(one.mirrored if isinstance(one, PairTally) else one for one in reversed(data))

@@ -85,6 +85,11 @@ class PairTally(Record):
         return Tally(self.both + self.second_only, self.pairs)
 
     @property
+    def mirrored(self) -> PairTally:
+        """The same pairs with the policies swapped."""
+        return PairTally(self.both, self.second_only, self.first_only, self.neither)
+
+    @property
     def gain(self) -> float:
         """The observed gain, first minus second."""
         return (self.first_only - self.second_only) / self.pairs
