@@ -235,3 +235,13 @@ def test_sessions_with_several_preferences_are_drawn_as_a_whole():
     alone = sf.rank_preferences(sf.read_preferences(pl.DataFrame(rows).drop("session")), rng=1)
     assert alike.log_strengths == alone.log_strengths
     assert alike.intervals[0].width > 1.5 * alone.intervals[0].width
+
+
+@pytest.mark.parametrize("strong", [True, False])
+def test_a_policy_that_could_have_never_lost_or_never_won_is_noted(strong: bool) -> None:
+    rare = [("A", "B", "first" if strong else "second")] * 9 + [("A", "B", "second" if strong else "first")]
+    usual = [("B", "C", "first")] * 10 + [("B", "C", "second")] * 10
+    noted = bradley_terry(rare + usual, rng=1, resamples=500).intervals[0].notes
+    assert any("never lost or never won" in note for note in noted)
+    balanced = bradley_terry(usual + [("A", "B", "first")] * 10 + [("A", "B", "second")] * 10, rng=1, resamples=500)
+    assert not any("never lost or never won" in note for note in balanced.intervals[0].notes)
