@@ -241,6 +241,22 @@ def test_counts_compare_every_policy_with_its_baseline(capsys, tmp_path):
         assert wrong in err
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "policy,result\nbase,5/20\nnew,18/20\n",
+        "name;k;n\nbase;5;20\nnew;18;20\n",
+        "arm,rate,n\nbase,25%,20\nnew,90%,20\n",
+    ],
+)
+def test_counts_are_read_in_every_form(capsys, tmp_path, text):
+    (tmp_path / "counts.csv").write_text(text)
+    (found,) = json.loads(said(capsys, "compare", "--counts", str(tmp_path / "counts.csv"), "--json")[1])
+    assert found["baseline"] == "base"
+    plain = stats.against_baseline({"base": Tally(5, 20), "new": Tally(18, 20)}, "base").to_dict()
+    assert found["gains"] == plain["gains"]
+
+
 def test_a_plan_answers_each_of_its_questions(capsys):
     assert said(capsys, "plan", "compare", "--first", "0.95", "--second", "0.5")[1].startswith(
         f"{sf.plan_comparison(0.95, 0.5).rollouts} rollouts of each policy"

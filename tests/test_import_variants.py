@@ -110,7 +110,7 @@ def test_a_rollout_per_object_is_no_table_of_rates(tmp_path: Path) -> None:
 def test_a_count_that_is_no_fraction_is_refused(tmp_path: Path) -> None:
     with pytest.raises(sf.DataError, match=r"row 2: `result` must be such as 38/50; got '0.4'"):
         sf.read(put(tmp_path, "a.csv", b"policy,result\nnew,38/50\nold,0.4\n"))
-    with pytest.raises(sf.DataError, match=r"row 1: successes must be at most the rollouts, 50; got 60"):
+    with pytest.raises(sf.DataError, match=r"row 1: `successes` must be at most the rollouts, 50; got 60"):
         sf.read(put(tmp_path, "b.csv", b"policy,result\nnew,60/50\n"))
 
 

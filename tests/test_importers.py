@@ -289,7 +289,7 @@ def test_counts() -> None:
 
 def test_counts_beyond_the_trials_are_refused(tmp_path: Path) -> None:
     path = put(tmp_path, "c.csv", "policy,successes,trials\nnew,12,10\n")
-    with pytest.raises(sf.DataError, match=r"c.csv, row 1: successes must be at most the rollouts, 10; got 12"):
+    with pytest.raises(sf.DataError, match=r"c.csv, row 1: `successes` must be at most the rollouts, 10; got 12"):
         sf.read(path)
 
 

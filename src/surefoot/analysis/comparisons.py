@@ -318,7 +318,8 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
         notes.append(ONE_CLUSTER)
     if known < pairs.matched:
         notes.append(f"{pairs.matched - known:,} of {pairs.matched:,} pairs lack an outcome and were left out.")
-    why = f"Paired on {', '.join(pairs.on)} ({pairs.matched:,} pairs){how}: {gain.method}."
+    count = f"{pairs.matched:,} pair{'' if pairs.matched == 1 else 's'}"
+    why = f"Paired on {', '.join(pairs.on)} ({count}){how}: {gain.method}."
     return gain, why, tuple(notes)
 
 

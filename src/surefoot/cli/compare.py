@@ -130,6 +130,9 @@ def compare(
             raise ValueError(f"`compare` must have two tallies, such as 17/20 14/20; got {len(named)}.")
         _tallies((words.tally(named[0]), words.tally(named[1])), using, details, gate, margin, confidence, as_json)
     elif named:
+        if all(word.isdecimal() for word in named) and not any(Path(word).exists() for word in named):
+            hint = f" Write {named[0]}/{named[1]} {named[2]}/{named[3]}." if len(named) == 4 else ""
+            raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 17/20; got {' '.join(named)}.{hint}")
         mixed = [word for word in named if TALLY.search(word) and not Path(word).exists()]
         if mixed:
             raise ValueError(f"`compare` must have two tallies or files, not both; got {' '.join(named)}.")

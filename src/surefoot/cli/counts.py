@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
+from importlib.resources import as_file, files
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 
@@ -13,21 +13,33 @@ from surefoot.cli import words
 from surefoot.core.tally import Tally
 from surefoot.core.words import number, p_value, span
 from surefoot.errors import DataError
+from surefoot.rollouts.columns import match, plain
+from surefoot.rollouts.formats import counts
 from surefoot.rollouts.heads import Head
-from surefoot.rollouts.totals import whole
+from surefoot.rollouts.naming import PERHAPS
 
 BUNDLED = {"dream-machines": "dream_machines.csv", "rt2-vc1": "rt2_vc1.csv"}
 GROUPS = ("group", "experiment", "setting", "task")
-TOTALS = ("rollouts", "trials")
+MARKS, SOURCES = ("baseline",), ("source",)
+
+
+class Row(NamedTuple):
+    """One policy of one group, with the row it stands in."""
+
+    place: int
+    group: str
+    policy: str
+    tally: Tally
+    baseline: bool
+    source: str
 
 
 def compare_counts(name: str, baseline: str | None, *, confidence: float, margin: float, as_json: bool) -> None:
     """Compare and print, one error for all comparisons of a group."""
-    rows = _rows(name)
+    rows, warnings = _read(name)
     groups: dict[str, dict[str, Tally]] = {}
     bases: dict[str, str] = {}
-    for place, row in enumerate(rows, 1):
-        group, policy, tally, marked = _row(row, name, place)
+    for place, group, policy, tally, marked, _ in rows:
         if policy in groups.setdefault(group, {}):
             raise DataError(
                 f"`policy` must be named once per group; got {policy!r} twice in {group!r}.", source=name, row=place
@@ -69,31 +81,34 @@ def compare_counts(name: str, baseline: str | None, *, confidence: float, margin
             )
     words.table(["group", "policy", "k/n", "baseline", "gain", "interval", "p", "verdict"], shown)
     typer.echo("Gains in points over the baseline; within a group all intervals and verdicts hold together.")
-    for source in dict.fromkeys(row.get("source", "") for row in rows):
+    for warning in warnings:
+        typer.echo(warning)
+    for source in dict.fromkeys(row.source for row in rows):
         if source:
             typer.echo(f"Source: {source}")
 
 
-def _rows(name: str) -> list[dict[str, str]]:
-    if name in BUNDLED:
-        text = (files("surefoot.rollouts") / "examples" / BUNDLED[name]).read_text(encoding="utf-8")
-    else:
-        text = Head(Path(name), name).whole_text()
-    rows = list(csv.DictReader(text.splitlines()))
-    if not rows:
-        raise DataError("there must be a header and at least one row of counts.", source=name)
-    return rows
+def _read(name: str) -> tuple[list[Row], list[str]]:
+    """The rows of a table of counts in any form that is read, and what must be known of them."""
+    if name not in BUNDLED:
+        return _rows(Head(Path(name), name))
+    with as_file(files("surefoot.rollouts") / "examples" / BUNDLED[name]) as path:
+        return _rows(Head(path, name))
 
 
-def _row(row: dict[str, str], source: str, place: int) -> tuple[str, str, Tally, bool]:
-    group = next((row[column] for column in GROUPS if row.get(column)), "all")
-    policy = row.get("policy") or row.get("arm")
-    total = next((row[column] for column in TOTALS if row.get(column)), None)
-    if not policy or total is None or row.get("successes") is None:
-        raise DataError("a row must have `policy`, `successes` and `rollouts`.", source=source, row=place)
-    successes = whole(row["successes"], "successes", source, place, least=0)
-    try:
-        tally = Tally(successes, whole(total, "rollouts", source, place, least=1))
-    except ValueError as error:
-        raise DataError(str(error), source=source, row=place) from None
-    return group, policy, tally, row.get("baseline", "").strip().lower() in ("1", "true", "yes", "baseline")
+def _rows(head: Head) -> tuple[list[Row], list[str]]:
+    head.refuse_unsafe()
+    names = {plain(name): name for name in reversed(head.header)}
+    policy = match(head.header, {})[0].get("policy") or names.get(PERHAPS)
+    if policy is None or not counts.recognises(head):
+        raise DataError("a row must have `policy`, `successes` and `rollouts`.", source=head.name, row=1)
+    found = counts.counted_rows(head)
+    group, baseline, source = (next((names[n] for n in of if n in names), "") for of in (GROUPS, MARKS, SOURCES))
+    rows = []
+    for (place, cells), successes, trials in zip(found.rows, found.successes, found.trials, strict=True):
+        if not cells.get(policy):
+            raise DataError("a row must have `policy`, `successes` and `rollouts`.", source=head.name, row=place)
+        marked = (cells.get(baseline) or "").lower() in ("1", "true", "yes", "baseline")
+        of = cells.get(group) or "all"
+        rows.append(Row(place, of, str(cells[policy]), Tally(successes, trials), marked, cells.get(source) or ""))
+    return rows, [f"! {finding}" for finding in found.findings]

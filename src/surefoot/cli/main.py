@@ -7,8 +7,10 @@ Exit codes: 0 done, 64 the command was used wrongly, 65 the data cannot be used;
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import typer
@@ -70,7 +72,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = command.main(args=words, prog_name="surefoot", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except _UsageError as error:
-        return _misused(error)
+        return _misused(error, words)
     except SurefootError as error:
         return _fail(str(error), DATA)
     except (ValueError, TypeError) as error:
@@ -85,13 +87,31 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail("stopped.", 130)
 
 
-def _misused(error: Any) -> int:
+NUMBER = re.compile(r"Invalid value for '(?P<option>--[\w-]+)'.*: Input should be a valid (?P<what>number|integer)")
+
+
+def _misused(error: Any, words: Sequence[str]) -> int:
     message = error.format_message()
+    wrong = NUMBER.match(message)
+    if wrong is not None:
+        return _fail(_no_number(wrong["option"], wrong["what"], words), USAGE)
     if message.startswith("Usage:"):  # nothing was asked: the message is the help text
         typer.echo(message)
         return 0
     where = f" See `{error.ctx.command_path} --help`." if error.ctx is not None else ""
     return _fail(f"{message.rstrip('.')}{'' if message.endswith('?') else '.'}{where}", USAGE)
+
+
+def _no_number(option: str, what: str, words: Sequence[str]) -> str:
+    """The refusal of a word where a number must be, with the word itself."""
+    kind = "number" if what == "number" else "whole number"
+    known = (option, option[1:3])  # --confidence and -c
+    given = [word.removeprefix(f"{option}=") for word in words if word.startswith(f"{option}=")]
+    given += [after for before, after in pairwise(words) if before in known]
+    got = f"; got {given[-1]!r}" if given else ""
+    share = given[-1].strip().removesuffix("%") if given and given[-1].strip().endswith("%") else ""
+    hint = f" Write {float(share) / 100:g} for {share}%." if re.fullmatch(r"\d+(\.\d+)?", share) else ""
+    return f"`{option}` must be a {kind}{got}.{hint}"
 
 
 def _fail(message: str, code: int) -> int:

@@ -27,6 +27,8 @@ OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bpolicy=[\"']([^\"']+)[\"']", lambda found: f"--policy {shlex.quote(found[1])}"),
     (r"\bprior=[\"']?(\w+)[\"']?", r"--prior \1"),
     (r"\blow=(?: and |\.\.\., )high=(?:\.\.\.)?", "--low and --high"),
+    (r"`rng` must be a numpy Generator or a whole-number seed; got None", "`--seed` must be given"),
+    (r"\brng=(\d+)", r"--seed \1"),
     (r"\bcollected=", "--collected"),
     (r"\bmeasure=[\"'](\w+)[\"']", r"--measure \1"),
     (r"`(first|second)_(?:rate\b|(only)\b)`", lambda found: f"`--{'-'.join(filter(None, found.groups()))}`"),

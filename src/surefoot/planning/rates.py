@@ -45,10 +45,11 @@ class RatePlan(Record):
     assumptions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        where = "whatever the rate" if self.rate is None else f"at a rate of {words.percent(self.rate)}"
+        size, level = points(self.reached), self.rate
+        where = f"at most {size}, whatever the rate" if level is None else f"{size} at a rate of {words.percent(level)}"
         return (
             f"{words.rollouts(self.rollouts)}: the {words.percent(self.confidence)} {self.method} interval then has a "
-            f"half-width of {points(self.reached)} {where} (asked: {100 * self.half_width:g})."
+            f"half-width of {where} (asked: {100 * self.half_width:g})."
         )
 
 
@@ -70,7 +71,7 @@ def plan_rate(
     Example:
         >>> from surefoot import plan_rate
         >>> print(plan_rate(0.05))
-        381 rollouts: the 95% Wilson interval then has a half-width of 5.0 points whatever the rate (asked: 5).
+        381 rollouts: the 95% Wilson interval then has a half-width of at most 5.0 points, whatever the rate (asked: 5).
         >>> plan_rate(0.05, rate=0.9).rollouts
         141
 

@@ -41,7 +41,11 @@ def page(report: Report) -> str:
     chip = {"kind": kind, "text": text} if text else None
     said, notes, sections = list(answers.overview_answer(found)), tables.notes(found), _sections(found)
     study = report.study
-    if study is not None and study.finding is not None:
+    used, needs = methods(found), assumptions(found)
+    if study is None:
+        needs = [FIXED, *needs]
+    elif study.finding is not None:
+        used, needs = [*study.finding.methods, *used], [*study.finding.assumptions, *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
         notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [study_pages.study_section(study), *sections]
     findings = found.audit.findings
@@ -61,8 +65,8 @@ def page(report: Report) -> str:
             rows=[tables.row(found, place) for place in range(len(found.policies))],
             table_notes=notes,
             sections=sections,
-            methods=methods(found),
-            assumptions=assumptions(found) if study is not None else [FIXED, *assumptions(found)],
+            methods=used,
+            assumptions=list(dict.fromkeys(needs)),
             reading=found.notes,
             command=report.command,
             made=report.made,
@@ -103,7 +107,7 @@ def methods(found: Overview) -> list[str]:
     used = {f"{interval.method} interval for each policy" for interval in shown if interval is not None}
     why: dict[str, list[str]] = {}
     for one in found.comparisons:
-        reason = one.why if len(found.comparisons) == 1 else re.sub(r" \([\d,]+ pairs\)", "", one.why)
+        reason = one.why if len(found.comparisons) == 1 else re.sub(r" \([\d,]+ pairs?\)", "", one.why)
         why.setdefault(reason, []).append(f"{one.first} v {one.second}")
     bands = {
         f"{band.method} band on the whole distribution of scores, {words.percent(band.confidence)} each"

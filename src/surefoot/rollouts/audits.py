@@ -13,7 +13,7 @@ from surefoot.rollouts.table import Collected, Rollouts, a_table
 
 MEANING: dict[str, str] = {
     "one": "one environment for all rollouts: the result speaks for that environment only",
-    "shared": "the same environments for every policy: compare by pairs; tests for independent streams need thin()",
+    "shared": "the same environments for every policy: compare by pairs; tests for independent streams do not hold",
     "independent": "an environment of its own for each rollout: tests for independent streams are valid",
     "stratified": "an environment of its own for each rollout within every task: compare task by task or stratified",
 }

@@ -77,7 +77,7 @@ class Sight(Record):
             if value is not None
         ]
         if not seen:
-            return f"{size} could have shown no gain at all with {chance} power."
+            return f"{size} could not have shown any gain, however large, with {chance} power."
         about = "" if self.exact else "about "
         return f"{size} could have shown a true gain of {about}{' or '.join(seen)} points with {chance} power."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot.errors import DataError
 from surefoot.rollouts.columns import plain
@@ -43,8 +43,26 @@ def recognises(head: Head) -> bool:
     return bool(sized and names & {*SUCCESSES, *RATES} and not names & ROLLOUT) or _fraction(head) is not None
 
 
+class Counted(NamedTuple):
+    """The rows of a table of counts: their other cells, by row; their counts; and what a reader must know."""
+
+    rows: list[tuple[int, dict[str, Any]]]
+    successes: list[int]
+    trials: list[int]
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
 def load(head: Head) -> Sheet:
-    """A row per rollout rebuilt from the counts; a rate is checked against n."""
+    """A row per rollout rebuilt from the counts."""
+    found = counted_rows(head)
+    kept = frame_of((cells for _, cells in found.rows), head.name).collect()
+    frame = expand(kept, found.successes, found.trials, head.name)
+    return Sheet(frame, "counts", (UNORDERED, *found.notes), found.findings, ordered=False, aggregate=True)
+
+
+def counted_rows(head: Head) -> Counted:
+    """The successes and rollouts of every row; a rate is checked against n."""
     header, rows = csv_rows(head) if head.header else _objects(head)
     fraction = _fraction(head)
     if fraction is not None:
@@ -72,7 +90,9 @@ def load(head: Head) -> Sheet:
             count = whole(cells[found["successes"]], found["successes"], head.name, row, least=0)
             if count > size:
                 raise DataError(
-                    f"successes must be at most the rollouts, {size}; got {count}.", source=head.name, row=row
+                    f"`{found['successes']}` must be at most the rollouts, {size}; got {count}.",
+                    source=head.name,
+                    row=row,
                 )
             if found["rate"]:
                 findings += _agrees(_rate(cells, found["rate"], percent, head.name, row)[0], count, size, who)
@@ -84,15 +104,14 @@ def load(head: Head) -> Sheet:
             rounded += fits and 2 * rate.half_unit * size > 1
         successes.append(count)
         trials.append(size)
-    notes = [UNORDERED]
+    notes = []
     if rounded:
         notes.append(f"In {rounded:,} rows several counts give the rate as printed; the nearest is taken.")
     if spread or found["spread"]:
         findings.append(_spread(head.name))
     drop = {name for name in found.values() if name}
-    kept = frame_of(({k: v for k, v in cells.items() if k not in drop} for _, cells in rows), head.name).collect()
-    frame = expand(kept, successes, trials, head.name)
-    return Sheet(frame, "counts", tuple(notes), tuple(findings), ordered=False, aggregate=True)
+    rest = [(row, {name: cell for name, cell in cells.items() if name not in drop}) for row, cells in rows]
+    return Counted(rest, successes, trials, tuple(notes), tuple(findings))
 
 
 def _fraction(head: Head) -> str | None:
