@@ -161,6 +161,33 @@ def test_refusals_of_a_study_that_is_there(here, capsys):
     assert "plan.toml: The plan must be TOML" in said(capsys, "create")[2]
 
 
+def test_a_forgotten_value_is_not_the_next_option(here, capsys):
+    words = ("create", "plan.toml", "--policies", "new,old", "--conditions", "--check")
+    assert said(capsys, *words) == (
+        64, "", "surefoot: `--conditions` must be followed by its value; got the option --check.\n"
+    )  # fmt: skip
+    assert list(here.glob("*.db")) + list(here.glob("*.toml")) == []
+
+
+@pytest.mark.parametrize("port", ["80000", "-1", "65536"])
+def test_a_port_that_cannot_be_is_refused(here, capsys, port):
+    create(capsys)
+    code, _, err = said(capsys, "serve", "study.db", "--port", port)
+    assert (code, err) == (64, f"surefoot: `--port` must be a whole number from 0 to 65535; got {port}.\n")
+
+
+def test_a_study_given_to_report_is_shown_the_way(here, capsys):
+    create(capsys)
+    assert run(["report", "study.db"]) == 65
+    assert "A study is read by `surefoot study report`" in capsys.readouterr().err
+
+
+def test_a_plan_of_three_speaks_of_rounds(here, capsys):
+    said(capsys, "create", "plan.toml", "--policies", "a,b,c", "--horizon", "9", "--check")
+    assert "pair" not in (here / "plan.toml").read_text()
+    assert "# The most rounds that will be run." in (here / "plan.toml").read_text()
+
+
 def test_an_amendment_is_kept_with_its_reason(here, capsys):
     create(capsys)
     assert said(capsys, "amend", "study.db", "time_limit=90", 'reset="Home it"', "--reason", "clearer")[0] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import random
 import re
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.console.figures import live_of
 from surefoot.errors import StudyError
 from surefoot.sequential import run
 from surefoot.study.accounts import Account, account
@@ -454,6 +456,24 @@ def test_a_binding_change_after_a_result_makes_the_verdict_exploratory(changes):
     assert sf.verify(study.store).sound
 
 
+@pytest.mark.parametrize("changes", [{"horizon": 80}, {"confidence": 0.99}, {"rule": "wsr"}, {"margin": 0.1}])
+def test_a_decision_stays(changes):
+    study = finished()
+    before = study.store.read()
+    with pytest.raises(StudyError, match=r"is decided, and a decision stays: .* To ask again, begin another study"):
+        study.amend(changes, reason="more")
+    assert study.store.read() == before
+    study.amend({"reset": "Home the arm."}, reason="clearer")  # words still may
+
+
+def test_an_undecided_end_may_be_extended():
+    study = driven(begun(horizon=4), lambda turn: True)
+    assert study.finished
+    study.amend({"horizon": 8}, reason="too short")
+    assert not study.finished
+    assert study.status["exploratory"]
+
+
 def test_a_result_that_was_undone_was_seen_before_the_change():
     study = begun()
     turn = study.next_turn()
@@ -680,6 +700,52 @@ def test_the_declared_rule_speaks_first(changes, tmp_path):
     if len(study.plan.policies) == 2:
         assert made.study.finding.steps[-1].pairs == len(study.fold.counted)
         assert "sequence" in made.figures()
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "promise", "needs"),
+    [
+        ({"rule": "exact", "horizon": 40}, "exact binary design rule, read after every pair, 40 pairs at most",
+         "over all looks together, is at most 5%: 2.5% in each direction", "Pairs are independent of one another"),
+        ({"rule": "mixture", "claim": "first better", "environments": "shared", "conditions": ("a", "b")},
+         "finite-horizon mixture rule, read after every pair",
+         "is not better than old, the chance that it is called so",
+         "Both policies of a pair met the same task and condition"),
+        ({"rule": "fixed", "horizon": 30}, "fixed size rule, read once, after 30 pairs",
+         "a wrong verdict is at most 5%",
+         "Whoever scored a rollout did not know its policy"),
+        ({"policies": ("new", "old", "older")}, "ranking by the finite-horizon mixture", "any wrong statement",
+         "random order that the study drew"),
+    ],
+)  # fmt: skip
+def test_the_deciding_rule_its_promise_and_what_it_needs_are_on_the_page(changes, rule, promise, needs):
+    study = driven(begun(**changes), outcomes(5, new=0.95, old=0.3, older=0.1))
+    study.unblind(reason="decided")
+    page = html.unescape(sf.report(study).html())
+    methods, must = page[page.index("<h3>Methods") :].split("<h3>What must hold")
+    assert rule in methods
+    assert promise in methods
+    assert needs in must
+    assert methods.index(rule) < methods.index("Wilson")
+
+
+@pytest.mark.parametrize(
+    ("rule", "seed", "note"),
+    [
+        ("savi", 1, "not from the rule: it may hold 0 after a verdict"),
+        ("exact", 4, "The end at 0 is not in the interval: the verdict excludes 0."),
+        ("exact", 8, "The end at 0 is not in the interval: the verdict excludes 0."),
+        ("mixture", 8, "The end at 0 is not in the interval: the verdict excludes 0."),
+    ],
+)
+def test_an_interval_that_touches_0_beside_a_verdict_is_explained_wherever_it_is_shown(rule, seed, note):
+    study = driven(begun(rule=rule, horizon=60), outcomes(seed, new=0.95, old=0.2))
+    study.unblind(reason="decided")
+    assert study.verdict is sf.Verdict.BETTER
+    assert study.fold.judge.state.interval.low < 0.0005
+    made = sf.report(study)
+    for text in (str(made), made.html(), made.markdown(), live_of(study.fold).curves[-1].summary):
+        assert text.count(note) == 1
 
 
 def test_a_study_that_goes_on_gives_no_verdict():

@@ -69,6 +69,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(application(words[0] if words else None))
     try:
+        _check_values(command, words)
         code = command.main(args=words, prog_name="surefoot", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except _UsageError as error:
@@ -88,6 +89,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 NUMBER = re.compile(r"Invalid value for '(?P<option>--[\w-]+)'.*: Input should be a valid (?P<what>number|integer)")
+
+
+def _check_values(command: Any, words: list[str]) -> None:
+    """Refuse an option whose value was forgotten: the option after it would be taken for the value, unseen.
+
+    Raises:
+        ValueError: One is followed by another option.
+    """
+    place = 0
+    while place < len(words) and words[place] in getattr(command, "commands", {}):
+        command, place = command.commands[words[place]], place + 1
+    options = {name: one for one in command.params if one.param_type_name == "option" for name in one.opts}
+    for name, value in pairwise(words[place:]):
+        if name in options and value in options and not options[name].is_flag:
+            raise ValueError(f"`{name}` must be followed by its value; got the option {value}.")
 
 
 def _misused(error: Any, words: Sequence[str]) -> int:

@@ -38,6 +38,8 @@ def serve(
     from surefoot.console.serving import serve as start
     from surefoot.console.tokens import Tokens
 
+    if not 0 <= port <= 65_535:
+        raise ValueError(f"`--port` must be a whole number from 0 to 65535; got {port}.")
     if (certificate is None) != (key is None):
         raise ValueError("`--certificate` and `--key` must be given together.")
     study = opened(store)

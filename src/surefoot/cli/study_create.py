@@ -26,7 +26,7 @@ def create(
         str | None, typer.Option(help="The policies, such as new,old; the first is asked about.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="What the study is called.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="The most pairs.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="The most pairs; of three policies or more, rounds.")] = None,
     claim: Annotated[str | None, typer.Option(help="'either' or 'first better'.")] = None,
     confidence: Annotated[float | None, typer.Option("--confidence", "-c", help="Confidence over all looks.")] = None,
     levels: Annotated[str | None, typer.Option(help="Score by a rubric, such as 0,0.5,1, in place of success.")] = None,

@@ -13,6 +13,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.study.folds import Fold
 from surefoot.study.judging import PairJudge
+from surefoot.study.promises import interval_notes
 
 POINTS = 150
 """Most points of a curve: more cannot be seen, and each interval costs time."""
@@ -153,7 +154,7 @@ def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
     last = _short_of(rows[-1]["evidence"], threshold)
     return Curve(
         "Evidence, pair by pair",
-        f"Evidence is {last} after {rows[-1]['pairs']} pairs; the rule decides at {threshold:.3g}.",
+        f"Evidence is {last} after {words.counted(rows[-1]['pairs'], 'pair')}; the rule decides at {threshold:.3g}.",
         place.line(zip((row["pairs"] for row in rows), logs, strict=True)),
         "",
         marks,
@@ -185,7 +186,8 @@ def _lead_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
     ahead = f"{abs(lead)} success{'' if abs(lead) == 1 else 'es'} {'ahead' if lead >= 0 else 'behind'}"
     return Curve(
         "The lead, pair by pair",
-        f"{first} is {ahead} after {rows[-1]['pairs']} pairs. The rule goes on while the line is in the shaded region.",
+        f"{first} is {ahead} after {words.counted(rows[-1]['pairs'], 'pair')}. The rule goes on while the line is "
+        "in the shaded region.",
         place.line((row["pairs"], row["lead"]) for row in rows),
         place.line([*upper, *lower]),
         marks,
@@ -206,10 +208,13 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve
     names = fold.plan.policies
     gain = f"{words.number(rows[-1]['estimate'], scale)}{words.unit(scale)}"
     used = "" if last.trials in (None, rows[-1]["pairs"]) else f", by the first {last.trials} pairs"
+    told = (
+        f"The observed gain is {gain} after {words.counted(rows[-1]['pairs'], 'pair')}; the true one lies in "
+        f"{words.span(last.low, last.high, scale)}{used}."
+    )
     return Curve(
         f"Gain of {names[0]} over {names[1]}, at {words.percent(last.confidence)} confidence over all looks",
-        f"The observed gain is {gain} after {rows[-1]['pairs']} pairs; the true one lies in "
-        f"{words.span(last.low, last.high, scale)}{used}.",
+        " ".join((told, *interval_notes(fold.judge.verdict, last))),
         place.line((row["pairs"], row["estimate"]) for row in rows),
         place.line([*upper, *lower]),
         marks,

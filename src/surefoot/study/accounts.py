@@ -9,6 +9,7 @@ from typing import Any
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.study import promises
 from surefoot.study.deviations import deviations
 from surefoot.study.folds import Fold, summary_of
 from surefoot.study.judging import RankingJudge
@@ -49,6 +50,9 @@ class StudyFinding(Record):
         interval: Where the gain lies, valid at any moment; none for a ranking or before the first pair.
         steps: How evidence and interval came about.
         threshold: The evidence at which the rule decides; none for a rule without evidence.
+        notes: What is to be said where the interval stands beside the verdict.
+        methods: Which rule decided, and what it promises.
+        assumptions: What must hold for that.
     """
 
     verdict: Verdict
@@ -57,6 +61,9 @@ class StudyFinding(Record):
     interval: Interval | None
     steps: tuple[StudyStep, ...]
     threshold: float | None
+    notes: tuple[str, ...]
+    methods: tuple[str, ...]
+    assumptions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +116,9 @@ def account(fold: Fold, verification: Verification) -> Account:
 
 
 def _finding(fold: Fold) -> StudyFinding:
-    judge = fold.judge
+    judge, told = fold.judge, {"methods": promises.methods(fold), "assumptions": promises.assumptions(fold)}
     if isinstance(judge, RankingJudge):
-        return StudyFinding(judge.verdict, str(judge.state), None, None, (), None)
+        return StudyFinding(judge.verdict, str(judge.state), None, None, (), None, (), **told)
     state = judge.state
     every = max(1, math.ceil(len(judge.states) / POINTS))
     shown = [one for place, one in enumerate(judge.states) if one.pairs and (place % every == 0 or one is state)]
@@ -122,6 +129,8 @@ def _finding(fold: Fold) -> StudyFinding:
         interval=state.interval if state.pairs else None,
         steps=tuple(_step(one) for one in shown),
         threshold=1.0 / state.rule.error if hasattr(state, "evidence") else None,
+        notes=promises.interval_notes(state.verdict, state.interval) if state.pairs else (),
+        **told,
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.study.folds import Fold
 from surefoot.study.judging import table_of
+from surefoot.study.plans import BINDING
 
 HANDED_OUT = ("policies", "measure", "environments")
 """What the turns already handed out were made from."""
@@ -26,6 +28,12 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
     fixed = [name for name in HANDED_OUT if name in changes and fold.turns]
     if fixed:
         raise StudyError(f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
+    binding = [name for name in BINDING if name in changes]
+    if binding and fold.finished and fold.judge.verdict is not Verdict.UNDECIDED:
+        raise StudyError(
+            f"The study is decided, and a decision stays: `{binding[0]}` cannot be amended any more. "
+            "To ask again, begin another study."
+        )
     try:
         plan = fold.plan.amended(changes)
         for result in fold.results.values():

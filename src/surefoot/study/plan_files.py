@@ -44,7 +44,8 @@ EXAMPLES = {
 HEAD = """\
 # The plan of a study, for `surefoot study create`. All of it is fixed before the first rollout and fingerprinted.
 # A later change of the question, the rule, the confidence, the horizon or the range is possible (an amendment, with a
-# reason), but after the first result it makes the verdict exploratory, and the report says so.
+# reason), but after the first result it makes the verdict exploratory, and the report says so. A decision stays: after
+# it, none of these can be changed.
 """
 
 
@@ -55,6 +56,8 @@ def written(plan: Plan) -> str:
         if plan.measure == "success" and name in ("low", "high", "levels"):
             continue
         value = getattr(plan, name)
+        if len(plan.policies) > 2:  # what is a pair of two is a round of more
+            comment = comment.replace("pair", "round").replace("both policies", "all policies")
         lines += [f"# {part}" for part in comment.split("\n")]
         left_out = name in EXAMPLES and not value
         shown = EXAMPLES[name] if left_out else value

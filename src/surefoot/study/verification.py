@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
@@ -51,7 +52,7 @@ class Verification(Record):
         said = "replays the same" if self.verdict is None else f"replays the same: {self.verdict.value}"
         plan = f"plan {self.fingerprint[:16]}" + (f", exact table {self.table[:12]}" if self.table else "")
         return (
-            f"The study verifies: {self.lines:,} lines, unbroken; {plan}; the verdict {said}.\n"
+            f"The study verifies: {words.counted(self.lines, 'line')}, unbroken; {plan}; the verdict {said}.\n"
             f"Head of the log: {self.head}"
         )
 

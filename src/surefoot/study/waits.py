@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.study import holders
 
@@ -61,7 +62,7 @@ def wait_of(fold: Fold, now: str) -> Wait | None:
     unit = "pair" if len(fold.plan.policies) == 2 else "round"
     who = "which nobody holds: whoever asks next gets it"
     if holder:
-        who = f"held by {holders.known_as(holder)} for {minutes:,} minute{'' if minutes == 1 else 's'}"
+        who = f"held by {holders.known_as(holder)} for {words.counted(minutes, 'minute')}"
     behind = (
         f"1 later {unit} is complete and counts" if later == 1 else f"{later:,} later {unit}s are complete and count"
     )
