@@ -318,3 +318,12 @@ def test_results_come_back_from_a_dictionary():
         sf.plan_comparison(0.9, 0.3, rollouts=6),
     ):
         assert type(result).from_dict(result.to_dict()) == result
+
+
+@pytest.mark.parametrize("pairs", [PairTally(10, 5, 1, 4), PairTally(5, 9, 2, 4)])
+def test_the_pairs_that_would_show_it_are_the_fewest_from_the_first_guess_on(pairs: PairTally) -> None:
+    enough = stats.sight(stats.exact_paired_gain(pairs)).enough
+    assert enough is not None
+    chances = pairs.first_only / pairs.pairs, pairs.second_only / pairs.pairs
+    assert enough < 60, "a guess is mended by exact powers only where they are quick"
+    assert stats.paired_power(*chances, enough).better >= 0.8 > stats.paired_power(*chances, pairs.pairs).better

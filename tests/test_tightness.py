@@ -149,6 +149,11 @@ def test_the_unbiased_interval_is_narrower_than_clopper_pearson() -> None:
         assert best.high < plain.low
 
 
+def test_less_confidence_is_a_narrower_interval_below_one_half_too() -> None:
+    found = [stats.expected_width(12, 0.4, confidence=confidence) for confidence in (0.1, 0.3, 0.6, 0.9)]
+    assert found == sorted(set(found))
+
+
 def test_ends_of_the_rate() -> None:
     assert stats.expected_shortage(10, 0.0) == 0.0
     assert stats.expected_shortage(10, 1.0, using=exact) == pytest.approx(1 - 0.05**0.1)

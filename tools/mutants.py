@@ -42,7 +42,7 @@ HOUSE = {
 }
 BITS = {"RShift", "LShift", "BitOr", "BitAnd", "BitXor"}
 IDENTITY = {"Is", "IsNot"}
-LONGEST = 60.0
+LONGEST = 30.0
 """Seconds of recorded tests per batch: a mutant that outlives them is called a survivor, rightly or not."""
 
 
