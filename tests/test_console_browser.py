@@ -265,14 +265,18 @@ def test_the_page_is_loaded_and_goes_on_while_the_server_is_away(chromium, tmp_p
     with Program(tmp_path / "study.db") as program:
         ann = Person(chromium, program, **PHONE)
         worked(ann.page)
-        ann.by_tap(".good")
-        ann.settled()
+        for _ in range(2):  # a pair counts, and the page that the worker kept does not know it
+            ann.by_tap(".good")
+            ann.settled()
         program.kill()
         ann.by_tap(".bad")
+        assert ann.page.inner_text("#said") == "Turn 3 is kept here, not yet sent."
         ann.page.tap("#start")
         code = ann.code()
+        assert ann.page.inner_text("#pairs") == "1"
         ann.page.reload()
         assert ann.code() == code
+        assert ann.page.inner_text("#pairs") == "1"
         ann.pill("Offline · 1 waiting")
         assert ann.page.inner_text("#start").startswith("Stop")  # the clock runs on
         ann.page.tap(".good")
@@ -285,7 +289,7 @@ def test_the_page_is_loaded_and_goes_on_while_the_server_is_away(chromium, tmp_p
         program.start()
         ann.settled()
         assert [(body["turn"], body["result"]) for body in recorded(program)] == [
-            *((1, True), (2, False), (3, True), (4, True)),
+            *((1, True), (2, True), (3, False), (4, True), (5, True)),
         ]
         ann.close()
 

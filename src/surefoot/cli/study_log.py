@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli import words
+from surefoot.core.words import counted, rollouts
 from surefoot.errors import StudyError
 
 if TYPE_CHECKING:
@@ -58,15 +59,16 @@ def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
     if as_json:
         words.show_json(known)
         return
-    unit = "pairs" if len(study.plan.policies) == 2 else "rounds"
+    unit = "pair" if len(study.plan.policies) == 2 else "round"
     typer.echo(f"{known['title']}: {known['decision']}.")
     typer.echo(
-        f"{known['recorded']:,} rollouts recorded; {known['blocks']:,} of at most {known['horizon']:,} {unit} count."
+        f"{rollouts(known['recorded'])} recorded; {known['blocks']:,} of at most {counted(known['horizon'], unit)} "
+        f"{'counts' if known['blocks'] == 1 else 'count'}."
     )
     if known["waits"]:
         typer.echo(held_up(known["waits"], store))
     if known["voided"]:
-        typer.echo(f"{known['voided']:,} {unit} voided.")
+        typer.echo(f"{counted(known['voided'], unit)} voided.")
     if known["exploratory"]:
         typer.echo("The verdict is exploratory: something that binds was amended after the first result.")
     if known["blinded"]:

@@ -305,7 +305,7 @@
       $("decision").dataset.decision = status.decision;
       $("stop-title").textContent = status.decision === "stop: decided" ? "Stop: decided" : "Stop";
       $("stop-text").textContent = status.decision === "stop: decided"
-        ? `The declared rule has decided after ${status.blocks} ${unit}. No further rollout is needed.`
+        ? `The declared rule has decided after ${status.blocks} ${status.blocks === 1 ? unit.slice(0, -1) : unit}. No further rollout is needed.`
         : "All that was planned has been run, and the declared rule has not decided. No further rollout is needed.";
     }
     const stalled = !over && !away && status?.waits?.stalled ? status.waits : null;
