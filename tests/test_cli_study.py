@@ -249,6 +249,7 @@ def test_what_is_no_result_records_nothing_and_hands_the_turn_back(here, capsys,
     code, _, err = said(capsys, "run", "--command", f"{sys.executable} bad.py", "--holder", "arm 1")
     assert code in (64, 65)
     assert hint in err.splitlines()[-1]
+    assert "Turn 1 was handed back: mend the command and run it again." in err
     study = sf.Study.open("study.db")
     assert study.fold.results == {}
     assert study.next_turn(holder="arm 2").number == 1

@@ -188,3 +188,51 @@ def test_a_killed_script_is_named_and_its_turn_taken_over(here, capsys, monkeypa
     assert err.count("waiting. Pair 1 waits for turn 1, held by arm 1") == 1
     assert hand_back in err
     assert Study.open("study.db").finished
+
+
+# --- on the console ---
+
+
+def test_an_operator_may_take_over_only_what_holds_the_study_up(tmp_path):
+    from tests.consoles import Console
+    from tests.consoles import study as served
+
+    console = Console(served(tmp_path))
+    ann, bob = console.browser("operator", "Ann"), console.browser("operator", "Bob")
+    kept = ann.post("/api/v1/turns/next", json={"ahead": 5}).json()["turn"]
+    assert kept["holder"].startswith("Ann (")
+    refused = bob.post("/api/v1/release", json={"holder": kept["holder"]})
+    assert (refused.status_code, refused.json()["hint"]) == (403, "The owner can hand them back.")
+    while (answer := bob.post("/api/v1/turns/next", json={}).json())["turn"] is not None:
+        bob.post(f"/api/v1/turns/{answer['turn']['number']}/record", json={"result": True})
+    assert answer["waiting"]
+    assert answer["status"]["waits"]["sentence"].startswith("Pair 1 waits for turn 1, held by Ann for 0 minutes; ")
+    for page in ("/live", "/mirror"):
+        assert "Pair 1 waits for turn 1, held by Ann" in bob.get(page).text
+    assert bob.post("/api/v1/release", json={"holder": kept["holder"]}).json()["released"] == 6
+    assert bob.post("/api/v1/turns/next", json={}).json()["turn"]["number"] == 1
+    late = ann.post("/api/v1/turns/1/record", json={"result": False, "holder": kept["holder"], "attempt": 1})
+    assert late.status_code == 409
+    assert "Turn 1 went to Bob meanwhile, so this result of Ann was not recorded" in late.json()["error"]
+    assert bob.post("/api/v1/turns/1/record", json={"result": True, "attempt": 1}).status_code == 200
+    assert console.study.fold.refused == {(1, kept["holder"])}
+
+
+def test_a_client_says_whom_it_waits_for_and_can_hand_back_for_another(tmp_path, caplog):
+    from surefoot.console.tokens import Tokens
+    from tests.consoles import study as served
+    from tests.consoles import threaded
+
+    tokens = Tokens.fresh()
+    with threaded(served(tmp_path), tokens) as address:
+        one, two = (sf.Client(address, tokens.runner, holder=f"arm {number}") for number in (1, 2))
+        assert one.next_turn().number == 1
+        for _ in range(4 * REACH + 1):
+            two.record(two.next_turn(), True)
+        threading.Timer(0.5, lambda: two.release(holder="arm 1")).start()
+        assert two.next_turn().number == 1
+        with pytest.raises(StudyError, match="Turn 1 went to arm 2 meanwhile"):
+            one.record(1, True)
+        assert two.release()["released"] == 1
+    assert "waiting. Pair 1 waits for turn 1, held by arm 1" in caplog.text
+    assert "surefoot study release" in caplog.text
