@@ -194,6 +194,7 @@ def test_a_killed_script_is_named_and_its_turn_taken_over(here, capsys, monkeypa
 
 
 def test_an_operator_may_take_over_only_what_holds_the_study_up(tmp_path):
+    pytest.importorskip("uvicorn", reason="needs the extra `console`")
     from tests.consoles import Console
     from tests.consoles import study as served
 
@@ -219,6 +220,7 @@ def test_an_operator_may_take_over_only_what_holds_the_study_up(tmp_path):
 
 
 def test_a_client_says_whom_it_waits_for_and_can_hand_back_for_another(tmp_path, caplog):
+    pytest.importorskip("uvicorn", reason="needs the extra `console`")
     from surefoot.console.tokens import Tokens
     from tests.consoles import study as served
     from tests.consoles import threaded
