@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from surefoot import Verdict
 from surefoot.analysis.changes import change
 from surefoot.analysis.measures import MANY, ONE_CLUSTER, score_interval
 from surefoot.analysis.overviews import overview
-from surefoot.analysis.rankings import all_pairs
+from surefoot.analysis.rankings import all_pairs, leading_outlook
 from surefoot.reporting.answers import overview_answer
 from surefoot.rollouts.given import GivenLetters
 
@@ -557,12 +558,40 @@ def test_a_gain_within_the_margin_can_be_shown_not_to_matter():
     score = [0.5, 0.6] * 10 + [0.5, 0.59] * 10
     rollouts = table(policy=["new"] * 20 + ["old"] * 20, score=score)
     found = sf.compare(rollouts, "new", "old", margin=0.1)
-    assert "times as many rollouts would show the two the same within the margin" in found.outlook
-    assert "times as many rollouts would tell" in sf.compare(rollouts, "new", "old", margin=0.001).outlook
+    assert "rollouts of each policy would show the two the same within the margin" in found.outlook
+    assert "rollouts of each policy would, if the" in sf.compare(rollouts, "new", "old", margin=0.001).outlook
     at_it = sf.compare(rollouts, "new", "old", margin=found.gain.estimate)
-    assert at_it.outlook == "The observed gain is as large as the margin: no number of rollouts would decide."
+    assert at_it.outlook.endswith(" The observed gain is as large as the margin: no number of rollouts would decide.")
     equal = sf.compare(table(policy=["new"] * 20 + ["old"] * 20, score=score[:20] * 2), "new", "old")
-    assert equal.outlook == "No gain was observed: no number of rollouts would show one."
+    assert equal.outlook.endswith(" No gain was observed: no number of rollouts would show one.")
+
+
+def test_an_undecided_score_says_what_could_have_been_seen():
+    """By simulation of the same evaluation: the rough gain is seen about as often as it says, or more often."""
+    rng = np.random.default_rng(3)
+    old, noise = rng.uniform(0.2, 0.5, 30), rng.uniform(-0.2, 0.2, 30)
+    frame = {"policy": ["new"] * 30 + ["old"] * 30, "seed": [*range(30)] * 2, "score": [*(old + noise), *old]}
+    found = sf.compare(table(**frame), "new", "old")
+    seen = re.search(r"could have shown a true gain of about (0\.\d+), up or down, with 80% power", found.outlook)
+    assert seen is not None
+    again = [sf.Scores(rng.uniform(-0.2, 0.2, 30) + float(seen[1]), -1.0, 1.0) for _ in range(200)]
+    assert 150 <= sum(sf.stats.betting_mean(gaps).low > 0.0 for gaps in again) <= 200
+    assert re.search(r"About 8,\d+ pairs would, if the observed gain", found.outlook)
+
+
+def test_every_task_that_was_not_decided_says_what_would_decide_it():
+    rows = [(name, task, i % 3 > 0) for name in ("new", "old") for task in ("cut", "pour") for i in range(12)]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+    for one in sf.compare_tasks(rollouts, "new", "old"):
+        assert one.outlook.startswith("12 rollouts each could ")
+
+
+def test_the_best_two_not_told_apart_say_what_would_tell():
+    rows = [(name, i < k) for name, k in (("a", 18), ("b", 16), ("c", 2)) for i in range(20)]
+    found = all_pairs(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    assert [bool(one.outlook) for one in found] == [True, False, False]
+    assert leading_outlook(found).startswith("To tell a from b: 20 rollouts each could have shown")
+    assert leading_outlook(found[1:]) == ""
 
 
 def test_policies_without_a_common_task_cannot_be_compared_task_by_task():

@@ -21,9 +21,10 @@ def said(capsys, *words: str) -> tuple[int, str, str]:
     return code, out, err
 
 
-def test_two_tallies_give_four_lines_to_act_on(capsys):
+def test_two_tallies_give_five_lines_to_act_on(capsys):
     code, out, err = said(capsys, "compare", "17/20", "14/20")
-    rates, gain, verdict, todo = out.splitlines()
+    rates, gain, verdict, todo, holds = out.splitlines()
+    assert holds.startswith("This holds if all rollouts are independent and their numbers were fixed beforehand")
     assert (code, err) == (0, "")
     assert "17/20 85.0% [63.9%, 94.8%]" in rates
     assert gain.startswith("gain +15.0 points [-12.9, +41.9], p = 0.290")

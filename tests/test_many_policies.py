@@ -240,7 +240,7 @@ def test_family_wise_error_counts_both_directions():
 
 
 def test_the_text_of_a_ranking():
-    assert str(rank_policies(TALLIES, using=hybrid)).splitlines()[0].startswith("a  94.0%  rank 1")
+    assert str(rank_policies(TALLIES, using=hybrid)).splitlines()[0].startswith("a  94.0% [83.7%, 98.0%] n=50  rank 1")
     many = rank_policies({f"p{i}": Scores([i / 9, (i + 1) / 9]) for i in range(8)}, using=welch)
     assert "0.833" in str(many)
 

@@ -19,6 +19,7 @@ from surefoot.analysis.measures import (
     mean_score,
     success_rate,
 )
+from surefoot.analysis.outlooks import MOST_OUTLOOKS, outlook
 from surefoot.core import words
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
@@ -30,7 +31,6 @@ from surefoot.errors import DataError
 from surefoot.rollouts.pairs import NUMBERED, Pairs
 from surefoot.rollouts.positions import pairs_by_position
 from surefoot.rollouts.table import Rollouts, a_table
-from surefoot.stats.sights import AT_MARGIN
 
 NO_COMMON_TASK = "The two share no task: this gain is one between tasks as much as between policies."
 
@@ -172,25 +172,6 @@ def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float) 
     return of(rollouts.where(policy=policy), confidence=confidence)
 
 
-def outlook(found: Comparison) -> str:
-    """What this size could have seen and how many rollouts would tell; empty when something was decided."""
-    if found.verdict is not Verdict.UNDECIDED or not found.comparable:
-        return ""
-    data = found.gain.data
-    if data and all(isinstance(item, Tally | PairTally) for item in data) and len(data) <= 2:
-        return str(stats.sight(found.gain))
-    size, margin = abs(found.interval.estimate), found.gain.margin
-    if not margin and not size:
-        return "No gain was observed: no number of rollouts would show one."
-    if abs(size - margin) <= 1e-12 * max(size, margin):
-        return AT_MARGIN
-    half = max(found.interval.high - found.interval.estimate, found.interval.estimate - found.interval.low)
-    times = max(1.1, (half / (size - margin)) ** 2)  # an interval narrows with the root of the number of rollouts
-    what = "clusters" if "cluster" in found.why else "rollouts"
-    shown = "tell" if size > margin else "show the two the same within the margin"
-    return f"About {times:.1f} times as many {what} would {shown}, if the observed gain is the true one."
-
-
 def compare_tasks(
     rollouts: Rollouts,
     first: str,
@@ -215,14 +196,14 @@ def compare_tasks(
     if not tasks:
         raise DataError(f"{first!r} and {second!r} must share a task; they share none.", source=rollouts.source or None)
     share = 1.0 - (1.0 - _check.confidence(confidence)) / len(tasks)
-    return tuple(
-        family_member(
-            plain_comparison(rollouts.where(task=task), first, second, measure=what, confidence=share, margin=margin),
-            len(tasks),
-            confidence,
-        )
-        for task in tasks
-    )
+    found = []
+    for task in tasks:
+        part = rollouts.where(task=task)
+        one = plain_comparison(part, first, second, measure=what, confidence=share, margin=margin)
+        if len(tasks) <= MOST_OUTLOOKS:
+            one = replace(one, outlook=outlook(one))
+        found.append(family_member(one, len(tasks), confidence))
+    return tuple(found)
 
 
 def family_member(comparison: Comparison, size: int, confidence: float) -> Comparison:

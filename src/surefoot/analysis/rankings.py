@@ -8,16 +8,15 @@ from dataclasses import replace
 from itertools import combinations
 
 from surefoot import _check, stats
-from surefoot.analysis.comparisons import Comparison, alone, chosen, family_member, outlook, plain_comparison
+from surefoot.analysis.comparisons import Comparison, alone, chosen, family_member, plain_comparison
 from surefoot.analysis.measures import Measure
+from surefoot.analysis.outlooks import outlook
 from surefoot.core.verdict import Verdict
 from surefoot.rollouts.table import Rollouts
 from surefoot.stats.rankings import Ranking
 
 Progress = Callable[[int, int], None]
 Pairs = Sequence[tuple[str, str]]
-MOST_OUTLOOKS = 6
-"""What it would take to tell two policies apart is worked out for at most so many pairs: it is a plan for each."""
 
 
 def rank(
@@ -46,11 +45,13 @@ def rank(
         >>> counts = {"new": 19, "mid": 10, "old": 4}
         >>> rows = [(name, i < k) for name, k in counts.items() for i in range(20)]
         >>> print(sf.rank(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row"))))
-        new  95.0%  rank 1  a
-        mid  50.0%  rank 2 to 3  b
-        old  20.0%  rank 2 to 3  b
+        new  95.0% [76.3%, 99.2%] n=20  rank 1  a
+        mid  50.0% [29.9%, 70.1%] n=20  rank 2 to 3  b
+        old  20.0% [8.0%, 41.7%] n=20  rank 2 to 3  b
     """
-    return ranking_of(all_pairs(rollouts, measure=measure, confidence=confidence, margin=margin, progress=progress))
+    what = chosen(rollouts, measure)
+    found = ranking_of(all_pairs(rollouts, measure=what, confidence=confidence, margin=margin, progress=progress))
+    return replace(found, alone=tuple(alone(rollouts, name, what, confidence) for name in found.names))
 
 
 def all_pairs(
@@ -75,15 +76,21 @@ def all_pairs(
     level = {name: alone(rollouts, name, what, confidence).estimate for name in names}
     pairs = list(combinations(sorted(names, key=lambda name: (-level[name], name)), 2))
     share = 1.0 - (1.0 - confidence) / len(pairs)
-    found = []
+    found: list[Comparison] = []
     for done, (first, second) in enumerate(pairs, 1):
         one = plain_comparison(rollouts, first, second, measure=what, confidence=share, margin=margin)
-        if len(pairs) <= MOST_OUTLOOKS:
+        if not any(before.outlook for before in found):  # it is a plan for each: the best two not told apart suffice
             one = replace(one, outlook=outlook(one))
         found.append(family_member(one, len(pairs), confidence))
         if progress is not None:
             progress(done, len(pairs))
     return tuple(found)
+
+
+def leading_outlook(comparisons: Sequence[Comparison]) -> str:
+    """What it would take to tell the best two apart that were not; empty when all were."""
+    one = next((one for one in comparisons if one.outlook), None)
+    return "" if one is None else f"To tell {one.first} from {one.second}: {one.outlook}"
 
 
 def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:

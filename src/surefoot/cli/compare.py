@@ -219,7 +219,7 @@ def _tallies(
 
 
 def lines(gain: Gain, sight: Any) -> list[str]:
-    """Four lines a person can act on: the two rates, the gain, what it means, and what to do."""
+    """Lines a person can act on: the two rates, the gain, what it means, what would tell, and what it rests on."""
     shown = []
     pair = gain.data[0] if isinstance(gain.data[0], PairTally) else None
     tallies = (pair.first, pair.second) if pair else gain.data
@@ -235,12 +235,12 @@ def lines(gain: Gain, sight: Any) -> list[str]:
     p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
     kind = f"{pair.pairs:,} pairs" if pair else "independent rollouts"
     wilson = f"({level} Wilson intervals)"
-    last = f"{sight.seen} {sight.needed}" if sight else _holds(pair)
     return [
         f"{'; '.join(shown)} {wilson}",
         f"gain {estimate} {span(interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
         _said(gain),
-        last,
+        *([f"{sight.seen} {sight.needed}"] if sight else []),
+        _holds(pair),
     ]
 
 
@@ -310,6 +310,8 @@ def _files(
             for line in (one.why, one.outlook, *one.notes):
                 if line:
                     typer.echo(f"  {line}")
+        for line in dict.fromkeys(wording.holds_if(one.gain.assumptions) for one in found):
+            typer.echo(f"  {line}")
         if table.labels:
             typer.echo("  Each policy's own rate, corrected by the labels: surefoot report.")
         files.show_serious(findings)

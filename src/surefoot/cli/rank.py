@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -49,14 +50,17 @@ def rank(
         return
     from surefoot.analysis.comparisons import chosen
     from surefoot.analysis.measures import measure
+    from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
     from surefoot.core.words import number, percent, span
 
     rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
     what = chosen(rollouts, files.measure_of(score))
-    ranking = sf.rank(
+    pairs = all_pairs(
         rollouts, measure=what, confidence=confidence, margin=margin, progress=files.progress("comparing policies")
     )
+    ranking = ranking_of(pairs)
     found = {one.policy: one for one in measure(rollouts, confidence=confidence)}
+    ranking = replace(ranking, alone=tuple(filter(None, (found[name].of(what) for name in ranking.names))))
     ordered = [found[name] for name in ranking.names]
     letters = ranking.letters.letters if ranking.letters.readable else ("",) * len(ordered)
     if figure is not None:
@@ -87,8 +91,9 @@ def rank(
     words.table(["policy", header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""], rows)
     if len(ranking.pairs) > 1:
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
-    for note in ranking.letters.notes:
-        typer.echo(note)
+    for note in (*ranking.letters.notes, leading_outlook(pairs)):
+        if note:
+            typer.echo(note)
     unknown = [name for name in found if name not in ranking.names]
     if unknown:
         typer.echo(f"Left out, no {what} is known of them: {', '.join(unknown)}.")

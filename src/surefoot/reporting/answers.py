@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.analysis.comparisons import NO_COMMON_TASK
 from surefoot.analysis.labels import NOT_CORRECTED
+from surefoot.analysis.rankings import leading_outlook
 from surefoot.core import wording, words
 from surefoot.core.verdict import Verdict
 
@@ -74,7 +75,8 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
         for what, names in (("Shown below it", over), ("Not told from it", rest))
         if over and rest and not all(name in first for name in names)
     ]
-    return first, *named, _family(found), *_shared_notes(found), *_corrected(found)
+    takes = leading_outlook(found.comparisons)
+    return first, *named, _family(found), *((takes,) if takes else ()), *_shared_notes(found), *_corrected(found)
 
 
 def chip(found: Overview) -> tuple[str, str]:

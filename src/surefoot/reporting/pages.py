@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     from surefoot.reporting.reports import Report
 
-FIXED = "The number of rollouts was fixed beforehand: nobody stopped, or went on, because of the results."
-PROMISES = ("Approximate", "Coverage ", "The confidence is ", "The error is ")
-"""How a sentence begins that says what a method promises, not what it needs."""
 MOST_BANDS = 4
 FEW = 3
 
@@ -43,7 +40,7 @@ def page(report: Report) -> str:
     study = report.study
     used, needs = methods(found), assumptions(found)
     if study is None:
-        needs = [FIXED, *needs]
+        needs = [wording.FIXED, *needs]
     elif study.finding is not None:
         used, needs = [*study.finding.methods, *used], [*study.finding.assumptions, *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
@@ -103,7 +100,7 @@ def figures(found: Overview) -> dict[str, Figure]:
 
 def methods(found: Overview) -> list[str]:
     """Which methods were used, and why."""
-    shown = [one.of(found.measure) for one in found.policies]
+    stated, shown = _stated(found), [one.of(found.measure) for one in found.policies]
     used = {f"{interval.method} interval for each policy" for interval in shown if interval is not None}
     why: dict[str, list[str]] = {}
     for one in found.comparisons:
@@ -117,13 +114,13 @@ def methods(found: Overview) -> list[str]:
         [f"{line}." for line in sorted(used)]
         + [_applied(*each) for each in why.items()]
         + [f"{line}." for line in sorted(bands)]
-        + [line for line in _stated(found) if line.startswith(PROMISES)]
+        + [line for line in stated if line not in wording.conditions(stated)]
     )
 
 
 def assumptions(found: Overview) -> list[str]:
     """All that must hold, each once; not what is promised if it does."""
-    return [line for line in _stated(found) if not line.startswith(PROMISES)]
+    return wording.conditions(_stated(found))
 
 
 def _stated(found: Overview) -> list[str]:

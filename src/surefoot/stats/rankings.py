@@ -9,12 +9,15 @@ from itertools import combinations
 from surefoot import _check
 from surefoot.core import words
 from surefoot.core.gain import Gain
+from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
 from surefoot.stats.families import Adjusting, Policy, Using, bonferroni_gains
 from surefoot.stats.letters import Letters, compact_letters, places
+from surefoot.stats.means import betting_mean
+from surefoot.stats.rates import wilson
 
 _APART = (Verdict.BETTER, Verdict.WORSE)
 
@@ -32,6 +35,7 @@ class Ranking(Record):
         letters: Two policies share a letter exactly when they were not separated.
         confidence: The chance that all of it holds together.
         policies: The data of each policy, in the order of `names`.
+        alone: Where the rate or mean score of each lies, every one by itself at this confidence.
     """
 
     names: tuple[str, ...]
@@ -42,6 +46,7 @@ class Ranking(Record):
     letters: Letters
     confidence: float
     policies: tuple[Record, ...] = ()
+    alone: tuple[Interval, ...] = ()
 
     def gain(self, first: str, second: str) -> Gain:
         """The gain of the first over the second."""
@@ -62,7 +67,11 @@ class Ranking(Record):
             best, worst = self.ranks[i]
             place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
             letters = f"  {self.letters.letters[i]}" if self.letters.readable else ""
-            rows.append(f"{name:<{width}}  {words.number(self.estimates[i], scale)}  {place}{letters}")
+            level = words.number(self.estimates[i], scale)
+            if self.alone:
+                one = self.alone[i]
+                level += f" {words.span(one.low, one.high, one.scale)} n={one.trials:,}"
+            rows.append(f"{name:<{width}}  {level}  {place}{letters}")
         if not self.letters.readable:
             rows += self.letters.notes
         return "\n".join(rows)
@@ -117,9 +126,9 @@ def rank_policies(
         >>> from surefoot.stats import rank_policies
         >>> new, old, base = Scores([0.9, 0.8, 1.0] * 20), Scores([0.8, 0.9, 0.9] * 20), Scores([0.2, 0.4] * 30)
         >>> print(rank_policies({"base": base, "old": old, "new": new}))
-        new   0.900  rank 1 to 2  a
-        old   0.867  rank 1 to 2  a
-        base  0.300  rank 3  b
+        new   0.900 [0.842, 0.922] n=60  rank 1 to 2  a
+        old   0.867 [0.813, 0.883] n=60  rank 1 to 2  a
+        base  0.300 [0.267, 0.349] n=60  rank 3  b
 
     Reference:
         Piepho (2004) for the letters; Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks", for
@@ -143,6 +152,7 @@ def rank_policies(
         letters,
         float(confidence),
         tuple(policies[name] for name in names),
+        tuple(_alone(policies[name], confidence) for name in names),
     )
 
 
@@ -236,6 +246,14 @@ def rank_intervals(
 def _light(gain: Gain) -> Gain:
     """The gain without its data: a family keeps each policy's once, not once per pair."""
     return replace(gain, interval=replace(gain.interval, data=()), data=())
+
+
+def _alone(data: Policy, confidence: float) -> Interval:
+    """Where the rate or the mean score of one policy lies, without its data, which a family keeps once."""
+    found = (
+        wilson(data, confidence=confidence) if isinstance(data, Tally) else betting_mean(data, confidence=confidence)
+    )
+    return replace(found, data=())
 
 
 def _estimate(name: str, data: Policy) -> float:

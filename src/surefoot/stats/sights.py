@@ -22,6 +22,7 @@ from surefoot.stats.rate_tests import pooled_score
 QUICK = 400
 """Up to so many rollouts the gain that could be seen is computed from the exact test, above from its approximation."""
 
+NO_GAIN = "No gain was observed: no number of rollouts would show one."
 AT_MARGIN = "The observed gain is as large as the margin: no number of rollouts would decide."
 SMALL = 60
 """Below so many rollouts the normal approximation is too small, and enumeration is cheap."""
@@ -57,7 +58,7 @@ class Sight(Record):
     rollouts: tuple[int, int]
     paired: bool
     confidence: float
-    exact: bool = True
+    exact: bool
     notes: tuple[str, ...] = ()
     margin: float = 0.0
     same: bool = False
@@ -85,7 +86,7 @@ class Sight(Record):
     def needed(self) -> str:
         """How many would decide."""
         if self.enough is None and not self.margin:
-            return "No gain was observed: no number of rollouts would show one."
+            return NO_GAIN
         said = []
         if self.not_worse is not None:
             said.append(f"{self._counted(self.not_worse)} would show the first not worse by as much as the margin")
@@ -126,6 +127,24 @@ def sight(gain: Gain, *, power: float = 0.8) -> Sight:
         case (PairTally() as pairs,):
             return _paired(gain, pairs, power)
     raise TypeError(f"`gain` must compare two tallies or pairs; got {gain.method}.")
+
+
+def rough_sight(gain: Gain, *, power: float = 0.8) -> tuple[float, float | None]:
+    """Roughly what gain any comparison could have seen, and how many times as many rollouts would decide.
+
+    The interval's half-width is taken for the usual multiple of a standard error, which narrows with the root of the
+    number of rollouts. None where no number would decide: no gain was observed, or one as large as the margin.
+
+    Args:
+        gain: A comparison.
+        power: The power of both.
+    """
+    half = max(gain.interval.high - gain.estimate, gain.estimate - gain.interval.low)
+    z, beta = normal.upper_quantile((1.0 - gain.confidence) / 2.0), normal.upper_quantile(1.0 - power)
+    reach, size = half * max(1.0, 1.0 + beta / z), abs(gain.estimate)
+    if abs(size - gain.margin) <= 1e-12 * max(size, gain.margin, 1e-300):
+        return gain.margin + reach, None
+    return gain.margin + reach, max(1.1, (reach / (size - gain.margin)) ** 2)
 
 
 def _independent(gain: Gain, first: Tally, second: Tally, wanted: float) -> Sight:
