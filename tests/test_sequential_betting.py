@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from surefoot.core.verdict import Verdict
+from surefoot.numerics import stakes
 from surefoot.numerics.stakes import best_stake, log_wealth
 from surefoot.sequential import FiniteHorizonMixture, NScore, Savi, Wsr, run, simulate
 from surefoot.sequential.trails import Trail
@@ -314,6 +315,13 @@ def test_the_interval_excludes_the_tested_gain_exactly_when_decided(make, claim,
             assert shown == (state.verdict is not Verdict.UNDECIDED)
         verdicts.add(state.verdict)
     assert len(verdicts) > 1
+
+
+@pytest.mark.parametrize("claim", ["first better", "either"])
+def test_rounding_never_puts_the_tested_gain_back(claim, monkeypatch):
+    state = run(FiniteHorizonMixture(80, claim=claim), [(1.0, 0.0)] * 80)[-1]
+    monkeypatch.setattr(stakes, "excluded_below", lambda gains, staked, target, within: within[0])
+    assert state.interval.low > 0.0
 
 
 @pytest.mark.parametrize("margin", [0.1, 0.3])
