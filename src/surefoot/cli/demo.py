@@ -11,7 +11,7 @@ import typer
 
 import surefoot as sf
 from surefoot import stats
-from surefoot.cli import words
+from surefoot.cli import files, words
 from surefoot.cli.report import show, writable
 from surefoot.core.tally import Tally
 from surefoot.core.words import number, span
@@ -46,12 +46,13 @@ def demo(
         if not data.absolute().parent.is_dir():
             raise ValueError(f"`--data` must be in a folder that exists; there is no {str(data.parent)!r}.")
         rollouts.polars().write_csv(data)
-    made = sf.report(
-        rollouts,
-        title=f"Demo: a simulated partial-credit study (seed {SEED})",
-        command=f"surefoot demo -o {output}",
-    )
-    made.save(output)
+    with files.busy("comparing and drawing"):
+        made = sf.report(
+            rollouts,
+            title=f"Demo: a simulated partial-credit study (seed {SEED})",
+            command=f"surefoot demo -o {output}",
+        )
+        made.save(output)
     if as_json:
         words.show_json(made.data())
         return

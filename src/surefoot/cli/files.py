@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from surefoot.cli import words
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from surefoot.analysis.rankings import Progress
     from surefoot.rollouts.findings import Finding
@@ -146,6 +147,17 @@ def progress(what: str) -> Progress | None:
             print(f"\r{what}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
 
     return show
+
+
+@contextlib.contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A sign of life on standard error while work goes on, shown only to a person and wiped out after."""
+    shown = f"{what} ..." if sys.stderr.isatty() else ""
+    if shown:
+        print(shown, end="\r", file=sys.stderr, flush=True)
+    yield
+    if shown:
+        print(" " * len(shown), end="\r", file=sys.stderr, flush=True)
 
 
 def _collected(word: str | None) -> Any:

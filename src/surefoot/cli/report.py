@@ -55,19 +55,22 @@ def report(
     rollouts = files.table(
         paths, columns=columns, policies=policies, score=score, low=low, high=high, collected=collected
     )
-    made = sf.report(
-        rollouts,
-        title=title,
-        measure=files.measure_of(score),
-        confidence=confidence,
-        margin=margin,
-        previous=_previous(previous, policies, columns=columns, score=score, low=low, high=high),
-        command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
-        progress=files.progress("comparing policies"),
-    )
-    made.save(output)
-    if figures is not None:
-        save_figures(made, figures)
+    before = _previous(previous, policies, columns=columns, score=score, low=low, high=high)
+    with files.busy("comparing policies"):
+        made = sf.report(
+            rollouts,
+            title=title,
+            measure=files.measure_of(score),
+            confidence=confidence,
+            margin=margin,
+            previous=before,
+            command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
+            progress=files.progress("comparing policies"),
+        )
+    with files.busy("drawing"):
+        made.save(output)
+        if figures is not None:
+            save_figures(made, figures)
     if as_json:
         words.show_json(made.data())
         return

@@ -77,14 +77,20 @@ def page(report: Report) -> str:
 def figures(found: Overview) -> dict[str, Figure]:
     """Every figure that the data give, by name."""
     made = {"policies": intervals_figure(found.policies, found.measure, tables.letters(found))}
+    if found.cells:
+        made["heat"] = heat_figure(found.cells, found.measure)
+    return made | page_figures(found)
+
+
+def page_figures(found: Overview) -> dict[str, Figure]:
+    """The figures that a page shows; it has tables for the others."""
+    made: dict[str, Figure] = {}
     if found.comparisons and len(found.comparisons) <= MOST_ROWS:
         labels = [f"{one.first} v {one.second}" for one in found.comparisons]
         made["gains"] = forest_figure(found.comparisons, labels, _gain_axis(found))
     if found.tasks and len(found.tasks) <= MOST_ROWS:
         title = f"{_gain_axis(found)}: {found.tasks[0].first} v {found.tasks[0].second}"
         made["tasks"] = forest_figure(found.tasks, [one.task or "" for one in found.tasks], title)
-    if found.cells:
-        made["heat"] = heat_figure(found.cells, found.measure)
     if found.curves:
         made["evidence"] = curves_figure(found.curves, " v ".join(one.policy for one in found.policies))
     if found.bands:
@@ -163,7 +169,7 @@ def _breakable(name: str) -> Markup:
 
 
 def _sections(found: Overview) -> list[dict[str, Any]]:
-    drawn = figures(found)
+    drawn = page_figures(found)
     sections: list[dict[str, Any]] = []
     if found.corrections:
         header, rows = tables.corrections(found)
