@@ -42,7 +42,7 @@ def band_figure(
             ys = _steps(other, other.uppers)[1]
             axes.plot(xs, ys, color=OTHER, linewidth=1.0, linestyle=(0, (5, 2)))
             _label(axes, f"{other.method} band", OTHER, _crossing(xs, ys, 0.68), 0.68, left=True, size=9.0)
-        height = max(0.36, band.uppers[0] + 0.12)
+        height = max(0.62 if other is None else 0.36, band.uppers[0] + 0.12)  # clear of the quantiles marked
         _label(axes, "worst case", WORST, _crossing(xs, worst, height), height, left=True)
         _label(axes, "observed", OBSERVED, _crossing(xs, observed, 0.4), 0.4, left=False)
         _mark_mean(axes, band)
@@ -104,37 +104,35 @@ def _mark_mean(axes: Axes, band: Band) -> None:
 
 
 def _mark_quantiles(axes: Axes, band: Band, quantiles: Sequence[float]) -> None:
-    span = band.scores.high - band.scores.low
+    """A dot where the worst case reaches each quantile, and what that guarantees beside the axes, clear of lines."""
     for tau in sorted(quantiles):
         bound = band.quantile_bound(tau)
-        axes.plot([band.scores.low - 0.02 * span, bound], [tau, tau], color=style.FAINT, linewidth=0.8, linestyle=":")
+        axes.axhline(tau, color=style.FAINT, linewidth=0.8, linestyle=":", zorder=1)
         axes.plot([bound], [tau], marker="o", markersize=6, color=WORST, markeredgecolor="white", zorder=5)
         name = "median" if tau == 0.5 else f"{words.percent(tau)} quantile"
-        vacuous = bound <= band.scores.low
-        right = vacuous or bound - band.scores.low < 0.3 * span  # no room to the left of it
-        text = f"{name}: no bound yet" if vacuous else f"{name} ≥ {_low(bound)}"
         axes.annotate(
-            text,
-            (max(bound, band.scores.low), tau),
-            xytext=(8, 0) if right else (-8, 0),
+            f"{name}: no bound yet" if bound <= band.scores.low else f"{name} ≥ {_low(bound)}",
+            (1.0, tau),
+            xycoords=("axes fraction", "data"),
+            xytext=(6, 0),
             textcoords="offset points",
-            ha="left" if right else "right",
-            va="bottom",
+            va="center",
             fontsize=9.5,
             color=style.INK,
+            annotation_clip=False,
         )
 
 
 def _headline(band: Band) -> str:
     mean, median = _low(band.mean_bound()), _low(band.quantile_bound(0.5))
-    return f"At worst the mean is {mean}, and half of the rollouts reach {median}"
+    return f"All at once: mean at least {mean}, and half of the rollouts reach {median}"
 
 
 def _caption(band: Band, other: Band | None) -> str:
     said = (
         f"n = {band.trials:,} rollouts, {words.percent(band.confidence)} confidence ({band.method} band, "
         f"range {band.scores.low:g} to {band.scores.high:g}).\n"
-        "The true distribution stays below the thick line at every score at once"
+        "The true distribution stays below the thick line at every score at once; more is known of the mean alone"
     )
     return f"{said}; dashed: {other.method} band." if other is not None else f"{said}."
 

@@ -212,6 +212,10 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
         sections.append(
             {
                 "title": "The whole distribution of scores",
+                "lines": [
+                    "A band holds for every score at once, so its bound on the mean is lower than the interval of the "
+                    "mean alone, in the table above."
+                ],
                 "figures": [shown_figure(drawn, "scores", "How the scores of each policy are spread."), *bands],
             }
         )
