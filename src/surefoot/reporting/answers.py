@@ -138,8 +138,7 @@ def _other(one: Comparison, name: str) -> str:
 
 
 def _margin(gain: Gain) -> str:
-    scale = gain.interval.scale
-    return words.number(gain.margin, scale).lstrip("+") + words.unit(scale)
+    return words.margin(gain.margin, gain.interval.scale)
 
 
 def _family(found: Overview) -> str:

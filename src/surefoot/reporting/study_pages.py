@@ -44,7 +44,7 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
         first = "Not decided yet: the study goes on."
     elif len(plan.policies) == 2:
         scale: words.Scale = "gain" if plan.measure == "success" else "score gain"
-        edge = words.number(plan.margin, scale).lstrip("+") + words.unit(scale) if plan.margin else ""
+        edge = words.margin(plan.margin, scale) if plan.margin else ""
         first = wording.headline(finding.verdict, *plan.policies, margin=edge)
     else:
         first = wording.OF_ALL[finding.verdict].format(first=plan.policies[0])
