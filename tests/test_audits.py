@@ -91,6 +91,35 @@ def test_a_table_without_keys_has_no_duplicates() -> None:
     assert "duplicated rows" not in found([{"policy": "a", "success": 1}] * 9)
 
 
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("session", ("monday", "tuesday")),
+        ("duration", (10, 11, 12)),
+        ("reward", (0.0, 1.0)),
+        ("started_at", ("2026-01-01", "2026-01-02")),
+        ("condition", ("left", "middle", "right")),
+        ("seed", (0, 1, 2, 3, 4)),
+    ],
+)
+def test_rollouts_alike_by_chance_are_no_copies(column: str, values: tuple[object, ...]) -> None:
+    outcomes = (1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1)
+    rows = [
+        {"policy": policy, column: values[place % len(values)], "success": outcomes[place % len(outcomes)]}
+        for policy in ("new", "old")
+        for place in range(30)
+    ]
+    rows = [{**row, "success": int(row["reward"])} for row in rows] if column == "reward" else rows
+    assert "duplicated rows" not in found(rows)
+
+
+@pytest.mark.parametrize("column", ["order", "started_at", "condition", "seed"])
+def test_rollouts_logged_twice_are_copies(column: str) -> None:
+    rows = [{"policy": "new", column: 7 * place, "success": place % 3 > 0} for place in range(30)]
+    rows = [{**row, "started_at": f"2026-01-01 10:00:{place}"} for place, row in enumerate(rows)]
+    assert found(rows * 2)["duplicated rows"] == "Rows that repeat another row in every column: 30."
+
+
 def test_score_outside_its_range() -> None:
     rows = [*clean(), {"policy": "new", "task": "cut", "seed": 99, "score": 7.0, "order": 99}]
     assert found(rows)["a score outside its range"] == "Scores run from 0 to 7; the stated range is [0, 1]."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot.rollouts.canon import REST, small
 from surefoot.rollouts.environments import Environments
@@ -13,10 +13,18 @@ from surefoot.rollouts.orders import changes, expected_changes, in_blocks
 from surefoot.rollouts.summaries import Group
 from surefoot.rollouts.table import Rollouts
 
+if TYPE_CHECKING:
+    import narwhals as nw
+
 UNEQUAL = 0.05
 LONGEST_SEQUENCE = 1_000_000
 MOST_POLICIES = 60
 DUPLICATED = "duplicated rows"
+TELLING = {"order", "started_at", "condition", "seed"}
+"""Columns of which two rollouts seldom share a value; a session's day, whole seconds and a reward of 0 or 1 they do."""
+OUTCOMES = {"success", "score", "reward", "steps", "duration", "stage", "failure", "human", "note", "valid"}
+SELDOM = 20
+"""Copies go the same way; of environments run again, at least one in so many does not."""
 
 
 def environments_met(met: Environments | None) -> list[Finding]:
@@ -51,11 +59,15 @@ def environments_met(met: Environments | None) -> list[Finding]:
 
 
 def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Finding]:
-    """Rows that are the same in every column."""
+    """Rows that are the same in every column, where the columns tell rollouts apart."""
     import narwhals as nw
 
-    telling = {"order", "started_at", "condition", "seed", "session", "duration", "reward"} & set(rollouts.columns)
-    if not telling or not rollouts.ordered or not rollouts.whole or (met is not None and not met.repeated):
+    if (
+        not TELLING & set(rollouts.columns)
+        or not rollouts.ordered
+        or not rollouts.whole
+        or (met is not None and not met.repeated)
+    ):
         return []
     columns = [name for name in rollouts.columns if name != "source"]
     columns += [REST] if REST in rollouts.frame.collect_schema().names() else []
@@ -65,7 +77,7 @@ def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Findin
     )
     home = small(twice)
     groups, rows = int(home["groups"][0]), int(home["rows"][0] or 0)
-    if not groups:
+    if not groups or _repeats(same, [name for name in columns if name not in OUTCOMES]):
         return []
     return [
         Finding(
@@ -76,6 +88,18 @@ def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Findin
             "of its own, number them in a `repeat` or `order` column.",
         )
     ]
+
+
+def _repeats(same: nw.LazyFrame[Any], keys: list[str]) -> bool:
+    """Whether rows alike but for how they went do go differently, and so are rollouts of their own, not copies."""
+    import narwhals as nw
+
+    each = same.group_by(*keys, drop_null_keys=False).agg(
+        nw.col("__times__").sum().alias("rows"), nw.len().alias("ways")
+    )
+    apart = nw.when(nw.col("ways") > 1).then(nw.lit(1)).otherwise(nw.lit(0))
+    home = small(each.filter(nw.col("rows") > 1).select(nw.len().alias("back"), apart.sum().alias("apart")))
+    return int(home["apart"][0]) * SELDOM >= int(home["back"][0])
 
 
 def blocks(rollouts: Rollouts) -> list[Finding]:
