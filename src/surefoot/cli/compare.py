@@ -321,7 +321,7 @@ def _files(
 def _rates(found: Any) -> str:
     """Each policy by itself: no gain is shown without the two rates behind it."""
     shown = [
-        f"{name} {number(one.estimate, one.scale)} {span(one.low, one.high, one.scale)}"
+        f"{name} {number(one.estimate, one.scale)} {span(one.low, one.high, one.scale)} n={one.trials:,}"
         for name, one in ((found.first, found.of_first), (found.second, found.of_second))
     ]
     return f"{'; '.join(shown)} ({percent(found.of_first.confidence)} {found.of_first.method} intervals)"
