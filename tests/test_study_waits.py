@@ -190,6 +190,23 @@ def test_a_killed_script_is_named_and_its_turn_taken_over(here, capsys, monkeypa
     assert Study.open("study.db").finished
 
 
+def test_a_script_that_waits_for_the_last_turns_says_so_once(monkeypatch, capsys, tmp_path):
+    study = Study.create(sf.Plan(policies=("new", "old"), horizon=2, rule="mixture"), tmp_path / "study.db")
+    held = study.next_turns(4, holder="arm 1")
+    pauses = []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            for turn in held:
+                study.record(turn, True)
+
+    monkeypatch.setattr(study_run.time, "sleep", pause)
+    store = str(tmp_path / "study.db")
+    assert run(["study", "run", store, "--holder", "arm 2", "--command", "echo true"]) == 0
+    assert capsys.readouterr().err == "waiting: others hold every turn that is left.\n"
+
+
 # --- on the console ---
 
 

@@ -131,16 +131,16 @@ def _next(study: Study | Client, store: str, holder: str) -> Turn | None:
 
     if not isinstance(study, Study):
         return study.next_turn()
-    told = ""
+    told = None
     while (turn := study.next_turn(holder=holder)) is None and not study.finished:
         wait = study.status["waits"]
         if wait is None or not wait["holder"]:
             why, said = "", "waiting: others hold every turn that is left."
         else:
             why, said = f"{wait['turn']} {wait['holder']}", f"waiting. {held_up(wait, store)}"
-        if not told or why != told:
+        if why != told:
             typer.echo(said, err=True)
-            told = why or " "
+            told = why
         time.sleep(PAUSE)
     return turn
 
