@@ -483,6 +483,10 @@ def test_a_column_called_name_is_the_policy_when_its_values_come_back(tmp_path: 
     assert sf.read(tmp_path / "rows.csv", policy="mine").policies == ("mine",)
     (tmp_path / "mine.csv").write_text("name,success\nq1,1\nq2,0\nq3,1\n")
     assert sf.read(tmp_path / "mine.csv").policies == ("mine",)
+    both = [tmp_path / "new.csv", tmp_path / "old.csv"]
+    for path in both:  # of several files, each is a policy's, whatever is called by a name in it
+        path.write_text("name,success\npick,1\nstack,0\npick,1\nstack,1\n")
+    assert sf.read(both).policies == ("new", "old")
 
 
 def test_one_policy_by_default_is_a_finding_where_a_column_might_name_several(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
         with _polars_errors(source):
-            frame, said, named = _named(sheet, asked, name, origin)
+            frame, said, named = _named(sheet, asked, name, origin, alone=not several)
             if named and origin == "path" and not several:
                 findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name))
             if several and "source" not in frame.collect_schema():
@@ -272,7 +272,7 @@ def _names(sheets: list[tuple[_Found, Sheet]], policy: str | Sequence[str] | Non
     return [(name, "user") for name in policy]
 
 
-def _named(sheet: Sheet, asked: Asked, name: Name, origin: str) -> tuple[Any, tuple[str, ...], bool]:
+def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) -> tuple[Any, tuple[str, ...], bool]:
     import polars as pl
 
     frame = sheet.frame
@@ -283,7 +283,8 @@ def _named(sheet: Sheet, asked: Asked, name: Name, origin: str) -> tuple[Any, tu
         renamed = pl.lit(f"{name}") + pl.col("policy").str.strip_prefix(sheet.after_path)
         return frame.with_columns(renamed.alias("policy")), (f"The policy is called {name!r}.",), False
     found, _ = match(list(frame.collect_schema()), asked.columns)
-    perhaps = naming.policy_column(frame, _rest(frame, asked)) if origin == "path" and "policy" not in found else None
+    guessing = alone and origin == "path" and "policy" not in found  # of several files, each is a policy's
+    perhaps = naming.policy_column(frame, _rest(frame, asked)) if guessing else None
     if perhaps is not None:
         return frame.rename({perhaps: "policy"}), (f"policy is guessed to be the column {perhaps!r}.",), False
     if "policy" not in found:
