@@ -149,7 +149,7 @@ def test_of_two_files_the_first_named_is_the_first_policy(capsys, tmp_path):
     _, out, _ = said(capsys, "compare", str(tmp_path / "zeta.csv"), str(tmp_path / "alpha.csv"))
     assert out.startswith("zeta against alpha: +75.0 points")
     assert "zeta is better than alpha" in out
-    assert "zeta 90.0% [69.8%, 97.3%]; alpha 15.0% [5.2%, 36.1%] (95% Wilson intervals)" in out
+    assert "zeta 90.0% [69.8%, 97.3%] n=20; alpha 15.0% [5.2%, 36.1%] n=20 (95% Wilson intervals)" in out
 
 
 def test_policies_that_stand_first_by_the_alphabet_alone_are_named(capsys, tmp_path):

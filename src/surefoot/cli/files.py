@@ -74,7 +74,8 @@ def table(
 
 def serious(rollouts: Rollouts, policies: Sequence[str] | None = None) -> tuple[Finding, ...]:
     """What can make a conclusion about these policies wrong: the audit's serious findings."""
-    return sf.audit(rollouts if policies is None else rollouts.where(policy=policies)).serious
+    fewer = policies is not None and set(policies) < set(rollouts.policies)
+    return sf.audit(rollouts.where(policy=policies or ()) if fewer else rollouts).serious
 
 
 def show_serious(findings: Sequence[Finding]) -> None:
