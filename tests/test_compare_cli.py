@@ -210,6 +210,12 @@ def test_serious_findings_and_the_gate_are_in_the_json(capsys, logged_twice):
     assert "gate" not in json.loads(said(capsys, "compare", "17/20", "14/20", "--json")[1])
 
 
+def test_clean_results_read_back_from_json(capsys, results):
+    for word, kind in (("compare", sf.Comparison), ("rank", stats.Ranking)):
+        body = json.loads(said(capsys, word, results, "--json")[1])
+        assert kind.from_dict(body).to_dict() == body
+
+
 def test_a_gate_on_one_policy_is_not_comparable(capsys, logged_twice):
     assert said(capsys, "compare", logged_twice[0])[0] == 65
     code, out, err = said(capsys, "compare", logged_twice[0], "--gate", "--json")

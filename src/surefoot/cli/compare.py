@@ -233,7 +233,7 @@ def lines(gain: Gain, sight: Any) -> list[str]:
     interval = gain.interval
     estimate = number(gain.estimate, "gain") + unit("gain")
     p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
-    kind = f"{pair.pairs:,} pairs" if pair else "independent rollouts"
+    kind = f"{pair.pairs:,} pair{'' if pair.pairs == 1 else 's'}" if pair else "independent rollouts"
     wilson = f"({level} Wilson intervals)"
     return [
         f"{'; '.join(shown)} {wilson}",
@@ -299,8 +299,8 @@ def _files(
     findings = files.serious(table, (first, second))
     ends = gates.of_comparisons(found, findings) if gate else None
     if as_json:
-        more = {"findings": [finding.to_dict() for finding in findings]}
-        bodies = [{**one.to_dict(), **more, **gates.told(ends)} for one in found]
+        more = files.serious_json(findings) | gates.told(ends)
+        bodies = [{**one.to_dict(), **more} for one in found]
         words.show_json(bodies if by else bodies[0])
     else:
         for one in found:

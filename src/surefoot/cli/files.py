@@ -78,6 +78,11 @@ def serious(rollouts: Rollouts, policies: Sequence[str] | None = None) -> tuple[
     return sf.audit(rollouts.where(policy=policies or ()) if fewer else rollouts).serious
 
 
+def serious_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Serious findings as JSON-ready data; nothing when there are none, so that a clean result reads back as it is."""
+    return {"findings": [finding.to_dict() for finding in findings]} if findings else {}
+
+
 def show_serious(findings: Sequence[Finding]) -> None:
     """Print serious findings, each in a line that is seen."""
     for finding in findings:

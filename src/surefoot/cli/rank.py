@@ -70,7 +70,7 @@ def rank(
         style.save(intervals_figure(ordered, what, letters if ranking.letters.readable else ()), figure)
     findings = files.serious(rollouts)
     if as_json:
-        words.show_json({**ranking.to_dict(), "findings": [finding.to_dict() for finding in findings]})
+        words.show_json({**ranking.to_dict(), **files.serious_json(findings)})
         return
     rows = []
     for one, ranks, letter in zip(ordered, ranking.ranks, letters, strict=True):
