@@ -707,6 +707,8 @@ def test_the_declared_rule_speaks_first(changes, tmp_path):
     [
         ({"rule": "exact", "horizon": 40}, "exact binary design rule, read after every pair, 40 pairs at most",
          "over all looks together, is at most 5%: 2.5% in each direction", "Pairs are independent of one another"),
+        ({"rule": "mixture", "confidence": 0.9875}, "finite-horizon mixture rule",  # a promise is rounded up
+         "is at most 1.25%: 0.63% in each direction", "random order that the study drew"),
         ({"rule": "mixture", "claim": "first better", "environments": "shared", "conditions": ("a", "b")},
          "finite-horizon mixture rule, read after every pair",
          "is not better than old, the chance that it is called so",

@@ -55,11 +55,11 @@ def margin(value: float, scale: Scale) -> str:
     return (shown if float(shown) == float(given) else given) + unit(scale)
 
 
-def percent(share: float) -> str:
+def percent(share: float, toward: Toward = "down") -> str:
     """A confidence as people say it: ``95%``, ``98.33%``; rounded down, to two decimals unless nearly 0 or 1."""
     rest = min(share, 1.0 - share)
     digits = -math.floor(math.log10(rest)) if 0.0 < rest < 1e-4 else 2
-    return f"{rounded(100 * share, digits, 'down'):.15g}%"
+    return f"{rounded(100 * share, digits, toward):.15g}%"
 
 
 def p_value(value: float) -> str:

@@ -23,7 +23,7 @@ ENVIRONMENTS = {
 def methods(fold: Fold) -> tuple[str, ...]:
     """The rule that decides, and what it promises."""
     plan, judge = fold.plan, fold.judge
-    wrong = words.percent(1.0 - plan.confidence)
+    wrong, half = (words.percent(error, "up") for error in (1.0 - plan.confidence, (1.0 - plan.confidence) / 2.0))
     many = words.counted(plan.horizon, "pair" if len(plan.policies) == 2 else "round")
     if not isinstance(judge, PairJudge):
         return (
@@ -37,7 +37,6 @@ def methods(fold: Fold) -> tuple[str, ...]:
     beyond = f" by more than the margin of {plan.margin:g}" if plan.margin else ""
     promise = f"If {first} is not better than {second}{beyond}, the chance that it is called so{looks} is at most "
     if plan.claim == "either":
-        half = words.percent((1.0 - plan.confidence) / 2.0)
         promise = f"The chance of a wrong verdict{looks} is at most {wrong}: {half} in each direction"
     else:
         promise += wrong
