@@ -172,6 +172,24 @@ def test_of_two_folders_the_first_named_is_the_first_policy(capsys, tmp_path):
     assert "note: zeta/results.csv: The policy is called 'zeta', after the path." in err  # and not 'results.csv' twice
 
 
+@pytest.mark.parametrize(
+    ("here", "first", "second"),
+    [("x", "../y/new", "new"), ("y/new", ".", "../../x/new"), ("", "y/new", "x/new"), ("x", "../y/new", ".")],
+)
+@pytest.mark.parametrize("alike", [True, False])
+def test_two_folders_of_one_name_are_compared_in_the_order_they_are_named(
+    capsys, tmp_path, monkeypatch, here, first, second, alike
+):
+    for name, successes in (("y/new", 18), ("x/new", 3)):
+        (tmp_path / name).mkdir(parents=True)
+        rows = "".join(f"{int(place < successes)}\n" for place in range(20))
+        (tmp_path / name / ("results.csv" if alike else f"results_{successes}.csv")).write_text(f"success\n{rows}")
+    monkeypatch.chdir(tmp_path / here)
+    _, out, err = said(capsys, "compare", first, second)
+    assert "+75.0 points" in out.splitlines()[0]
+    assert "alphabet" not in err
+
+
 def test_the_demo_writes_its_rollouts_for_other_commands(capsys, tmp_path):
     data, page = tmp_path / "results.csv", tmp_path / "demo.html"
     code, out, _ = said(capsys, "demo", "-o", str(page), "--data", str(data))

@@ -117,16 +117,24 @@ def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str
         return ()
     found: list[str] = []
     for path in map(Path, paths):
-        sources = [name for name in rollouts.names("source") if _of(path, name)]
+        sources = _sources(rollouts, path)
         policies = rollouts.where(source=sources).policies if sources else ()
-        if len(policies) == 1:
-            found += policies
-    return tuple(found) if len(set(found)) == 2 else ()
+        if len(policies) > 1:
+            return ()
+        found += policies or [""]
+    if found.count("") == 1 and len(rollouts.policies) == 2:  # the folder that one is in: it has what the other has not
+        found = [name or next(other for other in rollouts.policies if other not in found) for name in found]
+    return tuple(found) if len({*found} - {""}) == 2 else ()
 
 
-def _of(path: Path, source: str) -> bool:
-    """Whether a row's source is this file, or lies in this folder."""
-    return any(f"{source}/".startswith(f"{known}/") for known in (path.name, path.as_posix()))
+def _sources(rollouts: Rollouts, path: Path) -> list[str]:
+    """What rows of this file, or of the files in this folder, say that they come from."""
+    known, found = set(rollouts.names("source")), []
+    for file in map(Path, rollouts.files):
+        if path.parts and file.is_relative_to(path):
+            long, short = file.as_posix(), (Path(path.name) / file.relative_to(path)).as_posix()
+            found += [long] if long in known else [short] if short in known else []
+    return found
 
 
 def named_columns(said: list[str] | None) -> dict[str, str]:
