@@ -194,6 +194,8 @@ def test_a_script_that_waits_for_the_last_turns_says_so_once(monkeypatch, capsys
     study = Study.create(sf.Plan(policies=("new", "old"), horizon=2, rule="mixture"), tmp_path / "study.db")
     held = study.next_turns(4, holder="arm 1")
     pauses = []
+    assert run(["study", "status", str(tmp_path / "study.db")]) == 0
+    assert "Turns are held by arm 1.\n" in capsys.readouterr().out
 
     def pause(seconds):
         pauses.append(seconds)
@@ -204,7 +206,8 @@ def test_a_script_that_waits_for_the_last_turns_says_so_once(monkeypatch, capsys
     monkeypatch.setattr(study_run.time, "sleep", pause)
     store = str(tmp_path / "study.db")
     assert run(["study", "run", store, "--holder", "arm 2", "--command", "echo true"]) == 0
-    assert capsys.readouterr().err == "waiting: others hold every turn that is left.\n"
+    said = "waiting: every turn that is left is held by arm 1. If one has left: surefoot study release\n"
+    assert capsys.readouterr().err == said
 
 
 # --- on the console ---

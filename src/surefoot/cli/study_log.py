@@ -6,6 +6,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,6 +68,8 @@ def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
     )
     if known["waits"]:
         typer.echo(held_up(known["waits"], store))
+    elif held := holders(study):
+        typer.echo(f"Turns are held by {', '.join(held)}.")
     if known["voided"]:
         typer.echo(f"{counted(known['voided'], unit)} voided.")
     if known["exploratory"]:
@@ -75,6 +78,13 @@ def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
         typer.echo("Blinded; `surefoot study unblind` reveals what was found.")
     else:
         typer.echo(f"Verdict on {study.plan.policies[0]}: {known['verdict']}.")
+
+
+def holders(study: Study) -> list[str]:
+    """Who holds turns now, while any are needed."""
+    fold = study.fold
+    turns = [] if fold.finished else fold.held(datetime.now(UTC).isoformat())
+    return list(dict.fromkeys(fold.leases[turn.number].holder for turn in turns))
 
 
 def held_up(wait: Mapping[str, Any], store: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli import words
-from surefoot.cli.study_log import Author, Kept, held_up, opened
+from surefoot.cli.study_log import Author, Kept, held_up, holders, opened
 from surefoot.errors import StudyError
 from surefoot.study.stores import StoreError
 
@@ -135,7 +135,8 @@ def _next(study: Study | Client, store: str, holder: str) -> Turn | None:
     while (turn := study.next_turn(holder=holder)) is None and not study.finished:
         wait = study.status["waits"]
         if wait is None or not wait["holder"]:
-            why, said = "", "waiting: others hold every turn that is left."
+            why = ", ".join(holders(study))
+            said = f"waiting: every turn that is left is held by {why}. If one has left: surefoot study release"
         else:
             why, said = f"{wait['turn']} {wait['holder']}", f"waiting. {held_up(wait, store)}"
         if why != told:
