@@ -231,6 +231,22 @@ def test_what_whole_runs_share_is_not_taken_from_the_tasks():
     assert found.error_with(runs=1000, tasks=8, shared_runs=True) == pytest.approx(math.sqrt(wanted))
 
 
+def test_errors_hold_what_whole_runs_share_where_they_were_said_to():
+    """The error of the mean is the one its interval has; that of one run follows from the same parts."""
+    tasks, runs = np.linspace(0.3, 0.5, 8), np.array([0.0, 0.25, 0.5])
+    table = tasks + runs[:, None]
+    found = variance_components(table, shared_runs=True)
+    each, shared = tasks.var(ddof=1) / 8, runs.var(ddof=1)
+    assert found.error == pytest.approx(math.sqrt(each + shared / 3))
+    assert found.one_run_error == pytest.approx(math.sqrt(each + shared))
+    assert found.error_with(runs=3, tasks=8) == pytest.approx(found.error)
+    assert found.error_with(runs=1, tasks=8) == pytest.approx(found.one_run_error)
+    assert Record.from_dict(found.to_dict()) == found
+    apart = variance_components(table)
+    assert apart.error == pytest.approx(math.sqrt(each))
+    assert apart.error_with(runs=3, tasks=8, shared_runs=True) == pytest.approx(found.error)
+
+
 def test_arrays_and_booleans_are_outcomes_too():
     table = np.array([[True, False, True], [True, True, False]])
     assert mean_over_tasks(table) == mean_over_tasks([[1, 0, 1], [1, 1, 0]])

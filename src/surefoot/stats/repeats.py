@@ -46,6 +46,7 @@ class Components(Record):
         two_way: Two-way clustered variance of the mean (CR0).
         largest: The part that contributes most to the variance of the mean: "tasks", "noise" or "runs".
         notes: What a reader must know besides.
+        shared_runs: Whether whole runs were said to share something.
     """
 
     mean: float
@@ -61,6 +62,7 @@ class Components(Record):
     two_way: float
     largest: str | None
     notes: tuple[str, ...] = ()
+    shared_runs: bool = False
 
     @property
     def between_runs(self) -> float | None:
@@ -71,22 +73,34 @@ class Components(Record):
 
     @property
     def error(self) -> float:
-        """Standard error of the mean for tasks like these."""
-        return math.sqrt(self.between_tasks / self.tasks)
+        """Standard error of the mean for tasks like these, with what whole runs share if they were said to."""
+        return math.sqrt(self.between_tasks / self.tasks + self._shared / self.runs)
 
     @property
     def one_run_error(self) -> float | None:
         """Standard error that one run of these tasks would have had; none with one run."""
         if self.task_part is None or self.within_task is None:
             return None
-        return math.sqrt(max(0.0, self.task_part + self.within_task) / self.tasks)
+        alone = max(0.0, self.task_part + self.within_task - self._shared)
+        return math.sqrt(alone / self.tasks + self._shared)
 
-    def error_with(self, *, runs: int, tasks: int, shared_runs: bool = False) -> float:
-        """The standard error to expect from another number of runs and tasks."""
+    @property
+    def _shared(self) -> float:
+        """The variance of what a whole run shares, if runs were said to share something and several show it."""
+        return (self.run_part or 0.0) if self.shared_runs else 0.0
+
+    def error_with(self, *, runs: int, tasks: int, shared_runs: bool | None = None) -> float:
+        """The standard error to expect from another number of runs and tasks.
+
+        Args:
+            runs: How many runs.
+            tasks: How many tasks.
+            shared_runs: Whether whole runs share something; as it was said of these runs unless given.
+        """
         runs, tasks = _check.whole(runs, "runs", least=1), _check.whole(tasks, "tasks", least=1)
         if self.within_task is None or self.run_part is None:
             raise ValueError(f"`runs` must be at least 2 to foresee other runs; got {self.runs}. {_UNSEEN}")
-        shared = self.run_part if shared_runs else 0.0
+        shared = self.run_part if (self.shared_runs if shared_runs is None else shared_runs) else 0.0
         noise = self.within_task - shared
         task = max(0.0, self.between_tasks - noise / self.runs)
         return math.sqrt(task / tasks + noise / (tasks * runs) + shared / runs)
@@ -255,6 +269,7 @@ def _components(table: Floats, shared_runs: bool) -> Components:
         two_way,
         largest,
         notes,
+        shared_runs,
     )
 
 
