@@ -120,6 +120,17 @@ def test_rollouts_logged_twice_are_copies(column: str) -> None:
     assert found(rows * 2)["duplicated rows"] == "Rows that repeat another row in every column: 30."
 
 
+def test_a_whole_table_logged_twice_is_found_where_conditions_come_back() -> None:
+    chance = random.Random(3)
+    rows = [
+        {"policy": policy, "condition": f"c{place % 5}", "success": chance.random() < 0.6}
+        for policy in ("new", "old")
+        for place in range(50)
+    ]
+    assert "duplicated rows" not in found(rows)
+    assert "duplicated rows" in found(rows * 2)
+
+
 def test_score_outside_its_range() -> None:
     rows = [*clean(), {"policy": "new", "task": "cut", "seed": 99, "score": 7.0, "order": 99}]
     assert found(rows)["a score outside its range"] == "Scores run from 0 to 7; the stated range is [0, 1]."
