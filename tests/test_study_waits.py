@@ -190,6 +190,16 @@ def test_a_killed_script_is_named_and_its_turn_taken_over(here, capsys, monkeypa
     assert Study.open("study.db").finished
 
 
+def test_a_rule_that_ran_out_of_pairs_is_not_said_to_have_decided():
+    study = left_behind()
+    study.amend({"horizon": 3}, reason="no time")
+    study.record(6, True)
+    assert study.finished
+    assert study.verdict is sf.Verdict.UNDECIDED
+    (said,) = [line for line in deviations(study.fold) if "results of later pairs were recorded" in line]
+    assert "scheduled and ended at pair 3, so they were not needed" in said
+
+
 def test_a_script_that_waits_for_the_last_turns_says_so_once(monkeypatch, capsys, tmp_path):
     study = Study.create(sf.Plan(policies=("new", "old"), horizon=2, rule="mixture"), tmp_path / "study.db")
     held = study.next_turns(4, holder="arm 1")

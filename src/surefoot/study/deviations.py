@@ -158,10 +158,10 @@ def _late(fold: Fold) -> list[str]:
     before = sum(places[number] < decided for number in later)
     unit, found = "pair" if len(fold.plan.policies) == 2 else "round", []
     if before:
-        verb = "was" if before == 1 else "were"
+        ended = "ended" if fold.judge.verdict is Verdict.UNDECIDED else "decided"
         found.append(
-            f"{_count(before, 'result')} of later {unit}s {verb} recorded while an earlier {unit} was still being run. "
-            f"The rule reads {unit}s in the order in which they were scheduled and decided at {unit} {last}, so "
+            f"{_count(before, 'result')} of later {unit}s {_was(before)} recorded while an earlier {unit} was still being "
+            f"run. The rule reads {unit}s in the order in which they were scheduled and {ended} at {unit} {last}, so "
             f"{'it was' if before == 1 else 'they were'} not needed and did not count."
         )
     if len(later) > before:
