@@ -160,9 +160,9 @@ def _late(fold: Fold) -> list[str]:
     if before:
         ended = "ended" if fold.judge.verdict is Verdict.UNDECIDED else "decided"
         found.append(
-            f"{_count(before, 'result')} of later {unit}s {_was(before)} recorded while an earlier {unit} was still being "
-            f"run. The rule reads {unit}s in the order in which they were scheduled and {ended} at {unit} {last}, so "
-            f"{'it was' if before == 1 else 'they were'} not needed and did not count."
+            f"{_count(before, 'result')} of later {unit}s {_was(before)} recorded while an earlier {unit} was still "
+            f"being run. The rule reads {unit}s in the order in which they were scheduled and {ended} at {unit} "
+            f"{last}, so {'it was' if before == 1 else 'they were'} not needed and did not count."
         )
     if len(later) > before:
         found.append(f"{_count(len(later) - before, 'result')} came in after the decision and did not count.")
