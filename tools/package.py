@@ -109,7 +109,7 @@ def smoke(python: Path, place: Path) -> None:
     said(0, python, "-m", "surefoot", "rate", "38/50", cwd=work)
     refused = said(65, program, "study", "serve", "study.db", cwd=work)
     print(f"$ surefoot study serve study.db\n{refused}", end="")
-    if "pip install 'surefoot[console]'" not in refused or "Traceback" in refused:
+    if "pip install '.[console]'" not in refused or "Traceback" in refused:
         sys.exit("`surefoot study serve` must say which extra it needs.")
 
 
