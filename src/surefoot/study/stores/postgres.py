@@ -51,7 +51,9 @@ class PostgresStore:
         try:
             import psycopg
         except ImportError:
-            raise StudyError("PostgreSQL needs the `postgres` extra: pip install 'surefoot[postgres]'.") from None
+            raise StudyError(
+                "PostgreSQL needs the `postgres` extra: in a clone of surefoot, pip install '.[postgres]'."
+            ) from None
         self._driver = psycopg
         self._address = address
         self.study = study
