@@ -53,6 +53,17 @@ def test_a_plan_shows_its_margin_as_it_was_given() -> None:
     )
 
 
+@pytest.mark.parametrize(("chances", "margin"), [((0.0, 0.05), 0.3), ((0.5, 0.1), 0.0), ((0.25, 0.0), 0.0)])
+def test_few_pairs_are_the_fewest(chances: tuple[float, float], margin: float) -> None:
+    """The power is a sawtooth: 16 pairs reach .8, 17 to 20 do not, 21 do again."""
+
+    def reached(pairs: int) -> float:
+        return sf.plan_paired_comparison(*chances, pairs=pairs, margin=margin).power
+
+    planned = sf.plan_paired_comparison(*chances, margin=margin).rollouts
+    assert planned == next(pairs for pairs in range(1, planned + 1) if reached(pairs) >= 0.8)
+
+
 def test_one_rollout_is_singular() -> None:
     assert str(sf.plan_comparison(0.9, 0.1, rollouts=1)).startswith("1 rollout of each policy shows the first better")
     assert str(sf.plan_paired_comparison(0.8, 0.1, pairs=1)).startswith("1 pair shows the first better")

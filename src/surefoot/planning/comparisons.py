@@ -20,6 +20,7 @@ MOST = 10**6
 """Rollouts beyond which no comparison is planned."""
 
 _TINY = 1e-12  # gains that differ by less are equal
+_FEW = 50  # up to so many, a smaller number that does as well is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,10 @@ def _start(kind: _Kind, first: float, second: float, margin: float, wanted: floa
 
 
 def _search(chance: Callable[[int], float], wanted: float, start: int, most: int) -> int | None:
-    """The number whose chance reaches what is wanted and whose predecessor's does not, near a first guess."""
+    """A number whose chance reaches what is wanted and whose predecessor's does not, near a first guess.
+
+    The chance is a sawtooth, most of all where there are few: among those the fewest is taken.
+    """
     few, many = 0, min(start, most)
     while chance(many) < wanted:
         if many == most:
@@ -270,4 +274,5 @@ def _search(chance: Callable[[int], float], wanted: float, start: int, most: int
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if chance(middle) >= wanted else (middle, many)
-    return many
+    fewer = range(many - many // 4, many) if many <= _FEW else range(0)
+    return next((size for size in fewer if chance(size) >= wanted), many)
