@@ -281,6 +281,22 @@ def test_the_interval_holds_the_gain_at_every_moment_by_enumeration(make, claim)
     assert 0.02 < missed.max() <= 0.2 + 1e-12
 
 
+@pytest.mark.parametrize("claim", ["first better", "either"])
+@pytest.mark.parametrize("make", [ExactBinary, ExactPairedBinary])
+def test_the_interval_is_about_all_pairs_where_the_bets_have_stopped(make, claim):
+    """The bets may be decided before the table, and follow no pair from then on: the estimate and n still do."""
+    rng, rule, stopped = np.random.default_rng(0), make(30, claim=claim, low=-10.0, high=10.0), 0
+    for _ in range(60):
+        first, second = (np.where(rng.random(30) < rate, 10.0, -10.0) for rate in (0.9, 0.5))
+        for state in run(rule, zip(first, second, strict=True)):
+            shown, seen = state.interval, state.pairs
+            assert shown.trials == seen
+            assert shown.estimate == pytest.approx(float(np.mean(first[:seen] - second[:seen])))
+            assert shown.low <= shown.estimate <= shown.high
+            stopped += state.companion.pairs < seen
+    assert stopped  # else nothing was asked
+
+
 def test_only_pairs_that_differ_count_for_the_paired_rule():
     rule = ExactPairedBinary(60)
     one = run(rule, [(1, 0), (0, 0)] * 30)[-1]

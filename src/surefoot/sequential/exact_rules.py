@@ -262,8 +262,18 @@ class ExactState(State[X]):
         elif rule.claim == "either":
             high = max(high, near * width)
         notes = (BARELY,) if 0.0 in (math.nextafter(low, -1.0), math.nextafter(high, 1.0)) else bets.notes
-        how = f"{rule.title}, anytime"
-        return replace(bets, low=low, high=max(low, high), method=how, assumptions=ASSUMPTIONS, notes=notes)
+        # Bets that have decided follow no further pair: their own estimate may be of fewer pairs than there are.
+        estimate = width * (self.counts.first - self.counts.second) / max(1, self.pairs)
+        return replace(
+            bets,
+            low=min(low, estimate),
+            high=max(low, high, estimate),
+            estimate=estimate,
+            method=f"{rule.title}, anytime",
+            trials=self.pairs,
+            assumptions=ASSUMPTIONS,
+            notes=notes,
+        )
 
     @property
     def standing(self) -> Standing:
