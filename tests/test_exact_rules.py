@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot import PairTally, Tally, Verdict
-from surefoot.sequential import ExactBinary, ExactPairedBinary, admit, run, simulate
+from surefoot.sequential import ExactBinary, ExactPairedBinary, Savi, admit, run, simulate
 from surefoot.sequential.exact_rules import Counts, ExactRule
 from tests.oracles import exact_designs as twin
 
@@ -282,7 +282,7 @@ def test_the_interval_holds_the_gain_at_every_moment_by_enumeration(make, claim)
 
 
 @pytest.mark.parametrize("claim", ["first better", "either"])
-@pytest.mark.parametrize("make", [ExactBinary, ExactPairedBinary])
+@pytest.mark.parametrize("make", [ExactBinary, ExactPairedBinary, Savi])
 def test_the_interval_is_about_all_pairs_where_the_bets_have_stopped(make, claim):
     """The bets may be decided before the table, and follow no pair from then on: the estimate and n still do."""
     rng, rule, stopped = np.random.default_rng(0), make(30, claim=claim, low=-10.0, high=10.0), 0

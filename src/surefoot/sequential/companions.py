@@ -28,6 +28,11 @@ def followed(companion: BettingState, first: float, second: float) -> BettingSta
     return companion if companion.finished else companion.rule.step(companion, (first, second))
 
 
-def interval_of(companion: BettingState) -> Interval:
-    """Where the gain lies, marked as a statement apart."""
-    return replace(companion.interval, notes=(APART,))
+def interval_of(companion: BettingState, gain: float, pairs: int) -> Interval:
+    """Where the gain lies, marked as a statement apart.
+
+    The observed gain and the pairs are those of the rule: bets that have decided follow no further pair.
+    """
+    found = companion.interval
+    low, high = min(found.low, gain), max(found.high, gain)
+    return replace(found, low=low, high=high, estimate=gain, trials=pairs, notes=(APART,))

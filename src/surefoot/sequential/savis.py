@@ -140,4 +140,5 @@ class SaviState(State[Savi]):
     @property
     def interval(self) -> Interval:
         """Where the gain lies, valid at any moment: a betting interval, a statement apart that may still hold 0."""
-        return companions.interval_of(self.companion)
+        gain = self.rule.width * (self.first - self.second) / max(1, self.pairs)
+        return companions.interval_of(self.companion, gain, self.pairs)
