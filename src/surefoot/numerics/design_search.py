@@ -31,6 +31,10 @@ Report = Callable[[float], None]
 """Told how much of the work is done, from 0 to 1."""
 
 
+class NoBoundaryError(ArithmeticError):
+    """No boundary was found that keeps the error."""
+
+
 class Ascent(NamedTuple):
     """How weights move: by exp(step / (1 + round / ease) x relative excess), for so many rounds."""
 
@@ -61,7 +65,7 @@ def search(
             if limits is not None and (objective := programme.assess(limits).objective) < lowest:
                 best, lowest = limits, objective
     if best is None:
-        raise ArithmeticError("No boundary was found that keeps the error.")
+        raise NoBoundaryError("No boundary was found that keeps the error.")
     return best
 
 

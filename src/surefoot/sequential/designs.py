@@ -110,13 +110,13 @@ def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
     Raises:
         ArithmeticError: The boundary found does not keep the error; nothing is returned that was not proved.
     """
-    from surefoot.numerics import exact_designs, formula_designs, walks
+    from surefoot.numerics import design_search, exact_designs, formula_designs, walks
 
     made, constant = None, None
     paired = declared.family == "paired"
     if declared.horizon <= SEARCHED:
         search = exact_designs.paired_design if paired else exact_designs.binary_design
-        with suppress(ArithmeticError):  # a few pairs, one outcome of which is just as likely as the error allowed
+        with suppress(design_search.NoBoundaryError):  # few pairs, an outcome of which is as likely as the error
             made = search(declared.horizon, declared.error, mirrored=declared.both, report=report)
     if made is None:
         shape = formula_designs.paired_limits if paired else formula_designs.binary_limits
