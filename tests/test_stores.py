@@ -143,7 +143,7 @@ def test_many_studies_write_one_log(place):
         for _ in range(10):
             turn = study.next_turn(holder=f"arm {robot}")
             if turn is not None:
-                study.record(turn, turn.number % 2)
+                study.record(turn, True)
                 taken.append(turn.number)
 
     with ThreadPoolExecutor(4) as pool:
@@ -249,7 +249,7 @@ def test_a_full_disk_loses_nothing_and_says_so(tmp_path):
 
     def fill():
         while (turn := study.next_turn()) is not None:
-            study.record(turn, turn.number % 2, note="x" * 500)
+            study.record(turn, True, note="x" * 500)
             kept.append(turn.number)
 
     with pytest.raises(StoreError, match=r"disk is full.*free some space, then try again"):
@@ -271,7 +271,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 done = 0
 try:
     while (turn := study.next_turn()) is not None:
-        study.record(turn, turn.number % 2, note="x" * 3000)
+        study.record(turn, True, note="x" * 3000)
         done += 1
         print(turn.number, flush=True)
 except StudyError as error:
@@ -494,7 +494,7 @@ print("done", flush=True)
 def test_an_import_killed_half_way_leaves_nothing_and_can_be_repeated(tmp_path, kind, request):
     study = Study.create(replace(PLAN, horizon=1000, blinded=False), ":memory:")
     for _ in range(600):
-        study.record(study.next_turn(), random.Random(study.version).random() < 0.5, note="x" * 200)
+        study.record(study.next_turn(), True, note="x" * 200)
     text = study.export()
     (tmp_path / "log.jsonl").write_text(text)
     lines, rng = study.version, random.Random(1)

@@ -1,436 +1,315 @@
 /* The console in a browser. Results are put into localStorage before they are sent, sent in order, and dropped only when
    the server has acknowledged them; every request carries a word by which a repetition is known. */
-"use strict";
-(() => {
-  const { study, page, ahead, limit, best, unit } = document.body.dataset;
-  const $ = (id) => document.getElementById(id);
-  const made = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+import { $, Away, SignedOut, ahead, ask, best, keeps, limit, made, page, stamp, store, study, unit } from "./base.js";
+import { join, watch } from "./watching.js";
 
-  // --- talking to the server -------------------------------------------------------------------------------------
+// --- the operator's page ---------------------------------------------------------------------------------------
 
-  class Away extends Error {}
-  class SignedOut extends Error {}
+let status = store.read("status", null), away = false, signedOut = false, busy = false, again = false, tries = 0, timer = null, why = "", fault = "", idle = false;
 
-  async function ask(path, data) {
-    const options = { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(10000) };
-    if (data !== undefined) {
-      Object.assign(options, { method: "POST", body: JSON.stringify(data) });
-      options.headers = { "Content-Type": "application/json", "X-Surefoot-Study": study }; // another study may be served here by now
-    }
-    let answer, content;
-    try {
-      answer = await fetch(`/api/v1${path}`, options);
-      content = await answer.json();
-    } catch {
-      throw new Away("The server cannot be reached.");
-    }
-    if ([421, 429, 502, 503, 504].includes(answer.status)) throw Object.assign(new Away(content.error), { told: true });
-    if (answer.status === 401) throw new SignedOut();
-    return { ok: answer.ok, said: [content.error, content.hint].filter(Boolean).join(" "), content };
+const ops = () => store.names("op:").map((name) => ({ name, ...store.read(name, {}) })).filter((op) => op.kind);
+const turns = () => store.read("turns", []);
+
+function current() { // the first turn held here that no waiting entry settles
+  const done = new Map(), voided = new Set();
+  for (const op of ops()) {
+    if (op.kind === "record") done.set(op.turn, op.body.attempt);
+    if (op.kind === "undo" && done.get(op.turn) === op.body.attempt) done.delete(op.turn);
+    if (op.kind === "void") voided.add(op.block);
   }
+  const open = turns().filter((turn) => !done.has(turn.number) && !voided.has(turn.block));
+  const kept = store.read("timer", null); // what has been started stays, whatever else becomes free
+  return open.find((turn) => kept && kept.turn === turn.number && kept.attempt === turn.attempt) ?? open[0] ?? null;
+}
 
-  // --- what this browser keeps -----------------------------------------------------------------------------------
+function learned(told) { // kept, so that a page loaded while the server is away knows no less than before
+  status = told;
+  store.write("status", told);
+}
 
-  const prefix = `surefoot:${study}:`;
-  const memory = new Map(); // when the browser keeps nothing (private windows): better than nothing, and said
-  let durable = true;
-  const store = {
-    read(name, otherwise) {
-      let text = memory.get(name);
-      try { text = localStorage.getItem(prefix + name) ?? text; } catch { durable = false; }
-      try { return text === undefined || text === null ? otherwise : JSON.parse(text); } catch { return otherwise; }
-    },
-    write(name, value) {
-      const text = JSON.stringify(value);
-      try { localStorage.setItem(prefix + name, text); memory.delete(name); } catch { durable = false; memory.set(name, text); }
-    },
-    drop(name) {
-      memory.delete(name);
-      try { localStorage.removeItem(prefix + name); } catch { durable = false; }
-    },
-    names(start) {
-      let names = [];
-      try { names = Object.keys(localStorage).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)); } catch { durable = false; }
-      return [...new Set([...names, ...memory.keys()])].filter((name) => name.startsWith(start)).sort();
-    },
-  };
+function enqueue(op) {
+  store.write(`op:${stamp()}`, op);
+  if (busy) again = true;
+  render();
+  pump();
+}
 
-  let lastStamp = 0;
-  function stamp() { // rises even when the clock does not, so that order is kept
-    const newest = Number((store.names("op:").at(-1) ?? "").slice(3, 18)) || 0;
-    lastStamp = Math.max(Date.now(), lastStamp + 1, newest + 1);
-    const chance = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    return `${String(lastStamp).padStart(15, "0")}-${chance}`;
-  }
-
-  // --- pages that only watch -------------------------------------------------------------------------------------
-
-  async function freshen() {
-    let text;
-    try {
-      const answer = await fetch(location.pathname, { credentials: "same-origin", cache: "no-store" });
-      if (!answer.ok) return;
-      text = await answer.text();
-    } catch { return; }
-    const fresh = new DOMParser().parseFromString(text, "text/html");
-    for (const old of document.querySelectorAll("[data-fresh]")) {
-      const replacement = fresh.getElementById(old.id);
-      const typing = old.contains(document.activeElement) && document.activeElement.matches("input, select");
-      if (replacement && !typing && replacement.innerHTML !== old.innerHTML) old.replaceWith(document.adoptNode(replacement));
-    }
-  }
-
-  function watch() {
-    const source = new EventSource("/api/v1/events");
-    let seen = null;
-    source.addEventListener("status", (event) => {
-      if (seen !== null && seen !== event.lastEventId) freshen();
-      seen = event.lastEventId;
-    });
-    setInterval(freshen, 30000); // how long a turn has been held changes by itself
-    document.addEventListener("submit", async (event) => {
-      const form = event.target.closest("form[data-api]");
-      if (!form) return;
-      event.preventDefault();
-      const alert = form.querySelector(".alert");
-      const fields = Object.fromEntries(new FormData(form));
-      const data = form.dataset.kind === "amend" ? { changes: { [fields.field]: parsed(fields.value) }, reason: fields.reason } : fields;
-      let said;
-      try {
-        const answer = await ask(form.dataset.api, data);
-        if (answer.ok) { form.reset(); document.activeElement.blur(); await freshen(); $("said").textContent = "Done."; return; }
-        said = answer.said;
-      } catch (error) { said = error instanceof SignedOut ? "You are signed out: join again." : error.message; }
-      if (alert) Object.assign(alert, { textContent: said, hidden: false });
-    });
-  }
-
-  function parsed(text) {
-    try { return JSON.parse(text); } catch { return text; }
-  }
-
-  // --- joining ---------------------------------------------------------------------------------------------------
-
-  async function join() {
-    const token = decodeURIComponent(location.hash.slice(1));
-    if (token) {
-      history.replaceState(null, "", "/join"); // the token must not stay in the address bar or the history
-      $("token").value = token;
-      $("token-row").hidden = true;
-      $("join-hint").textContent = "The token was read from the link; it is not kept in this browser's history.";
-    } else if (!document.querySelector(".alert")) {
-      try { if ((await ask("/status")).ok) location.replace("/"); } catch { /* not joined yet */ }
-    }
-  }
-
-  // --- the operator's page ---------------------------------------------------------------------------------------
-
-  let status = store.read("status", null), away = false, signedOut = false, busy = false, again = false, tries = 0, timer = null, why = "", fault = "", idle = false;
-
-  const ops = () => store.names("op:").map((name) => ({ name, ...store.read(name, {}) })).filter((op) => op.kind);
-  const turns = () => store.read("turns", []);
-
-  function current() { // the first turn held here that no waiting entry settles
-    const done = new Map(), voided = new Set();
-    for (const op of ops()) {
-      if (op.kind === "record") done.set(op.turn, op.body.attempt);
-      if (op.kind === "undo" && done.get(op.turn) === op.body.attempt) done.delete(op.turn);
-      if (op.kind === "void") voided.add(op.block);
-    }
-    const open = turns().filter((turn) => !done.has(turn.number) && !voided.has(turn.block));
-    const kept = store.read("timer", null); // what has been started stays, whatever else becomes free
-    return open.find((turn) => kept && kept.turn === turn.number && kept.attempt === turn.attempt) ?? open[0] ?? null;
-  }
-
-  function learned(told) { // kept, so that a page loaded while the server is away knows no less than before
-    status = told;
-    store.write("status", told);
-  }
-
-  function enqueue(op) {
-    store.write(`op:${stamp()}`, op);
-    if (busy) again = true;
+async function pump() { // send what waits, in order; then ask for turns
+  if (busy) return;
+  busy = true;
+  clearTimeout(timer);
+  try {
+    for (let op = ops()[0]; op; op = ops()[0]) await send(op);
+    await refill();
+    away = signedOut = false;
+    fault = "";
+    tries = 0;
+    if (idle) timer = setTimeout(pump, 4000); // others hold every turn: look again
+  } catch (error) {
+    if (error instanceof SignedOut) signedOut = true;
+    else if (!(error instanceof Away)) throw error;
+    away = true;
+    why = error.message;
+    fault = error.told ? `${why} What you enter waits in this browser.` : ""; // the server is there and cannot keep it: somebody must look
+    timer = setTimeout(pump, Math.min(15000, 1000 * 2 ** tries++));
+  } finally {
+    busy = false;
     render();
-    pump();
+    if (again) { again = false; pump(); }
   }
+}
 
-  async function pump() { // send what waits, in order; then ask for turns
-    if (busy) return;
-    busy = true;
-    clearTimeout(timer);
-    try {
-      for (let op = ops()[0]; op; op = ops()[0]) await send(op);
-      await refill();
-      away = signedOut = false;
-      fault = "";
-      tries = 0;
-      if (idle) timer = setTimeout(pump, 4000); // others hold every turn: look again
-    } catch (error) {
-      if (error instanceof SignedOut) signedOut = true;
-      else if (!(error instanceof Away)) throw error;
-      away = true;
-      why = error.message;
-      fault = error.told ? `${why} What you enter waits in this browser.` : ""; // the server is there and cannot keep it: somebody must look
-      timer = setTimeout(pump, Math.min(15000, 1000 * 2 ** tries++));
-    } finally {
-      busy = false;
-      render();
-      if (again) { again = false; pump(); }
-    }
+async function send(op) {
+  const answer = await ask(op.kind === "check" ? "/checks" : `/turns/${op.turn}/${op.kind}`, op.body);
+  if (!answer.ok) store.write(`refused:${op.name.slice(3)}`, { turn: op.turn, code: op.code, kind: op.kind, said: answer.said });
+  if (answer.ok) learned(answer.content.status);
+  if (answer.ok && op.kind === "record") say(`Turn ${op.turn} recorded.`);
+  if (op.kind === "record") store.write("turns", turns().filter((turn) => turn.number !== op.turn || turn.attempt > op.body.attempt));
+  if (op.kind === "void") store.write("turns", turns().filter((turn) => turn.block !== op.block));
+  store.drop(op.name);
+  render();
+}
+
+async function refill() {
+  const answer = await ask("/turns/next", { ahead: Number(ahead) });
+  if (!answer.ok) throw new Away(answer.said);
+  const { turn, ahead: more, waiting } = answer.content;
+  learned(answer.content.status);
+  idle = waiting;
+  if (!ops().length) store.write("turns", turn ? [turn, ...more] : []); // else the answer is older than what was entered
+}
+
+const clock = () => {
+  const turn = current(), kept = store.read("timer", null);
+  return turn && kept && kept.turn === turn.number && kept.attempt === turn.attempt ? kept : null;
+};
+const seconds = (kept) => Math.max(0, ((kept.stop ?? Date.now()) - kept.start) / 1000);
+
+function startOrStop() {
+  const turn = current(), kept = clock();
+  if (!turn) return;
+  if (!kept) store.write("timer", { turn: turn.number, attempt: turn.attempt, start: Date.now() });
+  else if (kept.stop) store.write("timer", { ...kept, start: Date.now() - (kept.stop - kept.start), stop: undefined });
+  else store.write("timer", { ...kept, stop: Date.now() });
+  render();
+}
+
+function outcome(result) {
+  const turn = current(), kept = clock();
+  if (!turn) return;
+  if (!kept) { // a second tap on the same button lands here: the next turn has not been started
+    say("Press Start first: this turn has not begun.");
+    $("start").focus();
+    return;
   }
+  let failure = $("failure").value.trim(), note = $("note").value.trim();
+  if (failure && Number(result) >= Number(best)) [failure, note] = ["", [failure, note].filter(Boolean).join("; ")];
+  if (failure) store.write("failures", [failure, ...store.read("failures", []).filter((old) => old !== failure)].slice(0, 12));
+  const body = { result, duration: Math.round(seconds(kept) * 100) / 100, note, failure, request: stamp(), attempt: turn.attempt, holder: turn.holder };
+  store.drop("timer");
+  store.write("recent", [turn, ...store.read("recent", []).filter((old) => old.number !== turn.number)].slice(0, 8));
+  $("failure").value = $("note").value = "";
+  if ($("score")) $("score").value = "";
+  navigator.vibrate?.(30);
+  say(`Turn ${turn.number} is kept here, not yet sent.`);
+  enqueue({ kind: "record", turn: turn.number, code: turn.code, block: turn.block, body });
+  $("start").focus({ preventScroll: true });
+}
 
-  async function send(op) {
-    const answer = await ask(op.kind === "check" ? "/checks" : `/turns/${op.turn}/${op.kind}`, op.body);
-    if (!answer.ok) store.write(`refused:${op.name.slice(3)}`, { turn: op.turn, code: op.code, kind: op.kind, said: answer.said });
-    if (answer.ok) learned(answer.content.status);
-    if (answer.ok && op.kind === "record") say(`Turn ${op.turn} recorded.`);
-    if (op.kind === "record") store.write("turns", turns().filter((turn) => turn.number !== op.turn || turn.attempt > op.body.attempt));
-    if (op.kind === "void") store.write("turns", turns().filter((turn) => turn.block !== op.block));
-    store.drop(op.name);
-    render();
+function undo() {
+  const number = Number($("undo-turn").value), recent = store.read("recent", []);
+  const turn = recent.find((old) => old.number === number);
+  if (!turn) return;
+  const reason = document.querySelector("input[name=undo-reason]:checked").value;
+  store.write("recent", recent.filter((old) => old.number !== number));
+  const others = turns().filter((other) => other.number !== number);
+  store.write("turns", [{ ...turn, attempt: turn.attempt + 1 }, ...others].sort((one, other) => one.number - other.number));
+  store.drop("timer");
+  enqueue({ kind: "undo", turn: number, code: turn.code, block: turn.block, body: { reason, attempt: turn.attempt } });
+  say(`The result of turn ${number} is undone.`);
+}
+
+function voidPair() {
+  const turn = current(), reason = document.querySelector("input[name=void-reason]:checked")?.value;
+  if (!turn || !reason) return;
+  store.drop("timer");
+  store.write("recent", store.read("recent", []).filter((old) => old.block !== turn.block));
+  enqueue({ kind: "void", turn: turn.number, code: turn.code, block: turn.block, body: { reason, note: $("void-note").value.trim() } });
+  say(`Turn ${turn.number} and the rest of its ${unit.slice(0, -1)} are void.`);
+}
+
+async function takeOver() { // the turns of a device that has left come free, and the oldest of them here
+  const holder = status?.waits?.holder;
+  if (!holder) return;
+  try {
+    const answer = await ask("/release", { holder });
+    say(answer.ok ? "Its turns are handed out anew." : answer.said);
+  } catch (error) { say(error.message); }
+  pump();
+}
+
+function checked() {
+  const items = [...document.querySelectorAll("input[name=check-item]:checked")].map((box) => box.value);
+  store.write("checked", Date.now());
+  enqueue({ kind: "check", body: { items, note: $("check-note").value.trim() } });
+  say("The checklist is logged.");
+}
+
+let saidAt = 0;
+function say(text) {
+  $("said").textContent = text;
+  saidAt = Date.now();
+}
+
+const minutes = (total) => `${Math.floor(total / 60)}:${String(Math.floor(total % 60)).padStart(2, "0")}`;
+
+function tick() {
+  const kept = clock(), spent = kept ? seconds(kept) : 0, over = limit && spent > Number(limit);
+  $("clock").textContent = minutes(spent);
+  const state = !kept ? "ready" : kept.stop ? "stopped" : "running";
+  if (over && $("timer").dataset.over !== "yes" && state === "running") { say("Over the time limit."); navigator.vibrate?.([80, 60, 80]); }
+  Object.assign($("timer").dataset, { state, over: over ? "yes" : "no" });
+}
+
+function render() {
+  const turn = current(), waiting = ops(), refused = store.names("refused:"), over = status?.finished && !waiting.length && !away;
+  $("stop").hidden = !over;
+  $("turn").hidden = $("controls").hidden = over || !turn;
+  $("idle").hidden = over || Boolean(turn);
+  if (status) {
+    $("pairs").textContent = status.blocks;
+    $("horizon").textContent = $("bar").max = status.horizon;
+    $("bar").value = status.blocks;
+    const decision = status.decision === "continue" ? "Continue" : status.decision[0].toUpperCase() + status.decision.slice(1);
+    $("decision").textContent = decision;
+    $("decision").dataset.decision = status.decision;
+    $("stop-title").textContent = status.decision === "stop: decided" ? "Stop: decided" : "Stop";
+    $("stop-text").textContent = status.decision === "stop: decided"
+      ? `The declared rule has decided after ${status.blocks} ${status.blocks === 1 ? unit.slice(0, -1) : unit}. No further rollout is needed.`
+      : "All that was planned has been run, and the declared rule has not decided. No further rollout is needed.";
   }
-
-  async function refill() {
-    const answer = await ask("/turns/next", { ahead: Number(ahead) });
-    if (!answer.ok) throw new Away(answer.said);
-    const { turn, ahead: more, waiting } = answer.content;
-    learned(answer.content.status);
-    idle = waiting;
-    if (!ops().length) store.write("turns", turn ? [turn, ...more] : []); // else the answer is older than what was entered
+  const stalled = !over && !away && status?.waits?.stalled ? status.waits : null;
+  $("waits").hidden = !stalled;
+  if (stalled && $("waits-text").textContent !== stalled.sentence) $("waits-text").textContent = stalled.sentence;
+  if (turn) {
+    $("turn-label").textContent = `Turn ${turn.number}${turn.attempt > 1 ? ", to record again" : ""}`;
+    $("code").textContent = turn.code;
+    $("chips").replaceChildren(...[turn.task, turn.condition].filter(Boolean).map((text) => made("li", text)));
+  } else {
+    $("idle-title").textContent = signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? "Others hold the turns that come next" : "Asking for a turn";
+    $("idle-text").textContent = signedOut ? "Scan the code again; what you entered is kept." : away
+      ? "What you entered is kept in this browser. It is sent, and the next turn comes, as soon as the server is back."
+      : idle ? "A turn appears here as soon as one is free." : "";
   }
+  const kept = clock();
+  const word = !kept ? "Start" : kept.stop ? "Resume" : "Stop";
+  if (!$("start").firstChild.textContent.startsWith(word)) $("start").firstChild.textContent = `${word} `;
+  $("start").classList.toggle("primary", !kept);
+  $("outcomes").dataset.ready = kept ? "yes" : "no";
+  for (const button of document.querySelectorAll(".outcome")) button.setAttribute("aria-disabled", kept ? "false" : "true");
+  $("undo").disabled = !store.read("recent", []).length;
+  $("void").disabled = !turn;
+  $("failures").replaceChildren(...store.read("failures", []).map((text) => Object.assign(document.createElement("option"), { value: text })));
 
-  const clock = () => {
-    const turn = current(), kept = store.read("timer", null);
-    return turn && kept && kept.turn === turn.number && kept.attempt === turn.attempt ? kept : null;
-  };
-  const seconds = (kept) => Math.max(0, ((kept.stop ?? Date.now()) - kept.start) / 1000);
+  const state = signedOut ? "out" : away ? "offline" : waiting.length ? "sending" : "online";
+  $("pill").dataset.state = refused.length && state === "online" ? "refused" : state;
+  const count = waiting.length ? ` · ${waiting.length} waiting` : "";
+  $("pill").textContent = { out: `Signed out${count}`, offline: `Offline${count}`, sending: `Sending${count}`, online: refused.length ? `${refused.length} refused` : "Online" }[state];
+  $("queue-text").textContent = { out: "This browser must join again before anything can be sent.", offline: `${why} Entries wait in this browser and are sent once, in order.`, sending: "Entries are being sent.", online: "Everything entered here has been acknowledged." }[state]
+    + (keeps() ? "" : " This browser keeps nothing: do not close this page while entries wait.");
+  const kinds = { record: "result", undo: "undo", void: "void", check: "checklist" };
+  $("queue").replaceChildren(...waiting.map((op) => made("li", `${op.turn ? `Turn ${op.turn} · ${op.code} · ` : ""}${kinds[op.kind]}`)));
+  $("refusals").replaceChildren(...refused.map((name) => refusal(name, store.read(name, {}), kinds)));
+  const alarm = refused.length ? store.read(refused.at(-1), {}).said ?? "" : fault;
+  $("alert").hidden = !alarm;
+  if ($("alert").textContent !== alarm) $("alert").textContent = alarm;
+  tick();
+}
 
-  function startOrStop() {
-    const turn = current(), kept = clock();
-    if (!turn) return;
-    if (!kept) store.write("timer", { turn: turn.number, attempt: turn.attempt, start: Date.now() });
-    else if (kept.stop) store.write("timer", { ...kept, start: Date.now() - (kept.stop - kept.start), stop: undefined });
-    else store.write("timer", { ...kept, stop: Date.now() });
-    render();
+function refusal(name, entry, kinds) {
+  const row = made("div", `${entry.code ?? ""} · ${kinds[entry.kind]}: ${entry.said} `);
+  row.className = "alert";
+  const button = Object.assign(made("button", "I have seen this"), { type: "button" });
+  button.addEventListener("click", () => { store.drop(name); render(); });
+  row.append(button);
+  return row;
+}
+
+function opens(id) {
+  const box = $(id);
+  if (id === "undo-box") {
+    $("undo-turn").replaceChildren(...store.read("recent", []).map((turn) => Object.assign(made("option", `Turn ${turn.number} · ${turn.code}`), { value: turn.number })));
   }
+  box.returnValue = "";
+  box.showModal();
+}
 
-  function outcome(result) {
-    const turn = current(), kept = clock();
-    if (!turn) return;
-    if (!kept) { // a second tap on the same button lands here: the next turn has not been started
-      say("Press Start first: this turn has not begun.");
-      $("start").focus();
-      return;
-    }
-    let failure = $("failure").value.trim(), note = $("note").value.trim();
-    if (failure && Number(result) >= Number(best)) [failure, note] = ["", [failure, note].filter(Boolean).join("; ")];
-    if (failure) store.write("failures", [failure, ...store.read("failures", []).filter((old) => old !== failure)].slice(0, 12));
-    const body = { result, duration: Math.round(seconds(kept) * 100) / 100, note, failure, request: stamp(), attempt: turn.attempt, holder: turn.holder };
-    store.drop("timer");
-    store.write("recent", [turn, ...store.read("recent", []).filter((old) => old.number !== turn.number)].slice(0, 8));
-    $("failure").value = $("note").value = "";
-    if ($("score")) $("score").value = "";
-    navigator.vibrate?.(30);
-    say(`Turn ${turn.number} is kept here, not yet sent.`);
-    enqueue({ kind: "record", turn: turn.number, code: turn.code, block: turn.block, body });
-    $("start").focus({ preventScroll: true });
-  }
-
-  function undo() {
-    const number = Number($("undo-turn").value), recent = store.read("recent", []);
-    const turn = recent.find((old) => old.number === number);
-    if (!turn) return;
-    const reason = document.querySelector("input[name=undo-reason]:checked").value;
-    store.write("recent", recent.filter((old) => old.number !== number));
-    const others = turns().filter((other) => other.number !== number);
-    store.write("turns", [{ ...turn, attempt: turn.attempt + 1 }, ...others].sort((one, other) => one.number - other.number));
-    store.drop("timer");
-    enqueue({ kind: "undo", turn: number, code: turn.code, block: turn.block, body: { reason, attempt: turn.attempt } });
-    say(`The result of turn ${number} is undone.`);
-  }
-
-  function voidPair() {
-    const turn = current(), reason = document.querySelector("input[name=void-reason]:checked")?.value;
-    if (!turn || !reason) return;
-    store.drop("timer");
-    store.write("recent", store.read("recent", []).filter((old) => old.block !== turn.block));
-    enqueue({ kind: "void", turn: turn.number, code: turn.code, block: turn.block, body: { reason, note: $("void-note").value.trim() } });
-    say(`Turn ${turn.number} and the rest of its ${unit.slice(0, -1)} are void.`);
-  }
-
-  async function takeOver() { // the turns of a device that has left come free, and the oldest of them here
-    const holder = status?.waits?.holder;
-    if (!holder) return;
-    try {
-      const answer = await ask("/release", { holder });
-      say(answer.ok ? "Its turns are handed out anew." : answer.said);
-    } catch (error) { say(error.message); }
-    pump();
-  }
-
-  function checked() {
-    const items = [...document.querySelectorAll("input[name=check-item]:checked")].map((box) => box.value);
-    store.write("checked", Date.now());
-    enqueue({ kind: "check", body: { items, note: $("check-note").value.trim() } });
-    say("The checklist is logged.");
-  }
-
-  let saidAt = 0;
-  function say(text) {
-    $("said").textContent = text;
-    saidAt = Date.now();
-  }
-
-  const minutes = (total) => `${Math.floor(total / 60)}:${String(Math.floor(total % 60)).padStart(2, "0")}`;
-
-  function tick() {
-    const kept = clock(), spent = kept ? seconds(kept) : 0, over = limit && spent > Number(limit);
-    $("clock").textContent = minutes(spent);
-    const state = !kept ? "ready" : kept.stop ? "stopped" : "running";
-    if (over && $("timer").dataset.over !== "yes" && state === "running") { say("Over the time limit."); navigator.vibrate?.([80, 60, 80]); }
-    Object.assign($("timer").dataset, { state, over: over ? "yes" : "no" });
-  }
-
-  function render() {
-    const turn = current(), waiting = ops(), refused = store.names("refused:"), over = status?.finished && !waiting.length && !away;
-    $("stop").hidden = !over;
-    $("turn").hidden = $("controls").hidden = over || !turn;
-    $("idle").hidden = over || Boolean(turn);
-    if (status) {
-      $("pairs").textContent = status.blocks;
-      $("horizon").textContent = $("bar").max = status.horizon;
-      $("bar").value = status.blocks;
-      const decision = status.decision === "continue" ? "Continue" : status.decision[0].toUpperCase() + status.decision.slice(1);
-      $("decision").textContent = decision;
-      $("decision").dataset.decision = status.decision;
-      $("stop-title").textContent = status.decision === "stop: decided" ? "Stop: decided" : "Stop";
-      $("stop-text").textContent = status.decision === "stop: decided"
-        ? `The declared rule has decided after ${status.blocks} ${status.blocks === 1 ? unit.slice(0, -1) : unit}. No further rollout is needed.`
-        : "All that was planned has been run, and the declared rule has not decided. No further rollout is needed.";
-    }
-    const stalled = !over && !away && status?.waits?.stalled ? status.waits : null;
-    $("waits").hidden = !stalled;
-    if (stalled && $("waits-text").textContent !== stalled.sentence) $("waits-text").textContent = stalled.sentence;
-    if (turn) {
-      $("turn-label").textContent = `Turn ${turn.number}${turn.attempt > 1 ? ", to record again" : ""}`;
-      $("code").textContent = turn.code;
-      $("chips").replaceChildren(...[turn.task, turn.condition].filter(Boolean).map((text) => made("li", text)));
-    } else {
-      $("idle-title").textContent = signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? "Others hold the turns that come next" : "Asking for a turn";
-      $("idle-text").textContent = signedOut ? "Scan the code again; what you entered is kept." : away
-        ? "What you entered is kept in this browser. It is sent, and the next turn comes, as soon as the server is back."
-        : idle ? "A turn appears here as soon as one is free." : "";
-    }
-    const kept = clock();
-    const word = !kept ? "Start" : kept.stop ? "Resume" : "Stop";
-    if (!$("start").firstChild.textContent.startsWith(word)) $("start").firstChild.textContent = `${word} `;
-    $("start").classList.toggle("primary", !kept);
-    $("outcomes").dataset.ready = kept ? "yes" : "no";
-    for (const button of document.querySelectorAll(".outcome")) button.setAttribute("aria-disabled", kept ? "false" : "true");
-    $("undo").disabled = !store.read("recent", []).length;
-    $("void").disabled = !turn;
-    $("failures").replaceChildren(...store.read("failures", []).map((text) => Object.assign(document.createElement("option"), { value: text })));
-
-    const state = signedOut ? "out" : away ? "offline" : waiting.length ? "sending" : "online";
-    $("pill").dataset.state = refused.length && state === "online" ? "refused" : state;
-    const count = waiting.length ? ` · ${waiting.length} waiting` : "";
-    $("pill").textContent = { out: `Signed out${count}`, offline: `Offline${count}`, sending: `Sending${count}`, online: refused.length ? `${refused.length} refused` : "Online" }[state];
-    $("queue-text").textContent = { out: "This browser must join again before anything can be sent.", offline: `${why} Entries wait in this browser and are sent once, in order.`, sending: "Entries are being sent.", online: "Everything entered here has been acknowledged." }[state]
-      + (durable ? "" : " This browser keeps nothing: do not close this page while entries wait.");
-    const kinds = { record: "result", undo: "undo", void: "void", check: "checklist" };
-    $("queue").replaceChildren(...waiting.map((op) => made("li", `${op.turn ? `Turn ${op.turn} · ${op.code} · ` : ""}${kinds[op.kind]}`)));
-    $("refusals").replaceChildren(...refused.map((name) => refusal(name, store.read(name, {}), kinds)));
-    const alarm = refused.length ? store.read(refused.at(-1), {}).said ?? "" : fault;
-    $("alert").hidden = !alarm;
-    if ($("alert").textContent !== alarm) $("alert").textContent = alarm;
-    tick();
-  }
-
-  function refusal(name, entry, kinds) {
-    const row = made("div", `${entry.code ?? ""} · ${kinds[entry.kind]}: ${entry.said} `);
-    row.className = "alert";
-    const button = Object.assign(made("button", "I have seen this"), { type: "button" });
-    button.addEventListener("click", () => { store.drop(name); render(); });
-    row.append(button);
-    return row;
-  }
-
-  function opens(id) {
-    const box = $(id);
-    if (id === "undo-box") {
-      $("undo-turn").replaceChildren(...store.read("recent", []).map((turn) => Object.assign(made("option", `Turn ${turn.number} · ${turn.code}`), { value: turn.number })));
-    }
-    box.returnValue = "";
-    box.showModal();
-  }
-
-  function pressed(event) {
-    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    const box = document.querySelector("dialog[open]"), typing = event.target.matches("input:not([type=radio], [type=checkbox]), select, textarea");
-    if (typing) {
-      if (!box && ["Enter", "Escape"].includes(event.key)) {
-        event.preventDefault();
-        if (event.target.id === "score" && event.key === "Enter") $("send-score").click();
-        else $("start").focus();
-      }
-      return;
-    }
-    const key = event.key.toLowerCase();
-    const target = [...(box ?? document).querySelectorAll("[data-key]")].find((one) => one.dataset.key === key && !one.disabled && (box || !one.closest("dialog")) && one.offsetParent !== null);
-    if (target) {
+function pressed(event) {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  const box = document.querySelector("dialog[open]"), typing = event.target.matches("input:not([type=radio], [type=checkbox]), select, textarea");
+  if (typing) {
+    if (!box && ["Enter", "Escape"].includes(event.key)) {
       event.preventDefault();
-      if (target.matches("input:not([type=radio], [type=checkbox])")) target.focus();
-      else if (target.matches("input")) { target.click(); target.focus(); }
-      else target.click();
-    } else if (box && key === "enter" && event.target.matches("input")) {
-      event.preventDefault();
-      box.querySelector("form").requestSubmit(box.querySelector("menu button:last-child"));
-    } else if (!box && ["enter", " "].includes(key) && !event.target.matches("button, a, summary")) {
-      event.preventDefault();
-      startOrStop();
+      if (event.target.id === "score" && event.key === "Enter") $("send-score").click();
+      else $("start").focus();
     }
+    return;
   }
+  const key = event.key.toLowerCase();
+  const target = [...(box ?? document).querySelectorAll("[data-key]")].find((one) => one.dataset.key === key && !one.disabled && (box || !one.closest("dialog")) && one.offsetParent !== null);
+  if (target) {
+    event.preventDefault();
+    if (target.matches("input:not([type=radio], [type=checkbox])")) target.focus();
+    else if (target.matches("input")) { target.click(); target.focus(); }
+    else target.click();
+  } else if (box && key === "enter" && event.target.matches("input")) {
+    event.preventDefault();
+    box.querySelector("form").requestSubmit(box.querySelector("menu button:last-child"));
+  } else if (!box && ["enter", " "].includes(key) && !event.target.matches("button, a, summary")) {
+    event.preventDefault();
+    startOrStop();
+  }
+}
 
-  function operate() {
-    document.addEventListener("keydown", pressed);
-    $("start").addEventListener("click", startOrStop);
-    for (const button of document.querySelectorAll("[data-result]")) button.addEventListener("click", () => outcome(JSON.parse(button.dataset.result)));
-    $("send-score")?.addEventListener("click", () => {
-      const field = $("score");
-      if (field.value !== "" && field.checkValidity()) outcome(Number(field.value));
-      else { say("Type a score within the range."); field.focus(); }
-    });
-    for (const button of document.querySelectorAll("[data-opens]")) button.addEventListener("click", () => opens(button.dataset.opens));
-    $("pill").addEventListener("click", () => opens("queue-box"));
-    $("take-over").addEventListener("click", takeOver);
-    const after = { "undo-box": ["undo", undo], "void-box": ["void", voidPair], "check-box": ["check", checked], "queue-box": ["send", pump] };
-    for (const [id, [word, then]] of Object.entries(after)) {
-      $(id).addEventListener("close", () => { if ($(id).returnValue === word) then(); if (!document.activeElement?.matches("input, select")) $("start").focus({ preventScroll: true }); });
-    }
-    if (limit) $("limit").textContent = minutes(Number(limit));
-    window.addEventListener("online", pump);
-    window.addEventListener("offline", () => { away = true; why = "The network is away."; render(); pump(); });
-    window.addEventListener("storage", render);
-    const source = new EventSource("/api/v1/events");
-    source.addEventListener("status", (event) => {
-      const was = status, told = JSON.parse(event.data);
-      if (told.study !== study) return;
-      learned(told);
-      render();
-      if (away || was?.finished !== status.finished || (!current() && !status.finished)) pump();
-    });
-    source.addEventListener("error", () => { if (!away) pump(); });
-    window.addEventListener("beforeunload", (event) => { // without a worker this page cannot come back before the server does
-      if (ops().length && !(durable && navigator.serviceWorker?.controller)) event.preventDefault();
-    });
-    navigator.serviceWorker?.register("/worker.js", { scope: "/run", updateViaCache: "none" }).catch(() => {}); // offline, or not trusted
-    setInterval(tick, 200);
+function operate() {
+  document.addEventListener("keydown", pressed);
+  $("start").addEventListener("click", startOrStop);
+  for (const button of document.querySelectorAll("[data-result]")) button.addEventListener("click", () => outcome(JSON.parse(button.dataset.result)));
+  $("send-score")?.addEventListener("click", () => {
+    const field = $("score");
+    if (field.value !== "" && field.checkValidity()) outcome(Number(field.value));
+    else { say("Type a score within the range."); field.focus(); }
+  });
+  for (const button of document.querySelectorAll("[data-opens]")) button.addEventListener("click", () => opens(button.dataset.opens));
+  $("pill").addEventListener("click", () => opens("queue-box"));
+  $("take-over").addEventListener("click", takeOver);
+  const after = { "undo-box": ["undo", undo], "void-box": ["void", voidPair], "check-box": ["check", checked], "queue-box": ["send", pump] };
+  for (const [id, [word, then]] of Object.entries(after)) {
+    $(id).addEventListener("close", () => { if ($(id).returnValue === word) then(); if (!document.activeElement?.matches("input, select")) $("start").focus({ preventScroll: true }); });
+  }
+  if (limit) $("limit").textContent = minutes(Number(limit));
+  window.addEventListener("online", pump);
+  window.addEventListener("offline", () => { away = true; why = "The network is away."; render(); pump(); });
+  window.addEventListener("storage", render);
+  const source = new EventSource("/api/v1/events");
+  source.addEventListener("status", (event) => {
+    const was = status, told = JSON.parse(event.data);
+    if (told.study !== study) return;
+    learned(told);
     render();
-    pump();
-    if (Date.now() - store.read("checked", 0) > 12 * 3600 * 1000) setTimeout(() => $("check").classList.add("due"), 0);
-  }
+    if (away || was?.finished !== status.finished || (!current() && !status.finished)) pump();
+  });
+  source.addEventListener("error", () => { if (!away) pump(); });
+  window.addEventListener("beforeunload", (event) => { // without a worker this page cannot come back before the server does
+    if (ops().length && !(keeps() && navigator.serviceWorker?.controller)) event.preventDefault();
+  });
+  navigator.serviceWorker?.register("/worker.js", { scope: "/run", updateViaCache: "none" }).catch(() => {}); // offline, or not trusted
+  setInterval(tick, 200);
+  render();
+  pump();
+  if (Date.now() - store.read("checked", 0) > 12 * 3600 * 1000) setTimeout(() => $("check").classList.add("due"), 0);
+}
 
-  if (page === "join") join();
-  else if (page === "watch") watch();
-  else if (page === "run") operate();
-})();
+if (page === "join") join();
+else if (page === "watch") watch();
+else if (page === "run") operate();

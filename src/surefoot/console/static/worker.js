@@ -1,9 +1,10 @@
 /* Lets the operator's page be loaded while the server is away. It keeps that page as it was last served, its style and its
-   script, and nothing else: no answer of the API, no other role's page. What is asked goes to the server first; what is
+   scripts, and nothing else: no answer of the API, no other role's page. What is asked goes to the server first; what is
    kept is used only when no answer comes. A server that answers "not you" ends what is kept. */
 "use strict";
-const KEPT = "surefoot-run-1", PAGE = "/run", PATIENCE = 5000;
-const PARTS = ["/static/console.css", "/static/console.js", "/static/mark.svg"];
+const KEPT = "surefoot-run-2", PAGE = "/run", PATIENCE = 5000;
+const SCRIPTS = ["/static/base.js", "/static/console.js", "/static/watching.js"];
+const PARTS = ["/static/console.css", "/static/mark.svg", ...SCRIPTS];
 
 self.addEventListener("install", (event) => {
   const fresh = [PAGE, ...PARTS].map((path) => new Request(path, { cache: "reload", redirect: "error" }));

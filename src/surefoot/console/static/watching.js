@@ -1,0 +1,62 @@
+/* The pages that only watch a study, and the page on which one joins. */
+import { $, SignedOut, ask } from "./base.js";
+
+// --- pages that only watch -------------------------------------------------------------------------------------
+
+async function freshen() {
+  let text;
+  try {
+    const answer = await fetch(location.pathname, { credentials: "same-origin", cache: "no-store" });
+    if (!answer.ok) return;
+    text = await answer.text();
+  } catch { return; }
+  const fresh = new DOMParser().parseFromString(text, "text/html");
+  for (const old of document.querySelectorAll("[data-fresh]")) {
+    const replacement = fresh.getElementById(old.id);
+    const typing = old.contains(document.activeElement) && document.activeElement.matches("input, select");
+    if (replacement && !typing && replacement.innerHTML !== old.innerHTML) old.replaceWith(document.adoptNode(replacement));
+  }
+}
+
+export function watch() {
+  const source = new EventSource("/api/v1/events");
+  let seen = null;
+  source.addEventListener("status", (event) => {
+    if (seen !== null && seen !== event.lastEventId) freshen();
+    seen = event.lastEventId;
+  });
+  setInterval(freshen, 30000); // how long a turn has been held changes by itself
+  document.addEventListener("submit", async (event) => {
+    const form = event.target.closest("form[data-api]");
+    if (!form) return;
+    event.preventDefault();
+    const alert = form.querySelector(".alert");
+    const fields = Object.fromEntries(new FormData(form));
+    const data = form.dataset.kind === "amend" ? { changes: { [fields.field]: parsed(fields.value) }, reason: fields.reason } : fields;
+    let said;
+    try {
+      const answer = await ask(form.dataset.api, data);
+      if (answer.ok) { form.reset(); document.activeElement.blur(); await freshen(); $("said").textContent = "Done."; return; }
+      said = answer.said;
+    } catch (error) { said = error instanceof SignedOut ? "You are signed out: join again." : error.message; }
+    if (alert) Object.assign(alert, { textContent: said, hidden: false });
+  });
+}
+
+function parsed(text) {
+  try { return JSON.parse(text); } catch { return text; }
+}
+
+// --- joining ---------------------------------------------------------------------------------------------------
+
+export async function join() {
+  const token = decodeURIComponent(location.hash.slice(1));
+  if (token) {
+    history.replaceState(null, "", "/join"); // the token must not stay in the address bar or the history
+    $("token").value = token;
+    $("token-row").hidden = true;
+    $("join-hint").textContent = "The token was read from the link; it is not kept in this browser's history.";
+  } else if (!document.querySelector(".alert")) {
+    try { if ((await ask("/status")).ok) location.replace("/"); } catch { /* not joined yet */ }
+  }
+}
