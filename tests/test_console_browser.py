@@ -431,7 +431,7 @@ def test_a_phone_that_left_is_named_on_every_page_and_taken_over_by_a_tap(chromi
         bob.by_tap(".good")
         bob.settled()
         assert len(recorded(program)) < 20
-    told = "Pair 1 waits for turn 2, held by Ann for 0 minutes"
+    told = "Pair 1 waits for turn 2, held by Ann for less than a minute"
     assert bob.page.inner_text("#waits-text").startswith(told)
     for path in ("/owner", "/live", "/mirror"):
         owner.page.goto(f"{program.address}{path}")

@@ -179,7 +179,7 @@ def test_a_killed_script_is_named_and_its_turn_taken_over(here, capsys, monkeypa
     assert codes == [0]
     out, err = capsys.readouterr()
     hand_back = "  surefoot study release study.db --holder 'arm 1'\n"
-    assert "Pair 1 waits for turn 1, held by arm 1 for 0 minutes; 4 later pairs are complete" in out
+    assert "Pair 1 waits for turn 1, held by arm 1 for less than a minute; 4 later pairs are complete" in out
     assert hand_back in out
     told = json.loads(out[out.index("{") : out.rindex("}") + 1])
     assert (told["waits"]["turn"], told["waits"]["holder"]) == (1, "arm 1")
@@ -237,7 +237,7 @@ def test_an_operator_may_take_over_only_what_holds_the_study_up(tmp_path):
     while (answer := bob.post("/api/v1/turns/next", json={}).json())["turn"] is not None:
         bob.post(f"/api/v1/turns/{answer['turn']['number']}/record", json={"result": True})
     assert answer["waiting"]
-    assert answer["status"]["waits"]["sentence"].startswith("Pair 1 waits for turn 1, held by Ann for 0 minutes; ")
+    assert answer["status"]["waits"]["sentence"].startswith("Pair 1 waits for turn 1, held by Ann for less than a minute; ")
     for page in ("/live", "/mirror"):
         assert "Pair 1 waits for turn 1, held by Ann" in bob.get(page).text
     assert bob.post("/api/v1/release", json={"holder": kept["holder"]}).json()["released"] == 6

@@ -62,7 +62,8 @@ def wait_of(fold: Fold, now: str) -> Wait | None:
     unit = "pair" if len(fold.plan.policies) == 2 else "round"
     who = "which nobody holds: whoever asks next gets it"
     if holder:
-        who = f"held by {holders.known_as(holder)} for {words.counted(minutes, 'minute')}"
+        long = words.counted(minutes, "minute") if minutes else "less than a minute"
+        who = f"held by {holders.known_as(holder)} for {long}"
     behind = (
         f"1 later {unit} is complete and counts" if later == 1 else f"{later:,} later {unit}s are complete and count"
     )
