@@ -237,7 +237,8 @@ def test_an_operator_may_take_over_only_what_holds_the_study_up(tmp_path):
     while (answer := bob.post("/api/v1/turns/next", json={}).json())["turn"] is not None:
         bob.post(f"/api/v1/turns/{answer['turn']['number']}/record", json={"result": True})
     assert answer["waiting"]
-    assert answer["status"]["waits"]["sentence"].startswith("Pair 1 waits for turn 1, held by Ann for less than a minute; ")
+    told = answer["status"]["waits"]["sentence"]
+    assert told.startswith("Pair 1 waits for turn 1, held by Ann for less than a minute; ")
     for page in ("/live", "/mirror"):
         assert "Pair 1 waits for turn 1, held by Ann" in bob.get(page).text
     assert bob.post("/api/v1/release", json={"holder": kept["holder"]}).json()["released"] == 6
