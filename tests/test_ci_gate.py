@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,7 +33,6 @@ def test_the_pytest_recipe(tmp_path, new, ends):
     assert f"1 {ends}" in done.stdout
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on this machine")
 @pytest.mark.parametrize(
     ("new", "undecided", "code", "verdict"),
     [

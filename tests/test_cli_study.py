@@ -285,28 +285,27 @@ def test_a_store_that_is_away_is_waited_for(here, capsys, monkeypatch):
     assert len(set(calls)) == 1
 
 
-def test_a_served_study_is_run_by_its_address(here, capsys, monkeypatch):
+@pytest.fixture
+def served(here, capsys, monkeypatch):
+    """The address of a study that is being served, whose runner we are."""
     pytest.importorskip("uvicorn", reason="needs the extra `console`")
     from tests.consoles import threaded
 
     create(capsys)
     tokens = Tokens.fresh()
+    monkeypatch.setenv("SUREFOOT_TOKEN", tokens.runner)
     with threaded(sf.Study.open("study.db"), tokens) as address:
-        monkeypatch.setenv("SUREFOOT_TOKEN", tokens.runner)
-        code, out, _ = said(capsys, "run", address, "--command", COMMAND)
+        yield address
+
+
+def test_a_served_study_is_run_by_its_address(served, capsys):
+    code, out, _ = said(capsys, "run", served, "--command", COMMAND)
     assert code == 0
     assert out.rstrip().endswith("stop: decided")
 
 
-def test_a_turn_of_a_served_study_is_handed_back_too(here, capsys, monkeypatch):
-    pytest.importorskip("uvicorn", reason="needs the extra `console`")
-    from tests.consoles import threaded
-
-    create(capsys)
-    tokens = Tokens.fresh()
-    with threaded(sf.Study.open("study.db"), tokens) as address:
-        monkeypatch.setenv("SUREFOOT_TOKEN", tokens.runner)
-        code, _, err = said(capsys, "run", address, "--command", "exit 3")
+def test_a_turn_of_a_served_study_is_handed_back_too(served, capsys):
+    code, _, err = said(capsys, "run", served, "--command", "exit 3")
     assert code == 65
     assert "Turn 1 was handed back" in err
     study = sf.Study.open("study.db")

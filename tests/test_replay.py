@@ -16,9 +16,6 @@ from surefoot.rollouts.orders import in_blocks
 from surefoot.rollouts.reading import read
 from surefoot.sequential import FiniteHorizonMixture, run
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "lbm1"
-published = pytest.mark.skipif(not DATA.exists(), reason="the published rollouts are not here")
-
 
 def table(**more):
     rng = np.random.default_rng(1)
@@ -27,10 +24,9 @@ def table(**more):
     return pl.DataFrame({"policy": policy, "score": score, **more})
 
 
-@published
-def test_published_success_stops_where_the_paper_says():
+def test_published_success_stops_where_the_paper_says(shared_data: Path):
     """Snyder et al. 2026, Table II, N-SCORE_2 and theta-SAVI, within 3 rollouts; STEP and WSR are other designs."""
-    found = replay(read(DATA / "Fig4_AB.csv"), "LBM finetuned", "Single Task", randomised=True)
+    found = replay(read(shared_data / "lbm1" / "Fig4_AB.csv"), "LBM finetuned", "Single Task", randomised=True)
     stops = {(c.task, stop.name): stop.pairs if stop.decided else None for c in found.comparisons for stop in c.stops}
     expected = {
         "DumpVegetablesFromSmallToLargeContainer": (None, None),
@@ -51,9 +47,8 @@ def test_published_success_stops_where_the_paper_says():
             assert pairs is None or abs(pairs - number) <= 3, (task, name, pairs)
 
 
-@published
-def test_published_progress_needs_fewer_rollouts_with_the_mixture():
-    found = replay(read(DATA / "Fig5_C.csv"), "LBM Finetuned", "Single Task", horizon=200)
+def test_published_progress_needs_fewer_rollouts_with_the_mixture(shared_data: Path):
+    found = replay(read(shared_data / "lbm1" / "Fig5_C.csv"), "LBM Finetuned", "Single Task", horizon=200)
     assert found.total("FHM") <= 0.87 * found.total("N-SCORE")
     stops = [[stop.pairs if stop.decided else None for stop in c.stops[:2]] for c in found.comparisons]
     assert stops == [[41, 65], [136, 185], [17, 16], [21, 19], [None, None]]
@@ -61,9 +56,8 @@ def test_published_progress_needs_fewer_rollouts_with_the_mixture():
     assert any("the surplus is left out" in note for note in found.notes)
 
 
-@published
-def test_pooling_tasks_of_unknown_order_is_warned_about():
-    found = replay(read(DATA / "Fig5_C.csv"), "LBM Finetuned", "Single Task", pooled=True)
+def test_pooling_tasks_of_unknown_order_is_warned_about(shared_data: Path):
+    found = replay(read(shared_data / "lbm1" / "Fig5_C.csv"), "LBM Finetuned", "Single Task", pooled=True)
     assert any("The order across tasks is not recorded" in note for note in found.notes)
 
 

@@ -299,8 +299,7 @@ def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) ->
         notes.append(ONE_CLUSTER)
     if known < pairs.matched:
         notes.append(f"{pairs.matched - known:,} of {pairs.matched:,} pairs lack an outcome and were left out.")
-    count = f"{pairs.matched:,} pair{'' if pairs.matched == 1 else 's'}"
-    why = f"Paired on {', '.join(pairs.on)} ({count}){how}: {gain.method}."
+    why = f"Paired on {', '.join(pairs.on)} ({words.counted(pairs.matched, 'pair')}){how}: {gain.method}."
     return gain, why, tuple(notes)
 
 

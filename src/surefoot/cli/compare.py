@@ -15,7 +15,7 @@ from surefoot.core import wording
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import number, p_value, percent, span, unit
+from surefoot.core.words import counted, number, p_value, percent, span, unit
 from surefoot.errors import DataError
 
 TALLIES = (
@@ -233,7 +233,7 @@ def lines(gain: Gain, sight: Any) -> list[str]:
     interval = gain.interval
     estimate = number(gain.estimate, "gain") + unit("gain")
     p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
-    kind = f"{pair.pairs:,} pair{'' if pair.pairs == 1 else 's'}" if pair else "independent rollouts"
+    kind = counted(pair.pairs, "pair") if pair else "independent rollouts"
     wilson = f"({level} Wilson intervals)"
     return [
         f"{'; '.join(shown)} {wilson}",

@@ -17,8 +17,8 @@ LARGEST_TOTAL = 1 << 31
 ZSTD = 93
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError, RuntimeError, ValueError)
 """What `zipfile` raises on bytes that are no whole zip file, most of it undocumented: a changed byte may ask for a
-method that it does not know (NotImplementedError, a RuntimeError), for a password (RuntimeError), for a place before
-the file's start (ValueError), or for a name that is no text (UnicodeDecodeError, a ValueError)."""
+method that it does not know or for a password (RuntimeError both), for a place before the file's start or for a name
+that is no text (ValueError both)."""
 
 
 class Archive:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from surefoot.core import words
 from surefoot.core.moments import Moments
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
@@ -116,10 +117,8 @@ class Pairs:
         ]
         left = f"; without a partner: {' and '.join(alone)}" if alone else ""
         said = ", as declared" if self.declared else ""
-        several = "" if self.matched == 1 else "s"
-        return (
-            f"{self.matched:,} pair{several} of {self.first!r} and {self.second!r} on {', '.join(self.on)}{said}{left}."
-        )
+        pairs = words.counted(self.matched, "pair")
+        return f"{pairs} of {self.first!r} and {self.second!r} on {', '.join(self.on)}{said}{left}."
 
 
 def pairing(rollouts: Rollouts, first: str, second: str) -> Pairing:

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
+from surefoot.core import words
 from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
@@ -297,13 +298,13 @@ class Rollouts:
         return matched(self, first, second, on)
 
     def __str__(self) -> str:
-        tasks = f" on {len(self.tasks):,} task{'' if len(self.tasks) == 1 else 's'}" if self.tasks else ""
+        tasks = f" on {words.counted(len(self.tasks), 'task')}" if self.tasks else ""
         known = [name for name in ("success", "score") if name in self.columns]
         scale = f" in [{self.low:g}, {self.high:g}]" if "score" in known else ""
         origin = f", from {self.source}" if self.source else ""
         several = "policy" if len(self.policies) == 1 else "policies"
         return (
-            f"{len(self):,} rollout{'' if len(self) == 1 else 's'} of {len(self.policies):,} {several}{tasks}, "
+            f"{words.rollouts(len(self))} of {len(self.policies):,} {several}{tasks}, "
             f"with {' and '.join(known)}{scale}{origin}."
         )
 

@@ -23,7 +23,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import designs
 from surefoot.sequential.betting import BettingState
-from surefoot.sequential.rules import CODES, Rule, State, counted
+from surefoot.sequential.rules import CODES, Rule, State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,12 +74,11 @@ class Standing(Record):
     wins_to_worse: int | None
 
     def __str__(self) -> str:
-        parts = [
-            f"{self.first} for the first policy and {self.second} for the second after {counted(self.pairs, 'pair')}"
-        ]
+        seen = words.counted(self.pairs, "pair")
+        parts = [f"{self.first} for the first policy and {self.second} for the second after {seen}"]
         for verdict, wins in (("better", self.wins_to_better), ("worse", self.wins_to_worse)):
             if wins:
-                parts.append(f"{counted(wins, 'pair')} in a row from {verdict}")
+                parts.append(f"{words.counted(wins, 'pair')} in a row from {verdict}")
         return "; ".join(parts) + "."
 
 
@@ -316,7 +315,7 @@ class ExactState(State[X]):
 
     def __str__(self) -> str:
         if self.hopeless:
-            looks = f"after {counted(self.pairs, 'pair')}"
+            looks = f"after {words.counted(self.pairs, 'pair')}"
             return f"Undecided {looks}: no verdict can be reached any more within {self.rule.horizon:,} pairs."
         return State.__str__(self)
 

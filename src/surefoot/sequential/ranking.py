@@ -19,7 +19,6 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
-from surefoot.sequential.rules import counted
 from surefoot.stats.letters import Letters, compact_letters
 from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
@@ -266,7 +265,7 @@ class RankingState(Record):
             rows.append(f"{name:<{width}}  {place}  {own}  {words.rollouts(used)}")
         most = self.rule.horizon * len(self.rule.names)
         settled = "All places are settled" if not self.running else f"{len(self.running)} places are open"
-        so_far = f"{counted(self.rounds, 'round')} and {words.rollouts(self.rollouts_used)}"
+        so_far = f"{words.counted(self.rounds, 'round')} and {words.rollouts(self.rollouts_used)}"
         rows.append(f"{settled} after {so_far} (at most {most:,}).")
         return "\n".join(rows)
 

@@ -229,7 +229,7 @@ class State(Generic[R], Record, ABC):
         return cls(rule=rule, pairs=0, p_value=1.0, verdict=Verdict.UNDECIDED, **more)
 
     def __str__(self) -> str:
-        looks = f"after {counted(self.pairs, 'pair')}, {words.p_value(self.p_value)}"
+        looks = f"after {words.counted(self.pairs, 'pair')}, {words.p_value(self.p_value)}"
         if self.verdict is not Verdict.UNDECIDED:
             return f"Decided {looks}: {_found(self.verdict, self.rule)}."
         return f"{'Undecided at the end' if self.finished else 'Undecided'} {looks}."
@@ -241,11 +241,6 @@ def _found(verdict: Verdict, rule: Rule[Any]) -> str:
     if rule.claim == "either":
         return "the first policy is better" + (f" by more than {rule.margin:g}" if rule.margin else "")
     return rule.finding
-
-
-def counted(number: int, what: str) -> str:
-    """``1 pair``, ``50 pairs``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def log_target(rule: Rule[Any]) -> float:

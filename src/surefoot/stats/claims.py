@@ -43,7 +43,7 @@ class Claim(Record):
         if self.holds:
             return base
         if self.more is not None:
-            return f"{base} {self.more:,} more rollout{'' if self.more == 1 else 's'} at the observed rate would do."
+            return f"{base} {words.counted(self.more, 'more rollout')} at the observed rate would do."
         if self.bound.estimate <= self.at_least:
             return f"{base} The observed rate is not above it, so more rollouts at that rate would never do."
         return f"{base} At the observed rate more than {MOST:,} rollouts would be needed."

@@ -52,8 +52,8 @@ class ClusteredMean(Record):
         worth = math.floor(self.effective_size)
         return (
             f"{str(self.interval).removesuffix('.')}, {self.clusters:,} clusters, design effect "
-            f"{words.rounded(self.design_effect, 2, 'up'):.2f}: worth {worth:,} independent rollout"
-            f"{'' if worth == 1 else 's'}."
+            f"{words.rounded(self.design_effect, 2, 'up'):.2f}: worth "
+            f"{words.counted(worth, 'independent rollout')}."
         )
 
 

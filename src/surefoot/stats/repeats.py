@@ -106,7 +106,7 @@ class Components(Record):
         return math.sqrt(task / tasks + noise / (tasks * runs) + shared / runs)
 
     def __str__(self) -> str:
-        head = f"{self.tasks:,} tasks, {self.runs:,} run{'' if self.runs == 1 else 's'}, mean {self.mean:.3f}."
+        head = f"{self.tasks:,} tasks, {words.counted(self.runs, 'run')}, mean {self.mean:.3f}."
         return " ".join((head, *self.notes))
 
 

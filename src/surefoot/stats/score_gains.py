@@ -7,6 +7,7 @@ needs the stated range of the scores and nothing about their shape.
 from __future__ import annotations
 
 from surefoot import _check
+from surefoot.core import words
 from surefoot.core.gain import Gain
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
@@ -75,8 +76,8 @@ def betting_gain(first: Scores, second: Scores, *, confidence: float = 0.95, mar
     notes: tuple[str, ...] = ()
     if spare:
         longer = "first" if len(first) > size else "second"
-        counted = "1 rollout" if spare == 1 else f"{spare:,} rollouts"
-        notes = (f"{counted} of the {longer} had no counterpart and {'was' if spare == 1 else 'were'} left out.",)
+        was = "was" if spare == 1 else "were"
+        notes = (f"{words.rollouts(spare)} of the {longer} had no counterpart and {was} left out.",)
     return _betting(first, second, gap, "betting", confidence, margin, notes)
 
 

@@ -271,5 +271,5 @@ def _notes(exact: bool) -> tuple[str, ...]:
 def _size(rollouts: tuple[int, int], paired: bool) -> str:
     one, other = rollouts
     if paired:
-        return f"{one:,} pair{'' if one == 1 else 's'}"
+        return words.counted(one, "pair")
     return f"{words.rollouts(one)} each" if one == other else f"{one:,} and {other:,} rollouts"

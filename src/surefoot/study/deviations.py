@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import counted
 from surefoot.study.events import Event
 from surefoot.study.folds import Fold
 from surefoot.study.holders import known_as
@@ -69,7 +70,7 @@ def _amendments(fold: Fold) -> list[str]:
             f"{name.replace('_', ' ')} from {_shown(getattr(plan, name))} to {_shown(getattr(after, name))}"
             for name in event.body["changes"]
         ]
-        when = f"after {_count(results, 'result')}" if results else "before the first result"
+        when = f"after {counted(results, 'result')}" if results else "before the first result"
         binding = bool(results) and any(name in BINDING for name in event.body["changes"])
         therefore = " The verdict is exploratory." if binding else ""
         found.append(f"The plan was amended {when} ({_day(event)}): {'; '.join(parts)}. {_why(event)}{therefore}")
@@ -83,8 +84,8 @@ def _unblinding(fold: Fold) -> list[str]:
     place = fold.history.index(fold.unblinded)
     before = sum(event.kind == "recorded" for event in fold.history[:place])
     after = sum(event.kind == "recorded" for event in fold.history[place:])
-    known = f"; {_count(after, 'result')} came after that, not blind" if after else ""
-    when = f"before it was decided, after {_count(before, 'result')}"
+    known = f"; {counted(after, 'result')} came after that, not blind" if after else ""
+    when = f"before it was decided, after {counted(before, 'result')}"
     return [f"The study was unblinded {when} ({_day(fold.unblinded)}){known}. {_why(fold.unblinded)}"]
 
 
@@ -93,7 +94,7 @@ def _voids(fold: Fold) -> list[str]:
         return []
     unit = "pair" if len(fold.plan.policies) == 2 else "round"
     reasons = _tallied(event.body["reason"] for event in fold.voids.values())
-    total = f"{_count(len(fold.voids), unit)} {_was(len(fold.voids))} voided ({reasons})"
+    total = f"{counted(len(fold.voids), unit)} {_was(len(fold.voids))} voided ({reasons})"
     seen = [event for event in fold.voids.values() if event.body["seen"]]
     if fold.blinded:
         return [f"{total}; {len(seen)} of them after an outcome had been seen."]
@@ -106,7 +107,7 @@ def _voids(fold: Fold) -> list[str]:
         other = next((one for one in worst if one is not verdict), None)
         then = "would be the same" if other is None else f"would be {other.value!r} instead of {verdict.value!r}"
         found.append(
-            f"{_count(len(seen), unit)} {_was(len(seen))} voided after an outcome had been seen (turn {turns}{more}). "
+            f"{counted(len(seen), unit)} {_was(len(seen))} voided after an outcome had been seen (turn {turns}{more}). "
             f"Had {'it' if len(seen) == 1 else 'they'} counted in the worst way for the verdict, it {then}."
         )
     return found
@@ -115,7 +116,9 @@ def _voids(fold: Fold) -> list[str]:
 def _undos(fold: Fold) -> list[str]:
     events = [event for event in fold.history if event.kind == "undone"]
     if fold.blinded and events:
-        return [f"{_count(len(events), 'result')} {_was(len(events))} undone ({_tallied(_reason(e) for e in events)})."]
+        return [
+            f"{counted(len(events), 'result')} {_was(len(events))} undone ({_tallied(_reason(e) for e in events)})."
+        ]
     return [_undo(fold, event) for event in events]
 
 
@@ -138,7 +141,7 @@ def _over_time(fold: Fold) -> list[str]:
     over = [one for one in fold.results.values() if one.duration is not None and one.duration > limit]
     if not over:
         return []
-    text = f"{_count(len(over), 'result')} took longer than the time limit of {limit:g} s"
+    text = f"{counted(len(over), 'result')} took longer than the time limit of {limit:g} s"
     if fold.blinded or len(over) > MOST:
         by = "" if fold.blinded else f": {_tallied(fold.turns[one.turn].policy for one in over)}"
         return [f"{text}{by}."]
@@ -150,22 +153,22 @@ def _late(fold: Fold) -> list[str]:
     """Results that the rule did not look at, because it decided at an earlier pair: in before it did, and after."""
     if not fold.finished:
         return []
-    counted, last = set(fold.counted), max(fold.counted, default=0)
+    used, last = set(fold.counted), max(fold.counted, default=0)
     later = {number for number in fold.results if fold.turns[number].block > last}
     later = {number for number in later if fold.turns[number].block not in fold.voids}
     places = {event.body["turn"]: place for place, event in enumerate(fold.history) if event.kind == "recorded"}
-    decided = max((place for number, place in places.items() if fold.turns[number].block in counted), default=0)
+    decided = max((place for number, place in places.items() if fold.turns[number].block in used), default=0)
     before = sum(places[number] < decided for number in later)
     unit, found = "pair" if len(fold.plan.policies) == 2 else "round", []
     if before:
         ended = "ended" if fold.judge.verdict is Verdict.UNDECIDED else "decided"
         found.append(
-            f"{_count(before, 'result')} of later {unit}s {_was(before)} recorded while an earlier {unit} was still "
+            f"{counted(before, 'result')} of later {unit}s {_was(before)} recorded while an earlier {unit} was still "
             f"being run. The rule reads {unit}s in the order in which they were scheduled and {ended} at {unit} "
             f"{last}, so {'it was' if before == 1 else 'they were'} not needed and did not count."
         )
     if len(later) > before:
-        found.append(f"{_count(len(later) - before, 'result')} came in after the decision and did not count.")
+        found.append(f"{counted(len(later) - before, 'result')} came in after the decision and did not count.")
     return found
 
 
@@ -174,7 +177,7 @@ def _refused(fold: Fold) -> list[str]:
     events = [event for event in fold.history if event.kind == "refused"]
     if fold.blinded and events:
         turns = ", ".join(str(event.body["turn"]) for event in events[:MOST])
-        told = f"{_count(len(events), 'result')} came after the turn had gone to another holder"
+        told = f"{counted(len(events), 'result')} came after the turn had gone to another holder"
         return [f"{told} and {_was(len(events))} refused (turn {turns})."]
     return [
         f"Turn {event.body['turn']} ({fold.turns[event.body['turn']].policy}): {_result(event.body['result'])} of "
@@ -199,13 +202,9 @@ def _twice(fold: Fold) -> list[str]:
         return []
     turns = ", ".join(str(number) for number in sorted(set(again))[:MOST])
     return [
-        f"{_count(len(set(again)), 'turn')} went to another holder when the first one's time had run out, and may have "
-        f"been run twice (turn {turns}): only a result of the holder who had it last counts."
+        f"{counted(len(set(again)), 'turn')} went to another holder when the first one's time had run out, and may "
+        f"have been run twice (turn {turns}): only a result of the holder who had it last counts."
     ]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _was(number: int) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from surefoot.core import words
 from surefoot.errors import DataError
 from surefoot.rollouts.columns import KNOWN, OUTCOMES, TEXT, match, plain
 from surefoot.rollouts.heads import Head
@@ -40,7 +41,7 @@ def load(head: Head) -> Sheet:
     notes = []
     if seen.blank and len(head.header) > 1:
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
-        notes.append(f"{seen.blank:,} blank line{'' if seen.blank == 1 else 's'} left out.")
+        notes.append(f"{words.counted(seen.blank, 'blank line')} left out.")
     if seen.commas:
         frame = frame.with_columns(pl.col(seen.commas).str.replace(r"^(\s*-?\d+),(\d+\s*)$", "$1.$2"))
         notes.append(
