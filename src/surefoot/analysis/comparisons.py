@@ -345,7 +345,7 @@ def _strata(
     left = sorted((set(found[first]) | set(found[second])) - set(tasks))
     lost = [f"Left out, run with one policy only: {', '.join(left)}."] if left else []
     lost += [f"Left out, because they name no task: {words.rollouts(nameless)}."] if nameless else []
-    return gain, (*gain.notes, *lost)
+    return gain, (*map(str, gain.notes), *lost)
 
 
 def _all_alike(first: Scores, second: Scores, groups: int, measure: Measure, confidence: float, margin: float) -> Gain:

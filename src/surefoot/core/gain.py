@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from surefoot import _check
 from surefoot.core import wording, words
 from surefoot.core.interval import Interval
+from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
@@ -46,7 +47,7 @@ class Gain(Record):
     method: str
     margin: float = 0.0
     assumptions: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from surefoot import _check
 from surefoot.core import words
+from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 
 Side = Literal["lower", "upper"]
@@ -39,7 +40,7 @@ class Interval(Record):
     trials: int = 0
     scale: words.Scale = "rate"
     assumptions: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
     draw: float | None = None
     seed: int | None = None
@@ -93,7 +94,7 @@ class Bound(Record):
     trials: int = 0
     scale: words.Scale = "rate"
     assumptions: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
     draw: float | None = None
     seed: int | None = None

@@ -177,7 +177,7 @@ def correction_lines(found: Overview) -> list[str]:
         "Not corrected: every gain, verdict, rank and letter, and every rate by task. They hold for what the judge "
         "said, and are right about the truth only as far as the judge is.",
         *([f"Without human labels, so not corrected: {wording.listed(without)}."] if without else []),
-        *dict.fromkeys(note for one in found.corrections for note in one.interval.notes),
+        *dict.fromkeys(str(note) for one in found.corrections for note in one.interval.notes),
     ]
 
 

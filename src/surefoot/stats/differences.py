@@ -8,6 +8,7 @@ from surefoot import _check
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.moments import Moments
+from surefoot.core.notes import Noted
 from surefoot.core.scores import Scores
 from surefoot.stats.means import WRITE
 
@@ -84,7 +85,7 @@ def gain_of(
     trials: int,
     p_value: float | None = None,
     assumptions: tuple[str, ...] = (),
-    notes: tuple[str, ...] = (),
+    notes: tuple[Noted, ...] = (),
     seed: int | None = None,
 ) -> Gain:
     """One coherent result from the ends of an interval of the mean gain, kept inside what scores can differ by.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from surefoot import _check
 from surefoot.core import words
 from surefoot.core.gain import Gain
+from surefoot.core.notes import Noted
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
 from surefoot.stats.means import betting_mean
@@ -73,7 +74,7 @@ def betting_gain(first: Scores, second: Scores, *, confidence: float = 0.95, mar
     size = min(len(first), len(second))
     gap = [one - other for one, other in zip(first.values, second.values, strict=False)]
     spare = max(len(first), len(second)) - size
-    notes: tuple[str, ...] = ()
+    notes: tuple[Noted, ...] = ()
     if spare:
         longer = "first" if len(first) > size else "second"
         was = "was" if spare == 1 else "were"
@@ -88,7 +89,7 @@ def _betting(
     method: str,
     confidence: float,
     margin: float,
-    notes: tuple[str, ...],
+    notes: tuple[Noted, ...],
 ) -> Gain:
     most = first.high - first.low
     # rounding may carry a difference a hair beyond what two scores can differ by
