@@ -46,10 +46,18 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """The canonical frame, what was guessed or found missing on the way, and whether it tells all rows apart."""
+    """The canonical frame, and what must be known of how it was made.
+
+    Attributes:
+        frame: The rows.
+        notes: What was guessed or found missing on the way.
+        named: The frame's own name of each canonical column.
+        whole: Whether it tells all rows apart that the frame does.
+    """
 
     frame: nw.LazyFrame[Any]
     notes: tuple[str, ...]
+    named: Mapping[str, str]
     whole: bool = True
 
 
@@ -102,7 +110,7 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
     _enough(total, missing, source)
     if missing:
         notes = (*notes, _missing(missing, total))
-    return Canonical(nw.from_native(table.drop(BAD)), notes)
+    return Canonical(nw.from_native(table.drop(BAD)), notes, found)
 
 
 def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canonical:
@@ -133,7 +141,7 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
     _enough(total, missing, source)
     if missing:
         notes = (*notes, _missing(missing, total))
-    return Canonical(values, notes, whole=not unread(schema, found))
+    return Canonical(values, notes, found, whole=not unread(schema, found))
 
 
 def small(frame: nw.LazyFrame[Any]) -> dict[str, list[Any]]:

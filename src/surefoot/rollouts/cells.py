@@ -144,6 +144,14 @@ def wrong_cell(column: str, name: str, value: object, *, source: str, row: int |
     )
 
 
+def outside(low: float, high: float, which: str) -> str:
+    """The refusal of a score that the stated range does not allow."""
+    return (
+        f"`score` must lie in the stated range [{low:g}, {high:g}]; {which}. "
+        "State the range that the scoring allows, low= and high=; never read it off the scores."
+    )
+
+
 def called(column: str, name: str) -> str:
     """A canonical column as messages name it, with the file's own name when that differs."""
     return f"`{column}`" if column == name else f"`{column}` (column {name!r})"

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot.errors import DataError
 from surefoot.rollouts import naming
 from surefoot.rollouts.canon import Asked, from_engine, from_polars, unread
-from surefoot.rollouts.columns import match
+from surefoot.rollouts.columns import COLUMNS, match
 from surefoot.rollouts.formats import importer_of
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.preferences import looks_like
@@ -155,7 +155,7 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
     notes = made.notes
     if not ordered:
         notes = (*notes, "This engine keeps no order of rows and there is no `order` column: the order is not used.")
-    table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole)
+    table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole, named=made.named)
     return _renamed(table, policy) if policy is not None and there else table
 
 
@@ -166,17 +166,18 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
     sheets, notes = _sheets(files, asked)
     chosen = _names(sheets, policy)
     several = len(sheets) > 1
-    frames, findings = [], []
+    frames, findings, called = [], [], []
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
         with _polars_errors(source):
-            frame, said, named = _named(sheet, asked, name, origin, alone=not several)
-            if named and origin == "path" and not several:
+            frame, said, added, theirs = _named(sheet, asked, name, origin, alone=not several)
+            if added and origin == "path" and not several:
                 findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name))
             if several and "source" not in frame.collect_schema():
                 frame = frame.with_columns(pl.lit(source).alias("source"))
-            made = from_polars(frame, replace(asked, named=named), source=source, hold=sheet.hold)
+            made = from_polars(frame, replace(asked, named=added), source=source, hold=sheet.hold)
         frames.append(made.frame.to_native())
+        called.append({**_own_names(made.named, sheet.named), **theirs})
         findings += [finding for finding in sheet.findings if finding not in findings]
         notes += [f"{source}: {note}" if several else note for note in (*sheet.notes, *said, *made.notes)]
     table = pl.concat(frames, how="diagonal") if several else frames[0]
@@ -196,7 +197,19 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
         ordered=all(sheet.ordered for _, sheet in sheets),
         files=tuple(str(file.path) for file, _ in sheets),
         letters=tuple(letters for _, sheet in sheets for letters in sheet.letters),
+        named=_called(called),
     )
+
+
+def _own_names(found: Mapping[str, str], renamed: Mapping[str, str]) -> dict[str, str]:
+    """The user's names of the canonical columns; the format's own where its importer has renamed a column."""
+    return {column: renamed.get(column, name) if name == column else name for column, name in found.items()}
+
+
+def _called(called: list[dict[str, str]]) -> dict[str, str]:
+    """What all files call each column; a column whose name differs from file to file keeps the canonical one."""
+    names = {column: {of[column] for of in called if column in of} for column in COLUMNS}
+    return {column: min(one) for column, one in names.items() if len(one) == 1}
 
 
 def _sheets(files: list[_Found], asked: Asked) -> tuple[list[tuple[_Found, Sheet]], list[str]]:
@@ -272,34 +285,44 @@ def _names(sheets: list[tuple[_Found, Sheet]], policy: str | Sequence[str] | Non
     return [(name, "user") for name in policy]
 
 
-def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) -> tuple[Any, tuple[str, ...], bool]:
+class _Named(NamedTuple):
+    """A sheet's rows with a policy in each, what is said of it, whether the name was added, and its column's name."""
+
+    frame: Any
+    said: tuple[str, ...] = ()
+    added: bool = False
+    called: Mapping[str, str] = {}
+
+
+def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) -> _Named:
     import polars as pl
 
     frame = sheet.frame
     if origin == "user" and sheet.unnamed and isinstance(name, tuple):
         renamed = pl.col("policy").replace_strict(dict(zip(sheet.unnamed, name, strict=True)))
-        return frame.with_columns(renamed), (f"The policies are called {' and '.join(map(repr, name))}.",), False
+        return _Named(frame.with_columns(renamed), (f"The policies are called {' and '.join(map(repr, name))}.",))
     if origin == "user" and sheet.after_path:
         renamed = pl.lit(f"{name}") + pl.col("policy").str.strip_prefix(sheet.after_path)
-        return frame.with_columns(renamed.alias("policy")), (f"The policy is called {name!r}.",), False
+        return _Named(frame.with_columns(renamed.alias("policy")), (f"The policy is called {name!r}.",))
     found, _ = match(list(frame.collect_schema()), asked.columns)
     guessing = alone and origin == "path" and "policy" not in found  # of several files, each is a policy's
     perhaps = naming.policy_column(frame, _rest(frame, asked)) if guessing else None
     if perhaps is not None:
-        return frame.rename({perhaps: "policy"}), (f"policy is guessed to be the column {perhaps!r}.",), False
+        said = f"policy is guessed to be the column {perhaps!r}."
+        return _Named(frame.rename({perhaps: "policy"}), (said,), called={"policy": perhaps})
     if "policy" not in found:
         said = (
             f"The policy is called {name!r}, after the path." if origin == "path" else f"The policy is called {name!r}."
         )
-        return frame.with_columns(pl.lit(name).alias("policy")), (said,), True
+        return _Named(frame.with_columns(pl.lit(name).alias("policy")), (said,), added=True)
     if origin == "path":
-        return frame, (), False
+        return _Named(frame)
     column = pl.col(found["policy"])
     there = frame.select(column.cast(pl.String)).unique().head(5).collect(engine="streaming").to_series().to_list()
     if len(there) > 1:
         raise _already_named(sorted(map(str, there)))
     said = f"The policy is called {name!r} as you say; the file calls it {there[0]!r}."
-    return frame.with_columns(pl.lit(name).alias(found["policy"])), (said,), False
+    return _Named(frame.with_columns(pl.lit(name).alias(found["policy"])), (said,))
 
 
 def _rest(frame: Any, asked: Asked) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import DataError
@@ -32,6 +32,7 @@ class Sheet:
         letters: The letters that the file carries, from its authors' own test.
         after_path: How policies are called after the path, and nowhere in the file: '{name} @ 100'.
         unnamed: The policies' names when the file has none, in the order of its columns: 'policy 0', 'policy 1'.
+        named: What the format calls a canonical column, where `frame` no longer says it: condition is 'scene'.
     """
 
     frame: pl.LazyFrame
@@ -46,6 +47,7 @@ class Sheet:
     letters: tuple[GivenLetters, ...] = ()
     after_path: str = ""
     unnamed: tuple[str, ...] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]], source: str) -> pl.LazyFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +15,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
 from surefoot.rollouts.canon import small
+from surefoot.rollouts.cells import outside
 from surefoot.rollouts.columns import COLUMNS, NUMBERS, TEXT, WHOLE
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.given import GivenLetters
@@ -52,6 +53,7 @@ class Rollouts:
         files: Paths of the files, for the hash.
         letters: Letters that the files carry, from their authors' own tests.
         whole: Whether rows that are alike here were alike in every column where they came from.
+        named: What the files call a canonical column, where they all call it the same.
 
     Example:
         >>> import polars as pl
@@ -72,6 +74,7 @@ class Rollouts:
     files: tuple[str, ...] = field(default=(), repr=False)
     letters: tuple[GivenLetters, ...] = field(default=(), repr=False)
     whole: bool = field(default=True, repr=False)
+    named: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not _check.real(self.low, "low") < _check.real(self.high, "high"):
@@ -106,6 +109,10 @@ class Rollouts:
         if "human" not in self.columns:
             return 0
         return int(small(self.counted().select(nw.col("human").count().alias("labels")))["labels"][0])
+
+    def called(self, column: str) -> str:
+        """What the user calls a canonical column: ``scene`` for `condition`; its own name when files differ."""
+        return self.named.get(column, column)
 
     def names(self, column: str) -> tuple[str, ...]:
         """The different values of a column, sorted."""
@@ -231,7 +238,7 @@ class Rollouts:
             raise DataError("at least one rollout must have a score; got none.", source=self.source or None)
         for end in (group.least, group.most):
             if not self.low <= end <= self.high:
-                raise DataError(_outside(self.low, self.high, f"one is {end:g}"), source=self.source or None)
+                raise DataError(outside(self.low, self.high, f"one is {end:g}"), source=self.source or None)
         return Moments.of_sums(group.scored, group.total, group.squares, self.low, self.high)
 
     def outcomes(self) -> tuple[bool, ...]:
@@ -374,15 +381,8 @@ def scores_in(values: Sequence[float], low: float, high: float, source: str) -> 
     """Scores inside their stated range; one outside is a fault of the data, not of the caller."""
     for place, value in enumerate(values, 1):
         if not low <= value <= high:
-            raise DataError(_outside(low, high, f"score {place} is {value:g}"), source=source or None)
+            raise DataError(outside(low, high, f"score {place} is {value:g}"), source=source or None)
     return Scores(values, low, high)
-
-
-def _outside(low: float, high: float, which: str) -> str:
-    return (
-        f"`score` must lie in the stated range [{low:g}, {high:g}]; {which}. "
-        "State the range that the scoring allows, low= and high=; never read it off the scores."
-    )
 
 
 def _not_there(column: str, wanted: Sequence[object], there: set[str]) -> str:

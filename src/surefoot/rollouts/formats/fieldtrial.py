@@ -33,4 +33,4 @@ def load(head: Head) -> Sheet:
     frame = table.with_columns(pl.Series("valid", valid)).rename({"arm": "policy"})
     void = valid.count(0)
     notes = (f"Invalid, as `status` says, and not counted: {void:,} of {len(rows):,} trials.",) if void else ()
-    return Sheet(frame, "fieldtrial trials", notes)
+    return Sheet(frame, "fieldtrial trials", notes, named={"policy": "arm"})

@@ -13,6 +13,7 @@ from surefoot.rollouts.heads import Head, parsed
 from surefoot.rollouts.sheets import Sheet, frame_of
 
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+NAMED = {"policy": "model", "condition": "sample", "repeat": "epoch"}
 
 
 def recognises(head: Head) -> bool:
@@ -44,7 +45,7 @@ def load(head: Head) -> Sheet:
         for row in rows:
             row["cluster"] = row["condition"]
         notes.append("Epochs of one sample are repeats: cluster is the sample's id.")
-    return Sheet(frame_of(rows, head.name), "Inspect log", tuple(notes))
+    return Sheet(frame_of(rows, head.name), "Inspect log", tuple(notes), named=NAMED)
 
 
 def _document(head: Head) -> tuple[dict[str, Any], Iterable[Any], list[str]]:

@@ -9,6 +9,8 @@ from surefoot.rollouts.fields import may, need, number, objects, outcome, text, 
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
 
+NAMED = {"condition": "scene", "repeat": "epoch", "robot": "embodiment"}
+
 
 def recognises(head: Head) -> bool:
     """An evaluation of a policy with a list of samples."""
@@ -63,4 +65,4 @@ def load(head: Head) -> Sheet:
     status = text(document.get("status"))
     if status not in (None, "success"):
         notes.append(f"The run's status is {status!r}: trials may be missing.")
-    return Sheet(frame_of(rows, head.name), "inspect-robots log", tuple(notes))
+    return Sheet(frame_of(rows, head.name), "inspect-robots log", tuple(notes), named=NAMED)

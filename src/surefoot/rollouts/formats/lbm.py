@@ -14,6 +14,7 @@ from surefoot.rollouts.texts import csv_rows
 
 SUCCESS, PROGRESS = "Success/Failure", "Task_Progress_Results"
 THEIRS = "the authors' sequential test"
+NAMED = {"policy": "Method", "task": "Task", "dataset": "Panel"}
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -55,7 +56,7 @@ def load(head: Head) -> Sheet:
     if left:
         notes.append(f"{left} aggregate rows are left out: they repeat the tasks laid end to end.")
     given = tuple(GivenLetters(task, tuple(of.items()), THEIRS) for task, of in _by_task(letters).items())
-    return Sheet(frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings), letters=given)
+    return Sheet(frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings), letters=given, named=NAMED)
 
 
 def _by_task(letters: dict[tuple[str | None, str | None], dict[str, str]]) -> dict[str | None, dict[str, str]]:

@@ -63,4 +63,4 @@ def load(head: Head) -> Sheet:
     counted = sum(row["success"] for row in rows)
     wrong = total is not None and total != counted
     findings = (own_total("# successes", float(total or 0), float(counted)),) if wrong else ()
-    return Sheet(frame_of(rows, head.name), "LIBERO text log", tuple(notes), findings)
+    return Sheet(frame_of(rows, head.name), "LIBERO text log", tuple(notes), findings, named={"condition": "episode"})

@@ -56,7 +56,9 @@ def load(head: Head) -> Sheet:
         )
     if named:
         notes.append(f"The task is called {named['task']!r}, after the file.")
-    return Sheet(frame_of(rows, head.name), "lm-evaluation-harness samples", tuple(notes))
+    return Sheet(
+        frame_of(rows, head.name), "lm-evaluation-harness samples", tuple(notes), named={"condition": "document"}
+    )
 
 
 def _tell_apart(rows: list[dict[str, Any]]) -> None:

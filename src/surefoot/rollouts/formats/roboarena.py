@@ -51,7 +51,7 @@ def load(head: Head) -> Sheet:
         )
     if not rows:
         raise DataError("the session must hold at least one policy; it has none.", source=head.name)
-    return Sheet(frame_of(rows, head.name), "RoboArena session", (THRESHOLD,))
+    return Sheet(frame_of(rows, head.name), "RoboArena session", (THRESHOLD,), named={"condition": "session"})
 
 
 def _cell(policy: dict[str, Any], key: str) -> str | None:

@@ -43,4 +43,5 @@ def load(head: Head) -> Sheet:
         raise DataError("the file must hold evaluated policies; it has none.", source=head.name)
     known = [(row["session"], row.pop("side")) for row in rows]
     unique((key for key in known if key[0] is not None), "a session's side", head.name)
-    return Sheet(frame_of(rows, head.name), "RoboArena evaluations", ("partial_success is the score, in [0, 1].",))
+    note = "partial_success is the score, in [0, 1]."
+    return Sheet(frame_of(rows, head.name), "RoboArena evaluations", (note,), named={"condition": "session"})

@@ -41,9 +41,8 @@ def load(head: Head) -> Sheet:
     notes = [f"{column} is the metric {metric!r}."]
     if document.get("seed") is not None:
         notes.append("Episodes with the same id and run seed are taken to share their start.")
-    return Sheet(
-        frame_of(rows, head.name), "vla-eval", tuple(notes), _totals(document, rows, column, metric, head.name)
-    )
+    totals = _totals(document, rows, column, metric, head.name)
+    return Sheet(frame_of(rows, head.name), "vla-eval", tuple(notes), totals, named={"condition": "episode"})
 
 
 def _totals(
