@@ -12,11 +12,14 @@ _HOMES = {
     "Claim": "surefoot.stats.claims",
     "ClusteredMean": "surefoot.stats.clusters",
     "Components": "surefoot.stats.repeats",
+    "CorrectedGain": "surefoot.stats.corrections",
+    "CorrectedMean": "surefoot.stats.corrections",
     "DisjointBounds": "surefoot.stats.disjoints",
     "DistributionComparison": "surefoot.stats.distributions",
     "GainTest": "surefoot.stats.rate_tests",
     "JointGain": "surefoot.stats.distributions",
     "JudgedRate": "surefoot.stats.judges",
+    "LabelsNeeded": "surefoot.stats.labelling",
     "Letters": "surefoot.stats.letters",
     "MeanEvidence": "surefoot.stats.sequences",
     "MeanSequence": "surefoot.stats.sequences",
@@ -64,6 +67,7 @@ _HOMES = {
     "disjoint_bounds": "surefoot.stats.disjoints",
     "disjoint_optimal_bounds": "surefoot.stats.disjoints",
     "dkw": "surefoot.stats.bands",
+    "draw_gap": "surefoot.stats.labelling",
     "e_benjamini_hochberg": "surefoot.stats.multiplicity",
     "empirical_bernstein": "surefoot.stats.means",
     "exact_gain": "surefoot.stats.exact_gains",
@@ -76,11 +80,14 @@ _HOMES = {
     "holm": "surefoot.stats.multiplicity",
     "holm_gains": "surefoot.stats.families",
     "jeffreys": "surefoot.stats.rates",
+    "judge_corrected_gain": "surefoot.stats.corrections",
+    "judge_corrected_mean": "surefoot.stats.corrections",
     "judge_corrected_rate": "surefoot.stats.judges",
     "judge_corrected_rate_lee": "surefoot.stats.judges",
     "ks": "surefoot.stats.bands",
     "ks_error": "surefoot.stats.bands",
     "ks_offset": "surefoot.stats.bands",
+    "labels_needed": "surefoot.stats.labelling",
     "max_expected_excess": "surefoot.stats.tightness",
     "max_expected_shortage": "surefoot.stats.tightness",
     "max_expected_width": "surefoot.stats.tightness",
@@ -154,6 +161,10 @@ if TYPE_CHECKING:
     from surefoot.stats.clusters import cluster_gain as cluster_gain
     from surefoot.stats.clusters import cluster_mean as cluster_mean
     from surefoot.stats.clusters import cluster_rate as cluster_rate
+    from surefoot.stats.corrections import CorrectedGain as CorrectedGain
+    from surefoot.stats.corrections import CorrectedMean as CorrectedMean
+    from surefoot.stats.corrections import judge_corrected_gain as judge_corrected_gain
+    from surefoot.stats.corrections import judge_corrected_mean as judge_corrected_mean
     from surefoot.stats.coverages import coverage as coverage
     from surefoot.stats.disjoints import DisjointBounds as DisjointBounds
     from surefoot.stats.disjoints import disjoint_bounds as disjoint_bounds
@@ -170,6 +181,9 @@ if TYPE_CHECKING:
     from surefoot.stats.judges import judge_corrected_rate as judge_corrected_rate
     from surefoot.stats.judges import judge_corrected_rate_lee as judge_corrected_rate_lee
     from surefoot.stats.judges import prediction_powered_rate as prediction_powered_rate
+    from surefoot.stats.labelling import LabelsNeeded as LabelsNeeded
+    from surefoot.stats.labelling import draw_gap as draw_gap
+    from surefoot.stats.labelling import labels_needed as labels_needed
     from surefoot.stats.letters import Letters as Letters
     from surefoot.stats.letters import compact_letters as compact_letters
     from surefoot.stats.many_scores import moments_gain as moments_gain

@@ -1,0 +1,90 @@
+"""The mean of human values, a judge's for all items: methods.md section 6, word by word, one item after another."""
+
+import math
+from collections.abc import Sequence
+
+from tests.oracles.common import mp
+
+
+def bell_mccaffrey(sizes: Sequence[int]) -> float:
+    """(tr P)^2 / ||P||_F^2 with P_gh = a_g a_h (m_g [g = h] - m_g m_h / n), a_g = (1 - m_g / n)^(-1/2)."""
+    n = sum(sizes)
+    a = [1 / math.sqrt(1 - m / n) for m in sizes]
+    matrix = [
+        [a[g] * a[h] * ((sizes[g] if g == h else 0) - sizes[g] * sizes[h] / n) for h in range(len(sizes))]
+        for g in range(len(sizes))
+    ]
+    trace = sum(matrix[g][g] for g in range(len(sizes)))
+    return trace**2 / sum(cell**2 for row in matrix for cell in row)
+
+
+def corrected_gain(
+    judge: Sequence[float], human: Sequence[float | None], documents: Sequence[object], confidence: float = 0.95
+) -> tuple[float, float, float, float, float, float]:
+    """Gain, standard error, degrees of freedom, lambda, and both ends, of gains in [-1, 1]."""
+    labelled = [i for i, h in enumerate(human) if h is not None]
+    others = [i for i, h in enumerate(human) if h is None]
+    n, rest = len(labelled), len(others)
+    total = n + rest
+    names = list(dict.fromkeys(documents))
+    m = {d: sum(documents[i] == d for i in labelled) for d in names}
+    k = {d: sum(documents[i] == d for i in others) for d in names}
+    m0 = sum(m[d] ** 2 for d in names) / n
+    g_u = sum(judge[i] for i in others) / rest
+    h = {i: human[i] or 0.0 for i in labelled}
+    trust = {}
+    for d in names:
+        outside = [i for i in labelled if documents[i] != d]
+        h_mean = sum(h[i] for i in outside) / len(outside)
+        g_mean = sum(judge[i] for i in outside) / len(outside)
+        s_hg = sum((h[i] - h_mean) * (judge[i] - g_mean) for i in outside)
+        s_gg = sum((judge[i] - g_mean) ** 2 for i in outside)
+        trust[d] = min(1.0, max(0.0, rest / total * (s_hg - m0) / (s_gg + m0)))
+    r = {i: h[i] - trust[documents[i]] * (judge[i] - g_u) for i in labelled}
+    gain = sum(r.values()) / n
+    lam = sum(m[d] * trust[d] for d in names) / n
+    e = {
+        d: sum(r[i] - gain for i in labelled if documents[i] == d) / math.sqrt(1 - m[d] / n) if m[d] else 0.0
+        for d in names
+    }
+    v_l = (sum(e[d] ** 2 for d in names) + 2 * m0 * (1 + lam) ** 2) / (n + 2 * m0) ** 2
+    u = {
+        d: lam * sum(judge[i] - g_u for i in others if documents[i] == d) / math.sqrt(1 - k[d] / rest) / rest
+        if k[d]
+        else 0.0
+        for d in names
+    }
+    v_u = sum(u[d] ** 2 for d in names)
+    c = max(0.0, 2 * sum(e[d] / n * u[d] for d in names))
+    error = math.sqrt(v_l + v_u + c)
+    nu_l = bell_mccaffrey([m[d] for d in names if m[d]]) + 2
+    nu_u = bell_mccaffrey([k[d] for d in names if k[d]])
+    freedom = (v_l + v_u) ** 2 / (v_l**2 / nu_l + v_u**2 / nu_u)
+    half = t_quantile(freedom, (1 + confidence) / 2) * error
+    return gain, error, freedom, lam, max(-1.0, gain - half), min(1.0, gain + half)
+
+
+def t_quantile(freedom: float, level: float) -> float:
+    """Student's quantile from the incomplete beta function, by bisection."""
+
+    def above(t: float) -> float:
+        return float(mp.betainc(freedom / 2, 0.5, 0, freedom / (freedom + t * t), regularized=True) / 2)
+
+    low, high = 0.0, 1e4
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle) > 1 - level else (low, middle)
+    return low
+
+
+def labels_needed(
+    items: int, left: float, judged: float, trust: float, half_width: float, *, confidence: float = 0.95
+) -> int | None:
+    """The least n with t sqrt((n s_r^2 + 2 (1 + lam)^2) / (n + 2)^2 + lam^2 s_g^2 / (N - n)) <= w, by trying all."""
+    for n in range(2, items - 1):
+        v_l = (n * left + 2 * (1 + trust) ** 2) / (n + 2) ** 2
+        v_u = trust**2 * judged / (items - n)
+        freedom = (v_l + v_u) ** 2 / (v_l**2 / (n + 1) + v_u**2 / (items - n - 1))
+        if t_quantile(freedom, (1 + confidence) / 2) * math.sqrt(v_l + v_u) <= half_width:
+            return n
+    return None
