@@ -55,7 +55,7 @@ HEADER = "policy,task,success,score\n"
         ("policy,trials,trials,successes\nnew,10,20,5\n", r"f: a column must be named once .*got 'trials'"),
         ("policy,success\nnew,1\nnew\n", r"f, row 2: a row must have as many cells as the header, 2; got 1\."),
         ("policy,success\nnew,1,1\n", r"f, row 1: a row must have as many cells as the header, 2; got 3\."),
-        ('policy,success\n"new,1\n', r"f: the file must be delimited text; unexpected end of data\."),
+        ('policy,success\n"new,1\n', r"f, row 1: a quoted cell must be closed; the one that begins with 'new,1'"),
         ("policy,success\nnew,\nold,\n", r"f: at least one rollout must have an outcome; got 2 without\."),
         (b"policy,success\nn\xe9w,1\n", r"f: text must be UTF-8; byte 16 is not\. Save the file as UTF-8\."),
         ("policy,success\nnew,1\n".encode("utf-16"), r"f: the file must be plain data; it is UTF-16 text\."),

@@ -10,6 +10,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.rollouts.heads import LARGEST_TEXT, LONGEST_LINE, Head, parsed
+from surefoot.rollouts.rows import Rows, checked
 
 LARGEST_LINES = 4 * LARGEST_TEXT
 
@@ -42,21 +43,22 @@ def json_lines(head: Head) -> Iterator[tuple[int, dict[str, Any]]]:
             yield row, value
 
 
+def checked_rows(head: Head) -> Rows:
+    """The rows of a delimited file, counted; refused when one is not what the header promises."""
+    with head.path.open("rb") as file:
+        return checked(file, header=head.header, separator=head.separator, source=head.name)
+
+
 def csv_rows(head: Head) -> tuple[list[str], list[tuple[int, dict[str, str | None]]]]:
     """The header and rows of a small delimited file, each with its row; empty cells are none."""
     text = head.whole_text()
+    checked_rows(head)
     rows: list[tuple[int, dict[str, str | None]]] = []
     try:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=head.separator, strict=True)
         header = [name.strip() for name in next(lines)]
         refuse_repeated([name for name in header if name], head.name)
         for row, cells in enumerate((line for line in lines if line), 1):
-            if len(cells) != len(header):
-                raise DataError(
-                    f"a row must have as many cells as the header, {len(header):,}; got {len(cells):,}.",
-                    source=head.name,
-                    row=row,
-                )
             rows.append((row, {name: cell.strip() or None for name, cell in zip(header, cells, strict=True)}))
     except csv.Error as error:
         raise DataError(f"the file must be delimited text; {error}.", source=head.name) from None

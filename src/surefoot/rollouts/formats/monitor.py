@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import polars as pl
 
 from surefoot.errors import DataError
 from surefoot.rollouts.fields import text
 from surefoot.rollouts.heads import Head, parsed
+from surefoot.rollouts.rows import checked
 from surefoot.rollouts.sheets import Sheet
 
 NAMES = {"r": "reward", "l": "steps"}
@@ -25,6 +28,8 @@ def load(head: Head) -> Sheet:
         raise DataError("the first line must be a JSON object after '#'.", source=head.name)
     if not rest.strip():
         raise DataError("there must be at least one episode; the file has none.", source=head.name)
+    header = rest.split("\n", 1)[0].rstrip("\r").split(",")
+    checked(io.BytesIO(rest.encode()), header=header, separator=",", source=head.name)
     frame = pl.read_csv(rest.encode(), infer_schema=False)
     if not {"r", "l"} <= set(frame.columns):
         raise DataError(f"the header must have r and l; got {', '.join(frame.columns)[:100]}.", source=head.name)

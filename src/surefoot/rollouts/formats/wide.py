@@ -11,6 +11,7 @@ from surefoot.errors import DataError
 from surefoot.rollouts.columns import KNOWN, OTHER_NAMES, plain
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet
+from surefoot.rollouts.texts import checked_rows
 
 KEYS = frozenset(
     ("", "unnamed_0", "id", "uuid", "row", "index", "seed", "condition", "episode", "trial", "session")
@@ -38,6 +39,7 @@ def recognises(head: Head) -> bool:
 
 def load(head: Head) -> Sheet:
     """One row per filled cell; the row's number is the session, shared by every policy run in it."""
+    checked_rows(head)
     table = pl.read_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
     keyed = _keyed(head)
     numbers = table.select(pl.all().str.strip_chars().replace("", None))[:, keyed:]
