@@ -23,6 +23,7 @@ _HOMES = {
     "DataError": "surefoot.errors",
     "Gain": "surefoot.core.gain",
     "Interval": "surefoot.core.interval",
+    "JudgedGain": "surefoot.analysis.judged",
     "Measurement": "surefoot.analysis.measures",
     "Moments": "surefoot.core.moments",
     "PairTally": "surefoot.core.tally",
@@ -44,6 +45,7 @@ _HOMES = {
     "compare": "surefoot.analysis.comparisons",
     "compare_tasks": "surefoot.analysis.comparisons",
     "human_corrections": "surefoot.analysis.labels",
+    "judged_gain": "surefoot.analysis.judged",
     "mean_score": "surefoot.analysis.measures",
     "measure": "surefoot.analysis.measures",
     "open_store": "surefoot.study.stores",
@@ -72,6 +74,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison as Comparison
     from surefoot.analysis.comparisons import compare as compare
     from surefoot.analysis.comparisons import compare_tasks as compare_tasks
+    from surefoot.analysis.judged import JudgedGain as JudgedGain
+    from surefoot.analysis.judged import judged_gain as judged_gain
     from surefoot.analysis.labels import Correction as Correction
     from surefoot.analysis.labels import human_corrections as human_corrections
     from surefoot.analysis.measures import Measurement as Measurement

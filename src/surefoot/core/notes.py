@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot import _check
+from surefoot.core import words
 from surefoot.core.record import Record
 
 SENTENCES: dict[str, Callable[..., str]] = {}
@@ -62,3 +63,114 @@ class Note(Record):
 
 Noted = str | Note
 """What the notes of a result hold; only notes whose kind no code asks for may be bare sentences."""
+
+
+@says("labels_no_item")
+def _labels_no_item() -> str:
+    return (
+        "Human labels correct a gain item by item, and no column tells the items apart: say which is the `condition` "
+        "(item, question, scene)."
+    )
+
+
+@says("labels_one_policy")
+def _labels_one_policy(
+    policy: str,
+    other: str,
+    scale: words.Scale,
+    said: float | None = None,
+    off: float | None = None,
+    estimate: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+) -> str:
+    tells = f"Only {policy} carries human labels: its gain over {other} is not known."
+    if estimate is None or low is None or high is None:
+        return tells
+    tells += f" By the labels {policy} is at {words.number(estimate, scale)} {words.span(low, high, scale)}."
+    if said is None or off is None:
+        return tells
+    gap: words.Scale = "gain" if scale == "rate" else "score gain"
+    return (
+        f"{tells} The judge puts {other} at {words.number(said, scale)}; the two are equal if that is "
+        f"{words.number(abs(off), gap).lstrip('+')}{words.unit(gap)} too {'high' if off > 0 else 'low'}. "
+        f"Label the same items of {other}."
+    )
+
+
+@says("labels_unpaired")
+def _labels_unpaired(first: str, second: str, both: int) -> str:
+    items = "no item" if not both else "only one item"
+    return f"{items.capitalize()} carries labels of both {first} and {second}: label both on the same items."
+
+
+@says("labels_one_document")
+def _labels_one_document(called: str) -> str:
+    return f"All labelled items are of one {called}: nothing tells how such groups differ. Label items of others too."
+
+
+@says("labels_differ")
+def _labels_differ(about: str, z: float) -> str:
+    what = "its gain" if about == "gain" else "its scores"
+    return (
+        f"The labelled items differ from the rest in what the judge said of them ({what}, {abs(z):.1f} standard errors "
+        "apart): they do not look drawn at random. Let surefoot labels draw choose them."
+    )
+
+
+@says("labels_used")
+def _labels_used(labels: int, items: int, of: int, alike: int | None = None) -> str:
+    alike_too = (
+        "" if alike is None or not of else f"; the judge ended {100 * alike / of:.0f}% of what was labelled alike"
+    )
+    return f"{words.counted(labels, 'item')} of {items:,} labelled by people for both{alike_too}."
+
+
+@says("judge_bought")
+def _judge_bought(share: float, trust: float) -> str:
+    narrower = f"{100 * share:.0f}% narrower" if share >= 0.005 else "no narrower"
+    return f"The judge makes the interval {narrower} than the labels alone (trusted {trust:.2f})."
+
+
+@says("judge_left_out")
+def _judge_left_out(why: str, guaranteed: bool) -> str:
+    reasons = {
+        "asked": "as asked",
+        "few labels": "below 30 labels it does not help",
+        "all labelled": "everything is labelled",
+        "no better than chance": "on the labelled items it does no better than chance",
+        "large gain": "beyond half the range its correction was not measured",
+    }
+    return f"Labels alone ({'guaranteed' if guaranteed else 'approximate, by documents'}): {reasons[why]}."
+
+
+@says("labels_single")
+def _labels_single(count: int) -> str:
+    return f"{words.counted(count, 'label')} of items that only one of the two has labels for: not used."
+
+
+@says("labels_declared")
+def _labels_declared() -> str:
+    return "The labelled items are declared to be drawn at random; surefoot did not draw them."
+
+
+@says("labels_missing")
+def _labels_missing(missing: int, drawn: int) -> str:
+    return (
+        f"Surefoot drew {words.counted(drawn, 'item')}, of which {missing:,} lack labels: declared to be left out at "
+        "random."
+    )
+
+
+@says("labels_drawn")
+def _labels_drawn(drawn: int, seed: int) -> str:
+    return f"Surefoot drew the {words.counted(drawn, 'item')} at random (seed {seed})."
+
+
+@says("raters")
+def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> str:
+    beyond = "" if kappa is None else f" (kappa {kappa:.2f})"
+    return (
+        f"{raters:,} people labelled, {twice:,} rollouts by more than one of them, {100 * alike / twice:.0f}% of those "
+        f"alike{beyond}; labels of one rollout are averaged."
+    )

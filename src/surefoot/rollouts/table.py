@@ -19,6 +19,7 @@ from surefoot.rollouts.cells import outside
 from surefoot.rollouts.columns import COLUMNS, NUMBERS, TEXT, WHOLE
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.given import GivenLetters
+from surefoot.rollouts.labelling import Labelling
 from surefoot.rollouts.summaries import Group, merged, summarise
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Rollouts:
         letters: Letters that the files carry, from their authors' own tests.
         whole: Whether rows that are alike here were alike in every column where they came from.
         named: What the files call a canonical column, where they all call it the same.
+        labelling: Where the human labels came from, when they were joined to the table.
 
     Example:
         >>> import polars as pl
@@ -75,6 +77,7 @@ class Rollouts:
     letters: tuple[GivenLetters, ...] = field(default=(), repr=False)
     whole: bool = field(default=True, repr=False)
     named: Mapping[str, str] = field(default_factory=dict, repr=False)
+    labelling: Labelling | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not _check.real(self.low, "low") < _check.real(self.high, "high"):

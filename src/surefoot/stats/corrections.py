@@ -32,6 +32,7 @@ MEASURED = (
 ROUGH = "Approximate; documents of unequal size, the judge left out."
 DOCUMENTS = "The documents are independent of one another."
 
+ALONE = "labels alone"
 FEWEST = 30
 """Labels from which the judge is used: coverage was measured from there on, and below it never helps."""
 LARGEST = 0.5
@@ -62,6 +63,7 @@ class CorrectedGain(Record):
         without: The width of the same interval with the judge left out.
         left: The variance of what the judge leaves unexplained, for one labelled item.
         judged: The variance of the judge's gains, for one item.
+        guaranteed: Whether the interval holds for any law: the labels alone, of items or of documents of one size.
     """
 
     gain: Gain
@@ -73,6 +75,7 @@ class CorrectedGain(Record):
     without: float
     left: float
     judged: float
+    guaranteed: bool
 
     @property
     def bought(self) -> float:
@@ -152,7 +155,8 @@ def judge_corrected_gain(
     without = _half(plain, confidence) * span * 2.0
     sizes = np.bincount(documents[there])
     grouped = int((sizes > 0).sum())
-    if left_out is not None and np.ptp(sizes[sizes > 0]) == 0:
+    guaranteed = left_out is not None and np.ptp(sizes[sizes > 0]) == 0
+    if guaranteed:
         gain = _guaranteed(h[there], documents[there], span, scale, confidence, margin)
     else:
         half = _half(used, confidence)
@@ -164,7 +168,16 @@ def judge_corrected_gain(
         interval = Interval(low, high, estimate, confidence, name, n, scale, held)
         gain = Gain(interval, p, decide(low, high, margin), name, margin, held)
     return CorrectedGain(
-        gain, n + rest, n, grouped, used.trust, left_out, without, used.left * span**2, used.judged * span**2
+        gain=gain,
+        items=n + rest,
+        labels=n,
+        documents=grouped,
+        trust=used.trust,
+        left_out=left_out,
+        without=without,
+        left=used.left * span**2,
+        judged=used.judged * span**2,
+        guaranteed=bool(guaranteed),
     )
 
 
@@ -280,17 +293,18 @@ def _guaranteed(
     """The gain by the labels alone, of documents of one size (or items): the document is the unit."""
     import numpy as np
 
-    from surefoot.stats.score_gains import betting_paired_gain
+    from surefoot import stats
 
     sizes = np.bincount(documents)
     units = np.bincount(documents, weights=gains)[sizes > 0] / sizes[sizes > 0]
-    units = np.sort(np.clip(units, -1.0, 1.0)) * span
+    units = np.clip(units, -1.0, 1.0) * span
     sides = (Scores(np.maximum(side * units, 0.0).tolist(), 0.0, span) for side in (1.0, -1.0))
-    found = betting_paired_gain(*sides, confidence=confidence, margin=margin)
+    found = stats.betting_paired_gain(*sides, confidence=confidence, margin=margin)
     held = (DRAWN, HUMANS, *((DOCUMENTS,) if units.size < gains.size else ()))
-    name = "labels alone"
-    interval = replace(found.interval, method=name, scale=scale, trials=gains.size, assumptions=held, notes=(), data=())
-    return replace(found, interval=interval, method=name, assumptions=held, notes=(), data=())
+    interval = replace(
+        found.interval, method=ALONE, scale=scale, trials=gains.size, assumptions=held, notes=(), data=()
+    )
+    return replace(found, interval=interval, method=ALONE, assumptions=held, notes=(), data=())
 
 
 def _half(fit: Fit, confidence: float) -> float:

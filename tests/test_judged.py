@@ -1,0 +1,193 @@
+"""Comparisons corrected by human labels, from a table: items, epochs, documents, and when there is no verdict."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.core.record import Record
+from surefoot.stats import judge_corrected_gain
+
+
+def table(seed=1, *, items=300, labels=80, epochs=1, documents=0, lean=0.0, rates=(0.7, 0.6), both=True, **columns):
+    """Two policies judged on the same items, some labelled; `lean` makes the judge lenient on the first."""
+    rng = np.random.default_rng(seed)
+    hard = rng.random(items)
+    labelled = rng.permutation(items) < labels
+    rows = []
+    for policy, rate, more in (("a", rates[0], lean), ("b", rates[1], 0.0)):
+        for epoch in range(epochs):
+            true = 0.6 * hard + 0.4 * rng.random(items) < rate
+            said = np.where(true, rng.random(items) < 0.92, rng.random(items) < 0.1 + more)
+            for place in range(items):
+                has = labelled[place] and (both or policy == "a")
+                rows.append(
+                    {
+                        "policy": policy,
+                        "item": f"q{place}",
+                        "epoch": epoch,
+                        "success": int(said[place]),
+                        "human": float(true[place]) if has else None,
+                        **({"cluster": f"d{place // documents}"} if documents else {}),
+                        **columns,
+                    }
+                )
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame if epochs > 1 else frame.drop("epoch")
+
+
+def gaps(frame, column):
+    wide = frame.group_by("item", "policy").agg(pl.col(column).mean()).pivot("policy", index="item", values=column)
+    return dict(zip(wide["item"], (wide["a"] - wide["b"]).to_list(), strict=True))
+
+
+@pytest.mark.parametrize(("epochs", "documents"), [(1, 0), (3, 0), (1, 4), (3, 4)])
+def test_items_are_means_over_epochs_in_their_documents(epochs, documents):
+    frame = table(epochs=epochs, documents=documents)
+    found = sf.judged_gain(sf.read(frame), "a", "b")
+    judge, human = gaps(frame, "success"), gaps(frame, "human")
+    keys = sorted(judge)
+    of = [int(key[1:]) // documents for key in keys] if documents else None
+    wanted = judge_corrected_gain([judge[key] for key in keys], [human[key] for key in keys], of)
+    assert found.gain.interval.low == pytest.approx(wanted.gain.interval.low)
+    assert found.gain.interval.high == pytest.approx(wanted.gain.interval.high)
+    assert (found.found.items, found.found.labels) == (300, 80)
+    assert found.found.documents == wanted.documents
+    assert found.labels == 160 * epochs
+    assert found.refused is None
+
+
+def test_epochs_are_counted_whatever_their_column_is_called():
+    frame = table(epochs=3, documents=4)
+    wanted = sf.judged_gain(sf.read(frame), "a", "b").gain
+    for name in ("seed", "trial", "repeat", "attempt"):
+        assert sf.judged_gain(sf.read(frame.rename({"epoch": name})), "a", "b").gain == wanted
+    assert sf.judged_gain(sf.read(frame.drop("epoch")), "a", "b").gain == wanted
+
+
+def test_the_order_of_rows_changes_nothing():
+    frame = table(epochs=3, documents=4)
+    wanted = sf.judged_gain(sf.read(frame), "a", "b")
+    for seed in range(5):
+        assert sf.judged_gain(sf.read(frame.sample(fraction=1.0, shuffle=True, seed=seed)), "a", "b") == wanted
+    assert sf.judged_gain(sf.read(frame.reverse()), "a", "b") == wanted
+
+
+def test_a_lenient_judge_moves_the_judged_gain_and_not_the_corrected_one():
+    frame = table(lean=0.5, rates=(0.55, 0.65), items=600, labels=150)
+    rollouts = sf.read(frame)
+    judge = np.mean(list(gaps(frame, "success").values()))
+    found = sf.judged_gain(rollouts, "a", "b")
+    assert judge > 0.05
+    assert found.gain.verdict is sf.Verdict.WORSE
+
+
+def test_scores_are_corrected_on_their_own_scale():
+    frame = table(epochs=2).with_columns((10.0 * pl.col("success")).alias("score"), pl.col("human") * 10.0)
+    found = sf.judged_gain(sf.read(frame.drop("success"), high=10.0), "a", "b", measure="score")
+    plain = sf.judged_gain(sf.read(table(epochs=2)), "a", "b")
+    assert found.gain.interval.scale == "score gain"
+    assert found.gain.interval.low == pytest.approx(10 * plain.gain.interval.low)
+    assert found.alike is None
+
+
+def test_labels_of_scores_say_nothing_of_success():
+    frame = table().with_columns(pl.col("human") * 7.0)
+    found = sf.judged_gain(sf.read(frame.filter(pl.col("human").is_null() | (pl.col("human") > 1))), "a", "b")
+    assert found is None
+
+
+def test_no_labels_no_judged_gain():
+    assert sf.judged_gain(sf.read(table(labels=0)), "a", "b") is None
+
+
+def test_labels_of_one_policy_give_its_rate_and_the_tipping_point():
+    found = sf.judged_gain(sf.read(table(both=False)), "a", "b")
+    assert found.gain is None
+    assert found.refused.kind == "labels_one_policy"
+    values = found.refused.values
+    assert (values["policy"], values["other"]) == ("a", "b")
+    assert values["off"] == pytest.approx(values["said"] - values["estimate"])
+    assert "Only a carries human labels: its gain over b is not known." in str(found)
+
+
+def test_labels_of_different_items_are_refused():
+    frame = table()
+    place = pl.col("item").str.strip_prefix("q").cast(pl.Int64)
+    mine = ((pl.col("policy") == "a") & (place % 2 == 0)) | ((pl.col("policy") == "b") & (place % 2 == 1))
+    frame = frame.with_columns(pl.when(mine).then(pl.col("human")))
+    found = sf.judged_gain(sf.read(frame), "a", "b")
+    assert (found.gain, found.refused.kind) == (None, "labels_unpaired")
+    assert str(found.refused) == "No item carries labels of both a and b: label both on the same items."
+
+
+def test_labels_of_one_document_are_refused():
+    frame = table(documents=300)
+    found = sf.judged_gain(sf.read(frame.with_columns(pl.lit("d").alias("cluster"))), "a", "b")
+    assert (found.gain, found.refused.kind) == (None, "labels_one_document")
+
+
+def test_labels_without_items_are_refused():
+    found = sf.judged_gain(sf.read(table().drop("item")), "a", "b")
+    assert (found.gain, found.refused.kind) == (None, "labels_no_item")
+
+
+def test_labels_that_differ_from_the_rest_give_no_verdict():
+    frame = table(labels=300, rates=(0.75, 0.5))
+    judge = gaps(frame, "success")
+    chosen = [key for key in sorted(judge) if judge[key] == 1][:60]
+    frame = frame.with_columns(pl.when(pl.col("item").is_in(chosen)).then(pl.col("human")))
+    found = sf.judged_gain(sf.read(frame), "a", "b")
+    assert found.refused.kind == "labels_differ"
+    assert found.refused.values["z"] > 2.81
+    assert found.gain.verdict is sf.Verdict.UNDECIDED
+    assert found.found.gain.verdict is sf.Verdict.BETTER
+    assert found.needed is None
+
+
+def test_labels_of_single_policies_beside_pairs_are_counted():
+    frame = table(labels=80)
+    first = frame.filter(pl.col("human").is_not_null() & (pl.col("policy") == "a"))["item"][0]
+    drop = (pl.col("item") == first) & (pl.col("policy") == "b")
+    found = sf.judged_gain(sf.read(frame.with_columns(pl.when(~drop).then(pl.col("human")))), "a", "b")
+    assert found.found.labels == 79
+    assert [note.values for note in found.notes if note.kind == "labels_single"] == [{"count": 1}]
+
+
+def test_what_the_judge_bought_and_how_many_labels_would_do_are_values():
+    found = sf.judged_gain(sf.read(table(labels=60, rates=(0.66, 0.64))), "a", "b")
+    assert found.gain.verdict is sf.Verdict.UNDECIDED
+    assert found.needed is not None
+    kinds = [note.kind for note in found.notes]
+    assert kinds == ["labels_used", "judge_bought", "labels_declared"]
+    few = sf.judged_gain(sf.read(table(labels=12)), "a", "b")
+    assert [note.values["why"] for note in few.notes if note.kind == "judge_left_out"] == ["few labels"]
+    assert few.found.guaranteed
+    assert "Labels alone (guaranteed): below 30 labels it does not help." in str(few)
+
+
+def test_every_parameter_matters():
+    rollouts = sf.read(table())
+    plain = sf.judged_gain(rollouts, "a", "b")
+    assert sf.judged_gain(rollouts, "b", "a").gain.estimate == pytest.approx(-plain.gain.estimate)
+    assert sf.judged_gain(rollouts, "a", "b", confidence=0.9).gain.interval.width < plain.gain.interval.width
+    assert sf.judged_gain(rollouts, "a", "b", margin=0.6).gain.verdict is sf.Verdict.SAME
+    assert sf.judged_gain(rollouts, "a", "b", method="labels").found.left_out.value == "asked"
+
+
+def test_clusters_that_cross_items_make_one_document_of_them():
+    frame = table(epochs=2, items=60, labels=40)
+    place = pl.col("item").str.strip_prefix("q").cast(pl.Int64)
+    crossed = pl.when(pl.col("epoch") == 0).then(place // 2).otherwise((place + 1) // 2 + 1000)
+    one = sf.judged_gain(sf.read(frame.with_columns(crossed.cast(pl.String).alias("cluster"))), "a", "b")
+    assert one.refused.kind == "labels_one_document"
+
+
+def test_it_is_written_and_read_back():
+    for frame in (table(), table(both=False)):
+        found = sf.judged_gain(sf.read(frame), "a", "b")
+        again = Record.from_dict(json.loads(json.dumps(found.to_dict())))
+        assert again == found
+        assert str(again) == str(found)
