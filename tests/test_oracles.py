@@ -16,6 +16,7 @@ from tests.oracles import (
     means,
     one_rate,
     paired,
+    score_tails,
     sequential,
     shortage,
     structure,
@@ -47,8 +48,8 @@ def level(given: dict[str, Any]) -> Any:
 
 
 def test_the_stored_table_is_whole() -> None:
-    assert len(groups()) == 39
-    assert sum(len(cases(group)) for group in groups()) == 962
+    assert len(groups()) == 43
+    assert sum(len(cases(group)) for group in groups()) == 1026
     assert all(doc(group) for group in groups())
 
 
@@ -616,3 +617,15 @@ def test_davidson_matches_the_seen_wins_and_ties() -> None:
                 expected_ties += games * middle / norm / 2
     assert expected == close(seen, tol=1e-6)
     assert expected_ties == close(11, tol=1e-6)
+
+
+# --- Scores, order-free -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "wanted"), some("gaffke_one_sample"))
+def test_order_free_scores(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    z = given["scores"]
+    assert float(score_tails.p_low(z, given["m"])) == close(wanted["p_low"])
+    assert float(score_tails.p_low([1 - dec(x) for x in z], 1 - dec(given["m"]))) == close(wanted["p_high"])
+    if len(z) <= 5:
+        assert score_tails.interval(z, given["confidence"]) == close((wanted["low"], wanted["high"]))

@@ -5,12 +5,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-_FILE = Path(__file__).with_name("oracle.json")
+_FILES = [Path(__file__).with_name(name) for name in ("oracle.json", "oracle2.json")]
 
 
 @cache
 def _groups() -> dict[str, Any]:
-    return json.loads(_FILE.read_text(encoding="utf-8"))["groups"]
+    tables = [json.loads(file.read_text(encoding="utf-8"))["groups"] for file in _FILES]
+    return {name: group for table in tables for name, group in table.items()}
 
 
 def groups() -> list[str]:

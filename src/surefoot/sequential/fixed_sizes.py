@@ -88,7 +88,7 @@ class FixedSize(Rule["FixedSizeState"]):
 
     def _gain(self, first: tuple[float, ...], second: tuple[float, ...]) -> Gain:
         if not self.binary:
-            from surefoot.stats.score_gains import betting_paired_gain
+            from surefoot.stats.betting_gains import betting_paired_gain
 
             one, other = (Scores(scores, self.low, self.high) for scores in (first, second))
             return betting_paired_gain(one, other, confidence=1.0 - 2.0 * self.error)  # each end at the claim's error

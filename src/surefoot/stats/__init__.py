@@ -27,6 +27,7 @@ _HOMES = {
     "PredictionPowered": "surefoot.stats.predictions",
     "Ranking": "surefoot.stats.rankings",
     "RolloutsNeeded": "surefoot.stats.powers",
+    "ScoreTest": "surefoot.stats.order_free",
     "Sight": "surefoot.stats.sights",
     "Strengths": "surefoot.stats.preferences",
     "against_baseline": "surefoot.stats.rankings",
@@ -38,11 +39,11 @@ _HOMES = {
     "barnard_unpooled": "surefoot.stats.rate_tests",
     "benjamini_hochberg": "surefoot.stats.multiplicity",
     "best_case_band": "surefoot.stats.bands",
-    "betting_gain": "surefoot.stats.score_gains",
+    "betting_gain": "surefoot.stats.betting_gains",
     "betting_mean": "surefoot.stats.means",
     "betting_mean_lower": "surefoot.stats.means",
     "betting_mean_upper": "surefoot.stats.means",
-    "betting_paired_gain": "surefoot.stats.score_gains",
+    "betting_paired_gain": "surefoot.stats.betting_gains",
     "betting_sequence": "surefoot.stats.sequences",
     "bonferroni": "surefoot.stats.multiplicity",
     "bonferroni_gains": "surefoot.stats.families",
@@ -113,6 +114,9 @@ _HOMES = {
     "paired_bootstrap": "surefoot.stats.bootstraps",
     "paired_permutation": "surefoot.stats.permutations",
     "paired_power": "surefoot.stats.powers",
+    "paired_score_gain": "surefoot.stats.score_gains",
+    "paired_score_gain_bound": "surefoot.stats.score_gains",
+    "paired_score_test": "surefoot.stats.score_gains",
     "pass_all": "surefoot.stats.passes",
     "pass_at": "surefoot.stats.passes",
     "pooled_score": "surefoot.stats.rate_tests",
@@ -121,6 +125,10 @@ _HOMES = {
     "prediction_powered_rate": "surefoot.stats.judges",
     "rank_intervals": "surefoot.stats.rankings",
     "rank_policies": "surefoot.stats.rankings",
+    "score_mean": "surefoot.stats.score_means",
+    "score_mean_lower": "surefoot.stats.score_means",
+    "score_mean_test": "surefoot.stats.score_means",
+    "score_mean_upper": "surefoot.stats.score_means",
     "sidak": "surefoot.stats.multiplicity",
     "sight": "surefoot.stats.sights",
     "stratified_gain": "surefoot.stats.strata",
@@ -150,6 +158,8 @@ if TYPE_CHECKING:
     from surefoot.stats.bands import ks_offset as ks_offset
     from surefoot.stats.bands import tail_tight as tail_tight
     from surefoot.stats.bands import two_sided_band as two_sided_band
+    from surefoot.stats.betting_gains import betting_gain as betting_gain
+    from surefoot.stats.betting_gains import betting_paired_gain as betting_paired_gain
     from surefoot.stats.bootstraps import paired_bca as paired_bca
     from surefoot.stats.bootstraps import paired_bootstrap as paired_bootstrap
     from surefoot.stats.bootstraps import unpaired_bca as unpaired_bca
@@ -206,6 +216,7 @@ if TYPE_CHECKING:
     from surefoot.stats.optima import optimal_interval as optimal_interval
     from surefoot.stats.optima import optimal_lower as optimal_lower
     from surefoot.stats.optima import optimal_upper as optimal_upper
+    from surefoot.stats.order_free import ScoreTest as ScoreTest
     from surefoot.stats.orderings import chance_first_higher as chance_first_higher
     from surefoot.stats.pair_tests import mcnemar as mcnemar
     from surefoot.stats.pair_tests import mcnemar_chi2 as mcnemar_chi2
@@ -257,8 +268,13 @@ if TYPE_CHECKING:
     from surefoot.stats.repeats import mean_on_these_tasks as mean_on_these_tasks
     from surefoot.stats.repeats import mean_over_tasks as mean_over_tasks
     from surefoot.stats.repeats import variance_components as variance_components
-    from surefoot.stats.score_gains import betting_gain as betting_gain
-    from surefoot.stats.score_gains import betting_paired_gain as betting_paired_gain
+    from surefoot.stats.score_gains import paired_score_gain as paired_score_gain
+    from surefoot.stats.score_gains import paired_score_gain_bound as paired_score_gain_bound
+    from surefoot.stats.score_gains import paired_score_test as paired_score_test
+    from surefoot.stats.score_means import score_mean as score_mean
+    from surefoot.stats.score_means import score_mean_lower as score_mean_lower
+    from surefoot.stats.score_means import score_mean_test as score_mean_test
+    from surefoot.stats.score_means import score_mean_upper as score_mean_upper
     from surefoot.stats.sequences import MeanEvidence as MeanEvidence
     from surefoot.stats.sequences import MeanSequence as MeanSequence
     from surefoot.stats.sequences import betting_sequence as betting_sequence

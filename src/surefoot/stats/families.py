@@ -17,9 +17,9 @@ from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.stats import multiplicity
+from surefoot.stats.betting_gains import betting_gain
 from surefoot.stats.exact_gains import exact_gain
 from surefoot.stats.rate_gains import miettinen_nurminen
-from surefoot.stats.score_gains import betting_gain
 
 Policy = Tally | Scores
 Pairs = Sequence[tuple[Policy, Policy]]

@@ -1,108 +1,195 @@
-"""How much better is the first policy's mean score, guaranteed?
+"""How much better is the first policy's mean score, guaranteed, whatever the order of the rollouts?
 
-The default comparison of scores. It bets against every candidate gain in the order the rollouts were recorded, so it
-needs the stated range of the scores and nothing about their shape.
+The default comparison of scores at a number of rollouts fixed beforehand. Interval, p-value and verdict come from one
+test. Nothing is dropped: two samples may have any sizes.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 from surefoot import _check
-from surefoot.core import words
 from surefoot.core.gain import Gain
-from surefoot.core.notes import Noted
+from surefoot.core.interval import Bound, Side
 from surefoot.core.scores import Scores
-from surefoot.stats import differences
-from surefoot.stats.means import betting_mean
+from surefoot.stats import differences, order_free
+from surefoot.stats.means import GUARANTEED, RANGE
+from surefoot.stats.order_free import MIXED_PAIRS, SHARED_PAIRS, ScoreTest
+
+PAIRED = "paired Gaffke"
 
 
-def betting_paired_gain(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """How much better is the first on the same conditions, guaranteed? The default for paired scores.
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two policies' scores with the test of their gain.
 
-    Args:
-        first: Scores of the first policy, one per pair, in recorded order.
-        second: Scores of the second policy, in the same order.
-        confidence: How often such intervals hold the gain, at least.
-        margin: The gain that would not matter.
-
-    Assumptions:
-        The range and the number of pairs were fixed beforehand, the pairs are in recorded order, and each pair
-        has the same mean gain given the earlier ones. The two scores of a pair may depend on each other.
-
-    Example:
-        >>> from surefoot import Scores
-        >>> from surefoot.stats import betting_paired_gain
-        >>> first, second = Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.4, 0.5, 0.6, 0.5] * 10)
-        >>> print(betting_paired_gain(first, second).verdict)
-        better
-
-    Reference:
-        Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", on the
-        differences.
+    Attributes:
+        data: The scores of both.
+        test: The test; its target is 0 at the least gain there can be and 1 at the most.
+        estimate: The observed gain.
+        method: The name of the test.
+        trials: Rollouts, or pairs.
+        assumptions: What must hold.
     """
-    gap = differences.paired(first, second)
-    return _betting(first, second, gap.tolist(), "paired betting", confidence, margin, ())
+
+    data: tuple[Scores, Scores]
+    test: order_free.Tested
+    estimate: float
+    method: str
+    trials: int
+    assumptions: tuple[str, ...]
+
+    @property
+    def most(self) -> float:
+        """The largest gain there can be."""
+        return self.data[0].high - self.data[0].low
+
+    def share(self, gain: float, name: str = "gain") -> float:
+        """A gain as a target of the test."""
+        gain = _check.real(gain, name)
+        if abs(gain) > self.most:
+            must = f"lie between {-self.most:g} and {self.most:g}, the largest gain there can be"
+            raise ValueError(_check.refusal(name, must, gain))
+        return 0.5 * (1.0 + gain / self.most)
+
+    def gain(self, share: float) -> float:
+        """A target of the test as a gain."""
+        return self.most * (2.0 * share - 1.0)
 
 
-def betting_gain(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """How much better is the first, from separate rollouts, guaranteed? The default for unpaired scores.
-
-    The two streams are paired in recorded order. Rollouts of the longer stream beyond the shorter are left out
-    and counted in the notes.
-
-    Args:
-        first: Scores of the first policy, in recorded order.
-        second: Scores of the second policy, in recorded order.
-        confidence: How often such intervals hold the gain, at least.
-        margin: The gain that would not matter.
-
-    Assumptions:
-        The range and the number of rollouts were fixed beforehand, scores are in recorded order, and the mean
-        gain does not change as the rollouts go on.
-
-    Example:
-        >>> from surefoot import Scores
-        >>> from surefoot.stats import betting_gain
-        >>> found = betting_gain(Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.4, 0.5, 0.6] * 14))
-        >>> print(found.verdict, found.notes)
-        better ('2 rollouts of the second had no counterpart and were left out.',)
-
-    Reference:
-        Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", on the
-        differences.
-    """
-    differences.check_ranges(first, second)
-    size = min(len(first), len(second))
-    gap = [one - other for one, other in zip(first.values, second.values, strict=False)]
-    spare = max(len(first), len(second)) - size
-    notes: tuple[Noted, ...] = ()
-    if spare:
-        longer = "first" if len(first) > size else "second"
-        was = "was" if spare == 1 else "were"
-        notes = (f"{words.rollouts(spare)} of the {longer} had no counterpart and {was} left out.",)
-    return _betting(first, second, gap, "betting", confidence, margin, notes)
-
-
-def _betting(
-    first: Scores,
-    second: Scores,
-    gap: list[float],
-    method: str,
-    confidence: float,
-    margin: float,
-    notes: tuple[Noted, ...],
-) -> Gain:
-    most = first.high - first.low
-    # rounding may carry a difference a hair beyond what two scores can differ by
-    within = Scores([min(most, max(-most, value)) for value in gap], -most, most)
-    found = betting_mean(within, confidence=confidence)
+def gain_from(compared: Compared, confidence: float, margin: float) -> Gain:
+    """Interval, p-value and verdict of one test."""
+    error = 1.0 - _check.confidence(confidence)
+    (low, high), p_value = order_free.ends_and_p(compared.test, error, 0.5)
+    estimate = compared.estimate
     return differences.gain_of(
-        (first, second),
-        (found.low, found.high),
-        estimate=found.estimate,
-        confidence=_check.confidence(confidence),
-        method=method,
+        compared.data,
+        (min(estimate, compared.gain(low)), max(estimate, compared.gain(high))),
+        estimate=estimate,
+        confidence=confidence,
+        method=compared.method,
         margin=margin,
-        trials=len(within),
-        assumptions=found.assumptions,
-        notes=(*found.notes, *notes),
+        trials=compared.trials,
+        p_value=p_value,
+        assumptions=compared.assumptions,
     )
+
+
+def bound_from(compared: Compared, side: Side, confidence: float) -> Bound:
+    """The one-sided bound of a test."""
+    error = 1.0 - _check.confidence(confidence)
+    sides = {"lower": compared.test, "upper": compared.test.mirrored}
+    share = _check.choice(side, "side", sides).low_end(error)
+    return Bound(
+        side=side,
+        value=compared.gain(share if side == "lower" else 1.0 - share),
+        estimate=compared.estimate,
+        confidence=float(confidence),
+        method=compared.method,
+        trials=compared.trials,
+        scale="score gain",
+        assumptions=compared.assumptions,
+        data=compared.data,
+    )
+
+
+def p_values_from(compared: Compared, gain: float) -> ScoreTest:
+    """The p-values of one gain."""
+    share = compared.share(gain)
+    return ScoreTest(
+        p_value=order_free.two_sided(compared.test, share),
+        above=order_free.one_sided(compared.test, share),
+        below=order_free.one_sided(compared.test.mirrored, 1.0 - share),
+        value=float(gain),
+        estimate=compared.estimate,
+        method=compared.method,
+        trials=compared.trials,
+        scale="score gain",
+        assumptions=compared.assumptions,
+        data=compared.data,
+    )
+
+
+def paired_score_gain(
+    first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0, several_tasks: bool = False
+) -> Gain:
+    """How much better is the first on the same conditions, guaranteed, whatever the order? The default for pairs.
+
+    Args:
+        first: Scores of the first policy, one per pair.
+        second: Scores of the second policy, pair by pair in the same order as those of the first.
+        confidence: How often such intervals hold the gain, at least.
+        margin: The gain that would not matter.
+        several_tasks: Whether the pairs are of several tasks with gains of their own, each weighing by its pairs.
+
+    Assumptions:
+        The range was fixed beforehand; the pairs are independent and share one mean gain. The two scores of a pair
+        may depend on each other. With `several_tasks` the mean gains of tasks may differ: guaranteed for tasks
+        drawn at random, and within the worst case known for fixed ones.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import paired_score_gain
+        >>> first, second = Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.4, 0.5, 0.6, 0.5] * 10)
+        >>> print(paired_score_gain(first, second))
+        +0.350 [+0.223, +0.426] n=40 (95% paired Gaffke interval), p < 0.0001: the first is better.
+
+    Reference:
+        Gaffke (2005) and Vlassis and Thomas (2026), arXiv 2607.08415, on the differences.
+    """
+    return gain_from(_paired(first, second, several_tasks), confidence, margin)
+
+
+def paired_score_gain_bound(
+    first: Scores, second: Scores, side: Side = "lower", *, confidence: float = 0.95, several_tasks: bool = False
+) -> Bound:
+    """Above (or below) what is the gain on the same conditions, guaranteed? All the error is spent on this side.
+
+    Assumptions:
+        As for `paired_score_gain`.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import paired_score_gain_bound
+        >>> first, second = Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.4, 0.5, 0.6, 0.5] * 10)
+        >>> print(paired_score_gain_bound(first, second))
+        at least +0.245 n=40 (95% paired Gaffke bound).
+
+    Reference:
+        As for `paired_score_gain`.
+    """
+    return bound_from(_paired(first, second, several_tasks), side, confidence)
+
+
+def paired_score_test(first: Scores, second: Scores, *, gain: float = 0.0, several_tasks: bool = False) -> ScoreTest:
+    """Could the gain on the same conditions be this one? The test behind `paired_score_gain`, without its interval.
+
+    Assumptions:
+        As for `paired_score_gain`.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import paired_score_test
+        >>> first, second = Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.8, 0.7, 0.9, 0.6] * 10)
+        >>> print(paired_score_test(first, second))
+        +0.100 against +0.000, p = 0.0481 (paired Gaffke, n=40).
+
+    Reference:
+        As for `paired_score_gain`.
+    """
+    return p_values_from(_paired(first, second, several_tasks), gain)
+
+
+def _paired(first: Scores, second: Scores, several_tasks: bool) -> Compared:
+    import numpy as np
+
+    from surefoot.numerics import exponential_sums, score_tails
+
+    gap = differences.paired(first, second)
+    most = first.high - first.low
+    test: order_free.Tested = score_tails.OneSample(exponential_sums.pool(np.clip(0.5 * (1.0 + gap / most), 0.0, 1.0)))
+    if several_tasks:
+        test = order_free.Spread(test)
+    assumptions = (RANGE, MIXED_PAIRS if several_tasks else SHARED_PAIRS, GUARANTEED)
+    return Compared((first, second), test, math.fsum(gap.tolist()) / gap.size, PAIRED, int(gap.size), assumptions)

@@ -1,0 +1,281 @@
+"""How likely is a weighted sum of exponential variables at most 0?
+
+With coefficients c_u and multiplicities k_u the sum is W = sum c_u Gamma(k_u). Its moment generating function is
+M(s) = prod (1 - s c_u)^(-k_u), and P(W <= 0) = -(1 / 2 pi i) times the integral of M(s) / s along a line left of 0.
+The line is bent through the saddle point of M(s) / |s| so that the integrand falls fast and hardly turns; the
+trapezoid rule then has nearly all digits from a few dozen nodes. Everything is kept in logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Complexes = NDArray[np.complex128]
+
+STEP = 0.125
+BLOCK = 24
+"""Nodes looked at together; one block is enough but for the smallest samples."""
+
+LARGE = 2_000
+"""From so many different values on, a sample is kept as cells with power sums."""
+
+CELLS, POWERS = 96, 20
+REST = 1e-12
+"""What the powers left out may add to a logarithm."""
+
+CHUNK = 32
+"""How many factors are multiplied before a logarithm is taken: their product cannot overflow."""
+
+ELEMENTS = 1 << 19
+"""How many complex numbers are held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """A sample as values with multiplicities; of a large one, cells with the power sums inside each.
+
+    Attributes:
+        values: Different values, rising; or the means of cells.
+        counts: How often each occurs.
+        sums: Power sums of the distances from the cell's mean, one row per cell, from the second power on; none
+            where every value stands for itself.
+        reach: The largest distance from the mean in each cell.
+        least: The smallest value.
+        most: The largest value.
+        mean: The mean of the sample.
+        size: How many scores.
+        raw: The values and multiplicities themselves.
+    """
+
+    values: Floats
+    counts: Floats
+    sums: Floats | None
+    reach: Floats | None
+    least: float
+    most: float
+    mean: float
+    size: int
+    raw: tuple[Floats, Floats]
+
+    @property
+    def exact(self) -> Pooled:
+        """The same sample with every value standing for itself."""
+        return Pooled(*self.raw, None, None, self.least, self.most, self.mean, self.size, self.raw)
+
+
+def pool(z: Floats) -> Pooled:
+    """A sample of scores in [0, 1] made ready; the order of the scores is gone."""
+    values, repeats = np.unique(z, return_counts=True)
+    counts = repeats.astype(float)
+    mean = min(max(float((values * counts).sum()) / z.size, float(values[0])), float(values[-1]))
+    raw, ends = (values, counts), (float(values[0]), float(values[-1]))
+    if values.size <= LARGE:
+        return Pooled(values, counts, None, None, *ends, mean, int(z.size), raw)
+    cell = np.minimum(((values - ends[0]) * (CELLS / (ends[1] - ends[0]))).astype(np.int64), CELLS - 1)
+    starts = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
+    sizes = np.add.reduceat(counts, starts)
+    centres = np.add.reduceat(values * counts, starts) / sizes
+    away = values - np.repeat(centres, np.diff(np.append(starts, values.size)))
+    reach = np.maximum.reduceat(np.abs(away), starts)
+    power, sums = counts * away, []
+    for _ in range(1, POWERS + 1):  # the first is 0 but for rounding, and is kept for that
+        sums.append(np.add.reduceat(power, starts))
+        power *= away
+    return Pooled(centres, sizes, np.stack(sums, axis=1), reach, *ends, mean, int(z.size), raw)
+
+
+def log_at_most_zero(coefficients: Floats, counts: Floats) -> Floats:
+    """The logarithm of P(W <= 0), one for each row of coefficients.
+
+    Args:
+        coefficients: One row per sum.
+        counts: How often each column occurs; whole numbers, shared by all rows.
+    """
+    c, k = np.atleast_2d(np.asarray(coefficients, float)), np.asarray(counts, float)
+    return log_chance(Sums(c, k, np.minimum(c.min(axis=1), 0.0), np.maximum(c.max(axis=1), 0.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What the columns that are cells hold besides their means.
+
+    Attributes:
+        scales: By what a distance inside a column's cell is multiplied; one row per sum.
+        sums: The power sums of these distances; 0 where a column stands for itself.
+        reach: The largest distance in each.
+    """
+
+    scales: Floats
+    sums: Floats
+    reach: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Rows of weighted exponential sums.
+
+    Attributes:
+        coefficients: Of every column (value, or cell mean), one row per sum.
+        counts: How often each column occurs.
+        least: The smallest coefficient of each row, at most 0.
+        most: The largest, at least 0.
+        cells: What the cells hold, where columns are cells.
+    """
+
+    coefficients: Floats
+    counts: Floats
+    least: Floats
+    most: Floats
+    cells: Cells | None = None
+
+    def rows(self, kept: slice | NDArray[np.bool_]) -> Sums:
+        """Some of the rows."""
+        cells = None if self.cells is None else replace(self.cells, scales=self.cells.scales[kept])
+        return Sums(self.coefficients[kept], self.counts, self.least[kept], self.most[kept], cells)
+
+    def even(self) -> Sums:
+        """Every row divided by its largest coefficient: the chance stays, and squares keep inside the numbers."""
+        return self.times(1.0 / np.maximum(self.most, -self.least))
+
+    def times(self, numbers: Floats) -> Sums:
+        """Every row times its number."""
+        ends = np.sort(np.stack((self.least * numbers, self.most * numbers)), axis=0)
+        cells = None if self.cells is None else replace(self.cells, scales=self.cells.scales * numbers[:, None])
+        return Sums(self.coefficients * numbers[:, None], self.counts, ends[0], ends[1], cells)
+
+
+class TooFarError(ArithmeticError):
+    """The power sums of the cells do not reach as far as the contour goes."""
+
+
+def log_chance(sums: Sums) -> Floats:
+    """The logarithm of P(W <= 0) of every row."""
+    found = np.zeros(sums.least.size)  # nothing above 0: the sum is at most 0 for sure
+    found[sums.least >= 0.0] = -np.inf
+    found[sums.most <= 0.0] = 0.0
+    real = (sums.least < 0.0) & (sums.most > 0.0)
+    if not real.any():
+        return found
+    left = (sums if real.all() else sums.rows(real)).even()
+    means = left.coefficients @ left.counts
+    up = means > 0.0
+    logs = _log_left(left.times(np.where(up, 1.0, -1.0)))
+    found[real] = np.where(up, np.minimum(logs, 0.0), _log_rest(logs))
+    return found
+
+
+def _log_rest(logs: Floats) -> Floats:
+    return np.log1p(-np.exp(np.minimum(logs, -1e-300)))
+
+
+def _log_left(sums: Sums) -> Floats:
+    """Log P(W <= 0) of rows whose mean is 0 or more."""
+    rows = max(1, ELEMENTS // (BLOCK * sums.counts.size))
+    parts = [_log_integral(sums.rows(slice(i, i + rows)))[0] for i in range(0, sums.least.size, rows)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _saddle(sums: Sums) -> tuple[Floats, Floats, Floats]:
+    """Minus the saddle point, the width and the bend of the contour, of every row.
+
+    A contour through any point left of 0 gives the same integral, so the point needs no more than two digits.
+    """
+    c, k = sums.coefficients, sums.counts
+    far = -1.0 / sums.least
+    mean, square = c @ k, (c * c) @ k
+    t = np.minimum((mean + np.sqrt(mean * mean + 4.0 * square)) / (2.0 * square), 0.9 * far)
+    low, high = np.zeros_like(t), far * (1.0 - 1e-12)  # the last factor must not round to 0
+    for _ in range(200):
+        d = c / (1.0 + t[:, None] * c)
+        slope, bend = -(d @ k) - 1.0 / t, (d * d) @ k + 1.0 / (t * t)
+        low, high = np.where(slope < 0.0, t, low), np.where(slope < 0.0, high, t)
+        step = slope / bend
+        if (np.abs(slope) <= 0.01 * np.sqrt(bend)).all():
+            break
+        further = t - step
+        t = np.where((further > low) & (further < high), further, 0.5 * (low + high))
+    d = c / (1.0 + t[:, None] * c)
+    d2 = d * d
+    width = 1.0 / np.sqrt(d2 @ k + 1.0 / (t * t))
+    third = 2.0 * ((d2 * d) @ k) + 2.0 / (t * t * t)  # in s = -t
+    return t, width, np.clip(third * width**3 / 3.0, -2.0 / 3.0, 2.0 / 3.0)
+
+
+def _log_integral(sums: Sums, groups: NDArray[np.int64] | None = None) -> tuple[Floats, Floats | None]:
+    """Log P(W <= 0), and the slopes of P in each group's coefficients when the groups' first columns are given.
+
+    The slope of a group is that of moving all its coefficients by the same amount, over P itself.
+    """
+    c, k = sums.coefficients, sums.counts
+    t, width, bend = _saddle(sums)
+    a = 1.0 + t[:, None] * c
+    start = -(np.log(a) @ k) - np.log(t)
+    inside = None
+    if sums.cells is not None:
+        inside = _series((-t[:, None] / a)[:, None, :].astype(complex), sums.cells)
+        start = start + inside[:, 0].real
+    d = c / a
+    total, slopes = np.zeros(t.size), None if groups is None else np.zeros((t.size, groups.size))
+    for first in range(0, 40 * BLOCK, BLOCK):
+        u = STEP * np.arange(first, first + BLOCK)
+        weights = np.full(BLOCK, STEP / math.pi)
+        if first == 0:
+            weights[0] *= 0.5
+        way = np.sinh(u) * 1j + bend[:, None] * (np.cosh(u) - 1.0)
+        away = width[:, None] * way  # s - s0
+        turn = width[:, None] * (np.cosh(u) * 1j + bend[:, None] * np.sinh(u))
+        logs = _log_ratio(away, d, k)
+        s = away - t[:, None]
+        if sums.cells is not None and inside is not None:
+            logs += _series(s[:, :, None] / (1.0 - s[:, :, None] * c[:, None, :]), sums.cells) - inside
+        with np.errstate(under="ignore"):
+            heights = np.exp(logs) * (turn / (1.0 - away / t[:, None])) * weights
+        terms = heights.imag
+        total += terms.sum(axis=1)
+        if groups is not None and slopes is not None:
+            for g, (here, there) in enumerate(zip(groups, [*groups[1:], c.shape[1]], strict=True)):
+                pieces = (k[here:there] / (1.0 - s[:, :, None] * c[:, None, here:there])).sum(axis=2)
+                slopes[:, g] += (heights * s * pieces).imag.sum(axis=1)
+        if (np.abs(heights[:, -1]) <= 1e-16 * np.abs(total)).all():
+            break
+    return start + np.log(total), None if slopes is None else slopes / total[:, None]
+
+
+def _log_ratio(away: Complexes, d: Floats, k: Floats) -> Complexes:
+    """Log M(s) - log M(s0), up to whole turns, at s - s0 = `away`; d = c / (1 - s0 c)."""
+    single = k == 1.0
+    logs = np.zeros(away.shape, complex)
+    if not single.all():
+        w = -away[:, :, None] * d[:, None, ~single]
+        size = np.log1p(2.0 * w.real + w.real**2 + w.imag**2) @ (0.5 * k[~single])
+        logs -= size + 1j * (np.arctan2(w.imag, 1.0 + w.real) @ k[~single])
+    if single.any():
+        ones = d[:, single]
+        for first in range(0, ones.shape[1], CHUNK):
+            part = 1.0 - away[:, :, None] * ones[:, None, first : first + CHUNK]
+            logs -= np.log(part.prod(axis=2))
+    return logs
+
+
+def _series(w: Complexes, cells: Cells) -> Complexes:
+    """What the distances inside the cells add to log M: sum over cells and powers of (w scale)^j S_j / j."""
+    w = w * cells.scales[:, None, :]
+    size = np.abs(w) * cells.reach
+    if size.max() >= 0.9:
+        raise TooFarError
+    rest = (np.abs(w) ** POWERS * np.abs(cells.sums[:, -1]) * size / (1.0 - size)).sum(axis=2) / (POWERS + 1)
+    if rest.max() > REST:
+        raise TooFarError
+    total = np.zeros(w.shape, complex)
+    for j in range(POWERS, 0, -1):
+        total = (total + cells.sums[:, j - 1] / j) * w
+    added: Complexes = total.sum(axis=2)
+    return added

@@ -1,0 +1,303 @@
+"""The order-free interval of the mean of a bounded score, and of the gain on pairs."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+
+from surefoot import Interval, Scores, Tally, Verdict
+from surefoot.numerics import exponential_sums, score_tails
+from surefoot.stats import (
+    ScoreTest,
+    betting_mean,
+    clopper_pearson,
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+    paired_score_gain,
+    paired_score_gain_bound,
+    paired_score_test,
+    score_mean,
+    score_mean_lower,
+    score_mean_test,
+    score_mean_upper,
+)
+from tests.oracles import score_tails as twin
+from tests.reference import cases
+from tests.strategies import confidences, scores
+
+
+@pytest.mark.parametrize("case", cases("gaffke_one_sample"))
+def test_the_reference(case):
+    asked, wanted = case
+    data = Scores(asked["scores"])
+    found, test = score_mean(data, confidence=asked["confidence"]), score_mean_test(data, asked["m"])
+    assert (found.low, found.high) == pytest.approx((wanted["low"], wanted["high"]), abs=1e-8)
+    assert (test.above, test.below) == pytest.approx((wanted["p_low"], wanted["p_high"]), abs=1e-8)
+    assert found.low <= wanted["low"] + 1e-13  # rounded to the safe side
+    assert found.high >= wanted["high"] - 1e-13
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3, 7, 20, 137, 3_000, 20_000])
+def test_the_binomial_tail_to_ten_digits(trials):
+    for k in sorted({1, trials // 3, trials // 2, 9 * trials // 10, trials} - {0}):
+        for m in (1e-6, 0.01, 0.2, 0.5, 0.8, 0.99):
+            counts = np.array([k, trials - k, 1.0])
+            found = exponential_sums.log_at_most_zero(np.array([[1 - m, -m, -m]]), counts)[0]
+            wanted = special.betainc(k, trials - k + 1, m)
+            if wanted > 1e-250:
+                assert math.exp(found) == pytest.approx(wanted, rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_coefficients_by_partial_fractions(seed):
+    rng = np.random.default_rng(seed)
+    c = rng.normal(0.3 * (seed % 3), 1, 3 + 3 * seed) * rng.choice([1e-3, 1, 30])
+    c[-1] = c[-2] if seed % 2 else c[-1]  # a tie
+    wanted = float(twin.mp.log(twin.at_most_zero(c.tolist())))
+    assert exponential_sums.log_at_most_zero(c, np.ones(c.size))[0] == pytest.approx(wanted, rel=1e-10)
+    values, counts = np.unique(c, return_counts=True)
+    assert exponential_sums.log_at_most_zero(values, counts)[0] == pytest.approx(wanted, rel=1e-10)
+
+
+def test_cells_with_power_sums_are_the_scores_themselves():
+    rng = np.random.default_rng(3)
+    samples = [rng.beta(5, 1, 4_000), np.append(rng.beta(50, 50, 6_000), [0.0, 1.0]), rng.random(3_000) ** 8]
+    for z in samples:
+        pooled = exponential_sums.pool(z)
+        assert pooled.sums is not None
+        for one in (pooled, score_tails.mirror(pooled)):
+            away = np.linspace(-0.4, 0.4, 33) * math.sqrt(z.var())
+            means = np.clip(one.mean + away, 1e-3, 1 - 1e-3)
+            near, exact = score_tails.log_above(one, means), score_tails.log_above(one.exact, means)
+            assert near == pytest.approx(exact, rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 5, 30, 400])
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
+def test_successes_are_clopper_pearson(trials, confidence):
+    for k in sorted({0, 1, trials // 3, trials - 1, trials}):
+        data, tally = Scores([1.0] * k + [0.0] * (trials - k)), Tally(k, trials)
+        found, wanted = score_mean(data, confidence=confidence), clopper_pearson(tally, confidence=confidence)
+        assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-9)
+        lower, upper = score_mean_lower(data, confidence=confidence), score_mean_upper(data, confidence=confidence)
+        assert lower.value == pytest.approx(clopper_pearson_lower(tally, confidence=confidence).value, abs=1e-9)
+        assert upper.value == pytest.approx(clopper_pearson_upper(tally, confidence=confidence).value, abs=1e-9)
+
+
+def least_coverage(levels, size, steps, confidence):
+    """Over a grid of laws on the levels: every multiset, weighted by its chance, exactly."""
+    count = len(levels)
+    tallies = [t for t in itertools.product(range(size + 1), repeat=count) if sum(t) == size]
+    ends, chances = [], []
+    for tally in tallies:
+        found = score_mean(Scores(np.repeat(levels, tally)), confidence=confidence)
+        ends.append((found.low, found.high))
+        chances.append(math.factorial(size) / math.prod(math.factorial(t) for t in tally))
+    ends, chances, tallies = np.array(ends), np.array(chances), np.array(tallies)
+    worst = 1.0
+    for law in itertools.product(range(steps + 1), repeat=count - 1):
+        if sum(law) > steps:
+            continue
+        law = np.array([*law, steps - sum(law)]) / steps
+        mean = float(law @ levels)
+        inside = (ends[:, 0] <= mean + 1e-12) & (mean - 1e-12 <= ends[:, 1])
+        worst = min(worst, float((chances * np.prod(law**tallies, axis=1))[inside].sum()))
+    return worst
+
+
+@pytest.mark.parametrize(
+    ("levels", "size", "steps"),
+    [([0.0, 0.5, 1.0], 6, 40), ([0.0, 0.9, 1.0], 5, 40), ([0.0, 0.25, 0.5, 0.75, 1.0], 3, 10)],
+)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_coverage_counted_over_all_outcomes(levels, size, steps, confidence):
+    worst = least_coverage(np.array(levels), size, steps, confidence)
+    assert confidence <= worst < 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("levels", "size", "steps"),
+    [([0.0, x, 1.0], n, 100) for x in (0.1, 0.5, 0.8) for n in (2, 3, 8, 12)]
+    + [([0.0, 0.25, 0.5, 0.75, 1.0], n, 20) for n in (2, 4, 5)],
+)
+def test_coverage_counted_over_all_outcomes_of_larger_samples(levels, size, steps):
+    for confidence in (0.8, 0.95, 0.99):
+        assert least_coverage(np.array(levels), size, steps, confidence) >= confidence
+
+
+def test_several_tasks_pay_for_the_worst_case_known():
+    """One success of two fixed rollouts with means 1 and 0 apart is no worry; n alike scores are where it is tight."""
+    data = Scores([0.2, 0.9, 0.7, 1.0, 0.4, 0.8])
+    plain, spread = score_mean_test(data, 0.3), score_mean_test(data, 0.3, several_tasks=True)
+    assert spread.above == pytest.approx(-math.log1p(-plain.above), rel=1e-6)
+    error = -math.log1p(-0.025)
+    assert score_mean(data, several_tasks=True, confidence=1 - 2 * error).low == pytest.approx(
+        score_mean(data).low, abs=1e-9
+    )
+    assert score_mean(data, several_tasks=True).assumptions != score_mean(data).assumptions
+    assert score_mean_lower(data, several_tasks=True).value < score_mean_lower(data).value
+    assert score_mean_upper(data, several_tasks=True).value > score_mean_upper(data).value
+
+
+@settings(max_examples=40)
+@given(data=scores(), confidence=confidences, seed=st.integers(0, 99))
+def test_laws(data, confidence, seed):
+    found = score_mean(data, confidence=confidence)
+    shuffled = Scores(np.random.default_rng(seed).permutation(data.values))
+    again = score_mean(shuffled, confidence=confidence)
+    assert (found.low, found.high, found.estimate) == (again.low, again.high, again.estimate)  # bit for bit
+    assert found.estimate in found
+    turned = score_mean(Scores([1.0 - x for x in data.values]), confidence=confidence)
+    assert (turned.low, turned.high) == pytest.approx((1 - found.high, 1 - found.low), abs=1e-8)
+    wider = score_mean(data, confidence=(1.0 + confidence) / 2.0)
+    assert wider.low <= found.low + 1e-9
+    assert wider.high >= found.high - 1e-9
+    scaled = score_mean(Scores([10 * x - 5 for x in data.values], low=-5, high=5), confidence=confidence)
+    assert (scaled.low, scaled.high) == pytest.approx((10 * found.low - 5, 10 * found.high - 5), abs=1e-6)
+
+
+@settings(max_examples=40)
+@given(data=scores(), place=st.integers(0, 59), share=st.floats(0, 1))
+def test_a_higher_score_never_lowers_an_end(data, place, share):
+    values = list(data.values)
+    values[place % len(values)] += share * (1.0 - values[place % len(values)])
+    low, high = score_mean(data), score_mean(Scores([min(1.0, v) for v in values]))
+    assert high.low >= low.low - 1e-9
+    assert high.high >= low.high - 1e-9
+
+
+@settings(max_examples=40)
+@given(data=scores(), confidence=confidences, mean=st.floats(0, 1))
+def test_the_p_value_agrees_with_the_interval(data, confidence, mean):
+    found, test = score_mean(data, confidence=confidence), score_mean_test(data, mean)
+    outside = min(abs(mean - found.low), abs(mean - found.high)) > 1e-9
+    if outside:
+        assert (test.p_value <= 1 - confidence) == (mean not in found)
+    lower = score_mean_lower(data, confidence=confidence).value
+    if abs(lower - mean) > 1e-9:
+        assert (test.above <= 1 - confidence) == (mean < lower)
+
+
+def test_edges():
+    for values in ([0.3], [0.0], [1.0], [0.5] * 40, [0.0] * 40, [1.0] * 40, [0.0, 1.0], [1e-9, 1e-12]):
+        found = score_mean(Scores(values))
+        assert 0.0 <= found.low <= found.estimate <= found.high <= 1.0
+        assert found.width > 0.0
+    assert score_mean(Scores([0.0] * 9)).low == 0.0
+    assert score_mean(Scores([1.0] * 9)).high == 1.0
+    assert score_mean(Scores([0.4])).low == pytest.approx(0.4 * 0.025)
+    assert score_mean(Scores([0.1, 0.2, 0.9]), confidence=0.01).width >= 0.0
+    many = score_mean(Scores(np.random.default_rng(1).beta(5, 1, 1_000_000)))
+    assert many.low < 5 / 6 < many.high
+    assert many.width < 0.0006
+    tied = score_mean(Scores([0.0, 0.5, 1.0, 1.0] * 250_000))
+    assert (tied.low, tied.high) == pytest.approx((0.625 - 0.00082, 0.625 + 0.00082), abs=2e-5)
+
+
+def test_a_sorted_file_gives_the_answer_of_a_shuffled_one():
+    """The finding: bets in recorded order gave opposite verdicts for one table, with the estimate left out."""
+    gaps = np.linspace(-0.03, 0.04, 500)
+    first, second = Scores(0.5 + gaps), Scores([0.5] * 500)
+    back = Scores(0.5 + gaps[::-1])
+    found = paired_score_gain(first, second)
+    assert found.interval.low < found.estimate < found.interval.high
+    assert (found.interval.low, found.interval.high, found.p_value) == (
+        (again := paired_score_gain(back, second)).interval.low,
+        again.interval.high,
+        again.p_value,
+    )
+    assert found.verdict is again.verdict
+
+
+def test_pairs_are_one_sample_of_gains():
+    rng = np.random.default_rng(0)
+    first, second = Scores(rng.choice([0, 1, 2, 4], 30), 0, 4), Scores(rng.choice([0, 1, 2], 30), 0, 4)
+    gaps = Scores(np.subtract(first.values, second.values), -4, 4)
+    found, mean = paired_score_gain(first, second), score_mean(gaps)
+    assert (found.interval.low, found.interval.high) == pytest.approx((mean.low, mean.high), abs=1e-12)
+    assert found.p_value == pytest.approx(score_mean_test(gaps, 0.0).p_value, rel=1e-9)
+    assert found.verdict is Verdict.BETTER
+    lower, upper = (paired_score_gain_bound(first, second, side) for side in ("lower", "upper"))
+    assert lower.value == pytest.approx(score_mean_lower(gaps).value, abs=1e-12)
+    assert upper.value == pytest.approx(score_mean_upper(gaps).value, abs=1e-12)
+    test = paired_score_test(first, second, gain=lower.value)
+    assert test.above == pytest.approx(0.05, rel=1e-6)
+    assert paired_score_gain(first, second, several_tasks=True).interval.width > found.interval.width
+    assert paired_score_gain_bound(first, second, several_tasks=True).value < lower.value
+    assert paired_score_test(first, second, gain=0.5, several_tasks=True).p_value > (
+        paired_score_test(first, second, gain=0.5).p_value
+    )
+    same = paired_score_gain(first, second, margin=3.5)
+    assert same.verdict is Verdict.SAME
+
+
+def test_pairs_swap():
+    rng = np.random.default_rng(4)
+    first, second = Scores(rng.random(25)), Scores(rng.random(25))
+    one, other = paired_score_gain(first, second), paired_score_gain(second, first)
+    assert one.interval.low == pytest.approx(-other.interval.high, abs=1e-9)
+    assert one.p_value == pytest.approx(other.p_value, rel=1e-6)
+    assert paired_score_gain(first, first).p_value == 1.0
+
+
+@settings(max_examples=60)
+@given(data=st.lists(st.tuples(*[st.sampled_from([0, 0.25, 0.5, 1])] * 2), min_size=1, max_size=20), share=confidences)
+def test_the_verdict_is_that_of_the_p_value(data, share):
+    found = paired_score_gain(Scores([a for a, _ in data]), Scores([b for _, b in data]), confidence=share)
+    assert (found.p_value <= 1 - share) == (found.verdict is not Verdict.UNDECIDED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [10, 20, 50, 100, 200, 1000])
+def test_widths_against_bets_in_random_order(size):
+    """At most 1.03 of the width of 0.1.0's bets in random order everywhere, and at most 1.00 in the median."""
+    ratios = []
+    for law in LAWS.values():
+        rng = np.random.default_rng(size)
+        draws = [Scores(law(rng, size)) for _ in range(60 if size < 1000 else 12)]
+        ratios.append(np.mean([score_mean(z).width for z in draws]) / np.mean([betting_mean(z).width for z in draws]))
+    assert max(ratios) <= 1.03
+    assert np.median(ratios) <= 1.0
+
+
+LAWS = {
+    "beta(5,1)": lambda rng, n: rng.beta(5, 1, n),
+    "beta(2,2)": lambda rng, n: rng.beta(2, 2, n),
+    "uniform": lambda rng, n: rng.random(n),
+    "five levels": lambda rng, n: rng.choice([0, 0.25, 0.5, 0.75, 1], n, p=[0.1, 0.15, 0.25, 0.3, 0.2]),
+    "rate .5": lambda rng, n: (rng.random(n) < 0.5).astype(float),
+    "rate .9": lambda rng, n: (rng.random(n) < 0.9).astype(float),
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: score_mean([0.5]), TypeError, "`scores` must be a Scores; got a list"),
+        (lambda: score_mean(Scores([0.5]), confidence=95), ValueError, "`confidence` must be strictly between 0 and 1"),
+        (lambda: score_mean_test(Scores([0.5]), 1.5), ValueError, r"`mean` must lie in the range \[0, 1\]; got 1.5"),
+        (lambda: paired_score_gain(Scores([1, 0]), Scores([1])), ValueError, "A score without its partner is no pair"),
+        (lambda: paired_score_gain(Scores([1]), Scores([1], 0, 2)), ValueError, "Scores on two scales have no gain"),
+        (lambda: paired_score_test(Scores([1]), Scores([0]), gain=2), ValueError, "`gain` must lie between -1 and 1"),
+        (lambda: paired_score_gain_bound(Scores([1]), Scores([0]), "both"), ValueError, "`side` must be one of"),
+        (lambda: paired_score_gain(Scores([1]), Scores([0]), margin=1), ValueError, "`margin` must be below 1"),
+    ],
+)
+def test_refusals(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_results_travel():
+    found = score_mean(Scores([0.2, 0.9, 0.8]))
+    assert Interval.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    test = score_mean_test(Scores([0.2, 0.9, 0.8]), 0.5)
+    assert ScoreTest.from_dict(json.loads(json.dumps(test.to_dict()))) == test
+    assert (found.scale, found.trials, found.method) == ("score", 3, "Gaffke")
+    assert str(test) == "0.633 against 0.500, p = 1.000 (Gaffke, n=3)."
