@@ -79,6 +79,28 @@ HEADER = "policy,task,success,score\n"
         ),
         ("[" * 100_000, r"f: JSON must not be nested this deeply\."),
         ('{"policy": "a", "score": 1' + "0" * 5000 + "}", r"f: the file must be readable JSON; Exceeds the limit"),
+        (
+            '[{"policy": "a", "success": 1}, {"policy": "a", "success": 1, "success": 0}]',
+            r"f, row 2: a key must be named once in an object; got 'success' twice\.",
+        ),
+        (
+            '{"policy": "a", "success": 1}\n{"success": 1, "policy": "a", "success": 0}\n',
+            r"f, row 2: a key must be named once in an object; got 'success' twice\.",
+        ),
+        (
+            '{"success": 1, "policy": "a", "success": 0}\n{"policy": "a", "success": 1}\n',
+            r"f, row 1: a key must be named once in an object; got 'success' twice\.",
+        ),
+        (
+            '{"per_task": [], "overall": {"pc_success": 1, "pc_success": 2}}',
+            r"f: a key must be named once in an object; got 'pc_success' twice\.",
+        ),
+        (
+            '{"score": 0.71}',
+            r'f: an object by itself must be one rollout; \{"score": 0\.71\} may be a total over many, and of how many',
+        ),
+        ('{"model": "a", "acc": 0.71, "date": "2026-01-01"}', r"f: an object by itself must be one rollout"),
+        ('{"model": "a", "success": 1.0, "epoch": 3}', r"f: an object by itself must be one rollout"),
         (b"\x1f\x8b\x08\x00abc", r"f: the file must be plain data; it is gzip-packed\. Unpack it first\."),
         (b"SQLite format 3\x00abc", r"f: the file must be plain data; it is an SQLite database"),
         (b"\x04\x22\x4d\x18abc", r"f: the file must be plain data; it is an lz4-packed pickle"),
@@ -103,6 +125,42 @@ def test_a_bad_row_far_down_is_found(tmp_path: Path) -> None:
     rows[65_431] = "new,x"
     with pytest.raises(sf.DataError, match=r"big.csv, row 65432: .* got 'x'"):
         sf.read(put(tmp_path, "big.csv", "policy,success\n" + "\n".join(rows)))
+
+
+def test_a_doubled_key_inside_a_log_or_a_session_is_refused(tmp_path: Path) -> None:
+    members = samples.inspect_members()
+    header = members["header.json"].decode().replace("{", '{"status": "error", ', 1)
+    assert header.count('"status"') == 2
+    with pytest.raises(sf.DataError, match="a key must be named once in an object; got 'status' twice"):
+        sf.read(put(tmp_path, "log.eval", samples.deflated({**members, "header.json": header.encode()})))
+    pytest.importorskip("yaml")
+    session = (
+        "language_instruction: x\npolicies:\n  A:\n    policy_name: a\n    binary_success: 1\n    binary_success: 0\n"
+    )
+    with pytest.raises(sf.DataError, match="got 'binary_success' twice, again at line 6"):
+        sf.read(put(tmp_path, "metadata.yaml", session))
+
+
+def test_an_object_that_says_which_rollout_it_is_is_one(tmp_path: Path) -> None:
+    for content in ('{"policy": "a", "success": true}', '{"policy": "a", "episode": 7, "score": 0.5}'):
+        assert len(sf.read(put(tmp_path, "one.json", content))) == 1
+    counts = '{"policy": "new", "successes": 38, "trials": 50}'
+    assert sf.read(put(tmp_path, "counts.json", counts)).tally() == sf.Tally(38, 50)
+
+
+def test_a_total_beside_rollouts_in_a_folder_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path, "rollouts.jsonl", '{"policy": "a", "score": 0.5}\n{"policy": "a", "score": 1.0}\n')
+    put(tmp_path, "summary.json", '{"policy": "a", "score": 0.75}')
+    rollouts = sf.read(tmp_path)
+    assert len(rollouts) == 2
+    assert any("summary.json: not rollouts, left out." in str(note) for note in rollouts.notes)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(sf.DataError, match=r"pipe.csv: the file must be a regular one; it is a pipe or a device\."):
+        sf.read(tmp_path / "pipe.csv")
 
 
 def test_no_such_file() -> None:

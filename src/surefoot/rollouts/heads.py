@@ -11,6 +11,7 @@ import functools
 import io
 import json
 import re
+import stat
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from surefoot.errors import DataError
 from surefoot.rollouts.archives import BROKEN
 from surefoot.rollouts.columns import plain
+from surefoot.rollouts.jsons import parsed
 from surefoot.rollouts.sheets import MOST_COLUMNS, too_wide
 
 START = 1 << 16
@@ -53,7 +55,13 @@ class Head:
         """Read the first bytes of `path`, which messages call `name`."""
         self.path, self.name = path, name
         try:
-            self.size = path.stat().st_size
+            found = path.stat()
+            if not stat.S_ISREG(found.st_mode):  # opening a pipe waits for a writer, and it can be read once only
+                raise DataError(
+                    "the file must be a regular one; it is a pipe or a device. Write its content to a file first.",
+                    source=name,
+                )
+            self.size = found.st_size
             with path.open("rb") as file:
                 self.start = file.read(START)
         except OSError as error:
@@ -192,18 +200,3 @@ class Head:
             except UnicodeDecodeError as error:
                 raise DataError(f"text must be UTF-8; byte {error.start} is not.", source=self.name) from None
         return first.rstrip("\r\n")
-
-
-def parsed(text: str, source: str, *, row: int | None = None) -> Any:
-    """A JSON document; bare NaN and Infinity are accepted, as Python's own writer makes them."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise DataError("JSON must not be nested this deeply.", source=source, row=row) from None
-    except json.JSONDecodeError as error:
-        cut = error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 1
-        place = f"line {error.lineno}, column {error.colno}"
-        what = f"it is cut off after {place}" if cut else f"{error.msg} at {place}"
-        raise DataError(f"the file must be complete JSON; {what}.", source=source, row=row) from None
-    except ValueError as error:  # a number with too many digits
-        raise DataError(f"the file must be readable JSON; {error}.", source=source, row=row) from None

@@ -19,6 +19,7 @@ from surefoot.rollouts.preferences import looks_like
 from surefoot.rollouts.scoring import Scoring
 from surefoot.rollouts.sheets import Sheet
 from surefoot.rollouts.table import Collected, Rollouts
+from surefoot.rollouts.totals import names_outcome, no_table
 
 UNKNOWN = (
     "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines or Parquet with a success or score column) or a "
@@ -257,6 +258,8 @@ def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
             importer = delimited  # the user names an outcome's column, or the refusal can name those that are there
         elif importer is None and not met and any(name.endswith(".npy") for name in head.members):
             importer = stable_baselines  # whose refusal says what an .npz file must hold
+        if importer is None and not met and names_outcome(head.document):
+            raise no_table(head.document, head.name)
         return importer.load(head) if importer is not None else None
 
 

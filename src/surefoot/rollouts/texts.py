@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.rollouts.heads import LARGEST_TEXT, LONGEST_LINE, Head, parsed
+from surefoot.rollouts.heads import LARGEST_TEXT, LONGEST_LINE, Head
+from surefoot.rollouts.jsons import parsed
 from surefoot.rollouts.rows import Rows, checked
 
 LARGEST_LINES = 4 * LARGEST_TEXT

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import DataError
+from surefoot.rollouts.cells import NO, YES
+from surefoot.rollouts.columns import OUTCOMES, match, plain
 from surefoot.rollouts.findings import Finding
 
 if TYPE_CHECKING:
@@ -46,6 +49,37 @@ def impossible(who: str, rate: Rate, trials: int) -> Finding:
         f"The nearest count, {count:,} of {trials:,}, is used.",
         threatens="The number of rollouts, or the rate, is not what it says: intervals and tests from it are wrong.",
         remedy="Find the true number of rollouts, or the results rollout by rollout.",
+    )
+
+
+def names_outcome(document: object) -> bool:
+    """Whether a JSON document is one object with an outcome among its keys."""
+    return isinstance(document, dict) and any(plain(str(key)) in OUTCOMES for key in document)
+
+
+def is_rollout(record: Mapping[str, Any]) -> bool:
+    """Whether an object that stands alone is a rollout: it says which one it is, or how it went in a word.
+
+    A number by itself, such as ``{"score": 0.71}``, may be a mean over any number of rollouts.
+    """
+    found = match(map(str, record), {})[0]
+    if {"order", "condition"} & set(found):
+        return True
+    value = record.get(found.get("success", ""))
+    return isinstance(value, bool) or (isinstance(value, str) and value.strip().casefold() in WORDS)
+
+
+WORDS = frozenset(word for word in (*YES, *NO) if word[0].isalpha())
+
+
+def no_table(record: Mapping[str, Any], source: str) -> DataError:
+    """The refusal of an object that stands alone and may be a total."""
+    shown = json.dumps(record, ensure_ascii=False, default=str)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    return DataError(
+        f"an object by itself must be one rollout; {shown} may be a total over many, and of how many it does not say. "
+        "Write a list with an object per rollout, or the counts: successes and trials.",
+        source=source,
     )
 
 

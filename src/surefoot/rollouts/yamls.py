@@ -35,6 +35,7 @@ def yaml_of(head: Head) -> dict[str, Any]:
                     f"YAML must have no aliases and at most {DEEPEST} levels: it could grow without end.",
                     source=head.name,
                 )
+        _refuse_doubled(yaml.compose(content, Loader=loader), head.name)
         document = yaml.load(content, Loader=loader)  # the base loader makes text, lists and mappings, nothing else
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -47,6 +48,28 @@ def yaml_of(head: Head) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise DataError("the YAML file must hold a mapping.", source=head.name)
     return document
+
+
+def _refuse_doubled(node: Any, source: str) -> None:
+    """Refuse a mapping that names a key twice: YAML's own reader keeps the last, unsaid."""
+    if node is None or node.id == "scalar":
+        return
+    if node.id == "sequence":
+        for item in node.value:
+            _refuse_doubled(item, source)
+        return
+    seen: set[str] = set()
+    for key, value in node.value:
+        _refuse_doubled(value, source)
+        if key.id != "scalar":
+            continue
+        if key.value in seen:
+            line = key.start_mark.line + 1
+            raise DataError(
+                f"a key must be named once in a mapping; got {key.value[:60]!r} twice, again at line {line}.",
+                source=source,
+            )
+        seen.add(key.value)
 
 
 def value_of(value: Any) -> Any:

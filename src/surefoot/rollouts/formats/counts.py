@@ -136,14 +136,20 @@ def _split(cells: dict[str, Any], column: str, source: str, row: int) -> dict[st
 def _keys(head: Head) -> frozenset[str]:
     """The keys of the first object of JSON Lines or of a list; `success` is there a rollout's, not a rate."""
     first = head.first_record
-    if first is None and isinstance(head.document, list) and head.document and isinstance(head.document[0], dict):
-        first = head.document[0]
+    if first is None and (found := _records(head)) and isinstance(found[0], dict):
+        first = found[0]
     return frozenset(plain(key) for key in first or ()) - {"success"}
+
+
+def _records(head: Head) -> list[Any]:
+    """The objects of a JSON document that is a list of them, or one."""
+    document = head.document
+    return document if isinstance(document, list) else [document] if isinstance(document, dict) else []
 
 
 def _objects(head: Head) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:
     """The table as `csv_rows` would give it, from objects with a key per column."""
-    found = list(json_lines(head)) if head.first_record is not None else list(enumerate(head.document, 1))
+    found = list(json_lines(head)) if head.first_record is not None else list(enumerate(_records(head), 1))
     for row, value in found:
         if not isinstance(value, dict):
             raise DataError(f"a row must be a JSON object; got {str(value)[:60]!r}.", source=head.name, row=row)

@@ -9,7 +9,8 @@ from typing import Any
 from surefoot.errors import DataError
 from surefoot.rollouts.archives import Archive
 from surefoot.rollouts.fields import may, need, number, objects, outcome, scalar, text, unique
-from surefoot.rollouts.heads import Head, parsed
+from surefoot.rollouts.heads import Head
+from surefoot.rollouts.jsons import parsed
 from surefoot.rollouts.sheets import Sheet, frame_of
 
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}

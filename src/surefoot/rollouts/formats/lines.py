@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.rollouts.columns import OUTCOMES, plain
 from surefoot.rollouts.heads import Head
 from surefoot.rollouts.sheets import Sheet, frame_of
 from surefoot.rollouts.texts import json_lines
+from surefoot.rollouts.totals import is_rollout, names_outcome
 
 
 def recognises(head: Head) -> bool:
-    """An object per line, or a list of objects, or one object that names an outcome."""
+    """An object per line, or a list of objects, or one object that is a rollout and no total."""
     if head.first_record is not None:
         return True
     document = head.document
     if isinstance(document, list):
         return bool(document) and isinstance(document[0], dict)
-    return isinstance(document, dict) and any(plain(str(key)) in OUTCOMES for key in document)
+    return names_outcome(document) and is_rollout(document)
 
 
 def load(head: Head) -> Sheet:

@@ -8,7 +8,8 @@ import polars as pl
 
 from surefoot.errors import DataError
 from surefoot.rollouts.fields import text
-from surefoot.rollouts.heads import Head, parsed
+from surefoot.rollouts.heads import Head
+from surefoot.rollouts.jsons import parsed
 from surefoot.rollouts.rows import checked
 from surefoot.rollouts.sheets import Sheet
 

@@ -1,0 +1,73 @@
+"""How is JSON read so that nothing in it is lost unsaid?
+
+Python's own reader keeps the last of two equal keys. Here the file is refused: which of the two is meant cannot be
+told.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+from surefoot.errors import DataError
+
+
+class DoubledKeyError(ValueError):
+    """A key that an object names twice."""
+
+    def __init__(self, key: str) -> None:
+        """Keep the key."""
+        super().__init__(key)
+        self.key = key
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are all different; for `json.loads(..., object_pairs_hook=once)`."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise DoubledKeyError(key)
+            seen.add(key)
+    return found
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=once)
+
+
+def parsed(text: str, source: str, *, row: int | None = None) -> Any:
+    """A JSON document; bare NaN and Infinity are accepted, as Python's own writer makes them."""
+    try:
+        return DECODER.decode(text)
+    except RecursionError:
+        raise DataError("JSON must not be nested this deeply.", source=source, row=row) from None
+    except json.JSONDecodeError as error:
+        cut = error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 1
+        place = f"line {error.lineno}, column {error.colno}"
+        what = f"it is cut off after {place}" if cut else f"{error.msg} at {place}"
+        raise DataError(f"the file must be complete JSON; {what}.", source=source, row=row) from None
+    except DoubledKeyError as error:
+        raise DataError(
+            f"a key must be named once in an object; got {error.key[:60]!r} twice.",
+            source=source,
+            row=_item(text) if row is None else row,
+        ) from None
+    except ValueError as error:  # a number with too many digits
+        raise DataError(f"the file must be readable JSON; {error}.", source=source, row=row) from None
+
+
+def _item(text: str) -> int | None:
+    """Which item of a list holds an object with a doubled key, counted from 1; None when the document is no list."""
+    at = text.find("[") + 1
+    if not at or text[: at - 1].strip():
+        return None
+    for item in itertools.count(1):
+        while text[at] in " \t\r\n,":
+            at += 1
+        try:
+            _, at = DECODER.raw_decode(text, at)
+        except DoubledKeyError:
+            return item
+    return None
