@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
-from surefoot.numerics import exact_designs, priors
+from surefoot.numerics import exact_designs, giving_up, priors
 from surefoot.numerics.characteristics import Characteristics, characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 
@@ -34,7 +34,8 @@ def binary_figures(horizon: int, most: float, least: float, within: float, their
     rule = ExactBinary(horizon, confidence=0.90, claim="either")
     walk, limits, points = rule.design.walk(), rule.design.limits, priors.thirty_five()
     pairs, power = mean(characteristics(walk, limits, points.second, points.first))
-    sooner, _ = mean(characteristics(walk, limits, points.second, points.first, futility=True))
+    quits = giving_up.unreachable(limits, mirrored=True)
+    sooner, _ = mean(characteristics(walk, limits, points.second, points.first, quits=quits))
     bound = exact_designs.binary_bound(horizon, 0.05, power, mirrored=True)
     return [
         Row(

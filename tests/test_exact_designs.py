@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import DataError
-from surefoot.numerics import bernstein, design_search, exact_designs, formula_designs, priors, programmes, walks
+from surefoot.numerics import (
+    bernstein,
+    design_search,
+    exact_designs,
+    formula_designs,
+    futility,
+    priors,
+    programmes,
+    walks,
+)
 from surefoot.numerics.characteristics import characteristics, onward
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 from tests.oracles import exact_designs as twin
@@ -56,12 +65,13 @@ def test_stopping_chances_are_those_of_the_slow_walk(family, both, data):
     second, first = data.draw(st.sampled_from([(0.2, 0.5), (0.35, 0.3), (0.0, 0.4), (0.45, 0.55)]))
     walk = KINDS[family](horizon, mirrored=both)
     rule = twin.rule_from(limits.tolist(), both)
-    for futility in (False, True):
-        found = characteristics(walk, limits, second, first, futility=futility)
+    for given_up in (False, True):
+        quits = giving_up.unreachable(limits, mirrored=both) if given_up else None
+        found = characteristics(walk, limits, second, first, quits=quits)
         if family == "binary":
-            slow = twin.walk(rule, horizon, second, first, futility)
+            slow = twin.walk(rule, horizon, second, first, given_up)
         else:
-            slow = twin.paired_walk(rule, horizon, first, second, futility)
+            slow = twin.paired_walk(rule, horizon, first, second, given_up)
         assert found.first.sum() == pytest.approx(slow["first"], abs=1e-13)
         assert found.second.sum() == pytest.approx(slow["second"], abs=1e-13)
         assert found.pairs[0] == pytest.approx(slow["expected"], abs=1e-12)
@@ -190,11 +200,11 @@ def test_a_bounding_programme_is_never_above():
 # --- the figures, computed exactly through the public rules ---
 
 
-def thirty_five(rule: ExactBinary, *, futility: bool = False) -> tuple[float, float]:
+def thirty_five(rule: ExactBinary, *, curtailed: bool = False) -> tuple[float, float]:
     """(mean pairs, mean power) over the 35 alternatives."""
     points = priors.thirty_five()
     assert len(points.first) == 35
-    done = [rule.operating(f, s, futility=futility) for s, f in zip(points.second, points.first, strict=True)]
+    done = [rule.operating(f, s, curtailed=curtailed) for s, f in zip(points.second, points.first, strict=True)]
     pairs = [sum(n * chance for n, chance in enumerate(stopping, 1)) for stopping, _ in done]
     return float(np.mean(pairs)), float(np.mean([shares["better"] for _, shares in done]))
 
@@ -218,7 +228,7 @@ def test_exact_binary_reaches_its_figures_at_500():
 def test_stopping_for_certain_futility_saves_pairs_and_no_power():
     rule = ExactBinary(50, confidence=0.90, claim="either")
     mean, right = thirty_five(rule)
-    curtailed, same = thirty_five(rule, futility=True)
+    curtailed, same = thirty_five(rule, curtailed=True)
     assert same == pytest.approx(right, abs=1e-12)
     assert curtailed <= 28.0 < mean
 
@@ -250,7 +260,7 @@ def test_exact_paired_binary_reaches_its_figures(horizon, power, pairs):
     for first, second in rates:
         tied = float(priors.copula(np.array([first]), np.array([second]), np.array([0.6]))[0])
         for both in (first * second, tied):
-            stopping, shares = rule.tied(first, second, both, futility=False)
+            stopping, shares = rule.tied(first, second, both, curtailed=False)
             mean.append(sum(n * chance for n, chance in enumerate(stopping, 1)))
             right.append(shares["better"])
     assert np.mean(right) >= power

@@ -161,7 +161,7 @@ def test_simulated_is_run(make, claim):
 @every_claim
 def test_operating_is_the_law_of_every_end(make, claim):
     rule = make(20, claim=claim)
-    stopping, shares = rule.operating(0.8, 0.5, futility=False)
+    stopping, shares = rule.operating(0.8, 0.5, curtailed=False)
     counted, found = np.zeros(20), dict.fromkeys(shares, 0.0)
     for mass, pairs, _, verdict in endings(rule, *rule._chances(0.8, 0.5)):
         counted[pairs - 1] += mass

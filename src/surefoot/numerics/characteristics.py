@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from surefoot.numerics import walks
+from surefoot.numerics import giving_up, walks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -21,24 +21,24 @@ class Characteristics(NamedTuple):
     Attributes:
         first: Stops for the first policy.
         second: Stops for the second policy.
-        hopeless: Stops because no decision can be reached any more, before the horizon.
+        quits: Is given up before the horizon.
     """
 
     first: Floats
     second: Floats
-    hopeless: Floats
+    quits: Floats
 
     @property
     def pairs(self) -> Floats:
         """Expected pairs; a walk that never stops has run the horizon."""
-        stopped = self.first + self.second + self.hopeless
+        stopped = self.first + self.second + self.quits
         horizon = stopped.shape[1] - 1
         expected: Floats = horizon - stopped @ (horizon - np.arange(horizon + 1.0))
         return expected
 
 
 def characteristics(
-    walk: walks.BinaryWalk, limits: Ints, second: ArrayLike, first: ArrayLike, *, futility: bool = False
+    walk: walks.BinaryWalk, limits: Ints, second: ArrayLike, first: ArrayLike, *, quits: walks.Quits | None = None
 ) -> Characteristics:
     """Stopping chances at each pair of rates (of success; or of a win by that policy alone, for shared environments).
 
@@ -47,40 +47,24 @@ def characteristics(
         limits: Its boundary.
         second: Rates of the second policy.
         first: Rates of the first policy.
-        futility: Whether the walk also stops when no decision can be reached any more.
+        quits: Where the walk is given up.
     """
     law = _Law(walk, np.atleast_1d(np.asarray(second, float)), np.atleast_1d(np.asarray(first, float)))
     shape = len(law.first), walk.horizon + 1
     out = Characteristics(np.zeros(shape), np.zeros(shape), np.zeros(shape))
-    best = closest(limits) if futility else None
-    for stop in walks.sweep(walk, limits, best=best):
+    for stop in walks.sweep(walk, limits, quits=quits):
         law.one_more()
         out.first[:, stop.n] = law.mass(stop.rows, stop.rows + stop.columns) @ stop.chance
         if walk.mirrored:
             out.second[:, stop.n] = law.mass(stop.rows + stop.columns, stop.rows) @ stop.chance
         if stop.quits is not None:
-            rows, columns, chance = stop.quits
-            out.hopeless[:, stop.n] = law.mass(rows, rows + columns) @ chance
+            rows, columns, chance, _ = stop.quits
+            out.quits[:, stop.n] = law.mass(rows, rows + columns) @ chance
             if walk.mirrored:
                 off = columns > 0  # the diagonal is its own mirror
                 rows, columns, chance = rows[off], columns[off], chance[off]
-                out.hopeless[:, stop.n] += law.mass(rows + columns, rows) @ chance
+                out.quits[:, stop.n] += law.mass(rows + columns, rows) @ chance
     return out
-
-
-def closest(limits: Ints) -> Ints:
-    """best[n, r]: the first policy can still be decided from (n, r, other) exactly when other > n - best[n, r]."""
-    horizon = len(limits) - 1
-    room = np.arange(horizon + 1)[:, None] - limits
-    best = np.full_like(limits, -1)
-    best[:-1] = np.maximum.accumulate(room[:0:-1], axis=0)[::-1]
-    return best
-
-
-def hopeless(best: Ints, n: int | Ints, row: int | Ints, other: int | Ints, *, mirrored: bool) -> NDArray[np.bool_]:
-    """Whether no decision can be reached any more from undecided states; `best` from `closest`."""
-    lost = np.asarray(other <= n - best[n, row])
-    return lost & (row <= n - best[n, other]) if mirrored else lost
 
 
 def stage_wise(walk: walks.BinaryWalk, limits: Ints, row: int, other: int, *, decided: bool) -> float:
@@ -108,9 +92,18 @@ def stage_wise(walk: walks.BinaryWalk, limits: Ints, row: int, other: int, *, de
 
 
 def onward(
-    walk: walks.BinaryWalk, limits: Ints, state: tuple[int, int, int], second: float, first: float
+    walk: walks.BinaryWalk,
+    limits: Ints,
+    state: tuple[int, int, int],
+    second: float,
+    first: float,
+    *,
+    quits: walks.Quits | None = None,
 ) -> tuple[float, float]:
-    """The chances to stop for the first and for the second policy from (pairs, row, other) on, at these rates."""
+    """The chances to stop for the first and for the second policy from (pairs, row, other) on, at these rates.
+
+    With `quits`, walks that are given up stop for neither.
+    """
     n, row, other = state
     chance = np.ones((1, 1))
     found = [0.0, 0.0]
@@ -138,6 +131,8 @@ def onward(
             lost = rows[:, None] > limits[pairs, np.minimum(others, reach)]
             found[1] += float(more[lost].sum())
             more[lost] = 0.0
+        if quits is not None and pairs < walk.horizon:
+            more[giving_up.given_up(quits, pairs, np.minimum(rows, reach)[:, None], others)] = 0.0
         chance = more
     return found[0], found[1]
 

@@ -70,6 +70,21 @@ def _slope(rows: Floats, values: Floats, stake: Floats) -> tuple[Floats, Floats]
     return np.sum(part, axis=1), np.sum(part * share, axis=1)
 
 
+def chance_left(sums: Floats, squares: Floats, need: Floats, seen: int, left: int) -> Floats:
+    """About how likely log-wealth still rises by `need` in the `left` pairs to come, after `seen` with these gains.
+
+    The sum to come is taken as normal, its mean known only from the pairs seen; the best fixed stake gains `need` when
+    that sum reaches sqrt(2 x need x left x variance). Doubled, so as to err on the side of going on.
+    """
+    from scipy.special import ndtr
+
+    mean = sums / (seen + 2)
+    variance = np.maximum((0.2 + squares) / (seen + 1) - mean * mean, 1e-4)
+    short = left * mean - np.sqrt(2.0 * np.maximum(need, 0.0) * left * variance)
+    chance: Floats = np.minimum(1.0, 2.0 * ndtr(short / np.sqrt(variance * left * (1.0 + left / seen))))
+    return np.where(need == -np.inf, 1.0, chance)
+
+
 def log_wealth(gain: float, outcomes: Floats, stakes: Floats) -> float:
     """Log of the product of 1 + min(stake, .99/(1 + gain)) * (outcome - gain): it falls in `gain` > -1."""
     return float(np.sum(np.log1p(np.minimum(stakes, _MOST / (1.0 + gain)) * (outcomes - gain))))

@@ -27,12 +27,23 @@ if TYPE_CHECKING:
 Reach = Callable[[int], int]
 
 
+class Quits(NamedTuple):
+    """Where a walk is given up after n pairs: in (row, column) when low[n, m] <= column <= high[n, m], m the total."""
+
+    low: NDArray[np.int16]
+    high: NDArray[np.int16]
+
+
 class States(NamedTuple):
-    """Some states, and P(not stopped before | state) of each."""
+    """Some states, P(not stopped before | state) of each, and their lean where it is asked for.
+
+    The lean is that chance times the mean gain of the first pair, given the state and that the walk had not stopped.
+    """
 
     rows: Ints
     columns: Ints
     chance: Floats
+    lean: Floats
 
 
 class Stops(NamedTuple):
@@ -45,6 +56,7 @@ class Stops(NamedTuple):
     rows: Ints
     columns: Ints
     chance: Floats
+    lean: Floats
     quits: States | None = None
 
 
@@ -183,61 +195,69 @@ class PairedWalk(BinaryWalk):
 
 
 def sweep(
-    walk: BinaryWalk, limits: Ints, left: list[Floats] | None = None, best: Ints | None = None
+    walk: BinaryWalk,
+    limits: Ints,
+    left: list[Floats] | None = None,
+    quits: Quits | None = None,
+    *,
+    leaning: bool = False,
 ) -> Iterator[Stops]:
     """The states in which the walk stops for the first policy, pair by pair.
 
     Args:
-        walk: The walk.
+        walk: The walk; it must follow every column to be `leaning`.
         limits: Its boundary.
-        left: Receives P(not stopped | state) at the horizon, columns from -low[horizon] on.
-        best: Give up where no decision can be reached any more: other <= n - best[n, row], and mirrored.
+        left: Receives P(not stopped | state) at the horizon, columns from -low[horizon] on; and the lean after it.
+        quits: Where the walk is given up before the horizon.
+        leaning: Whether the lean of every state is followed as well.
     """
-    onward, begin = np.ones((1, 1)), 0
+    signs = (1.0, -1.0) if leaning else (1.0,)  # of a state's value and of its mirror image's
+    onward, begin = np.ones((len(signs), 1, 1)), 0
     last = np.zeros(1, np.int64)
     for n in range(1, walk.horizon + 1):
         rows, low = walk.rows(n), int(walk.low[n])
         reached = np.minimum(walk.top(n, last), n)
         top = max(int(reached.max()), 0)
-        before = np.zeros((rows, top + low + 3))  # columns -low - 1 to top + 1
+        before = np.zeros((len(signs), rows, top + low + 3))  # columns -low - 1 to top + 1
         skip = begin + low + 1
-        share = min(onward.shape[1], before.shape[1] - skip)
-        before[: len(onward), skip : skip + share] = onward[:, :share]
+        share = min(onward.shape[2], before.shape[2] - skip)
+        before[:, : onward.shape[1], skip : skip + share] = onward[:, :, :share]
         if walk.mirrored:
-            before[1:, 0] = before[:-1, 2]
+            for field, sign in zip(before, signs, strict=True):
+                field[1:, 0] = sign * field[:-1, 2]
         else:
             across, down = np.arange(-low - 1, begin), np.arange(rows)[:, None]
-            before[:, :skip] = walk.valid(n - 1, down, across)
-        here = walk.arrive(n, before, -low)
+            before[0, :, :skip] = walk.valid(n - 1, down, across)
+        here = np.stack([walk.arrive(n, field, -low) for field in before])
+        if n == 1:
+            here[1:] = here[0] * np.arange(-low, here.shape[2] - low)  # the gain of the first pair itself
         last = np.minimum(limits[n, :rows] - np.arange(rows), n)
         depth = int((reached - last).max(initial=0))
         at, step = np.nonzero(np.arange(1, depth + 1) <= (reached - last)[:, None])
         columns = last[at] + 1 + step
         fine = walk.valid(n, at, columns)
-        at, columns = at[fine], columns[fine]
-        chance = here[at, columns + low]
-        here[at, columns + low] = 0.0
-        yield Stops(
-            n, at, columns, chance, None if best is None or n == walk.horizon else _give_up(walk, n, here, best)
-        )
+        stopped = _taken(here, at[fine], columns[fine], low)
+        given_up = None if quits is None or n == walk.horizon else _give_up(walk, n, here, quits)
+        yield Stops(n, *stopped, given_up)
         onward, begin = here, -low
     if left is not None:
-        left.append(onward)
+        left.extend(onward)
 
 
-def _give_up(walk: BinaryWalk, n: int, here: Floats, best: Ints) -> States:
-    """Take the hopeless states out of `here`."""
-    rows, low = np.arange(len(here)), int(walk.low[n])
-    columns = np.arange(here.shape[1]) - low
-    hopeless = (rows[:, None] + columns <= n - best[n, rows, None]) & (here > 0.0)
-    at, column = np.nonzero(hopeless)
-    columns = columns[column]
-    if walk.mirrored:
-        lost = at <= n - best[n, at + columns]
-        at, columns = at[lost], columns[lost]
-    chance = here[at, columns + low]
-    here[at, columns + low] = 0.0
-    return States(at, columns, chance)
+def _taken(here: Floats, rows: Ints, columns: Ints, low: int) -> States:
+    """Take these states out of `here`."""
+    found = here[:, rows, columns + low]
+    here[:, rows, columns + low] = 0.0
+    return States(rows, columns, found[0], found[-1])
+
+
+def _give_up(walk: BinaryWalk, n: int, here: Floats, quits: Quits) -> States:
+    """Take the states out of `here` in which the walk is given up."""
+    low = int(walk.low[n])
+    at, column = np.nonzero(here[0])
+    columns, total = column - low, 2 * at + column - low
+    lost = (columns >= quits.low[n, total]) & (columns <= quits.high[n, total])
+    return _taken(here, at[lost], columns[lost], low)
 
 
 def coefficients(walk: BinaryWalk, limits: Ints) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.numerics import stakes as wealth
-from surefoot.sequential.rules import CODES, Rule, State, log_target
+from surefoot.sequential.rules import CODES, Rule, State, checked_futility, log_target
 from surefoot.sequential.trails import Trail
 
 if TYPE_CHECKING:
@@ -68,7 +68,14 @@ class Side(Record):
 
 @dataclass(frozen=True, slots=True)
 class BettingRule(Rule["BettingState"]):
-    """A rule whose evidence is the wealth of a gambler betting on every pair."""
+    """A rule whose evidence is the wealth of a gambler betting on every pair.
+
+    Attributes:
+        futility: Stop, undecided, once the chance of a verdict is below this; 0 for never. The chance is foreseen
+            from the mean and the variance of the gains so far. Verdicts, p-values and intervals hold either way.
+    """
+
+    futility: float = field(default=0.0, kw_only=True)  # type: ignore[misc]
 
     claims: ClassVar[tuple[str, ...]] = ("first better", "either", "first not worse", "same")
     needs_random_order: ClassVar[bool] = False
@@ -89,6 +96,10 @@ class BettingRule(Rule["BettingState"]):
         """The memory after one more pair, as a new array."""
 
     # --- the common part ---
+
+    def __post_init__(self) -> None:
+        Rule.__post_init__(self)
+        object.__setattr__(self, "futility", checked_futility(self.futility))
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -132,7 +143,8 @@ class BettingRule(Rule["BettingState"]):
         p_value = self._p_value(sides)
         if verdict is not Verdict.UNDECIDED:
             p_value = min(p_value, 1.0 - self.confidence)  # rounding of logs must not contradict the verdict
-        return BettingState(self, state.pairs + 1, min(state.p_value, p_value), verdict, ones, others, sides)
+        p_value, more = min(state.p_value, p_value), state.overridden
+        return BettingState(self, state.pairs + 1, p_value, verdict, ones, others, sides, overridden=more)
 
     def _p_value(self, sides: tuple[Side, ...]) -> float:
         each = [math.exp(-side.log_best) for side in sides]
@@ -149,6 +161,8 @@ class BettingRule(Rule["BettingState"]):
             games.bet(ones[pair, alive], others[pair, alive], past)
             found = games.codes()
             stopped = found != 0
+            if self.futility and pair + 1 < self.horizon:
+                stopped |= games.chance() < self.futility
             if not stopped.any():
                 continue
             times[alive[stopped]], codes[alive[stopped]] = pair + 1, found[stopped]
@@ -191,6 +205,7 @@ class Games:
         self.rule, self.seen, self.memory = rule, seen, memory
         self.log_wealth, self.log_best = wealths
         self.stakes = np.zeros_like(self.log_wealth)
+        self.sums, self.squares = np.zeros_like(self.log_wealth), np.zeros_like(self.log_wealth)
         self._directions, self._target = rule.directions, log_target(rule)
 
     @classmethod
@@ -221,7 +236,17 @@ class Games:
             self.log_best[i] = np.maximum(self.log_best[i], self.log_wealth[i])
             self.memory[i] = rule.learn(self.memory[i], self.seen, Outcome(ours, theirs, value), how)
             self.stakes[i] = stake / (1.0 + abs(beyond))
+            self.sums[i] += value
+            self.squares[i] += value * value
         self.seen += 1
+
+    def chance(self) -> Floats:
+        """How likely a verdict still is in every game, foreseen from the gains of all its pairs."""
+        left = self.rule.horizon - self.seen
+        need = np.where(self.log_best >= self._target, -math.inf, self._target - self.log_wealth)
+        each = wealth.chance_left(self.sums, self.squares, need, self.seen, left)
+        chance: Floats = each.min(axis=0) if self.rule.claim == "same" else each.max(axis=0)
+        return chance
 
     def codes(self) -> NDArray[np.int8]:
         """The verdict code of every game."""
@@ -238,6 +263,7 @@ class Games:
         self.log_wealth, self.log_best = self.log_wealth[:, going], self.log_best[:, going]
         self.memory = [memory[:, going] for memory in self.memory]
         self.stakes = self.stakes[:, going]
+        self.sums, self.squares = self.sums[:, going], self.squares[:, going]
 
     def _moved(self, scores: Floats) -> Floats:
         return (scores - self.rule.low) / self.rule.width
@@ -277,6 +303,25 @@ class BettingState(State[BettingRule]):
         return min(each) if self.rule.claim == "same" else max(each)
 
     @property
+    def futile(self) -> bool:
+        """Whether the chance of a verdict is below the rule's declared `futility`."""
+        rule = self.rule
+        if not rule.futility or self.verdict is not Verdict.UNDECIDED or not 0 < self.pairs < rule.horizon:
+            return False
+        games = Games.resume(rule, self)
+        first, second = self.first.array(), self.second.array()
+        for i, (sign, beyond, _) in enumerate(rule.directions):
+            gains = sign * ((first - rule.low) / rule.width - (second - rule.low) / rule.width)
+            values = (gains - beyond) / (1.0 + abs(beyond))
+            games.sums[i], games.squares[i] = np.cumsum(values)[-1], np.cumsum(values * values)[-1]
+        return bool(games.chance()[0] < rule.futility)
+
+    @property
+    def observed(self) -> float:
+        """The mean gain of the pairs seen, in units of the score; 0 before the first."""
+        return float(np.mean(self.first.array() - self.second.array())) if self.pairs else 0.0
+
+    @property
     def interval(self) -> Interval:
         """Where the gain lies, valid at any moment: the gains that the rule's own bets have not excluded.
 
@@ -289,7 +334,7 @@ class BettingState(State[BettingRule]):
         return Interval(
             low=low,
             high=max(low, high),
-            estimate=float(np.mean(self.first.array() - self.second.array())) if self.pairs else 0.0,
+            estimate=self.observed,
             confidence=1.0 - rule.error * (2 if both else 1),
             method=f"{rule.title}, anytime",
             trials=self.pairs,

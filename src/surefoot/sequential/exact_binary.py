@@ -48,6 +48,7 @@ class ExactBinary(ExactRule["ExactBinaryState"]):
             pairs=pairs,
             p_value=p_value,
             verdict=verdict,
+            overridden=state.overridden,
             companion=companions.followed(state.companion, first, second),
             first=counts.first,
             second=counts.second,

@@ -62,6 +62,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
             pairs=pairs,
             p_value=p_value,
             verdict=verdict,
+            overridden=state.overridden,
             companion=companions.followed(state.companion, first, second),
             both=state.both + (one and other),
             first_only=counts.first,
@@ -69,7 +70,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
         )
 
     def tied(
-        self, first: float, second: float, both: float, *, futility: bool = True
+        self, first: float, second: float, both: float, *, curtailed: bool = True
     ) -> tuple[tuple[float, ...], dict[str, float]]:
         """As `operating`, when both policies succeed in the share `both` of the environments.
 
@@ -77,13 +78,13 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
             first: The first policy's success rate.
             second: The second policy's success rate.
             both: The chance that both succeed; the product of the rates when the outcomes are independent.
-            futility: Whether a run stops once no verdict can be reached any more.
+            curtailed: Whether a run that is given up stops there.
         """
         first, second, both = _check.rate(first, "first"), _check.rate(second, "second"), _check.rate(both, "both")
         if not max(0.0, first + second - 1.0) - 1e-12 <= both <= min(first, second) + 1e-12:
             must = f"be between {max(0.0, first + second - 1.0):g} and {min(first, second):g} at these rates"
             raise ValueError(_check.refusal("both", must, both))
-        return self._operating((max(0.0, first - both), max(0.0, second - both)), futility=futility)
+        return self._operating((max(0.0, first - both), max(0.0, second - both)), curtailed=curtailed)
 
     def _chances(self, first: float, second: float) -> tuple[float, float]:
         """The chances that only the first, and only the second, policy succeeds, when they are independent."""

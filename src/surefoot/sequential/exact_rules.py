@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,9 +20,9 @@ from surefoot.core.certified import Certified
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import designs
+from surefoot.sequential import design_facts, designs
 from surefoot.sequential.betting import BettingState
-from surefoot.sequential.rules import CODES, Rule, State
+from surefoot.sequential.rules import CODES, Rule, State, checked_futility
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +34,6 @@ E = TypeVar("E", bound="ExactState[Any]")
 X = TypeVar("X", bound="ExactRule[Any]")
 
 _CELLS = 4_000_000  # counts looked up at once
-_BOXES = 200  # of rates, over which a chance is bounded
 BARELY = "The end at 0 is not in the interval: the verdict excludes 0."
 ASSUMPTIONS = (
     "Pairs are independent of one another, and their mean gain is the same throughout.",
@@ -84,7 +82,15 @@ class Standing(Record):
 
 @dataclass(frozen=True, slots=True)
 class ExactRule(Rule[E]):
-    """A rule that decides by a table of counts, its error proved for every rate before the first pair."""
+    """A rule that decides by a table of counts, its error proved for every rate before the first pair.
+
+    Attributes:
+        futility: Stop, undecided, once the predictive chance of a verdict is below this; 0 to stop only when no
+            verdict can be reached any more. The error, the p-value and the end of the interval next to 0 hold
+            whether or not the stop is obeyed.
+    """
+
+    futility: float = field(default=0.0, kw_only=True)  # type: ignore[misc]
 
     binary_only: ClassVar[bool] = True
     family: ClassVar[designs.Family] = "binary"
@@ -92,6 +98,7 @@ class ExactRule(Rule[E]):
 
     def __post_init__(self) -> None:
         Rule.__post_init__(self)
+        object.__setattr__(self, "futility", checked_futility(self.futility))
         least = 1 + math.floor(math.log(1.0 / self.error) / math.log(self.outcomes) + 1e-9)
         if self.horizon < least:
             hint = "With fewer not even the clearest outcome decides."
@@ -116,29 +123,32 @@ class ExactRule(Rule[E]):
         It holds for every success rate (or for every number of pairs that differ) when the policies are equal, and
         bounds every case in which the claim is false.
         """
-        low, high, at = _certificate(self.design.declared)
+        low, high, at = design_facts.certificate(self.design.declared)
         return Certified(low, high, at, f"the largest error in each direction of {self.title}")
 
     def operating(
-        self, first: float, second: float, *, futility: bool = True
+        self, first: float, second: float, *, curtailed: bool = True
     ) -> tuple[tuple[float, ...], dict[str, float]]:
         """The chance to stop after exactly 1, 2, ... pairs, and of every verdict, at these success rates: exact.
 
         Args:
             first: The first policy's success rate.
             second: The second policy's success rate.
-            futility: Whether a run stops once no verdict can be reached any more, as the rule does; otherwise every
-                undecided run counts the whole horizon.
+            curtailed: Whether a run that is given up stops there, as the rule does; otherwise none is given up, and
+                every undecided run counts the whole horizon.
         """
         rates = _check.rate(first, "first"), _check.rate(second, "second")
-        return self._operating(self._chances(*rates), futility=futility)
+        return self._operating(self._chances(*rates), curtailed=curtailed)
 
-    def _operating(self, chances: tuple[float, float], *, futility: bool) -> tuple[tuple[float, ...], dict[str, float]]:
+    def _operating(
+        self, chances: tuple[float, float], *, curtailed: bool
+    ) -> tuple[tuple[float, ...], dict[str, float]]:
         from surefoot.numerics.characteristics import characteristics
 
         design = self.design
-        found = characteristics(design.walk(), design.limits, chances[1], chances[0], futility=futility)
-        stopping = (found.first + found.second + found.hopeless)[0]
+        quits = design_facts.quits(design.declared, self.futility) if curtailed else None
+        found = characteristics(design.walk(), design.limits, chances[1], chances[0], quits=quits)
+        stopping = (found.first + found.second + found.quits)[0]
         better, worse = float(found.first.sum()), float(found.second.sum())
         stopping[-1] = max(0.0, 1.0 - float(stopping[:-1].sum()))
         shares = {"better": better, "worse": worse, "undecided": max(0.0, 1.0 - better - worse)}
@@ -178,17 +188,24 @@ class ExactRule(Rule[E]):
         sides = 2.0 if self.claim == "either" else 1.0
         if not decided and first <= second:
             return 1.0
-        tail = _stage_wise(self.design.declared, pairs, second, first, decided)
+        tail = design_facts.stage_wise(self.design.declared, pairs, second, first, decided)
         whole = 1.0 - self.confidence
         # The certificate bounds every decision; and without a verdict no p-value may look like one.
         return min(sides * tail, whole) if decided else min(1.0, max(sides * tail, math.nextafter(whole, 1.0)))
 
     def hopeless(self, pairs: int, counts: Counts) -> bool:
         """Whether no verdict can be reached any more."""
-        from surefoot.numerics import characteristics
+        return self._gives_up(pairs, counts, 0.0)
 
-        best = _closest(self.design.declared)
-        return bool(characteristics.hopeless(best, pairs, counts.second, counts.first, mirrored=self.claim == "either"))
+    def futile(self, pairs: int, counts: Counts) -> bool:
+        """Whether the predictive chance of a verdict is below `futility`."""
+        return self.futility > 0.0 and self._gives_up(pairs, counts, self.futility)
+
+    def _gives_up(self, pairs: int, counts: Counts, share: float) -> bool:
+        from surefoot.numerics import giving_up
+
+        quits = design_facts.quits(self.design.declared, share)
+        return bool(giving_up.given_up(quits, pairs, counts.second, counts.first))
 
     def tallies(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         """The running counts of both policies, one run per row."""
@@ -196,9 +213,10 @@ class ExactRule(Rule[E]):
 
     def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
-        from surefoot.numerics import characteristics
+        from surefoot.numerics import giving_up
 
-        limits, best, both = self.design.limits, _closest(self.design.declared), self.claim == "either"
+        limits, both = self.design.limits, self.claim == "either"
+        quits = design_facts.quits(self.design.declared, self.futility)
         pairs = min(first.shape[1], self.horizon)
         times, codes = np.empty(len(first), np.int64), np.empty(len(first), np.int8)
         now = np.arange(1, pairs + 1)
@@ -208,7 +226,7 @@ class ExactRule(Rule[E]):
             found = np.where(one > limits[now, other], np.int8(CODES.index(Verdict.BETTER)), np.int8(0))
             if both:
                 found[other > limits[now, one]] = CODES.index(Verdict.WORSE)
-            ended = (found > 0) | characteristics.hopeless(best, now, other, one, mirrored=both)
+            ended = (found > 0) | giving_up.given_up(quits, now, other, one)
             ended[:, -1] = True
             stop = ended.argmax(axis=1)
             times[part], codes[part] = stop + 1, np.take_along_axis(found, stop[:, None], axis=1)[:, 0]
@@ -233,13 +251,34 @@ class ExactState(State[X]):
     @property
     def hopeless(self) -> bool:
         """Whether no verdict can be reached any more, so that further pairs would change nothing."""
-        undecided = self.verdict is Verdict.UNDECIDED and self.pairs < self.rule.horizon
+        undecided = self.verdict is Verdict.UNDECIDED and 0 < self.pairs < self.rule.horizon
         return undecided and self.rule.hopeless(self.pairs, self.counts)
 
     @property
-    def finished(self) -> bool:
-        """Whether no further pair may be added: decided, at the horizon, or no verdict in reach."""
-        return self.verdict is not Verdict.UNDECIDED or self.pairs >= self.rule.horizon or self.hopeless
+    def futile(self) -> bool:
+        """Whether the predictive chance of a verdict is below the rule's declared `futility`."""
+        undecided = self.verdict is Verdict.UNDECIDED and 0 < self.pairs < self.rule.horizon
+        return undecided and self.rule.futile(self.pairs, self.counts)
+
+    @property
+    def observed(self) -> float:
+        """The mean gain of the pairs seen, in units of the score; 0 before the first.
+
+        A verdict that comes early tends to overstate it.
+        """
+        return self.rule.width * (self.counts.first - self.counts.second) / max(1, self.pairs)
+
+    @property
+    def estimate(self) -> float:
+        """The gain, estimated: exactly unbiased once the rule has stopped, whatever the rates; before that, observed.
+
+        It is the mean gain of the first pair given where the rule stopped (Rao and Blackwell). After an override, which
+        no declaration foresaw, it is the observed gain.
+        """
+        if self.overridden or not self.finished:
+            return self.observed
+        found = design_facts.endings(self.rule.design.declared, self.rule.futility)
+        return self.rule.width * float(found.gain[found.at(self.pairs, *self.counts)])
 
     @property
     def interval(self) -> Interval:
@@ -251,7 +290,7 @@ class ExactState(State[X]):
         """
         rule, bets = self.rule, self.companion.interval
         near, width = rule.near, self.companion.rule.width
-        low, high = self.companion.ends(rule.error - _strays(rule.design.declared, near))
+        low, high = self.companion.ends(rule.error - design_facts.strays(rule.design.declared, near))
         if self.verdict is Verdict.BETTER:
             low = max(bets.low, math.nextafter(0.0, 1.0))
         else:
@@ -277,7 +316,7 @@ class ExactState(State[X]):
     @property
     def standing(self) -> Standing:
         """Where the counts stand in the region in which the rule goes on."""
-        limits, best = self.rule.design.limits, _closest(self.rule.design.declared)
+        limits, best = self.rule.design.limits, design_facts.closest(self.rule.design.declared)
         first, second = self.counts
         both = self.rule.claim == "either"
 
@@ -301,7 +340,10 @@ class ExactState(State[X]):
         )
 
     def chance_to_decide(self, first: float, second: float) -> dict[str, float]:
-        """How likely is each verdict from here, if these are the success rates? Exact."""
+        """How likely is each verdict from here, if these are the success rates? Exact.
+
+        Where the rule has stopped for futility: if it went on all the same.
+        """
         from surefoot.numerics.characteristics import onward
 
         one, other = self.rule._chances(_check.rate(first, "first"), _check.rate(second, "second"))
@@ -310,7 +352,9 @@ class ExactState(State[X]):
         else:
             design, counts = self.rule.design, self.counts
             place = self.pairs, counts.second, counts.first
-            better, worse = onward(design.walk(), design.limits, place, other, one)
+            share = 0.0 if self.overridden or self.finished else self.rule.futility
+            quits = design_facts.quits(design.declared, share)
+            better, worse = onward(design.walk(), design.limits, place, other, one, quits=quits)
         return {"better": better, "worse": worse, "undecided": max(0.0, 1.0 - better - worse)}
 
     def __str__(self) -> str:
@@ -318,46 +362,3 @@ class ExactState(State[X]):
             looks = f"after {words.counted(self.pairs, 'pair')}"
             return f"Undecided {looks}: no verdict can be reached any more within {self.rule.horizon:,} pairs."
         return State.__str__(self)
-
-
-@lru_cache(maxsize=16)
-def _closest(declared: designs.Declared) -> Ints:
-    from surefoot.numerics.characteristics import closest
-
-    return closest(designs.design(declared).limits)
-
-
-@lru_cache(maxsize=64)
-def _certificate(declared: designs.Declared) -> tuple[float, float, float]:
-    from surefoot.numerics import bernstein, walks
-
-    design = designs.design(declared)
-    total = walks.coefficients(design.walk(), design.limits)
-    if declared.family == "paired":
-        most = int(np.argmax(total))
-        return float(total[most]), design.walk().worst(total), most / declared.horizon
-    return bernstein.maximise(total)
-
-
-@lru_cache(maxsize=64)
-def _strays(declared: designs.Declared, near: float) -> float:
-    """At most how likely BETTER is when the second policy is better by `near` or more, whatever the rates.
-
-    The chance rises with the first policy's rate and falls with the second's, so between two rates that the second
-    may have it is at most what it is for the first at the one and the second at the other.
-    """
-    from surefoot.numerics.characteristics import characteristics
-
-    design = designs.design(declared)
-    most = 1.0 if declared.family == "binary" else (1.0 + near) / 2.0
-    rates = np.linspace(near, most, _BOXES + 1)
-    found = characteristics(design.walk(), design.limits, rates[:-1], rates[1:] - near)
-    return float(found.first.sum(axis=1).max()) * (1.0 + 1e-9)
-
-
-@lru_cache(maxsize=256)
-def _stage_wise(declared: designs.Declared, pairs: int, row: int, other: int, decided: bool) -> float:
-    from surefoot.numerics.characteristics import stage_wise
-
-    design = designs.design(declared)
-    return stage_wise(design.walk(until=pairs), design.limits, row, other, decided=decided)

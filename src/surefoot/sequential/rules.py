@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, get_args
 
 import numpy as np
@@ -30,6 +30,11 @@ Claim = Literal["first better", "first not worse", "either", "same"]
 """What the rule may find: see `Rule.claim`."""
 Environments = Literal["one", "shared", "independent", "stratified"]
 """How the rollouts of a pair relate: see `surefoot.sequential.admit`."""
+
+Ending = Literal["verdict", "horizon", "out of reach", "futility"]
+"""Why a run has ended: see `State.ending`."""
+MOST_FUTILITY = 0.2
+"""A larger chance of a verdict than this is not given up."""
 
 S = TypeVar("S", bound="State[Any]")
 R = TypeVar("R", bound="Rule[Any]")
@@ -69,6 +74,7 @@ class Rule(Generic[S], Record, ABC):
 
     # What a kind of rule can do; `admit` reads these, so that no other place knows rules by name.
     title: ClassVar[str] = "rule"
+    futility: ClassVar[float] = 0.0
     binary_only: ClassVar[bool] = False
     claims: ClassVar[tuple[str, ...]] = ("first better", "either")
     environments: ClassVar[tuple[str, ...]] = get_args(Environments)
@@ -147,10 +153,29 @@ class Rule(Generic[S], Record, ABC):
                 f"`state` must be before the horizon of {self.horizon} pairs; got {state.pairs} pairs. "
                 "The declared number of pairs has been run."
             )
+        if state.ending == "futility":
+            hint = "To go on all the same, step from `override(state)`."
+            raise ValueError(f"`state` must be unfinished; got one that stopped for futility. {hint}")
         if state.finished:
             raise ValueError("`state` must be unfinished; got one from which no verdict can be reached any more.")
         first, second = self.scores(pair)
         return self.advance(state, first, second)
+
+    def override(self, state: S) -> S:
+        """The state that goes on although the rule has stopped for futility.
+
+        It never stops for futility again. Its p-value and verdict hold as before; its interval is the one that holds
+        at any moment, also once it has ended, and its estimate the observed gain.
+
+        Raises:
+            ValueError: The state belongs to another rule, or has not stopped for futility.
+        """
+        if state.rule != self:
+            raise ValueError(f"`state` must come from this rule; got a state of {state.rule}")
+        if state.ending != "futility":
+            got = "one that goes on" if state.ending is None else f"one that ended by {state.ending!r}"
+            raise ValueError(f"`state` must have stopped for futility to be overridden; got {got}.")
+        return replace(state, overridden=True)
 
     def scores(self, pair: Any) -> tuple[float, float]:
         """Both scores of a pair, checked against the range.
@@ -206,17 +231,56 @@ class State(Generic[R], Record, ABC):
         pairs: Pairs seen.
         p_value: Valid at any moment, whatever made you look; it never rises.
         verdict: What has been decided; UNDECIDED until then, and final after.
+        overridden: Whether it went on although the rule had stopped for futility.
     """
 
     rule: R
     pairs: int
     p_value: float
     verdict: Verdict
+    overridden: bool = field(default=False, kw_only=True)
+
+    @property
+    def ending(self) -> Ending | None:
+        """Why no further pair may be added: a verdict, the horizon, no verdict in reach, or declared futility.
+
+        None while the rule goes on.
+        """
+        if self.verdict is not Verdict.UNDECIDED:
+            return "verdict"
+        if self.pairs >= self.rule.horizon:
+            return "horizon"
+        if self.hopeless:
+            return "out of reach"
+        return "futility" if self.futile and not self.overridden else None
 
     @property
     def finished(self) -> bool:
-        """Whether no further pair may be added: decided, or at the horizon."""
-        return self.verdict is not Verdict.UNDECIDED or self.pairs >= self.rule.horizon
+        """Whether no further pair may be added."""
+        return self.ending is not None
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether no verdict can be reached any more, so that further pairs would change nothing."""
+        return False
+
+    @property
+    def futile(self) -> bool:
+        """Whether the chance of a verdict is below the rule's declared `futility`."""
+        return False
+
+    @property
+    def observed(self) -> float:
+        """The mean gain of the pairs seen, in units of the score; 0 before the first.
+
+        A verdict that comes early tends to overstate it.
+        """
+        return self.interval.estimate
+
+    @property
+    def estimate(self) -> float:
+        """The gain, estimated: the observed one, where nothing better is known."""
+        return self.observed
 
     @property
     @abstractmethod
@@ -232,6 +296,9 @@ class State(Generic[R], Record, ABC):
         looks = f"after {words.counted(self.pairs, 'pair')}, {words.p_value(self.p_value)}"
         if self.verdict is not Verdict.UNDECIDED:
             return f"Decided {looks}: {_found(self.verdict, self.rule)}."
+        if self.ending == "futility":
+            chance, most = words.percent(self.rule.futility), words.counted(self.rule.horizon, "pair")
+            return f"Undecided {looks}: stopped, the chance of a verdict within {most} is below {chance}."
         return f"{'Undecided at the end' if self.finished else 'Undecided'} {looks}."
 
 
@@ -241,6 +308,19 @@ def _found(verdict: Verdict, rule: Rule[Any]) -> str:
     if rule.claim == "either":
         return "the first policy is better" + (f" by more than {rule.margin:g}" if rule.margin else "")
     return rule.finding
+
+
+def checked_futility(value: Any) -> float:
+    """The chance of a verdict below which a rule gives up.
+
+    Raises:
+        ValueError: It is below 0 or above 0.2.
+    """
+    number = _check.real(value, "futility")
+    if not 0.0 <= number <= MOST_FUTILITY:
+        hint = "It is the chance of a verdict below which the rule gives up; 0 for never."
+        raise ValueError(_check.refusal("futility", f"be between 0 and {MOST_FUTILITY:g}", value, hint))
+    return number
 
 
 def log_target(rule: Rule[Any]) -> float:

@@ -1,0 +1,102 @@
+"""After the stop (methods.md section 17), state by state and sequence by sequence, from the formulas.
+
+A rule is `decide(n, second, first)` as in `exact_designs`; moves are (second's step, first's step). A run ends by a
+verdict, at the horizon, or where it is given up: a set of states (n, second, first).
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import product
+
+from tests.oracles.exact_designs import Rule
+
+State = tuple[int, int, int]
+STREAMS = [(0, 0), (0, 1), (1, 0), (1, 1)]
+PAIRS = [(0, 0), (0, 1), (1, 0)]
+
+
+def foreseen(decide: Rule, horizon: int, moves: list[tuple[int, int]]) -> Callable[[int, int, int], Fraction]:
+    """The chance of any verdict from a state: two rates uniform beforehand, seen through the counts."""
+    known: dict[State, Fraction] = {}
+
+    def weight(n: int, s: int, f: int, move: tuple[int, int]) -> Fraction:
+        if len(moves) == 4:
+            ours, theirs = (Fraction(count + 1, n + 2) for count in (f, s))
+            return (theirs if move[0] else 1 - theirs) * (ours if move[1] else 1 - ours)
+        differ, won = Fraction(f + s + 1, n + 2), Fraction(f + 1, f + s + 2)
+        return {(0, 0): 1 - differ, (0, 1): differ * won, (1, 0): differ * (1 - won)}[move]
+
+    def chance(n: int, s: int, f: int) -> Fraction:
+        if n and decide(n, s, f):
+            return Fraction(1)
+        if n == horizon:
+            return Fraction(0)
+        if (n, s, f) not in known:
+            known[n, s, f] = sum((weight(n, s, f, (a, b)) * chance(n + 1, s + a, f + b) for a, b in moves), Fraction(0))
+        return known[n, s, f]
+
+    return chance
+
+
+def runs(decide: Rule, horizon: int, moves: list[tuple[int, int]], quits: Callable[..., bool]) -> Iterator[list]:
+    """Every sequence of moves up to where its run ends."""
+
+    def grow(steps: list[tuple[int, int]], s: int, f: int) -> Iterator[list]:
+        n = len(steps)
+        if n and (decide(n, s, f) or n == horizon or quits(n, s, f)):
+            yield steps
+            return
+        for a, b in moves:
+            yield from grow([*steps, (a, b)], s + a, f + b)
+
+    return grow([], 0, 0)
+
+
+def rao_blackwell(decide: Rule, horizon: int, moves: list[tuple[int, int]], quits: Callable[..., bool]) -> dict:
+    """The mean gain of the first pair over all sequences that end in a state: all are alike given its counts."""
+    seen: dict[State, list[int]] = {}
+    for steps in runs(decide, horizon, moves, quits):
+        end = len(steps), sum(a for a, _ in steps), sum(b for _, b in steps)
+        seen.setdefault(end, []).append(steps[0][1] - steps[0][0])
+    return {end: Fraction(sum(gains), len(gains)) for end, gains in seen.items()}
+
+
+def survival(decide: Rule, horizon: int, moves: list[tuple[int, int]], quits: Callable[..., bool]) -> dict:
+    """P(counts reached without ending before | counts) of every end: sequences that do, over all with those counts."""
+    ways: dict[State, int] = {}
+    for steps in runs(decide, horizon, moves, quits):
+        end = len(steps), sum(a for a, _ in steps), sum(b for _, b in steps)
+        ways[end] = ways.get(end, 0) + 1
+    every = {
+        (n, s, f): math.comb(n, s) * math.comb(n, f) if len(moves) == 4 else math.comb(n, s) * math.comb(n - s, f)
+        for n, s, f in ways
+    }
+    return {end: Fraction(count, every[end]) for end, count in ways.items()}
+
+
+def law(end: State, chance: float, first: float, second: float, *, streams: bool) -> float:
+    """P(the run ends there) at two success rates; or at the chances of a win by one policy alone."""
+    n, s, f = end
+    if streams:
+        ours = math.comb(n, f) * first**f * (1 - first) ** (n - f)
+        return chance * ours * math.comb(n, s) * second**s * (1 - second) ** (n - s)
+    ways = math.comb(n, s) * math.comb(n - s, f)
+    return chance * ways * first**f * second**s * (1 - first - second) ** (n - s - f)
+
+
+def betting_chance(values: list[float], need: float, left: int) -> float:
+    """2 Phi((left m - sqrt(2 need left v)) / sqrt(v left (1 + left/n))), at most 1."""
+    n = len(values)
+    mean = math.fsum(values) / (n + 2)
+    variance = max((0.2 + math.fsum(value**2 for value in values)) / (n + 1) - mean**2, 1e-4)
+    z = (left * mean - math.sqrt(2 * max(need, 0.0) * left * variance)) / math.sqrt(variance * left * (1 + left / n))
+    return min(1.0, math.erfc(-z / math.sqrt(2)))
+
+
+def every_state(horizon: int, moves: list[tuple[int, int]]) -> Iterator[State]:
+    """All states before the horizon."""
+    for n in range(1, horizon):
+        for s, f in product(range(n + 1), repeat=2):
+            if len(moves) == 4 or s + f <= n:
+                yield n, s, f
