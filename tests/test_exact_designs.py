@@ -15,7 +15,7 @@ from surefoot.numerics import (
     design_search,
     exact_designs,
     formula_designs,
-    futility,
+    giving_up,
     priors,
     programmes,
     walks,
