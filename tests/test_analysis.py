@@ -45,7 +45,7 @@ def test_repeats_of_one_condition_are_clusters():
         success=[1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0],
     )
     found = sf.success_rate(rollouts)
-    assert found.method == "Wilson on effective size"
+    assert found.method == "Korn-Graubard"
     assert found.width > sf.stats.wilson(sf.Tally(7, 12)).width
     assert "12 rollouts in 4 clusters (condition)" in found.notes[-1]
 

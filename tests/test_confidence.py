@@ -41,6 +41,7 @@ METHODS = {
     "cluster_gain": lambda c: stats.cluster_gain(FIRST, SECOND, LABELS, confidence=c),
     "cluster_mean": lambda c: stats.cluster_mean(FIRST, LABELS, confidence=c),
     "cluster_rate": lambda c: stats.cluster_rate([1, 0, 1, 1] * 6 + [0, 0, 1, 0] * 6, LABELS, confidence=c),
+    "two_sample_cluster_gain": lambda c: stats.two_sample_cluster_gain(FIRST, SECOND, (LABELS, LABELS), confidence=c),
     "cohen_kappa": lambda c: stats.cohen_kappa([1, 0, 1, 1, 0, 0] * 6, [1, 0, 0, 1, 0, 1] * 6, confidence=c),
     "empirical_bernstein": lambda c: stats.empirical_bernstein(Scores(FIRST.values * 10), confidence=c),
     "exact_gain": lambda c: stats.exact_gain(ONE, OTHER, confidence=c),
@@ -109,7 +110,7 @@ def test_more_confidence_leaves_more_open_at_every_level(method):
 
 
 def test_every_method_that_gives_an_interval_is_here():
-    gives = {"Interval", "Bound", "Gain", "JudgedRate", "PredictionPowered", "ClusteredMean"}
+    gives = {"Interval", "Bound", "Gain", "JudgedRate", "PredictionPowered", "ClusteredMean", "ClusteredGain"}
     public = {name: getattr(stats, name) for name in stats._HOMES}
     given = {
         name

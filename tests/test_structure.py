@@ -36,91 +36,7 @@ def scored(values):
     return Scores(values, min(0, *values), max(1, *values))
 
 
-# --- Clusters
-
-
-@pytest.mark.parametrize("case", cases("cluster_se"))
-def test_cluster_errors_of_the_reference(case):
-    asked, wanted = case
-    found = cluster_mean(Scores(asked["values"]), asked["cluster"])
-    assert found.interval.estimate == pytest.approx(wanted["mean"], rel=1e-12)
-    assert found.clusters == wanted["clusters"]
-    assert found.plain_error == pytest.approx(wanted["se_naive"], rel=1e-10)
-    assert found.cr0 == pytest.approx(wanted["se_cr0"], rel=1e-10)
-    assert found.cr1 == pytest.approx(wanted["se_cr1"], rel=1e-10)
-    assert found.miller == pytest.approx(wanted["se_miller"], rel=1e-10)
-    assert (found.cr1 / found.plain_error) ** 2 == pytest.approx(wanted["deff_cr1"], rel=1e-10)
-    assert found.design_effect == pytest.approx(max(1, wanted["deff_cr1"]), rel=1e-10)
-
-
-def test_cluster_interval_by_hand():
-    values, labels = [0.1, 0.2, 0.15, 0.8, 0.9, 0.7, 0.5, 0.6], list("aaabbbcc")
-    found = cluster_mean(Scores(values), labels)
-    half = stdtrit(2, 0.975) * found.cr1
-    assert found.design_effect > 1
-    assert found.interval.low == pytest.approx(max(0, np.mean(values) - half))
-    assert "worth 2 independent rollouts" in str(found)
-    assert Record.from_dict(found.to_dict()) == found
-
-
-@given(rows=outcomes)
-@settings(max_examples=60, deadline=None)
-def test_cluster_rate_is_wilson_on_the_effective_size(rows):
-    values, labels = [v for v, _ in rows], [label for _, label in rows]
-    found = cluster_rate(values, labels)
-    size = twin.effective_size(values, labels)
-    assert found.effective_size == pytest.approx(size)
-    assert found.design_effect >= 1
-    z, p = stdtrit(found.clusters - 1, 0.975), np.mean(values)
-    centre = (p + z * z / (2 * size)) / (1 + z * z / size)
-    half = z / (1 + z * z / size) * math.sqrt(p * (1 - p) / size + z * z / (4 * size**2))
-    assert found.interval.low == pytest.approx(0 if p == 0 else centre - half, abs=1e-9)
-    assert found.interval.high == pytest.approx(1 if p == 1 else centre + half, abs=1e-9)
-    mirrored = cluster_rate([1 - v for v in values], labels).interval
-    assert mirrored.low == pytest.approx(1 - found.interval.high, abs=1e-9)
-
-
-def test_without_a_failure_each_cluster_counts_once():
-    found = cluster_rate([True] * 40, [i // 10 for i in range(40)])
-    assert (found.effective_size, found.interval.high) == (4.0, 1.0)
-    assert found.interval.low < 0.5
-    assert "each cluster counts as one rollout" in found.interval.notes[0]
-
-
-def test_crossed_clusters_add_both_ways_of_belonging_together():
-    rng = np.random.default_rng(3)
-    items, judges = np.repeat(range(12), 5), np.tile(range(5), 12)
-    values = 0.5 + 0.15 * rng.standard_normal(12)[items] + 0.25 * rng.standard_normal(5)[judges]
-    scores = Scores(values.clip(0, 1))
-    one_way = cluster_mean(scores, items.tolist())
-    two_way = cluster_mean(scores, items.tolist(), crossed=judges.tolist())
-    assert two_way.interval.width > 1.2 * one_way.interval.width
-    # by hand: item and judge parts, less the cells, each with its own small-sample factor
-    apart = np.array(scores.values) - scores.mean
-    parts = [
-        sum(apart[of == g].sum() ** 2 for g in range(count)) / 60**2 * count / (count - 1)
-        for of, count in ((items, 12), (judges, 5), (np.arange(60), 60))
-    ]
-    half = stdtrit(4, 0.975) * math.sqrt(parts[0] + parts[1] - parts[2])
-    assert two_way.interval.high == pytest.approx(scores.mean + half)
-
-
-def test_cluster_gain_pairs_first_and_clusters_second():
-    rng = np.random.default_rng(6)
-    hard = np.repeat(rng.random(10) * 0.5, 4)
-    first, second = (
-        Scores((hard + 0.2 + 0.1 * rng.random(40)).clip(0, 1)),
-        Scores((hard + 0.1 * rng.random(40)).clip(0, 1)),
-    )
-    labels = np.repeat(range(10), 4).tolist()
-    found = cluster_gain(first, second, labels)
-    assert found.verdict is Verdict.BETTER
-    assert cluster_gain(second, first, labels).interval.low == pytest.approx(-found.interval.high)
-    apart = cluster_mean(Scores(np.subtract(first.values, second.values), -1, 1), labels)
-    assert found.interval.high == pytest.approx(apart.interval.high)
-    by_judge = cluster_gain(first, second, labels, crossed=np.tile(range(4), 10).tolist())
-    assert by_judge.interval != found.interval
-    assert cluster_gain(first, second, labels, margin=0.5).verdict is Verdict.SAME
+# --- Clusters: see test_clusters.py
 
 
 def test_cluster_bootstrap_near_the_robust_interval():
@@ -393,10 +309,7 @@ REFUSALS = [
     (lambda: cluster_bootstrap(Scores([1, 0]), ["a", "a"], rng=1), "at least 2 clusters"),
     (lambda: cluster_bootstrap(Scores([0.1, 0.3] * 2), "aabb", rng=1), "must vary between clusters for a bootstrap"),
     (lambda: cluster_mean(Scores([1, 0]), ["a"]), "one cluster per observation"),
-    (lambda: cluster_mean(Scores([1, 1]), ["a", "b"]), "`scores` must vary"),
     (lambda: cluster_mean(Scores([1, 0]), ["a", "b"], crossed=["x", "x"]), "`crossed` must name at least 2"),
-    (lambda: cluster_gain(Scores([1, 1]), Scores([0, 0]), ["a", "b"]), "more than a constant"),
-    (lambda: cluster_gain(Scores([0.3, 0.4, 0.5]), Scores([0.2, 0.3, 0.4]), "abc"), "more than a constant"),
     (lambda: cluster_gain(Scores([1, 1]), Scores([0]), ["a", "b"]), "without its partner"),
     (lambda: variance_components([[1]]), "at least 2 tasks"),
     (lambda: variance_components([[1, 0], [1]]), "every task in every run"),

@@ -174,3 +174,13 @@ def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> 
         f"{raters:,} people labelled, {twice:,} rollouts by more than one of them, {100 * alike / twice:.0f}% of those "
         f"alike{beyond}; labels of one rollout are averaged."
     )
+
+
+@says("clusters alike")
+def _clusters_alike() -> str:
+    return "All clusters are alike, which shows nothing of how they differ: each counts as one."
+
+
+@says("cluster dominates")
+def _cluster_dominates(share: float) -> str:
+    return f"One cluster holds {100.0 * share:.0f}% of the rollouts."

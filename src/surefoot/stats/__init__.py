@@ -10,6 +10,8 @@ _HOMES = {
     "AgainstBaseline": "surefoot.stats.rankings",
     "Calibration": "surefoot.stats.judges",
     "Claim": "surefoot.stats.claims",
+    "ClusterShape": "surefoot.stats.cluster_shapes",
+    "ClusteredGain": "surefoot.stats.cluster_gains",
     "ClusteredMean": "surefoot.stats.clusters",
     "Components": "surefoot.stats.repeats",
     "CorrectedGain": "surefoot.stats.corrections",
@@ -57,9 +59,10 @@ _HOMES = {
     "clopper_pearson_lower": "surefoot.stats.rates",
     "clopper_pearson_upper": "surefoot.stats.rates",
     "cluster_bootstrap": "surefoot.stats.clusters",
-    "cluster_gain": "surefoot.stats.clusters",
+    "cluster_gain": "surefoot.stats.cluster_gains",
     "cluster_mean": "surefoot.stats.clusters",
     "cluster_rate": "surefoot.stats.clusters",
+    "cluster_shape": "surefoot.stats.cluster_shapes",
     "cohen_kappa": "surefoot.stats.agreements",
     "compact_letters": "surefoot.stats.letters",
     "compare_distributions": "surefoot.stats.distributions",
@@ -135,6 +138,7 @@ _HOMES = {
     "student_t": "surefoot.stats.means",
     "tail_tight": "surefoot.stats.bands",
     "tango": "surefoot.stats.rate_gains",
+    "two_sample_cluster_gain": "surefoot.stats.cluster_gains",
     "two_sided_band": "surefoot.stats.bands",
     "unpaired_bca": "surefoot.stats.bootstraps",
     "unpaired_bootstrap": "surefoot.stats.bootstraps",
@@ -166,9 +170,13 @@ if TYPE_CHECKING:
     from surefoot.stats.bootstraps import unpaired_bootstrap as unpaired_bootstrap
     from surefoot.stats.claims import Claim as Claim
     from surefoot.stats.claims import claim as claim
+    from surefoot.stats.cluster_gains import ClusteredGain as ClusteredGain
+    from surefoot.stats.cluster_gains import cluster_gain as cluster_gain
+    from surefoot.stats.cluster_gains import two_sample_cluster_gain as two_sample_cluster_gain
+    from surefoot.stats.cluster_shapes import ClusterShape as ClusterShape
+    from surefoot.stats.cluster_shapes import cluster_shape as cluster_shape
     from surefoot.stats.clusters import ClusteredMean as ClusteredMean
     from surefoot.stats.clusters import cluster_bootstrap as cluster_bootstrap
-    from surefoot.stats.clusters import cluster_gain as cluster_gain
     from surefoot.stats.clusters import cluster_mean as cluster_mean
     from surefoot.stats.clusters import cluster_rate as cluster_rate
     from surefoot.stats.corrections import CorrectedGain as CorrectedGain

@@ -13,6 +13,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
+from surefoot.stats.cluster_shapes import clopper_pearson_ends, cluster_shape, korn_graubard
 from surefoot.stats.means_compared import satterthwaite
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def mean_over_tasks(
     Example:
         >>> from surefoot.stats import mean_over_tasks
         >>> print(mean_over_tasks([[1, 1, 0, 1, 0, 1, 1, 0], [1, 0, 0, 1, 1, 1, 1, 0]]))
-        62.5% [28.0%, 87.7%] n=16 (95% Wilson on effective size interval).
+        62.5% [23.9%, 91.8%] n=16 (95% Korn-Graubard interval).
 
     Reference:
         Miller (2024), "Adding error bars to evals", section 3; Searle, Casella and McCulloch (1992).
@@ -178,9 +179,9 @@ def mean_over_tasks(
             freedom = satterthwaite(variance, found.tasks - 1, added, found.runs - 1)
             variance += added
     held = (ANY_TASKS, SHARED if shared_runs else NO_SHARED, differences.APPROXIMATE)
-    # as many independent rollouts as there are at most; without a success or a failure, as many as there are tasks
-    sizes = float(found.tasks), float(table.size)
-    return _interval(table, scores, variance, freedom, confidence, sizes, held, notes)
+    if _binary(scores):
+        return _rate(table, scores, variance, freedom, _check.confidence(confidence), held, notes)
+    return _interval(table, scores, variance, freedom, confidence, 0.0, held, notes)
 
 
 def mean_on_these_tasks(
@@ -226,7 +227,7 @@ def mean_on_these_tasks(
     held = (THESE_TASKS, SHARED if shared_runs else NO_SHARED, differences.APPROXIMATE)
     # the noise of fixed tasks is at most that of as many independent rollouts, so their number is safe to fall back on
     least = float(found.runs if shared_runs else table.size)
-    return _interval(table, scores, variance, freedom, confidence, (least, math.inf), held, ())
+    return _interval(table, scores, variance, freedom, confidence, least, held, ())
 
 
 def _components(table: Floats, shared_runs: bool) -> Components:
@@ -313,30 +314,59 @@ def _seen(variance: float, table: Floats) -> float:
     return variance if variance > (1e-14 * float(abs(table).max())) ** 2 else 0.0
 
 
+def _binary(scores: Scores) -> bool:
+    """Whether these are successes and failures."""
+    return set(scores.values) <= {0.0, 1.0} and (scores.low, scores.high) == (0.0, 1.0)
+
+
+def _rate(
+    table: Floats,
+    scores: Scores,
+    variance: float,
+    freedom: float,
+    confidence: float,
+    assumptions: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> Interval:
+    """Korn and Graubard's interval, the tasks as clusters; without a success or a failure each counts as one."""
+    shape, rate = cluster_shape([table.shape[0]] * table.shape[1]), scores.mean
+    if 0.0 < rate < 1.0:
+        _, (low, high) = korn_graubard(rate, _seen(variance, table), freedom, shape, table.size, confidence)
+    else:
+        low, high = clopper_pearson_ends(rate, shape.clusters, confidence)
+    return Interval(
+        low=low,
+        high=high,
+        estimate=rate,
+        confidence=confidence,
+        method="Korn-Graubard",
+        trials=table.size,
+        assumptions=assumptions,
+        notes=notes,
+        data=(scores,),
+    )
+
+
 def _interval(
     table: Floats,
     scores: Scores,
     variance: float,
     freedom: float,
     confidence: float,
-    sizes: tuple[float, float],
+    least: float,
     assumptions: tuple[str, ...],
     notes: tuple[str, ...],
 ) -> Interval:
-    """Wilson on the effective size for successes, Student's t for scores."""
+    """Wilson on the effective size (`least` where no spread is seen) for successes, Student's t for scores."""
     from scipy import special
 
     from surefoot.numerics import score
 
     reach = float(special.stdtrit(freedom, (1.0 + _check.confidence(confidence)) / 2.0))
     mean, variance = scores.mean, _seen(variance, table)
-    binary = set(scores.values) <= {0.0, 1.0} and (scores.low, scores.high) == (0.0, 1.0)
+    binary = _binary(scores)
     if binary:
-        least, most = sizes
-        seen = 0.0 < mean < 1.0
-        size = min(most, mean * (1.0 - mean) / variance) if seen and variance > 0.0 else least
-        if seen and variance == 0.0 and math.isfinite(most):
-            size = most
+        size = mean * (1.0 - mean) / variance if 0.0 < mean < 1.0 and variance > 0.0 else least
         low = 0.0 if mean == 0.0 else float(score.wilson_low(mean * size, size, reach))
         high = 1.0 if mean == 1.0 else float(score.wilson_high(mean * size, size, reach))
     elif variance > 0.0:

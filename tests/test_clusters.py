@@ -1,0 +1,385 @@
+"""Rollouts and pairs in clusters: reference values, direct matrices, promises, laws, edges, refusals."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+from scipy.special import stdtr, stdtrit
+
+from surefoot import PairTally, Scores, Tally, Verdict
+from surefoot.core.record import Record
+from surefoot.numerics import cluster_spread
+from surefoot.stats import (
+    cluster_gain,
+    cluster_mean,
+    cluster_rate,
+    cluster_shape,
+    exact_gain,
+    exact_paired_gain,
+    two_sample_cluster_gain,
+)
+from tests.oracles import clusters as twin
+from tests.reference import cases
+
+UNEVEN = (60, 40, 30, 20, 10, 8, 6, 5, 4, 3, 2, 1)
+LAYOUTS = {"100 + 19x5": (100, *[5] * 19), "200 + 19x5": (200, *[5] * 19), "12 uneven": UNEVEN, "10 equal": (10,) * 10}
+
+outcomes = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=3, max_size=20).filter(
+    lambda rows: len({label for _, label in rows}) > 1
+)
+
+
+def labels(sizes):
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+# --- Reference values and twins
+
+
+@pytest.mark.parametrize("case", cases("cluster_se"))
+def test_cluster_errors_of_the_reference(case):
+    asked, wanted = case
+    found = cluster_mean(Scores(asked["values"]), asked["cluster"])
+    assert found.interval.estimate == pytest.approx(wanted["mean"], rel=1e-12)
+    assert found.clusters == wanted["clusters"]
+    assert found.plain_error == pytest.approx(wanted["se_naive"], rel=1e-10)
+    assert found.cr0 == pytest.approx(wanted["se_cr0"], rel=1e-10)
+    assert found.cr1 == pytest.approx(wanted["se_cr1"], rel=1e-10)
+    assert found.miller == pytest.approx(wanted["se_miller"], rel=1e-10)
+    assert found.design_effect == pytest.approx(max(1, (found.error / found.plain_error) ** 2), rel=1e-10)
+
+
+@pytest.mark.parametrize("case", cases("cr2_bell_mccaffrey"))
+def test_bias_reduced_errors_of_the_reference(case):
+    asked, wanted = case
+    found = cluster_mean(Scores(asked["values"], -2, 2), asked["clusters"], confidence=asked["confidence"])
+    assert found.interval.estimate == pytest.approx(wanted["mean"], abs=1e-12)
+    assert found.error**2 == pytest.approx(wanted["variance"], rel=1e-9)
+    assert found.freedom == pytest.approx(wanted["degrees_of_freedom"], rel=1e-9)
+    assert (found.interval.low, found.interval.high) == pytest.approx((wanted["low"], wanted["high"]), abs=1e-9)
+    # the same as gains of pairs
+    halves = np.array(asked["values"]) / 2
+    gain = cluster_gain(
+        Scores(halves, -1, 1), Scores(-halves, -1, 1), asked["clusters"], confidence=asked["confidence"]
+    )
+    assert (gain.interval.low, gain.interval.high) == pytest.approx((wanted["low"], wanted["high"]), abs=1e-9)
+    assert gain.p_value == pytest.approx(2 * stdtr(wanted["degrees_of_freedom"], -abs(gain.estimate) / gain.error))
+    assert (gain.p_value < 0.05) == (0.0 not in gain.interval)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(-1, 1)), min_size=8, max_size=25))
+@settings(max_examples=60, deadline=None)
+def test_weighted_groups_are_those_of_direct_matrices(rows):
+    rows += [(g, t, 0.1 * g) for g in range(2) for t in range(3)]  # every task meets two clusters, in one part
+    clusters, groups, values = (list(column) for column in zip(*rows, strict=True))
+    weights = np.array([0.5, 0.3, -0.2])
+    _, numbers = np.unique(clusters, return_inverse=True)
+    layout = cluster_spread.layout(numbers, np.array(groups), weights)
+    estimate, variances = layout.error(np.array(values))
+    wanted = twin.cr2(values, clusters, groups, weights)
+    assert (estimate, variances.sum(), layout.freedoms[0]) == pytest.approx(wanted, rel=1e-8, abs=1e-12)
+
+
+@given(st.lists(st.integers(1, 40), min_size=2, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_the_shape_of_clusters_needs_no_matrix(sizes):
+    of = labels(sizes)
+    shape = cluster_shape(sizes)
+    assert shape.freedom == pytest.approx(twin.cr2(np.zeros(of.size), of, of * 0, [1.0])[2], rel=1e-8)
+    assert shape.effective == pytest.approx(sum(sizes) ** 2 / sum(m * m for m in sizes))
+    assert (shape.clusters, shape.largest_share) == (len(sizes), max(sizes) / sum(sizes))
+    assert 1.0 - 1e-9 <= shape.freedom <= len(sizes) - 1 + 1e-9
+
+
+@given(rows=outcomes)
+@settings(max_examples=60, deadline=None)
+def test_cluster_rate_is_korn_and_graubard(rows):
+    values, of = [v for v, _ in rows], [label for _, label in rows]
+    found = cluster_rate(values, of)
+    sizes = {label: of.count(label) for label in of}
+    apart = [sum(v for v, label in rows if label == one) / size for one, size in sizes.items()]
+    if np.ptp(apart) > 0 or np.mean(values) in (0, 1):
+        assert (found.interval.low, found.interval.high) == pytest.approx(twin.rate(values, of), abs=1e-8)
+    assert found.interval.low <= np.mean(values) <= found.interval.high
+    mirrored = cluster_rate([1 - v for v in values], of).interval
+    assert mirrored.low == pytest.approx(1 - found.interval.high, abs=1e-9)
+
+
+def test_two_samples_add_their_variances_and_share_their_freedom():
+    rng = np.random.default_rng(4)
+    first, second = Scores(rng.random(30)), Scores(rng.random(40))
+    ours, theirs = labels((12, 8, 6, 4)), labels((20, 10, 5, 5))
+    found = two_sample_cluster_gain(first, second, (ours, theirs))
+    sides = [twin.cr2(s.values, of, of * 0, [1.0]) for s, of in ((first, ours), (second, theirs))]
+    variances, freedoms = [side[1] for side in sides], [side[2] for side in sides]
+    assert found.estimate == pytest.approx(sides[0][0] - sides[1][0])
+    assert found.error**2 == pytest.approx(sum(variances))
+    assert found.freedom == pytest.approx(twin.welch(variances, freedoms))
+    half = stdtrit(found.freedom, 0.975) * found.error
+    assert found.interval.high == pytest.approx(found.estimate + half)
+    assert found.p_value == pytest.approx(2 * stdtr(found.freedom, -abs(found.estimate) / found.error))
+    assert [shape.clusters for shape in found.shapes] == [4, 4]
+    # clusters that both policies met are one cluster each, and what they share cancels
+    hard = rng.random(4) * 0.6
+    first, second = Scores(0.4 * rng.random(30) + hard[ours]), Scores(0.4 * rng.random(40) + hard[theirs])
+    shared = two_sample_cluster_gain(first, second, (ours, theirs), shared=True)
+    both = np.concatenate((ours, theirs))
+    wanted = twin.cr2([*first.values, *second.values], both, [0] * 30 + [1] * 40, [1.0, -1.0])
+    assert (shared.estimate, shared.error**2, shared.freedom) == pytest.approx(wanted)
+    assert shared.error < two_sample_cluster_gain(first, second, (ours, theirs)).error
+
+
+def test_clusters_inside_tasks_add_task_by_task():
+    rng = np.random.default_rng(5)
+    tasks, of = np.repeat(["x", "y", "z"], (20, 12, 28)), np.repeat(np.arange(12), 5)
+    values = rng.random(60)
+    each = [twin.cr2(values[tasks == t], of[tasks == t], of[tasks == t] * 0, [1.0]) for t in "xyz"]
+    for weights, shares in (("rollouts", (20 / 60, 12 / 60, 28 / 60)), ("tasks", (1 / 3,) * 3)):
+        nested = np.array([f"{t}{c}" for t, c in zip(tasks, of, strict=True)])
+        each = [
+            twin.cr2(
+                values[tasks == t], np.unique(nested[tasks == t], return_inverse=True)[1], [0] * sum(tasks == t), [1.0]
+            )
+            for t in "xyz"
+        ]
+        variances = [w * w * one[1] for w, one in zip(shares, each, strict=True)]
+        found = cluster_mean(Scores(values), nested, tasks=tasks, weights=weights)
+        assert found.interval.estimate == pytest.approx(sum(w * one[0] for w, one in zip(shares, each, strict=True)))
+        assert found.error**2 == pytest.approx(sum(variances))
+        assert found.freedom == pytest.approx(twin.welch(variances, [one[2] for one in each]))
+    given_weights = cluster_mean(Scores(values), nested, tasks=tasks, weights={"x": 2, "y": 1, "z": 1})
+    assert given_weights.interval.estimate == pytest.approx(0.5 * each[0][0] + 0.25 * (each[1][0] + each[2][0]))
+
+
+def test_clusters_that_span_tasks_cluster_the_weighted_residuals():
+    rng = np.random.default_rng(6)
+    tasks, of = np.repeat([0, 1, 2], 20), np.tile(np.arange(5), 12)
+    gaps = rng.random(60) - 0.5 + 0.2 * of
+    first, second = Scores((gaps.clip(0, None)).clip(0, 1)), Scores((-gaps).clip(0, 1))
+    found = cluster_gain(first, second, of, tasks=tasks, weights="tasks")
+    wanted = twin.cr2(np.subtract(first.values, second.values), of, tasks, [1 / 3] * 3)
+    assert (found.estimate, found.error**2, found.freedom) == pytest.approx(wanted)
+    two = two_sample_cluster_gain(
+        first, second, (of, of), tasks=(tasks, tasks), weights={"0": 1, "1": 2, "2": 3}, shared=True
+    )
+    weights = np.array([1, 2, 3]) / 6
+    wanted = twin.cr2([*first.values, *second.values], [*of, *of], [*tasks, *(3 + tasks)], [*weights, *-weights])
+    assert (two.estimate, two.error**2, two.freedom) == pytest.approx(wanted)
+
+
+def test_one_table_of_residuals_serves_every_pair_of_a_ranking():
+    rng = np.random.default_rng(7)
+    of = labels(UNEVEN)
+    scores = rng.random((of.size, 4))
+    table = cluster_spread.residual_sums(scores, rng.permutation(of))
+    assert table.shape == (12, 4)
+    table = cluster_spread.residual_sums(scores, of)
+    gain = cluster_gain(Scores(scores[:, 1]), Scores(scores[:, 3]), of)
+    assert ((table[:, 1] - table[:, 3]) ** 2).sum() == pytest.approx(gain.error**2)
+    assert cluster_spread.freedom(UNEVEN) == pytest.approx(gain.freedom)
+
+
+# --- Edges
+
+
+def test_without_a_failure_each_cluster_counts_once():
+    found = cluster_rate([True] * 40, [i // 10 for i in range(40)])
+    assert (found.effective_size, found.interval.high) == (4.0, 1.0)
+    assert found.interval.low == pytest.approx(0.025 ** (1 / 4))
+    assert [note.kind for note in found.interval.notes] == ["clusters alike"]
+    # tasks that weigh alike though one has fewer clusters: as if all had as few
+    tasks = ["x"] * 10 + ["y"] * 30
+    found = cluster_rate([1] * 40, [i // 2 for i in range(40)], tasks=tasks, weights="tasks")
+    assert found.effective_size == pytest.approx(10.0)
+
+
+def test_equal_scores_count_once_per_cluster():
+    found = cluster_mean(Scores([0.5] * 40), labels((10,) * 4))
+    assert found.interval.low < 0.2 < 0.8 < found.interval.high
+    assert [note.kind for note in found.interval.notes] == ["clusters alike"]
+    # clusters with one mean show nothing of how clusters differ, whatever their scores
+    alike = cluster_mean(Scores([0.2, 0.8] * 20), labels((10,) * 4))
+    assert alike.interval == found.interval.__class__(
+        **{
+            **{name: getattr(found.interval, name) for name in found.interval.__dataclass_fields__},
+            "data": alike.interval.data,
+        }
+    )
+
+
+@pytest.mark.parametrize("gap", [1, 0, -1])
+def test_alike_pairs_of_successes_count_once_per_cluster(gap):
+    first, second = Scores([float(gap > 0)] * 12), Scores([float(gap < 0)] * 12)
+    found = cluster_gain(first, second, labels((3,) * 4))
+    wanted = exact_paired_gain(PairTally(0, 4 * (gap > 0), 4 * (gap < 0), 4 * (gap == 0)))
+    assert (found.interval.low, found.interval.high) == (wanted.interval.low, wanted.interval.high)
+    assert (found.p_value, found.verdict, found.error) == (wanted.p_value, wanted.verdict, 0.0)
+    assert (found.interval.trials, found.interval.scale) == (12, "score gain")
+
+
+def test_alike_rollouts_of_two_policies_count_once_per_cluster():
+    first, second = Scores([1] * 12), Scores([0] * 15)
+    found = two_sample_cluster_gain(first, second, (labels((3,) * 4), labels((5,) * 3)))
+    wanted = exact_gain(Tally(4, 4), Tally(0, 3))
+    assert (found.interval.low, found.p_value) == (wanted.interval.low, wanted.p_value)
+    scores = two_sample_cluster_gain(Scores([0.75] * 12), Scores([0.25] * 15), (labels((3,) * 4), labels((5,) * 3)))
+    assert scores.verdict is Verdict.UNDECIDED
+    pairs = cluster_gain(Scores([0.75] * 12), Scores([0.5] * 12), labels((3,) * 4))
+    assert pairs.interval.low < 0 < pairs.interval.high
+
+
+def test_one_side_without_spread_is_given_that_of_its_clusters():
+    # three scenes without a failure against thirty of which a fifth failed: no verdict
+    second = Scores([1.0] * 120 + [0.0] * 30)
+    found = two_sample_cluster_gain(Scores([1.0] * 15), second, (labels((5,) * 3), labels((5,) * 30)))
+    other = twin.cr2(second.values, labels((5,) * 30), [0] * 150, [1.0])
+    variances = [other[1], twin.floor((5,) * 3, 1.0)]
+    assert found.error**2 == pytest.approx(sum(variances))
+    assert found.freedom == pytest.approx(twin.welch(variances, [other[2], 2.0]))
+    assert found.verdict is Verdict.UNDECIDED
+
+
+def test_a_dominant_cluster_is_named():
+    rng = np.random.default_rng(2)
+    found = cluster_mean(Scores(rng.random(195)), labels((100, *[5] * 19)))
+    assert [(note.kind, round(note.values["share"], 2)) for note in found.interval.notes] == [
+        ("cluster dominates", 0.51)
+    ]
+    assert str(found.interval.notes[0]) == "One cluster holds 51% of the rollouts."
+    assert cluster_mean(Scores(rng.random(30)), labels((10,) * 3)).interval.notes == ()
+
+
+def test_results_round_trip_and_say_what_they_are_worth():
+    values, of = [0.1, 0.2, 0.15, 0.8, 0.9, 0.7, 0.5, 0.6], list("aaabbbcc")
+    found = cluster_mean(Scores(values), of)
+    assert found.design_effect > 1
+    assert "worth 2 independent rollouts" in str(found)
+    assert Record.from_dict(found.to_dict()) == found
+    gain = cluster_gain(Scores(values), Scores(values[::-1]), of)
+    assert Record.from_dict(gain.to_dict()) == gain
+    assert gain.mirrored.shapes == gain.shapes
+    assert gain.mirrored.interval.low == pytest.approx(-gain.interval.high)
+
+
+def test_crossed_clusters_add_both_ways_of_belonging_together():
+    rng = np.random.default_rng(3)
+    items, judges = np.repeat(range(12), 5), np.tile(range(5), 12)
+    values = 0.5 + 0.15 * rng.standard_normal(12)[items] + 0.25 * rng.standard_normal(5)[judges]
+    scores = Scores(values.clip(0, 1))
+    one_way = cluster_mean(scores, items.tolist())
+    two_way = cluster_mean(scores, items.tolist(), crossed=judges.tolist())
+    assert two_way.interval.width > 1.2 * one_way.interval.width
+    # by hand: item and judge parts, less the cells, each with its own small-sample factor
+    apart = np.array(scores.values) - scores.mean
+    parts = [
+        sum(apart[of == g].sum() ** 2 for g in range(count)) / 60**2 * count / (count - 1)
+        for of, count in ((items, 12), (judges, 5), (np.arange(60), 60))
+    ]
+    half = stdtrit(4, 0.975) * math.sqrt(parts[0] + parts[1] - parts[2])
+    assert two_way.interval.high == pytest.approx(scores.mean + half)
+
+
+def test_cluster_gain_pairs_first_and_clusters_second():
+    rng = np.random.default_rng(6)
+    hard = np.repeat(rng.random(10) * 0.5, 4)
+    first, second = (
+        Scores((hard + 0.2 + 0.1 * rng.random(40)).clip(0, 1)),
+        Scores((hard + 0.1 * rng.random(40)).clip(0, 1)),
+    )
+    of = np.repeat(range(10), 4).tolist()
+    found = cluster_gain(first, second, of)
+    assert found.verdict is Verdict.BETTER
+    assert cluster_gain(second, first, of).interval.low == pytest.approx(-found.interval.high)
+    apart = cluster_mean(Scores(np.subtract(first.values, second.values), -1, 1), of)
+    assert found.interval.high == pytest.approx(apart.interval.high)
+    by_judge = cluster_gain(first, second, of, crossed=np.tile(range(4), 10).tolist())
+    assert by_judge.interval != found.interval
+    assert cluster_gain(first, second, of, margin=0.5).verdict is Verdict.SAME
+
+
+def test_the_order_of_rollouts_never_matters():
+    rng = np.random.default_rng(9)
+    values, of, tasks = rng.random(60), rng.integers(0, 8, 60), rng.integers(0, 2, 60)
+    found = cluster_mean(Scores(values), of, tasks=tasks).interval
+    for _ in range(5):
+        order = rng.permutation(60)
+        again = cluster_mean(Scores(values[order]), of[order], tasks=tasks[order]).interval
+        assert (again.low, again.high) == pytest.approx((found.low, found.high), abs=1e-12)
+
+
+# --- Promises
+
+
+def limit(tables, error=0.05):
+    return scipy_stats.binom.ppf(0.999, tables, error)
+
+
+def gains(rng, sizes, rate, icc, tables):
+    """Pairs of successes of two policies that are as good as each other, in clusters that each policy likes or not."""
+    a = (1 - icc) / icc
+    of = labels(sizes)
+    for _ in range(tables):
+        chances = rng.beta(rate * a, (1 - rate) * a, (2, len(sizes)))
+        yield of, *(Scores((rng.random(of.size) < chance[of]).astype(float)) for chance in chances)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize(("rate", "icc"), [(0.8, 0.3), (0.8, 0.9), (0.5, 0.9)])
+def test_false_verdicts_of_clustered_pairs(sizes, rate, icc):
+    rng = np.random.default_rng(11)
+    wrong = sum(
+        cluster_gain(*pair, of).verdict is not Verdict.UNDECIDED for of, *pair in gains(rng, sizes, rate, icc, 2000)
+    )
+    assert wrong <= limit(2000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [*LAYOUTS.values(), (10,) * 20], ids=[*LAYOUTS, "20 equal"])
+@pytest.mark.parametrize("rate", [0.5, 0.9])
+@pytest.mark.parametrize("icc", [0.3, 0.8])
+def test_cluster_rate_covers(sizes, rate, icc):
+    rng = np.random.default_rng(12)
+    missed = sum(
+        rate not in cluster_rate(first.values, of).interval for of, first, _ in gains(rng, sizes, rate, icc, 2000)
+    )
+    assert missed <= limit(2000, 0.06)
+
+
+# --- Refusals
+
+REFUSED = [
+    (lambda: cluster_shape([5]), "at least 2 clusters; got 1"),
+    (lambda: cluster_shape([5, 0]), "`sizes` must be at least 1; got 0"),
+    (lambda: cluster_mean(Scores([1, 0]), "ab", weights="tasks"), "`tasks` must be given"),
+    (lambda: cluster_mean(Scores([1, 0]), "ab", tasks="x"), "one task per observation, 2; got 1"),
+    (lambda: cluster_mean(Scores([1, 0, 1]), "aab", tasks="xyy"), "at least 2 clusters on every task; got 1 on 'x'"),
+    (lambda: cluster_mean(Scores([1, 0, 1]), "abc", crossed="uvv", tasks="xyy"), "got 1 on 'x'"),
+    (
+        lambda: cluster_mean(Scores([1, 0]), "ab", tasks="xx", weights="seeds"),
+        "`weights` must be one of rollouts, tasks",
+    ),
+    (lambda: cluster_mean(Scores([1, 0]), "ab", tasks="xx", weights={"y": 1}), "got a difference in x, y"),
+    (lambda: cluster_mean(Scores([1, 0]), "ab", tasks="xx", weights={"x": 0}), "must be above 0"),
+    (
+        lambda: two_sample_cluster_gain(Scores([1, 0]), Scores([1, 0]), ("ab", "ab"), tasks=("xx", "yy")),
+        "met by both policies; got 'x' from one only",
+    ),
+    (lambda: two_sample_cluster_gain(Scores([1, 0]), Scores([1, 0]), ("ab", "aa")), "at least 2 clusters; got 1"),
+    (lambda: two_sample_cluster_gain(Scores([1, 0]), Scores([1, 0]), ("ab", "aa"), shared=True), "at least 2 clusters"),
+    (lambda: two_sample_cluster_gain(Scores([1, 0]), Scores([1, 0], 0, 2), ("ab", "ab")), "Scores on two scales"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_refusals(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
+
+
+def test_more_clusters_of_one_size_leave_more_freedom():
+    assert all(a < b for a, b in pairwise(cluster_shape((5,) * count).freedom for count in range(2, 9)))
