@@ -86,7 +86,7 @@ def test_repeats_that_no_column_numbers_are_warned_about(folder, capsys):
 
 def test_a_replay_without_scores_names_the_option_for_successes(folder, capsys):
     Path("s.csv").write_text("policy,success,score\na,1,\nb,0,\n", encoding="utf-8")
-    assert run(["replay", "s.csv", "--first", "a", "--second", "b"]) == 65
+    assert run(["replay", "s.csv", "--first", "a", "--second", "b", "--measure", "score"]) == 65
     assert "Successes are there: --measure success." in capsys.readouterr().err
 
 

@@ -265,9 +265,11 @@ def _gain(
 
 
 def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
-    """What is compared: what was asked for, or success where the table has it."""
+    """What is compared: what was asked for, or success where it is known of any rollout, else the score."""
     if measure is None:
-        return "success" if "success" in a_table(rollouts).columns else "score"
+        there = a_table(rollouts).columns
+        known = "success" in there and ("score" not in there or any(one.outcomes for one in rollouts.summary()))
+        return "success" if known else "score"
     _check.choice(measure, "measure", dict.fromkeys(("success", "score")))
     a_table(rollouts).require(measure)
     return measure

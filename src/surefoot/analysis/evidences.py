@@ -53,7 +53,7 @@ def evidence_curves(
         rollouts: The table.
         first: The policy the claim is about.
         second: The policy it is compared with.
-        measure: "success" or "score"; the score where there is one when not said.
+        measure: "success" or "score"; success where the table has it.
         confidence: Over all looks, for each task by itself.
     """
     two = rollouts.where(policy=[first, second])

@@ -15,7 +15,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.orders import in_blocks
-from surefoot.rollouts.table import Rollouts, a_table
+from surefoot.rollouts.table import Rollouts
 from surefoot.sequential.admission import holds
 from surefoot.sequential.rules import Claim, Environments, Rule
 
@@ -174,7 +174,7 @@ def replay(
         first: The policy that the verdicts are about.
         second: The policy it is compared with.
         horizon: The most pairs; left out, as many as were recorded.
-        measure: "success" or "score"; left out, the score where there is one.
+        measure: "success" or "score"; success where the table has it.
         confidence: Over all looks.
         claim: "first better" or "either".
         randomised: Whether the order of the environments was drawn at random; only then are the exact rules shown.
@@ -187,7 +187,7 @@ def replay(
         >>> print(sf.replay(sf.read(frame), "new", "old").comparisons[0].stops[0])
         FHM: better at 9
     """
-    what = chosen(rollouts, measure or ("score" if "score" in a_table(rollouts).columns else "success"))
+    what = chosen(rollouts, measure)
     _check_horizon(horizon)
     for policy in (first, second):
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))

@@ -148,7 +148,7 @@ def compare(
             (first, second),
             by,
             gate,
-            files.measure_of(score),
+            score,
             paired,
             margin,
             confidence,
@@ -271,7 +271,7 @@ def _files(
     asked: tuple[str | None, str | None],
     by: str | None,
     gate: bool,
-    measure: Any,
+    score: str | None,
     paired: bool | None,
     margin: float,
     confidence: float,
@@ -283,6 +283,7 @@ def _files(
         raise ValueError(_check.refusal("--by", "be task", by))
     try:
         first, second = files.two_policies(table, paths, *asked)
+        measure = files.measure_of(table, score)
         if by == "task":
             found = sf.compare_tasks(table, first, second, measure=measure, confidence=confidence, margin=margin)
         else:

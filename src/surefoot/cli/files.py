@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +18,7 @@ from surefoot.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from surefoot.analysis.measures import Measure
     from surefoot.analysis.rankings import Progress
     from surefoot.rollouts.findings import Finding
     from surefoot.rollouts.table import Rollouts
@@ -142,9 +144,15 @@ def named_columns(said: list[str] | None) -> dict[str, str]:
     return dict(_column(word) for word in said or ())
 
 
-def measure_of(score: str | None) -> Any:
-    """What `--score` asks for."""
-    return "score" if score else None
+def measure_of(rollouts: Rollouts, score: str | None) -> Measure:
+    """What decides: the score where `--score` asks for it, else success where it is known; said where both are."""
+    from surefoot.analysis.comparisons import chosen
+
+    what = chosen(rollouts, "score" if score else None)
+    if score is None and {"success", "score"} <= set(rollouts.columns):
+        other = rollouts.called("score")
+        typer.echo(f"note: success decides; to go by the score in {other!r}: --score {shlex.quote(other)}.", err=True)
+    return what
 
 
 def progress(what: str) -> Progress | None:

@@ -48,13 +48,12 @@ def rank(
             raise ValueError("`--figure` must come with rollouts; no figure is made of preferences.")
         _preferences(paths[0], columns, seed, prior, confidence, as_json)
         return
-    from surefoot.analysis.comparisons import chosen
     from surefoot.analysis.measures import measure
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
     from surefoot.core.words import number, percent, span
 
     rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
-    what = chosen(rollouts, files.measure_of(score))
+    what = files.measure_of(rollouts, score)
     pairs = all_pairs(
         rollouts, measure=what, confidence=confidence, margin=margin, progress=files.progress("comparing policies")
     )

@@ -31,7 +31,7 @@ def replay(
     horizon: Annotated[
         int | None, typer.Option(help="The most pairs planned; as many as were recorded when left out.")
     ] = None,
-    measure: Annotated[str | None, typer.Option(help="success or score; the score where there is one.")] = None,
+    measure: Annotated[str | None, typer.Option(help="success or score; success where it is known.")] = None,
     score: files.Score = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
@@ -95,9 +95,9 @@ def _table(
 ) -> Replay:
     from surefoot.analysis.replays import replay as replayed
 
-    asked: Any = measure or files.measure_of(score)
-    if asked is not None:
-        _check.choice(asked, "--measure", dict.fromkeys(("success", "score")))
+    if measure is not None:
+        _check.choice(measure, "--measure", dict.fromkeys(("success", "score")))
+    asked: Any = measure or files.measure_of(rollouts, score)
     return replayed(rollouts, *named, measure=asked, pooled=pooled, **declared)
 
 

@@ -56,11 +56,12 @@ def report(
         paths, columns=columns, policies=policies, score=score, low=low, high=high, collected=collected
     )
     before = _previous(previous, policies, columns=columns, score=score, low=low, high=high)
+    what = files.measure_of(rollouts, score)
     with files.busy("comparing policies"):
         made = sf.report(
             rollouts,
             title=title,
-            measure=files.measure_of(score),
+            measure=what,
             confidence=confidence,
             margin=margin,
             previous=before,
