@@ -12,7 +12,7 @@ from scipy.special import bdtr, bdtrc, ndtri
 from surefoot import Verdict
 from surefoot.core.record import Record
 from surefoot.numerics.judged import bell_mccaffrey, clustered_variance
-from surefoot.stats import draw_gap, judge_corrected_gain, judge_corrected_mean, labels_needed
+from surefoot.stats import draw_gap, judge_corrected_gain, judge_corrected_mean, labels_expected, labels_needed
 from surefoot.stats.corrections import LARGEST, LeftOut
 from tests.oracles import judges as twin
 
@@ -87,22 +87,34 @@ def test_clustered_variance_of_items_alone_is_the_plain_one():
     assert clustered_variance(values, np.zeros(4, dtype=int)) == 0.0
 
 
-@pytest.mark.parametrize("half_width", [0.04, 0.06, 0.1])
-def test_labels_needed_one_after_another(half_width):
+@pytest.mark.parametrize("half_width", [0.1, 0.12, 0.15])
+def test_labels_needed_is_the_least_by_the_formula(half_width):
     found = judge_corrected_gain(*example())
-    wanted = twin.labels_needed(found.items, found.left, found.judged, found.trust, half_width)
+    known = (found.items, found.left, found.judged, found.trust)
     needed = labels_needed(found, half_width)
-    if wanted is None:
-        assert needed.labels is None or needed.labels >= found.items - 1
-    else:
-        assert needed.labels == wanted
-        assert (needed.low, needed.high) == (math.floor(0.7 * wanted), min(found.items, math.ceil(1.35 * wanted)))
+    assert twin.half_width(needed.labels, *known) <= half_width < twin.half_width(needed.labels - 1, *known)
+    assert (needed.low, needed.high) == (math.floor(0.7 * needed.labels), min(300, math.ceil(1.35 * needed.labels)))
 
 
-def test_labels_needed_says_when_all_items_are_too_few():
+def test_labels_expected_fall_with_a_better_judge_and_a_larger_gain():
+    judge = example()[0] * 10
+    counts = [labels_expected(judge, 0.1, agreement=share).labels for share in (0.7, 0.8, 0.9, 0.97)]
+    assert counts == sorted(counts, reverse=True)
+    assert labels_expected(judge, 0.2).labels < labels_expected(judge, 0.1).labels
+    assert labels_expected(judge, 0.1, confidence=0.99).labels > labels_expected(judge, 0.1).labels
+    assert labels_expected(judge, 0.001).labels is None
+    with pytest.raises(ValueError, match=r"`agreement` must be above 0\.5 and below 1; got 0\.5"):
+        labels_expected(judge, 0.1, agreement=0.5)
+    with pytest.raises(ValueError, match="`gain` must be above 0"):
+        labels_expected(judge, 0.0)
+    with pytest.raises(ValueError, match="`judge` must hold at least 3 items; got 2"):
+        labels_expected([1.0, 0.0], 0.1)
+
+
+def test_labels_needed_says_when_the_items_are_too_few():
     needed = labels_needed(judge_corrected_gain(*example()), 0.0001)
     assert (needed.labels, needed.low, needed.high) == (None, None, None)
-    assert str(needed) == "Even labels for all 300 items would not do: more items are needed."
+    assert str(needed) == "More labels of these 300 items would hardly do: more items are needed."
 
 
 # --- Laws

@@ -24,6 +24,8 @@ _HOMES = {
     "Gain": "surefoot.core.gain",
     "Interval": "surefoot.core.interval",
     "JudgedGain": "surefoot.analysis.judged",
+    "LabelDraw": "surefoot.rollouts.label_draws",
+    "Labelling": "surefoot.rollouts.labelling",
     "Measurement": "surefoot.analysis.measures",
     "Moments": "surefoot.core.moments",
     "PairTally": "surefoot.core.tally",
@@ -44,8 +46,10 @@ _HOMES = {
     "audit": "surefoot.rollouts.audits",
     "compare": "surefoot.analysis.comparisons",
     "compare_tasks": "surefoot.analysis.comparisons",
+    "draw_labels": "surefoot.rollouts.label_draws",
     "human_corrections": "surefoot.analysis.labels",
     "judged_gain": "surefoot.analysis.judged",
+    "label": "surefoot.rollouts.label_files",
     "mean_score": "surefoot.analysis.measures",
     "measure": "surefoot.analysis.measures",
     "open_store": "surefoot.study.stores",
@@ -112,6 +116,10 @@ if TYPE_CHECKING:
     from surefoot.reporting.reports import report as report
     from surefoot.rollouts.audits import Audit as Audit
     from surefoot.rollouts.audits import audit as audit
+    from surefoot.rollouts.label_draws import LabelDraw as LabelDraw
+    from surefoot.rollouts.label_draws import draw_labels as draw_labels
+    from surefoot.rollouts.label_files import label as label
+    from surefoot.rollouts.labelling import Labelling as Labelling
     from surefoot.rollouts.preferences import Preferences as Preferences
     from surefoot.rollouts.preferences import read_preferences as read_preferences
     from surefoot.rollouts.reading import read as read

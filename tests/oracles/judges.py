@@ -77,14 +77,9 @@ def t_quantile(freedom: float, level: float) -> float:
     return low
 
 
-def labels_needed(
-    items: int, left: float, judged: float, trust: float, half_width: float, *, confidence: float = 0.95
-) -> int | None:
-    """The least n with t sqrt((n s_r^2 + 2 (1 + lam)^2) / (n + 2)^2 + lam^2 s_g^2 / (N - n)) <= w, by trying all."""
-    for n in range(2, items - 1):
-        v_l = (n * left + 2 * (1 + trust) ** 2) / (n + 2) ** 2
-        v_u = trust**2 * judged / (items - n)
-        freedom = (v_l + v_u) ** 2 / (v_l**2 / (n + 1) + v_u**2 / (items - n - 1))
-        if t_quantile(freedom, (1 + confidence) / 2) * math.sqrt(v_l + v_u) <= half_width:
-            return n
-    return None
+def half_width(n: int, items: int, left: float, judged: float, trust: float) -> float:
+    """At 95%: t sqrt((n s_r^2 + 2 (1 + lam)^2) / (n + 2)^2 + lam^2 s_g^2 / (N - n))."""
+    v_l = (n * left + 2 * (1 + trust) ** 2) / (n + 2) ** 2
+    v_u = trust**2 * judged / (items - n)
+    freedom = (v_l + v_u) ** 2 / (v_l**2 / (n + 1) + v_u**2 / (items - n - 1))
+    return t_quantile(freedom, 0.975) * math.sqrt(v_l + v_u)

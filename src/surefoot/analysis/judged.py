@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from surefoot import _check, stats
 from surefoot.analysis.measures import Measure
@@ -15,17 +15,14 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import Scale
 from surefoot.rollouts.canon import small
+from surefoot.rollouts.label_draws import item_columns
+from surefoot.rollouts.labelling import LabelsMethod
 from surefoot.rollouts.table import Rollouts, a_table
 from surefoot.stats.corrections import CorrectedGain
-from surefoot.stats.labelling import LabelsNeeded
-
-LabelsMethod = Literal["judge", "labels"]
-"""Whether the judge helps the labels, or the labels decide alone; fixed beforehand."""
+from surefoot.stats.labelling import DECIDES, LabelsNeeded
 
 APART = 2.81
 """Standard errors beyond which labelled items do not look drawn from all: by chance once in 100 for two checks."""
-DECIDES = 0.7
-"""The half-width that decides a gain with a chance of 80%, as a share of that gain."""
 
 Key = tuple[object, ...]
 
@@ -93,7 +90,7 @@ def judged_gain(
     second: str,
     *,
     measure: Measure = "success",
-    method: LabelsMethod = "judge",
+    method: LabelsMethod | None = None,
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> JudgedGain | None:
@@ -108,7 +105,7 @@ def judged_gain(
         first: The policy the gain is about.
         second: The policy it is compared with.
         measure: "success" or "score".
-        method: "judge", or "labels" to leave the judge out.
+        method: "judge", or "labels" to leave the judge out; as the table's labels were joined when not said.
         confidence: The confidence of the interval and the verdict.
         margin: A gain that would not matter.
 
@@ -134,6 +131,7 @@ def judged_gain(
     alike = None if measure == "score" else sum(one.alike for side in sides for one in side.values())
     how = rollouts.labelling
     drawn = how is not None and how.random
+    chosen: LabelsMethod = method or ("judge" if how is None else how.method)
 
     def refuse(kind: str, **values: Any) -> JudgedGain:
         return JudgedGain(first, second, measure, None, Note(kind, values), drawn, sum(labels), alike)
@@ -154,7 +152,7 @@ def judged_gain(
     human = [_gap(sides, key) if there else None for key, there in zip(shared, both, strict=True)]
     found = stats.judge_corrected_gain(
         judge, human, documents, span=span, scale="gain" if measure == "success" else "score gain",
-        method=method, confidence=confidence, margin=margin,
+        method=chosen, confidence=confidence, margin=margin,
     )  # fmt: skip
     refused = None
     if not drawn:
@@ -182,35 +180,32 @@ def items_of(rollouts: Rollouts, measure: Measure) -> Items:
     a_table(rollouts).require(measure)
     kept, key = rollouts.environments, ("human", measure)
     if key not in kept:
-        kept[key] = _gathered(rollouts, measure)
+        kept[key] = _gathered(rollouts, measure) if rollouts.labels else Items((), {})
     found: Items = kept[key]
     return found
 
 
-def item_columns(rollouts: Rollouts) -> tuple[str, ...]:
-    """The columns that tell one item from another: whatever recurs beside them are its epochs."""
-    known = next((name for name in ("condition", "seed") if name in rollouts.columns), None)
-    if known is None:
-        return ()
-    return ("task", known) if "task" in rollouts.columns else (known,)
+def judge_gains(rollouts: Rollouts) -> list[float]:
+    """The judge's gain in success on every item that both policies of a table have, before anything is labelled."""
+    sides = list(_gathered(rollouts, "success").of.values())
+    if len(sides) != 2:
+        return []
+    return [sides[0][key].judge - sides[1][key].judge for key in sorted(sides[0], key=repr) if key in sides[1]]
 
 
 def _gathered(rollouts: Rollouts, measure: Measure) -> Items:
     import narwhals as nw
 
-    if not rollouts.labels:
-        return Items((), {})
     on = item_columns(rollouts)
-    more = ("cluster",) if "cluster" in rollouts.columns else ()
-    names = ("policy", measure, "human", *on, *more)
+    more = tuple(name for name in ("human", "cluster") if name in rollouts.columns)
+    names = ("policy", measure, *on, *more)
     home = small(rollouts.counted().select(*names).filter(~nw.col(measure).is_null()))
     rows: dict[str, dict[Key, list[tuple[float, float | None, object]]]] = {}
     ends = (0.0, 1.0) if measure == "success" else (rollouts.low, rollouts.high)
     keys = zip(*(home[name] for name in on), strict=True) if on else ((place,) for place in range(len(home["policy"])))
-    groups = home["cluster"] if more else [None] * len(home["policy"])
-    for policy, said, label, item, group in zip(
-        home["policy"], home[measure], home["human"], keys, groups, strict=True
-    ):
+    nothing = [None] * len(home["policy"])
+    beside = (home.get(name, nothing) for name in ("human", "cluster"))
+    for policy, said, item, label, group in zip(home["policy"], home[measure], keys, *beside, strict=True):
         if item[-1] is None:
             continue
         inside = label is not None and ends[0] <= label <= ends[1]  # scores by humans say nothing of success

@@ -30,6 +30,7 @@ COMMANDS = {
     "plan": "surefoot.cli.plan:app",
     "replay": "surefoot.cli.replay:replay",
     "study": "surefoot.cli.study:app",
+    "labels": "surefoot.cli.labels:app",
     "demo": "surefoot.cli.demo:demo",
 }
 """The home of each command: a function, or an app with commands of its own."""

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 
+LabelsMethod = Literal["judge", "labels"]
+"""Whether the judge helps the labels, or the labels decide alone; fixed beforehand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Labelling(Record):
-    """How the labels beside a judge's outcomes came about.
+    """How the labels beside a judge's outcomes came about, and how they are to be used.
 
     Attributes:
-        source: The file of labels.
-        labels: Rollouts that it labels.
+        source: The file of labels; empty when they are a column of the table.
+        labels: Rollouts that are labelled.
+        method: Whether the judge helps the labels, or they decide alone.
         drawn: Items that surefoot drew from this very table; None when it did not draw them.
         missing: Items drawn of which some label is missing.
         seed: The seed of the draw.
         raters: How many people labelled.
         twice: Rollouts labelled by more than one of them.
         alike: How many of those all of them labelled alike.
-        kappa: How far the two who shared most labels agree beyond chance, where that is defined.
+        kappa: How far the two who shared most rollouts agree beyond chance, where that is defined.
     """
 
     source: str
     labels: int
+    method: LabelsMethod = "judge"
     drawn: int | None = None
     missing: int = 0
     seed: int | None = None

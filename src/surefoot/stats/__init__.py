@@ -91,6 +91,7 @@ _HOMES = {
     "ks": "surefoot.stats.bands",
     "ks_error": "surefoot.stats.bands",
     "ks_offset": "surefoot.stats.bands",
+    "labels_expected": "surefoot.stats.labelling",
     "labels_needed": "surefoot.stats.labelling",
     "max_expected_excess": "surefoot.stats.tightness",
     "max_expected_shortage": "surefoot.stats.tightness",
@@ -201,6 +202,7 @@ if TYPE_CHECKING:
     from surefoot.stats.judges import prediction_powered_rate as prediction_powered_rate
     from surefoot.stats.labelling import LabelsNeeded as LabelsNeeded
     from surefoot.stats.labelling import draw_gap as draw_gap
+    from surefoot.stats.labelling import labels_expected as labels_expected
     from surefoot.stats.labelling import labels_needed as labels_needed
     from surefoot.stats.letters import Letters as Letters
     from surefoot.stats.letters import compact_letters as compact_letters

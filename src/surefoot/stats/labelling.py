@@ -5,10 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.stats.corrections import CorrectedGain, documents_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+RANGE = (0.7, 1.35)
+"""How far the number of labels that were needed was off the formula's, from 50 labels on."""
+DECIDES = 0.7
+"""The half-width that decides a gain with a chance of 80%, as a share of that gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +28,7 @@ class LabelsNeeded(Record):
     """How many labelled items would do, as a range: the figures it rests on are estimates themselves.
 
     Attributes:
-        labels: The least number by the formula; None when even all items would not do.
+        labels: The least number by the formula; None when more labels would hardly do.
         low: The low end of the range.
         high: The high end, at most all items.
         items: All items.
@@ -31,7 +43,7 @@ class LabelsNeeded(Record):
 
     def __str__(self) -> str:
         if self.labels is None:
-            return f"Even labels for all {self.items:,} items would not do: more items are needed."
+            return f"More labels of these {self.items:,} items would hardly do: more items are needed."
         return f"About {self.low:,} to {self.high:,} labelled items of {self.items:,} would do."
 
 
@@ -64,31 +76,74 @@ def labels_needed(
     """
     confidence, span = _check.confidence(confidence), _check.positive(span, "span")
     wanted = _check.positive(half_width, "half_width")
-    most = found.items
-
-    def enough(n: int) -> bool:
-        return half_width_of(n, found, confidence=confidence, span=span) <= wanted
-
-    if not enough(most):
-        return LabelsNeeded(None, None, None, most, wanted)
-    few, many = 1, most  # `many` is enough; the half-width falls in n until few items are left without a label
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if enough(middle) else (middle, many)
-    return LabelsNeeded(many, math.floor(0.7 * many), min(most, math.ceil(1.35 * many)), most, wanted)
+    left, judged = found.left / span**2, found.judged / span**2
+    return _least(_counts(found.items), left, judged, found.trust, wanted / span, wanted, confidence)
 
 
-def half_width_of(n: int, found: CorrectedGain, *, confidence: float, span: float) -> float:
-    """The half-width that `n` labels of all items would give, by what is known from `found`."""
+def labels_expected(
+    judge: Sequence[float], gain: float, *, agreement: float = 0.9, confidence: float = 0.95
+) -> LabelsNeeded:
+    """How many items must be labelled to decide a gain in success rates, before any is?
+
+    Args:
+        judge: The judge's gain on every item.
+        gain: The gain to be decided, with a chance of 80%.
+        agreement: The share of outcomes on which judge and people will agree.
+        confidence: The confidence of the verdict.
+
+    Assumptions:
+        People's gains spread as the judge's do, and the judge errs on successes and failures alike. A plan, no
+        promise: once there are labels, `labels_needed` knows more.
+
+    Example:
+        >>> from surefoot.stats import labels_expected
+        >>> print(labels_expected([1, 0, 0, -1, 0, 1, 0, 0] * 200, 0.1))
+        About 104 to 202 labelled items of 1,600 would do.
+
+    Reference:
+        The variance of `judge_corrected_gain` for such a judge.
+    """
+    import numpy as np
+
+    gain, confidence = abs(_check.real(gain, "gain")), _check.confidence(confidence)
+    _check.positive(gain, "gain")
+    if not 0.5 < _check.rate(agreement, "agreement") < 1.0:
+        raise ValueError(_check.refusal("agreement", "be above 0.5 and below 1", agreement))
+    g = np.asarray(list(judge), dtype=np.float64)
+    if g.size < 3:
+        raise ValueError(_check.refusal("judge", "hold at least 3 items", int(g.size)))
+    moves = 2.0 * agreement - 1.0  # the correlation of the judge's gains with people's
+    spread = float(g.var(ddof=1))
+    n = _counts(g.size)
+    trust = moves * (g.size - n) / g.size
+    left = spread * (1.0 - 2.0 * trust * moves + trust**2)
+    return _least(n, left, spread, trust, DECIDES * gain, DECIDES * gain, confidence)
+
+
+def _least(
+    n: Floats, left: Floats | float, judged: float, trust: Floats | float, wanted: float, said: float, confidence: float
+) -> LabelsNeeded:
+    """The least number of labels with a half-width of `wanted`; the half-width first falls in it, then may rise."""
+    import numpy as np
     from scipy import special
 
-    rest = found.items - n
-    trust = found.trust if rest > 1 else 0.0
-    labelled = (n * found.left + 2.0 * ((1.0 + trust) * span) ** 2) / (n + 2.0) ** 2
-    unlabelled = trust**2 * found.judged / rest if rest > 1 else 0.0
-    parts = labelled**2 / (n + 1.0) + (unlabelled**2 / (rest - 1.0) if rest > 1 else 0.0)
-    freedom = (labelled + unlabelled) ** 2 / parts
-    return float(special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * math.sqrt(labelled + unlabelled)
+    items = n.size + 3  # 2 to all but 2
+    rest = items - n
+    labelled = (n * left + 2.0 * (1.0 + trust) ** 2) / (n + 2.0) ** 2
+    unlabelled = trust**2 * judged / rest
+    freedom = (labelled + unlabelled) ** 2 / (labelled**2 / (n + 1.0) + unlabelled**2 / (rest - 1.0))
+    half = special.stdtrit(freedom, (1.0 + confidence) / 2.0) * np.sqrt(labelled + unlabelled)
+    enough = np.flatnonzero(half <= wanted)
+    if not enough.size:
+        return LabelsNeeded(None, None, None, items, said)
+    least = int(n[enough[0]])
+    return LabelsNeeded(least, math.floor(RANGE[0] * least), min(items, math.ceil(RANGE[1] * least)), items, said)
+
+
+def _counts(items: int) -> Floats:
+    import numpy as np
+
+    return np.arange(2.0, items - 1.0)
 
 
 def draw_gap(values: Sequence[float], labelled: Sequence[bool], clusters: Iterable[object] | None = None) -> float:

@@ -1,0 +1,103 @@
+"""`surefoot labels`: which items should a person label?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surefoot.cli import files, words
+
+if TYPE_CHECKING:
+    from surefoot.rollouts.table import Rollouts
+
+AGREEMENTS = (0.8, 0.9, 0.95)
+GAINS = (0.05, 0.1)
+
+app = typer.Typer(
+    help="Human labels beside a judge: draw the items to label.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def _group() -> None:
+    """Human labels beside a judge: draw the items to label.
+
+    Examples:
+
+        surefoot labels draw runs.csv --n 100 --seed 7 -o labels.csv
+    """
+
+
+@app.command()
+def draw(
+    paths: files.Paths,
+    n: Annotated[int, typer.Option("--n", help="How many items to label.")],
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw; written into the file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to fill in, a CSV.")] = Path("labels.csv"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    columns: files.Columns = None,
+    policies: files.Policies = None,
+    score: files.Score = None,
+    low: files.Low = None,
+    high: files.High = None,
+    as_json: words.AsJson = False,
+) -> None:
+    """Which items should a person label?
+
+    Items are drawn at random; all their epochs and policies are to be labelled, in random order. What the judge said is
+    not shown, and of several policies not whose output it is: codes stand for them. A second file, NAME.key.csv, tells
+    whoever prepares the outputs what is behind a code. Give the filled-in file to compare, rank or report: --human.
+
+    Examples:
+
+        surefoot labels draw runs.csv --n 100 --seed 7 -o labels.csv
+
+        surefoot labels draw pr.eval main.eval --n 100 --seed 7
+    """
+    import surefoot as sf
+
+    key = output.with_name(f"{output.stem}.key{output.suffix}")
+    if not output.absolute().parent.is_dir():
+        raise ValueError(f"`--output` must be in a folder that exists; there is no {str(output.parent)!r}.")
+    for path in (output, key):
+        if path.exists() and not force:
+            raise ValueError(f"`--output` must not overwrite {str(path)!r}, which may hold labels: --force does.")
+    rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
+    drawn = sf.draw_labels(rollouts, n, seed=seed)
+    output.write_text(drawn.to_csv(), encoding="utf-8")
+    if drawn.key:
+        key.write_text(drawn.key_csv(), encoding="utf-8")
+    if as_json:
+        words.show_json(drawn.to_dict())
+        return
+    typer.echo(str(drawn))
+    if drawn.left_out:
+        typer.echo(f"{drawn.left_out:,} items were not drawn from: some policy has no outcome on them.")
+    typer.echo(f"Wrote {output}: fill in `human` (and `rater`, when several people label the same rollouts).")
+    if drawn.key:
+        typer.echo(f"Wrote {key}: which policy is behind each code. Whoever labels must not see it.")
+    _expected(rollouts)
+    given = " ".join(map(str, paths))
+    typer.echo(f"Then: surefoot compare {given} --human {output}")
+
+
+def _expected(rollouts: Rollouts) -> None:
+    """How many labels would do, by how good the judge may be: nothing else is known before there are labels."""
+    from surefoot import stats
+    from surefoot.analysis.judged import judge_gains
+
+    gains = judge_gains(rollouts) if len(rollouts.policies) == 2 and "success" in rollouts.columns else []
+    if len(gains) < 50:
+        typer.echo("Labels decide alone below 30; the judge helps from about 50 at 90% agreement, 100 at 80%.")
+        return
+    rows = []
+    for agreement in AGREEMENTS:
+        needed = [stats.labels_expected(gains, gain, agreement=agreement) for gain in GAINS]
+        told = [f"{one.low:,} to {one.high:,}" if one.labels is not None else "more items" for one in needed]
+        rows.append([f"{agreement:.0%}", *told])
+    typer.echo(f"Items to label, about, so that a gain is decided in 80% of evaluations ({len(gains):,} items):")
+    words.table(["judge agrees on", *(f"gain of {100 * gain:.0f} points" for gain in GAINS)], rows)
