@@ -11,7 +11,8 @@ from scipy.special import bdtr, bdtrc, ndtri
 
 from surefoot import Verdict
 from surefoot.core.record import Record
-from surefoot.numerics.judged import bell_mccaffrey, clustered_variance
+from surefoot.numerics.cluster_spread import freedom
+from surefoot.numerics.judged import clustered_variance
 from surefoot.stats import draw_gap, judge_corrected_gain, judge_corrected_mean, labels_expected, labels_needed
 from surefoot.stats.corrections import LARGEST, LeftOut
 from tests.oracles import judges as twin
@@ -74,11 +75,11 @@ def test_it_is_the_formula(kind, epochs, confidence):
 
 @given(st.lists(st.integers(1, 40), min_size=2, max_size=12))
 def test_degrees_of_freedom_by_the_matrix(sizes):
-    assert bell_mccaffrey(np.array(sizes, dtype=float)) == pytest.approx(twin.bell_mccaffrey(sizes), rel=1e-9)
+    assert freedom(np.array(sizes, dtype=float)) == pytest.approx(twin.bell_mccaffrey(sizes), rel=1e-9)
 
 
 def test_degrees_of_freedom_of_equal_clusters_are_one_less_than_they():
-    assert bell_mccaffrey(np.full(10, 7.0)) == pytest.approx(9.0)
+    assert freedom(np.full(10, 7.0)) == pytest.approx(9.0)
 
 
 def test_clustered_variance_of_items_alone_is_the_plain_one():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,6 +23,9 @@ from surefoot.stats.labelling import DECIDES, LabelsNeeded
 
 APART = 2.81
 """Standard errors beyond which labelled items do not look drawn from all: by chance once in 100 for two checks."""
+
+MOST_KINDS = 20
+"""Kappa is for categories: labels of more different values are scores."""
 
 Key = tuple[object, ...]
 
@@ -272,6 +275,14 @@ def _needed(found: CorrectedGain, confidence: float, margin: float, span: float)
     return stats.labels_needed(found, DECIDES * away, confidence=confidence, span=span)
 
 
+def _kappa(shared: Sequence[tuple[float, float]]) -> float | None:
+    """How far two people agree beyond chance; none where they gave one label only, or scores."""
+    kinds = {value for pair in shared for value in pair}
+    if len(shared) < 2 or not 1 < len(kinds) <= MOST_KINDS:
+        return None
+    return stats.cohen_kappa([one for one, _ in shared], [other for _, other in shared]).estimate
+
+
 def _notes(
     rollouts: Rollouts,
     sides: list[Mapping[Key, Item]],
@@ -299,6 +310,6 @@ def _notes(
     else:
         notes.append(Note("labels_drawn", {"drawn": how.drawn, "seed": how.seed}))
     if how is not None and how.twice:
-        kappa = None if how.kappa is None else how.kappa.estimate
+        kappa = _kappa(how.shared)
         notes.append(Note("raters", {"raters": how.raters, "twice": how.twice, "alike": how.alike, "kappa": kappa}))
     return tuple(notes)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from surefoot.numerics import cluster_spread
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -34,14 +36,6 @@ class Fit(NamedTuple):
     trust: float
     left: float
     judged: float
-
-
-def bell_mccaffrey(sizes: Floats) -> float:
-    """The degrees of freedom of a mean's clustered variance (CR2), for clusters of these sizes; at least two."""
-    total = float(sizes.sum())
-    squares = sizes**2 / (1.0 - sizes / total)
-    off = (float(squares.sum()) ** 2 - float((squares**2).sum())) / total**2
-    return total**2 / (float((sizes**2).sum()) + off)
 
 
 def corrected(human: Floats, judge: Floats, documents: Whole, others: Floats, elsewhere: Whole, trusted: bool) -> Fit:
@@ -85,7 +79,7 @@ def corrected(human: Floats, judge: Floats, documents: Whole, others: Floats, el
     e = np.bincount(documents, weights=values - mean, minlength=count) * inflate
     squares = float((e**2).sum())
     labelled = (squares + 2.0 * typical * (1.0 + overall) ** 2) / (n + 2.0 * typical) ** 2
-    freedom = bell_mccaffrey(sizes) + 2.0
+    freedom = cluster_spread.freedom(sizes) + 2.0
     if not rest:
         return Fit(mean, labelled**0.5, freedom, overall, squares / n, 0.0)
     k = np.bincount(elsewhere, minlength=count).astype(np.float64)
@@ -97,7 +91,7 @@ def corrected(human: Floats, judge: Floats, documents: Whole, others: Floats, el
     judged = float((u**2).sum())
     unlabelled = overall**2 * judged
     shared = max(0.0, 2.0 * overall * float((e * u).sum()) / n)
-    parts_of = labelled**2 / freedom + unlabelled**2 / bell_mccaffrey(k[there])
+    parts_of = labelled**2 / freedom + unlabelled**2 / cluster_spread.freedom(k[there])
     return Fit(
         mean,
         (labelled + unlabelled + shared) ** 0.5,

@@ -11,9 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
-from surefoot import _check, stats
+from surefoot import _check
 from surefoot.core import words
-from surefoot.core.interval import Interval
 from surefoot.errors import DataError
 from surefoot.rollouts.cells import NO, YES
 from surefoot.rollouts.columns import match
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 KEYS = ("task", "condition", "seed", "repeat", "order", "policy")
 """Columns by which a label may say what it is about."""
-MOST_KINDS = 20
-"""Kappa is for categories: labels of more different values are scores."""
 
 
 class Row(NamedTuple):
@@ -283,15 +280,12 @@ def _raters(given: dict[int, dict[str, float]]) -> Labelling:
     raters = {rater for of in given.values() for rater in of}
     several = [of for of in given.values() if len(of) > 1]
     alike = sum(len(set(of.values())) == 1 for of in several)
-    kappa: Interval | None = None
-    shared = Counter(pair for of in several for pair in combinations(sorted(of), 2))
-    if shared:
-        (one, other), count = max(shared.items(), key=lambda found: (found[1], found[0]))
-        both = [(of[one], of[other]) for of in several if one in of and other in of]
-        kinds = {value for pair in both for value in pair}
-        if count > 1 and 1 < len(kinds) <= MOST_KINDS:
-            kappa = stats.cohen_kappa([a for a, _ in both], [b for _, b in both])
-    return Labelling("", len(given), raters=len(raters), twice=len(several), alike=alike, kappa=kappa)
+    pairs = Counter(pair for of in several for pair in combinations(sorted(of), 2))
+    shared: tuple[tuple[float, float], ...] = ()
+    if pairs:
+        (one, other), _ = max(pairs.items(), key=lambda found: (found[1], found[0]))
+        shared = tuple((of[one], of[other]) for of in several if one in of and other in of)
+    return Labelling("", len(given), raters=len(raters), twice=len(several), alike=alike, shared=shared)
 
 
 def _refuse(path: Path, row: Row, must: str, hint: str) -> NoReturn:

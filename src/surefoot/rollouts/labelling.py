@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 
 LabelsMethod = Literal["judge", "labels"]
@@ -26,7 +25,7 @@ class Labelling(Record):
         raters: How many people labelled.
         twice: Rollouts labelled by more than one of them.
         alike: How many of those all of them labelled alike.
-        kappa: How far the two who shared most rollouts agree beyond chance, where that is defined.
+        shared: The labels of the two people who labelled most rollouts together, side by side.
     """
 
     source: str
@@ -38,7 +37,7 @@ class Labelling(Record):
     raters: int = 1
     twice: int = 0
     alike: int = 0
-    kappa: Interval | None = None
+    shared: tuple[tuple[float, float], ...] = ()
 
     @property
     def random(self) -> bool:

@@ -237,7 +237,7 @@ def judge_corrected_mean(
         >>> from surefoot.stats import judge_corrected_mean
         >>> said, truth = [1, 1, 2 / 3, 0] * 50, [1, 1, 1 / 3, 0] * 12 + [None] * 152
         >>> print(judge_corrected_mean(said, truth, [item // 4 for item in range(200)]))
-        58.3% [49.2%, 67.0%] n=48 (95% judge-corrected interval); 48 of 200 items labelled, judge trusted 0.58.
+        58.3% [48.6%, 67.6%] n=48 (95% judge-corrected interval); 48 of 200 items labelled, judge trusted 0.58.
 
     Reference:
         As `judge_corrected_gain`; Korn and Graubard (1998), "Confidence intervals for proportions with small expected
@@ -299,7 +299,7 @@ def _guaranteed(
     units = np.bincount(documents, weights=gains)[sizes > 0] / sizes[sizes > 0]
     units = np.clip(units, -1.0, 1.0) * span
     sides = (Scores(np.maximum(side * units, 0.0).tolist(), 0.0, span) for side in (1.0, -1.0))
-    found = stats.betting_paired_gain(*sides, confidence=confidence, margin=margin)
+    found = stats.paired_score_gain(*sides, confidence=confidence, margin=margin)
     held = (DRAWN, HUMANS, *((DOCUMENTS,) if units.size < gains.size else ()))
     interval = replace(
         found.interval, method=ALONE, scale=scale, trials=gains.size, assumptions=held, notes=(), data=()
