@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from surefoot import _lazy
 
 _HOMES = {
+    "ClosedRanking": "surefoot.sequential.closed_ranking",
+    "ClosedRankingState": "surefoot.sequential.closed_ranking",
     "ExactBinary": "surefoot.sequential.exact_binary",
     "ExactPairedBinary": "surefoot.sequential.exact_paired_binary",
     "FiniteHorizonMixture": "surefoot.sequential.finite_horizon_mixture",
     "FixedSize": "surefoot.sequential.fixed_sizes",
     "NScore": "surefoot.sequential.nscores",
     "RankingRule": "surefoot.sequential.ranking",
+    "RankingSimulation": "surefoot.sequential.ranking_runs",
     "RankingState": "surefoot.sequential.ranking",
     "Rule": "surefoot.sequential.rules",
     "Savi": "surefoot.sequential.savis",
@@ -23,10 +26,13 @@ _HOMES = {
     "run": "surefoot.sequential.runs",
     "run_ranking": "surefoot.sequential.ranking",
     "simulate": "surefoot.sequential.runs",
+    "simulate_ranking": "surefoot.sequential.ranking_runs",
 }
 
 if TYPE_CHECKING:
     from surefoot.sequential.admission import admit as admit
+    from surefoot.sequential.closed_ranking import ClosedRanking as ClosedRanking
+    from surefoot.sequential.closed_ranking import ClosedRankingState as ClosedRankingState
     from surefoot.sequential.exact_binary import ExactBinary as ExactBinary
     from surefoot.sequential.exact_paired_binary import ExactPairedBinary as ExactPairedBinary
     from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture as FiniteHorizonMixture
@@ -35,6 +41,8 @@ if TYPE_CHECKING:
     from surefoot.sequential.ranking import RankingRule as RankingRule
     from surefoot.sequential.ranking import RankingState as RankingState
     from surefoot.sequential.ranking import run_ranking as run_ranking
+    from surefoot.sequential.ranking_runs import RankingSimulation as RankingSimulation
+    from surefoot.sequential.ranking_runs import simulate_ranking as simulate_ranking
     from surefoot.sequential.rules import Rule as Rule
     from surefoot.sequential.rules import State as State
     from surefoot.sequential.runs import Simulation as Simulation

@@ -10,20 +10,21 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from surefoot import _check
-from surefoot.core import words
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
-from surefoot.stats.letters import Letters, compact_letters
+from surefoot.sequential.standings import APART, Pair, Standing
 from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
 
-Pair = tuple[str, str]
+if TYPE_CHECKING:
+    from surefoot.sequential.closed_ranking import ClosedRanking, ClosedRankingState
+
 _ADJUSTING = {"holm": holm, "bonferroni": bonferroni}
 
 
@@ -150,7 +151,7 @@ def adjusted_p(rule: RankingRule, sides: Iterable[BettingState]) -> tuple[float,
 
 def _closed(pairs: tuple[Pair, ...], names: tuple[str, ...], verdicts: list[Verdict]) -> list[Verdict]:
     """The verdicts with those that follow: better than one that is better than a third."""
-    over = {(a, b) if v is Verdict.BETTER else (b, a) for (a, b), v in zip(pairs, verdicts, strict=True) if v in _APART}
+    over = {(a, b) if v is Verdict.BETTER else (b, a) for (a, b), v in zip(pairs, verdicts, strict=True) if v in APART}
     for middle in names:
         over |= {(a, b) for a in names for b in names if (a, middle) in over and (middle, b) in over}
     said = {True: Verdict.BETTER, False: Verdict.WORSE}
@@ -160,11 +161,8 @@ def _closed(pairs: tuple[Pair, ...], names: tuple[str, ...], verdicts: list[Verd
     ]
 
 
-_APART = (Verdict.BETTER, Verdict.WORSE)
-
-
 @dataclass(frozen=True, slots=True)
-class RankingState(Record):
+class RankingState(Standing, Record):
     """Where every policy can stand after some rounds.
 
     Attributes:
@@ -189,6 +187,11 @@ class RankingState(Record):
         return rank_intervals(self.rule.names, self.rule.pairs, self.verdicts)
 
     @property
+    def complete(self) -> bool:
+        """Whether every pair is decided."""
+        return Verdict.UNDECIDED not in self.verdicts
+
+    @property
     def running(self) -> tuple[str, ...]:
         """The policies whose place is still open."""
         return tuple(name for name, (best, worst) in zip(self.rule.names, self.ranks, strict=True) if best < worst)
@@ -197,31 +200,6 @@ class RankingState(Record):
     def finished(self) -> bool:
         """Whether every place is settled or the horizon is reached."""
         return self.rounds >= self.rule.horizon or not self.running
-
-    @property
-    def estimates(self) -> tuple[float, ...]:
-        """The mean score of each policy so far."""
-        return tuple(total / max(1, used) for total, used in zip(self.totals, self.rollouts, strict=True))
-
-    @property
-    def letters(self) -> Letters:
-        """Two policies share a letter exactly when they are not separated; 'a' is the best."""
-        apart = [pair for pair, verdict in zip(self.rule.pairs, self.verdicts, strict=True) if verdict in _APART]
-        order = sorted(zip(self.ranks, (-e for e in self.estimates), self.rule.names, strict=True))
-        return compact_letters([name for _, _, name in order], apart)
-
-    @property
-    def rollouts_used(self) -> int:
-        """All rollouts so far."""
-        return sum(self.rollouts)
-
-    def verdict(self, first: str, second: str) -> Verdict:
-        """What is known about the first of two policies against the second."""
-        if (first, second) in self.rule.pairs:
-            return self.verdicts[self.rule.pairs.index((first, second))]
-        if (second, first) not in self.rule.pairs:
-            raise ValueError(_check.refusal("second", f"be another of {', '.join(self.rule.names)}", second))
-        return self.verdict(second, first).mirrored
 
     def p_value(self, first: str, second: str) -> float:
         """The adjusted anytime p-value that the first of two policies is better; it never rises."""
@@ -255,22 +233,12 @@ class RankingState(Record):
         high = -barely if verdict is Verdict.WORSE else max(high, 0.0)
         return replace(seen, low=low, high=max(high, low), method=f"{seen.method}, Holm-compatible")
 
-    def __str__(self) -> str:
-        width = max(len(name) for name in self.rule.names)
-        of = dict(zip(self.rule.names, zip(self.ranks, self.rollouts, strict=True), strict=True))
-        rows = []
-        for name, own in zip(self.letters.names, self.letters.letters, strict=True):
-            (best, worst), used = of[name]
-            place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
-            rows.append(f"{name:<{width}}  {place}  {own}  {words.rollouts(used)}")
-        most = self.rule.horizon * len(self.rule.names)
-        settled = "All places are settled" if not self.running else f"{len(self.running)} places are open"
-        so_far = f"{words.counted(self.rounds, 'round')} and {words.rollouts(self.rollouts_used)}"
-        rows.append(f"{settled} after {so_far} (at most {most:,}).")
-        return "\n".join(rows)
 
-
-def run_ranking(rule: RankingRule, rounds: Iterable[Mapping[str, Any]]) -> list[RankingState]:
+@overload
+def run_ranking(rule: RankingRule, rounds: Iterable[Mapping[str, Any]]) -> list[RankingState]: ...
+@overload
+def run_ranking(rule: ClosedRanking, rounds: Iterable[Mapping[str, Any]]) -> list[ClosedRankingState]: ...
+def run_ranking(rule: Any, rounds: Iterable[Mapping[str, Any]]) -> list[Any]:
     """What would have been known after each round? The states, up to the one that finished.
 
     Scores of policies that no longer run are not looked at.

@@ -1,0 +1,275 @@
+"""In which ways can policies stand to one another, and which means break such an order least?
+
+A hypothesis says how the mean scores may be ordered, and of a family one at least is true. Policies are bits of a mask:
+policy 0 is bit 0. A hypothesis is a row of ranks, low is good: for a ranking any weak order; for "which is best" 0 in
+the tied best set and 1 outside it; against a baseline -1 above it, 0 equal to it, 1 below it. Means that contradict a
+hypothesis are pooled: the policies of one group get one mean.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+    Ranks = NDArray[np.int8]
+
+NIL = 1e-12  # two means nearer than this are equal: the order of a sum must not decide anything
+MOST = 7  # policies: eight have 545,835 weak orders
+
+
+class Family(ABC):
+    """All hypotheses of one question about `size` policies.
+
+    Attributes:
+        size: Policies.
+        ranks: A row per hypothesis.
+        implied: Bits of the claims "a is better than b" that each hypothesis implies: bit a * size + b.
+        leaders: The mask of the policies that each hypothesis takes to be best.
+        asked: The pairs that the question is about.
+        parts: The ways to pool, a row each: the mask of the group that each policy is in.
+        parent: The hypothesis about all but the last policy that each one restricts to; -1 where that is open.
+    """
+
+    def __init__(self, ranks: Ranks, parts: Whole, strict: bool = True) -> None:
+        self.ranks, self.parts = ranks, parts
+        self.size = size = ranks.shape[1]
+        better = (ranks[:, :, None] < ranks[:, None, :]) & strict
+        self.blocked: Flags = ~better
+        self.blocked[:, range(size), range(size)] = False
+        self.implied = _packed(better)
+        above, below = better.sum(axis=1), better.sum(axis=2)
+        self.first_place, self.last_place = 1 + above, size - below
+        self.leaders: Whole = _bits(ranks == ranks.min(axis=1, keepdims=True))
+        self.asked: Flags = ~np.eye(size, dtype=bool)
+        self.members: Floats = members(size).astype(float)
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    @abstractmethod
+    def smaller(self) -> Family:
+        """The family about all policies but the last."""
+
+    @property
+    def parent(self) -> Whole:
+        """The hypothesis of `smaller` that each restricts to; -1 where it says nothing of the others."""
+        known = {row: place for place, row in enumerate(map(bytes, self.smaller().ranks))}
+        return np.array([known.get(bytes(row), -1) for row in self.narrowed()], np.int64)
+
+    def narrowed(self) -> Ranks:
+        """The rows of ranks without the last policy."""
+        return np.ascontiguousarray(self.ranks[:, :-1])
+
+    @abstractmethod
+    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Whole, Whole]) -> Whole:
+        """The row of `parts` that breaks each hypothesis least.
+
+        Args:
+            levels: The pooled mean of every mask, a row per study; NaN where nobody of it runs.
+            means: The mean of every policy, a row per study.
+            running: Who runs, a row per study.
+            where: The study and the hypothesis of each answer.
+        """
+
+
+class WeakOrders(Family):
+    """Every ranking with ties."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(_weak_orders(size), _partitions(size))
+        heads = np.zeros((len(self.ranks), size + 1), np.int64)  # masks of the best j ranks
+        for rank in range(size):
+            heads[:, rank + 1] = heads[:, rank] | _bits(self.ranks == rank)
+        spans = [(i, j) for i in range(size) for j in range(i + 1, size + 1)]
+        self._spans = {span: place for place, span in enumerate(spans)}
+        self._between = np.stack([heads[:, j] & ~heads[:, i] for i, j in spans]).astype(np.uint8)
+        self._part = self._pools()
+
+    def _pools(self) -> NDArray[np.int16]:
+        """The row of `parts` for every hypothesis and every pattern of cuts; bit j is a cut behind rank j."""
+        size, count = self.size, len(self.ranks)
+        code = {tuple(row): place for place, row in enumerate(self.parts.tolist())}
+        known = np.full(1 << (3 * size), -1, np.int16)
+        for row, place in code.items():
+            known[sum(_lowest(mask) << (3 * a) for a, mask in enumerate(row))] = place
+        lowest = np.array([0, *map(_lowest, range(1, 1 << size))])
+        out = np.empty((count, 1 << (size - 1)), np.int16)
+        for pattern in range(1 << (size - 1)):
+            ends = [j + 1 for j in range(size - 1) if pattern >> j & 1] + [size]
+            start, codes = 0, np.zeros(count, np.int64)
+            for end in ends:
+                mask = self._between[self._spans[start, end]].astype(np.int64)
+                first = lowest[mask]
+                for a in range(size):
+                    codes |= np.where(mask >> a & 1, first << (3 * a), 0)
+                start = end
+            out[:, pattern] = known[codes]
+        return out
+
+    def smaller(self) -> Family:
+        """The weak orders of all policies but the last."""
+        return weak_orders(self.size - 1)
+
+    def narrowed(self) -> Ranks:
+        """Ranks without the last policy, moved together where it stood alone."""
+        last = self.ranks[:, -1:]
+        rest = self.ranks[:, :-1]
+        alone = (rest != last).all(axis=1, keepdims=True)
+        return np.ascontiguousarray(rest - ((rest > last) & alone))
+
+    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Whole, Whole]) -> Whole:  # noqa: ARG002
+        """Adjacent blocks pooled while the later mean is at least the earlier one."""
+        study, rows = where
+        size = self.size
+        flat = levels.ravel()
+        masks = self._between[:, rows]
+        if len(levels) == 1:
+            seen = flat[masks]
+        else:
+            seen = flat[masks + (study << size)]
+        pattern = np.zeros(len(rows), np.int64)
+        for j in range(1, size):
+            before = seen[self._spans[0, j]]
+            for i in range(1, j):
+                before = np.fmin(before, seen[self._spans[i, j]])
+            after = seen[self._spans[j, j + 1]]
+            for end in range(j + 2, size + 1):
+                after = np.fmax(after, seen[self._spans[j, end]])
+            cut = ~(after >= before - NIL)  # NaN, a block of which nobody runs, cuts: it makes a group of its own
+            pattern |= cut.astype(np.int64) << (j - 1)
+        return self._part[rows, pattern].astype(np.int64)
+
+
+class Stars(Family):
+    """Policies above, equal to or below those in the middle: which are best, or each against a baseline."""
+
+    def __init__(self, ranks: Ranks, baseline: int | None, strict: bool = True) -> None:
+        size = ranks.shape[1]
+        masks = np.arange(1 << size)[:, None]
+        own = 1 << np.arange(size)
+        super().__init__(ranks, np.where(masks & own, masks, own), strict)
+        self.baseline, self._strict = baseline, strict
+        if baseline is not None:
+            self.asked = np.zeros((size, size), bool)
+            self.asked[baseline] = self.asked[:, baseline] = True
+            self.asked[baseline, baseline] = False
+        self._over, self._middle, self._under = (_bits(ranks == side) for side in (-1, 0, 1))
+
+    def smaller(self) -> Family:
+        """The same question without the last policy."""
+        if self.baseline is not None:
+            return against(self.size - 1, self.baseline)
+        return best_sets(self.size - 1) if self._strict else best_ones(self.size - 1)
+
+    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Whole, Whole]) -> Whole:
+        """The middle pooled with those on the wrong side of the pooled mean.
+
+        The pooled mean lies between two neighbours among the means, so each gap between neighbours is tried.
+        """
+        study, rows = where
+        size = self.size
+        order = np.argsort(means, axis=1, kind="stable")
+        ends = np.take_along_axis(means, order, axis=1)
+        over, middle, under = self._over[rows], self._middle[rows], self._under[rows]
+        out = np.zeros(len(rows), np.int64)
+        found = (middle & _bits(running)[study]) == 0  # nobody of the middle runs: nothing to bet on
+        low = np.zeros(len(means), np.int64)
+        for gap in range(size + 1):
+            group = middle | (over & low[study]) | (under & ~low[study])
+            level = levels[study, group]
+            fits = ~found
+            if gap:
+                fits &= level >= ends[study, gap - 1] - NIL
+            if gap < size:
+                fits &= level <= ends[study, gap] + NIL
+                low = low | (1 << order[:, gap])
+            out[fits] = group[fits]
+            found |= fits
+        return out
+
+
+@cache
+def weak_orders(size: int) -> WeakOrders:
+    """Every ranking with ties of so many policies."""
+    return WeakOrders(size)
+
+
+@cache
+def best_sets(size: int) -> Stars:
+    """Every set of policies that may be tied best."""
+    inside = members(size)[1:]
+    return Stars((1 - inside).astype(np.int8), None)
+
+
+@cache
+def best_ones(size: int) -> Stars:
+    """Every policy that may be at least as good as all others: one is, and more are where they tie."""
+    return Stars((1 - np.eye(size)).astype(np.int8), None, strict=False)
+
+
+@cache
+def against(size: int, baseline: int) -> Stars:
+    """Every way in which each of the others may stand to the baseline."""
+    signs = np.stack(np.meshgrid(*[[-1, 0, 1]] * size, indexing="ij"), axis=-1).reshape(-1, size)
+    return Stars(signs[signs[:, baseline] == 0].astype(np.int8), baseline)
+
+
+def members(size: int) -> NDArray[np.uint8]:
+    """Who is in each mask: a row of flags for each of the 2^size."""
+    return (np.arange(1 << size)[:, None] >> np.arange(size) & 1).astype(np.uint8)
+
+
+def _weak_orders(size: int) -> Ranks:
+    codes = np.arange(size**size)
+    ranks = np.empty((len(codes), size), np.int8)
+    used = np.zeros(len(codes), np.int64)
+    for a in range(size):
+        codes, ranks[:, a] = np.divmod(codes, size)
+        used |= 1 << ranks[:, a].astype(np.int64)
+    dense: Ranks = ranks[used & (used + 1) == 0]  # no rank is left out
+    return dense
+
+
+def _partitions(size: int) -> Whole:
+    """Every way to put policies into groups: a row of the mask of the group that each is in."""
+    grown: list[list[int]] = [[]]
+    for a in range(size):
+        grown = [
+            [*(mask | 1 << a if i == j else mask for i, mask in enumerate(groups)), *([1 << a] * (j == len(groups)))]
+            for groups in grown
+            for j in range(len(groups) + 1)
+        ]
+    return np.array([[next(mask for mask in groups if mask >> a & 1) for a in range(size)] for groups in grown])
+
+
+def _packed(better: Flags) -> NDArray[np.uint64]:
+    size = better.shape[1]
+    flat = better.reshape(-1, size * size)
+    out = np.zeros(len(flat), np.uint64)
+    for bit in range(size * size):
+        out |= flat[:, bit].astype(np.uint64) << np.uint64(bit)
+    return out
+
+
+def unpacked(bits: NDArray[np.uint64], size: int) -> Flags:
+    """The claims "a is better than b" of packed bits, a square each."""
+    places = np.arange(size * size, dtype=np.uint64)
+    return ((bits[:, None] >> places) & np.uint64(1)).astype(bool).reshape(-1, size, size)
+
+
+def _bits(flags: Flags) -> Whole:
+    out: Whole = flags @ (1 << np.arange(flags.shape[1]))
+    return out
+
+
+def _lowest(mask: int) -> int:
+    return (mask & -mask).bit_length() - 1

@@ -1,0 +1,388 @@
+"""Which of up to seven policies are better than which, with the fewest rollouts?
+
+One gambler bets against every possible order of the policies, ties included. A claim is made once every order that
+contradicts it has been rejected. Exactly one order is true, so one error covers all claims at all moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core import words
+from surefoot.core.interval import Interval
+from surefoot.core.notes import Note
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.numerics import weak_orders
+from surefoot.numerics.closed_bets import Gamblers, widened
+from surefoot.numerics.closed_stakes import Terms
+from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
+from surefoot.sequential.standings import Pair, Standing
+from surefoot.sequential.trails import Trail
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_PLAIN = ("ranking", "best", "best or tied")
+_AGAINST = "against "
+_KEPT = 100_000  # bytes of gamblers that an earlier state may keep; beyond, they are played anew if it is asked again
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRanking(Record):
+    """A ranking of up to seven policies by closed testing over weak orders, declared before the first rollout.
+
+    The default for three to seven policies: it needs about four fifths of the rollouts of `RankingRule` (Holm) and
+    finds more. It holds whatever the dependence within a round, and a policy may be added while it runs.
+
+    Attributes:
+        names: The policies, at most seven.
+        horizon: The most rollouts of each policy.
+        confidence: The chance that every claim is right, over all looks and all pairs.
+        low: The lowest score possible.
+        high: The highest score possible.
+        binary: Whether scores are successes and failures; it sets the opening guess of the variance. Left out, the
+            guess follows the rounds already seen.
+        question: "ranking" for all pairs; "best" for the one that is better than all others; "best or tied" for one
+            than which none is better; "against NAME" for each against one baseline.
+        futility: A pair whose chance to be decided by the horizon is below this is paused: 0.05 is careful, 0.1
+            thrifty, 0 never. It cannot make a claim wrong.
+        joined: After how many rounds each policy joined; left out, all are there from the start. See `with_policy`.
+
+    Example:
+        >>> from surefoot.sequential import ClosedRanking, run_ranking
+        >>> rule = ClosedRanking(("new", "old", "none"), 60)
+        >>> rounds = [{"new": 0.9, "old": 0.5 + 0.1 * (i % 3), "none": 0.0} for i in range(60)]
+        >>> print(run_ranking(rule, rounds)[-1])
+        new   rank 1  a  15 rollouts
+        old   rank 2  b  15 rollouts
+        none  rank 3  c  10 rollouts
+        All places are settled after 15 rounds and 40 rollouts (at most 180).
+
+    Reference:
+        Marcus, Peritz and Gabriel (1976) for closed testing; Ville (1939); the bets are surefoot's own (see
+        docs/closed-ranking.md).
+    """
+
+    names: tuple[str, ...]
+    horizon: int = 200
+    _: KW_ONLY
+    confidence: float = 0.95
+    low: float = 0.0
+    high: float = 1.0
+    binary: bool | None = None
+    question: str = "ranking"
+    futility: float = 0.0
+    joined: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        given: Any = self.names
+        names = (given,) if isinstance(given, str) else tuple(given)
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise ValueError(_check.refusal("names", "be two or more different policies", given))
+        if len(names) > weak_orders.MOST:
+            hint = "RankingRule ranks more, by Holm."
+            raise ValueError(f"`names` must be at most {weak_orders.MOST} policies; got {len(names)}. {hint}")
+        set_(self, "names", names)
+        set_(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
+        set_(self, "confidence", _check.confidence(self.confidence))
+        low, high = _check.span(self.low, self.high)
+        set_(self, "low", low)
+        set_(self, "high", high)
+        futility = _check.real(self.futility, "futility")
+        if not 0.0 <= futility < 0.5:
+            raise ValueError(_check.refusal("futility", "be from 0 (never) to below 0.5", self.futility))
+        set_(self, "futility", futility)
+        if self.binary is not None and not isinstance(self.binary, bool):
+            raise TypeError(_check.refusal("binary", "be True, False or None", self.binary))
+        self._check_question()
+        joined = tuple(_check.whole(round_, "joined") for round_ in self.joined) or (0,) * len(names)
+        if len(joined) != len(names) or list(joined) != sorted(joined) or joined[1]:
+            must = "hold a round for each policy, rising, the first two 0"
+            raise ValueError(_check.refusal("joined", must, self.joined))
+        set_(self, "joined", joined)
+
+    def _check_question(self) -> None:
+        known = (*_PLAIN, *(_AGAINST + name for name in self.names))
+        if self.question not in known:
+            raise ValueError(_check.refusal("question", f"be one of {', '.join(known)}", self.question))
+        if self.baseline is not None and self.names.index(self.baseline) > 1 and any(self.joined):
+            late = self.joined[self.names.index(self.baseline)]
+            if late:
+                raise ValueError(_check.refusal("question", "name a baseline that runs from the start", self.question))
+
+    @property
+    def baseline(self) -> str | None:
+        """The policy that the others are compared with, where that is the question."""
+        return self.question.removeprefix(_AGAINST) if self.question not in _PLAIN else None
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every pair of policies, in the order of the names."""
+        return tuple(combinations(self.names, 2))
+
+    @property
+    def terms(self) -> Terms:
+        """What the gamblers must know."""
+        return Terms(1.0 - self.confidence, self.horizon, self.binary, self.futility)
+
+    def family(self, size: int) -> weak_orders.Family:
+        """The hypotheses about the first so many policies."""
+        if self.question == "ranking":
+            return weak_orders.weak_orders(size)
+        if self.baseline is not None:
+            return weak_orders.against(size, self.names.index(self.baseline))
+        return weak_orders.best_sets(size) if self.question == "best" else weak_orders.best_ones(size)
+
+    def start(self) -> ClosedRankingState:
+        """The state before the first round."""
+        return self._told(self._begun(), 0, (0.0,) * len(self.names), (Trail(), Trail()))
+
+    def step(self, state: ClosedRankingState, scores: Mapping[str, float]) -> ClosedRankingState:
+        """The state after one more round.
+
+        Args:
+            state: The state before.
+            scores: The score of every policy still running, and of no other.
+
+        Raises:
+            ValueError: The ranking is finished, a policy is missing or does not run, or a score is out of range. The
+                state stays what it was.
+        """
+        if state.rule != self:
+            raise ValueError("`state` must come from this rule; got a state of another.")
+        if state.finished:
+            raise ValueError(f"`state` must be unfinished; got one after {state.rounds} rounds. A ranking is final.")
+        running = state.running
+        if set(scores) != set(running):
+            raise ValueError(_check.refusal("scores", f"name the running policies {list(running)}", sorted(scores)))
+        kept = {name: self._score(name, scores[name]) for name in running}
+        before = self._gamblers(state)
+        history, mask = state.history, 0
+        for name, score in kept.items():
+            history, mask = history.grown(score), mask | 1 << self.names.index(name)
+        after = self._grown(before.step(self._row(kept, before.family.size)), state.rounds + 1)
+        totals = tuple(total + kept.get(name, 0.0) for name, total in zip(self.names, state.totals, strict=True))
+        if before.nbytes > _KEPT:  # a whole study of seven policies would else fill the memory with its past
+            object.__setattr__(state, "memory", None)
+        return self._told(after, state.rounds + 1, totals, (history, state.ran.grown(mask)))
+
+    def with_policy(self, state: ClosedRankingState, name: str) -> ClosedRankingState:
+        """The state with one more policy, which costs no error, even if the results so far made you add it.
+
+        Its `rule` is the one to go on with. Every order of the policies starts from what was known about it; policies
+        whose place was settled run again, for their place beside the new one is open.
+
+        Args:
+            state: A state of this rule.
+            name: The new policy.
+        """
+        if state.rule != self:
+            raise ValueError("`state` must come from this rule; got a state of another.")
+        rule = replace(self, names=(*self.names, name), joined=(*self.joined, state.rounds))
+        gamblers = widened(self._gamblers(state), rule.family(len(rule.names)))
+        return rule._told(gamblers, state.rounds, (*state.totals, 0.0), (state.history, state.ran))
+
+    def _begun(self) -> Gamblers:
+        first = sum(round_ == 0 for round_ in self.joined)
+        return Gamblers.begin(self.family(first), self.terms)
+
+    def _grown(self, gamblers: Gamblers, rounds: int) -> Gamblers:
+        """With the policies that join after this round."""
+        for round_ in self.joined:
+            if rounds and round_ == rounds:
+                gamblers = widened(gamblers, self.family(gamblers.family.size + 1))
+        return gamblers
+
+    def _gamblers(self, state: ClosedRankingState) -> Gamblers:
+        """The gamblers of a state; played anew where it no longer has them."""
+        known: Gamblers | None = state.memory
+        if known is not None:
+            return known
+        gamblers = self._begun()
+        for rounds, scores in enumerate(state.scores()):
+            gamblers = self._grown(gamblers.step(self._row(scores, gamblers.family.size)), rounds + 1)
+        return gamblers
+
+    def _row(self, scores: Mapping[str, float], size: int) -> Floats:
+        row = np.array([[scores.get(name, self.low) for name in self.names[:size]]])
+        return (row - self.low) / (self.high - self.low)
+
+    def _score(self, name: str, value: Any) -> float:
+        what = f"scores[{name!r}]"
+        number = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, what)
+        if not self.low <= number <= self.high:
+            hint = "Give the rule the range of the score beforehand: low=..., high=...."
+            raise ValueError(_check.refusal(what, f"be in the range [{self.low:g}, {self.high:g}]", number, hint))
+        return number
+
+    def _told(
+        self, gamblers: Gamblers, rounds: int, totals: tuple[float, ...], past: tuple[Trail, Trail]
+    ) -> ClosedRankingState:
+        names, size = self.names, gamblers.family.size
+        pairs, late = list(combinations(range(len(names)), 2)), len(names) - size  # late: still to join
+        better, p = gamblers.better[0], gamblers.p_values[0]
+        open_, futile = gamblers.open[0], gamblers.futile[0]
+        first, last = (place[0].tolist() for place in gamblers.places())
+        may, sure = (int(mask[0]) for mask in gamblers.leaders())
+        counts = gamblers.seen.rounds[0].astype(int).tolist()
+
+        def verdict(a: int, b: int) -> Verdict:
+            if b >= size or not (better[a, b] or better[b, a]):
+                return Verdict.UNDECIDED
+            return Verdict.BETTER if better[a, b] else Verdict.WORSE
+
+        return ClosedRankingState(
+            rule=self,
+            rounds=rounds,
+            rollouts=(*counts, *[0] * late),
+            totals=totals,
+            verdicts=tuple(verdict(a, b) for a, b in pairs),
+            p_values=tuple(float(p[i, j]) if b < size else 1.0 for a, b in pairs for i, j in ((a, b), (b, a))),
+            places=tuple(zip(first, (worst + late for worst in last), strict=True)) + ((1, len(names)),) * late,
+            going=tuple(name for name, runs in zip(names, gamblers.running[0], strict=False) if runs),
+            open=tuple((names[a], names[b]) for a, b in pairs if b < size and open_[a, b]),
+            futile=tuple((names[a], names[b]) for a, b in pairs if b < size and open_[a, b] and futile[a, b]),
+            leaders=tuple(name for bit, name in enumerate(names) if bit >= size or may >> bit & 1),
+            best=tuple(name for bit, name in enumerate(names) if sure >> bit & 1 and self.baseline is None),
+            history=past[0],
+            ran=past[1],
+            memory=gamblers,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRankingState(Standing, Record):
+    """Where every policy can stand after some rounds of a `ClosedRanking`.
+
+    Attributes:
+        rule: The rule it belongs to.
+        rounds: Rounds seen.
+        rollouts: Rollouts used by each policy, in the order of the rule's names.
+        totals: The sum of each policy's scores.
+        verdicts: The verdict of every pair, about its first policy; final once given.
+        p_values: For every pair, the p-value that the first is better and that the second is.
+        places: The best and the worst place each policy can have.
+        going: The policies of the next round.
+        open: The pairs that were asked about and are not settled.
+        futile: Those of them that will hardly be decided within the horizon.
+        leaders: The policies that may still be best.
+        best: The policies shown to be best, perhaps tied.
+        history: All scores, round by round.
+        ran: Who ran in each round, as bits.
+        memory: The gamblers; none where they would fill the memory.
+    """
+
+    rule: ClosedRanking
+    rounds: int
+    rollouts: tuple[int, ...]
+    totals: tuple[float, ...]
+    verdicts: tuple[Verdict, ...]
+    p_values: tuple[float, ...]
+    places: tuple[tuple[int, int], ...]
+    going: tuple[str, ...]
+    open: tuple[Pair, ...]
+    futile: tuple[Pair, ...]
+    leaders: tuple[str, ...]
+    best: tuple[str, ...]
+    history: Trail
+    ran: Trail
+    memory: Any = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("history", "ran"):
+            object.__setattr__(self, name, Trail.of(getattr(self, name)))  # lists when read back
+
+    @property
+    def ranks(self) -> tuple[tuple[int, int], ...]:
+        """The best and the worst place each policy can have: those that some order not yet rejected gives it."""
+        return self.places
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The policies of the next round: those with an open pair that is not futile."""
+        return self.going
+
+    @property
+    def finished(self) -> bool:
+        """Whether nobody runs any more: all is settled or futile, or the horizon is reached."""
+        return not self.running
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked is decided."""
+        return not self.open
+
+    def p_value(self, first: str, second: str) -> float:
+        """The adjusted anytime p-value that the first of two policies is better; it never rises."""
+        self.verdict(first, second)  # refuses unknown names
+        pairs = self.rule.pairs
+        if (first, second) in pairs:
+            return self.p_values[2 * pairs.index((first, second))]
+        return self.p_values[2 * pairs.index((second, first)) + 1]
+
+    def scores(self) -> list[dict[str, float]]:
+        """The scores of every round so far, by policy."""
+        rounds, place, values = [], 0, self.history.array().tolist()
+        for mask in self.ran:
+            ran = [name for bit, name in enumerate(self.rule.names) if int(mask) >> bit & 1]
+            rounds.append(dict(zip(ran, values[place : place + len(ran)], strict=True)))
+            place += len(ran)
+        return rounds
+
+    def interval(self, first: str, second: str) -> Interval:
+        """The gain of the first over the second, valid at any moment; all pairs' intervals hold together.
+
+        A family of its own, at its own error: Bonferroni over all pairs. The claims come from closed testing and say
+        more about who is better; the intervals say by how much. The confidence of the two does not add up.
+        """
+        self.verdict(first, second)  # refuses unknown names
+        rule, pairs = self.rule, len(self.rule.pairs)
+        share = (1.0 - rule.confidence) / pairs
+        pair = FiniteHorizonMixture(
+            rule.horizon, confidence=1.0 - share, claim="either", low=rule.low, high=rule.high, binary=rule.binary
+        )
+        seen = pair.start()
+        for scores in self.scores():
+            if first in scores and second in scores and not seen.finished:
+                seen = pair.step(seen, (scores[first], scores[second]))
+        note = Note("interval_family", {"pairs": pairs, "confidence": rule.confidence})
+        method = f"{pair.title}, anytime, Bonferroni"
+        return replace(seen.interval, confidence=rule.confidence, method=method, notes=(*seen.interval.notes, note))
+
+    @property
+    def settled(self) -> str:
+        """How much is settled, in words."""
+        rule = self.rule
+        if rule.question == "ranking":
+            return self.places_settled
+        if rule.baseline is not None:
+            asked = len(rule.names) - 1
+            return f"{asked - len(self.open)} of {asked} are told apart from {rule.baseline}"
+        if self.complete:
+            return f"{self.best[0]} is best" + (", perhaps tied" if rule.question == "best or tied" else "")
+        tied = f"{self.best[0]} is best, perhaps tied; " if self.best else ""
+        return f"{tied}{', '.join(self.leaders)} may be best"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The pairs that are paused, and who joined when."""
+        rule = self.rule
+        paused = [f"{a} and {b}: not decidable within {rule.horizon:,} rounds." for a, b in self.futile]
+        late = zip(rule.names, rule.joined, strict=True)
+        joined = [f"{name} joined after {words.counted(round_, 'round')}." for name, round_ in late if round_]
+        return (*paused, *joined)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON-ready data; the gamblers are left out and played anew when needed."""
+        body = Record.to_dict(replace(self, memory=None))
+        return {**body, "history": list(self.history), "ran": list(self.ran)}
