@@ -104,7 +104,7 @@ def test_refusals_of_a_draw():
     with pytest.raises(sf.DataError, match=r"'a' has several of 'q0'\. Number them in an `epoch`"):
         sf.draw_labels(sf.read(frame(2).drop("human", "epoch")), 5, seed=1)
     apart = frame().filter((pl.col("policy") == "a") == (pl.col("item") < "q3"))
-    with pytest.raises(sf.DataError, match="no item has them all"):
+    with pytest.raises(sf.DataError, match="a, b must have outcomes on the same items; none has them all"):
         sf.draw_labels(unlabelled(apart), 5, seed=1)
 
 
@@ -213,7 +213,7 @@ def test_more_refusals(tmp_path):
     path.write_text(GOOD, encoding="utf-8")
     with pytest.raises(sf.DataError, match="must not hold human labels when a file of them is given"):
         sf.label(sf.read(frame()), path)
-    with pytest.raises(sf.DataError, match=r"item 'q1', policy 'a' is 3 rollouts\. Say which in `task` or `epoch`\."):
+    with pytest.raises(sf.DataError, match=r"item 'q1', policy 'a' is 3 rollouts\. Say which in `epoch`\."):
         sf.label(unlabelled(frame(3)), path)
     path.write_text("item,epoch,policy,human\nq1,9,a,1\n", encoding="utf-8")
     with pytest.raises(sf.DataError, match=r"row 1: `epoch` must be in the table: '0', '1', '2'; got '9'"):
@@ -249,6 +249,30 @@ def test_tasks_tell_items_of_one_name_apart(tmp_path):
         sf.label(unlabelled(full), path)
     path.write_text("task,item,policy,human\ncut,q1,a,1\npour,q1,a,0\n", encoding="utf-8")
     assert sf.label(unlabelled(full), path).labels == 2
+
+
+def test_two_runs_of_one_policy_are_drawn_blind_and_joined(tmp_path):
+    full = frame()
+    for policy, name in (("a", "pr.csv"), ("b", "main.csv")):
+        run_of = full.filter(pl.col("policy") == policy).with_columns(pl.lit("model").alias("policy"))
+        run_of.drop("human").write_csv(tmp_path / name)
+    rollouts = sf.read([tmp_path / "pr.csv", tmp_path / "main.csv"])
+    draw = sf.draw_labels(rollouts, 40, seed=7)
+    assert draw.header == ("code", "item")
+    assert "main.csv" not in draw.to_csv()
+    assert draw.head.by == ("condition", "source")
+    assert sorted({row[-1] for row in draw.key}) == ["main.csv", "pr.csv"]
+    truth = {(row["item"], {"a": "pr.csv", "b": "main.csv"}[row["policy"]]): row["human"] for row in full.to_dicts()}
+    behind = {row[0]: truth[row[1], row[3]] for row in draw.key}
+    path = tmp_path / "labels.csv"
+    lines = [f"{row[0]},{row[1]},{behind[row[0]]}," for row in draw.rows]
+    path.write_text("\n".join([str(draw.head), "code,item,human,rater", *lines]), encoding="utf-8")
+    joined = sf.label(rollouts, path)
+    assert joined.labelling.random
+    told = joined.polars().filter(pl.col("human").is_not_null())
+    assert told.height == 80
+    for row in told.to_dicts():
+        assert row["human"] == truth[row["condition"], row["source"]]
 
 
 # --- The command

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from surefoot.rollouts.canon import small
 from surefoot.rollouts.table import Rollouts, a_table
 
 SHOWN = {"task": "task", "condition": "item", "seed": "seed", "repeat": "epoch", "order": "order"}
-"""How the columns that tell rollouts apart are headed in a file of labels."""
+"""How the columns that tell rollouts apart are headed in a file of labels; the run (`source`) is never shown."""
 HEAD = re.compile(r"# surefoot labels draw n=(\d+) items=(\d+) seed=(\d+) by=([a-z+]+) list=([0-9a-f]{64})[\",;\s]*")
 """The first line of a drawn file; it has no separator of its own, and a spreadsheet may add some at its end."""
 
@@ -34,7 +35,7 @@ class Head(Record):
         drawn: Items drawn.
         items: Items there were.
         seed: The seed of the draw.
-        by: The columns that tell rollouts of one policy apart.
+        by: The columns that tell rollouts of one policy apart; `source` among them where there are two runs.
         fingerprint: The hash of the list of items that was drawn from.
     """
 
@@ -68,7 +69,8 @@ class LabelDraw(Record):
         head: What was drawn from what, and how.
         header: The columns that a person sees before the label.
         rows: A row for each rollout to label, in random order.
-        key: A row for each code: the code, what tells the rollout, and its policy; empty for one policy.
+        key: A row for each code: the code, what tells the rollout, its policy and, of two runs, its file; empty for
+            one policy in one run.
         left_out: Items that were not drawn from, because some policy has no outcome there.
     """
 
@@ -84,7 +86,8 @@ class LabelDraw(Record):
 
     def key_csv(self) -> str:
         """Which policy is behind each code, for whoever shows the outputs; the labellers must not see it."""
-        return _csv([], [(*self.header, "policy"), *self.key])
+        more = ("source",) if self.head.by[-1] == "source" else ()
+        return _csv([], [(*self.header, "policy", *more), *self.key])
 
     def __str__(self) -> str:
         return (
@@ -124,21 +127,19 @@ def draw_labels(rollouts: Rollouts, items: int, *, seed: int) -> LabelDraw:
         )
     head = Head(items, len(listed.items), seed, listed.by, listed.fingerprint)
     drawn = set(drawn_items(listed, head))
-    several = len(rollouts.policies) > 1
-    place = len(listed.on)
-    units = sorted(
-        (unit for unit in listed.units if unit[1][:place] in drawn), key=lambda unit: (unit[0], repr(unit[1]))
-    )
+    several = len({listed.owner(unit) for unit in listed.units}) > 1
+    units = [unit for unit in listed.units if unit[1][: len(listed.on)] in drawn]
+    units.sort(key=lambda unit: (unit[0], repr(unit[1])))
     order = np.random.default_rng([seed, 1]).permutation(len(units))
-    names = tuple(SHOWN[name] for name in listed.by)
+    shown = [place for place, name in enumerate(listed.by) if name in SHOWN]
     rows, key = [], []
     for policy, where in (units[at] for at in order):
-        told = tuple(map(str, where))
+        told = tuple(str(where[place]) for place in shown)
         first = code(head, policy, where) if several else policy
         rows.append((first, *told))
         if several:
-            key.append((first, *told, policy))
-    header = ("code" if several else "policy", *names)
+            key.append((first, *told, policy, *(str(where[-1]) for _ in listed.by[len(shown) :])))
+    header = ("code" if several else "policy", *(SHOWN[listed.by[place]] for place in shown))
     return LabelDraw(head, header, tuple(rows), tuple(key), listed.left_out)
 
 
@@ -162,6 +163,10 @@ class Listing:
     left_out: int
     fingerprint: str
 
+    def owner(self, unit: tuple[str, Key]) -> tuple[str, ...]:
+        """Whose rollout it is: the policy and, of two runs, the run."""
+        return (unit[0], str(unit[1][-1])) if self.by[-1] == "source" else (unit[0],)
+
 
 def listing(rollouts: Rollouts) -> Listing:
     """The items that labels can be drawn from."""
@@ -174,7 +179,7 @@ def listing(rollouts: Rollouts) -> Listing:
             f"neither, but {', '.join(rollouts.columns)}.",
             source=rollouts.source or None,
         )
-    more = [name for name in ("repeat", "seed", "order") if name in rollouts.columns and name not in on]
+    more = [name for name in ("repeat", "seed", "order", "source") if name in rollouts.columns and name not in on]
     outcomes = [name for name in ("success", "score") if name in rollouts.columns]
     known = ~nw.col(outcomes[0]).is_null()
     for name in outcomes[1:]:
@@ -187,14 +192,16 @@ def listing(rollouts: Rollouts) -> Listing:
         for policy, key in zip(policies, zip(*(home[name] for name in by), strict=True), strict=True)
         if None not in key
     ]
-    met: dict[Key, set[str]] = {}
+    runs = by[-1] == "source"
+    met: dict[Key, set[tuple[str, ...]]] = {}
     for policy, key in units:
-        met.setdefault(key[: len(on)], set()).add(policy)
-    items = tuple(sorted((key for key, who in met.items() if len(who) == len(rollouts.policies)), key=repr))
+        met.setdefault(key[: len(on)], set()).add((policy, str(key[-1])) if runs else (policy,))
+    owners = set().union(*met.values())
+    items = tuple(sorted((key for key, who in met.items() if len(who) == len(owners)), key=repr))
     if not items:
+        names = ", ".join(" in ".join(owner) for owner in sorted(owners))
         raise DataError(
-            f"the policies {', '.join(rollouts.policies)} must have outcomes on the same items; no item has them all.",
-            source=rollouts.source or None,
+            f"{names} must have outcomes on the same items; none has them all.", source=rollouts.source or None
         )
     there = set(items)
     kept = tuple(unit for unit in units if unit[1][: len(on)] in there)
@@ -228,11 +235,15 @@ def _telling(
     home: Mapping[str, Sequence[Any]], on: tuple[str, ...], more: Sequence[str], rollouts: Rollouts
 ) -> tuple[str, ...]:
     """The fewest columns that tell every rollout of a policy from its others."""
-    for extra in ((), *((name,) for name in more), tuple(more)):
+    own = [name for name in more if name != "source"]
+    ways: list[tuple[str, ...]] = [(), *((name,) for name in own), tuple(own)]
+    if "source" in more:  # two runs of one policy are told apart by their files, and shown under codes
+        ways += [(*way, "source") for way in ways]
+    for extra in ways:
         keys = list(zip(home["policy"], *(home[name] for name in (*on, *extra)), strict=True))
         if len(set(keys)) == len(keys):
             return (*on, *extra)
-    twice = next(key for key in keys if keys.count(key) > 1)
+    twice = Counter(keys).most_common(1)[0][0]
     raise DataError(
         f"every rollout of an item must be told from its others; {twice[0]!r} has several of "
         f"{' '.join(map(repr, twice[1 : 1 + len(on)]))}. Number them in an `epoch` (repeat) column.",

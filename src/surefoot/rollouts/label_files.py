@@ -23,8 +23,10 @@ from surefoot.rollouts.table import Rollouts, a_table
 if TYPE_CHECKING:
     import polars as pl
 
-KEYS = ("task", "condition", "seed", "repeat", "order", "policy")
+KEYS = ("task", "condition", "seed", "repeat", "order", "policy", "source")
 """Columns by which a label may say what it is about."""
+TOLD = {"task": "task", "repeat": "epoch"}
+"""Columns that may tell rollouts of one item apart, as a file of labels calls them."""
 
 
 class Row(NamedTuple):
@@ -199,24 +201,31 @@ def _places(
     for row in rows:
         there = at.get(tuple(row.cells[key] for key in keys), [])
         if len(there) != 1:
-            _no_place(row, keys, known_values, columns, len(there), source)
+            more = [name for name in (*TOLD, "source") if name in home.columns]
+            _no_place(row, keys, known_values, columns, len(there), source, more)
         found.append(there[0])
     return found
 
 
 def _no_place(
-    row: Row, keys: Sequence[str], known: dict[str, set[str]], columns: dict[str, str], fits: int, source: str
+    row: Row,
+    keys: Sequence[str],
+    known: dict[str, set[str]],
+    columns: dict[str, str],
+    fits: int,
+    source: str,
+    more: Sequence[str],
 ) -> NoReturn:
     """Refuse a label that is of no rollout, or of several."""
     said = ", ".join(f"{columns[key]} {_cell(row.cells[key])}" for key in keys)
     if fits:
-        lacks = [shown for key, shown in (("task", "task"), ("repeat", "epoch")) if key not in keys]
+        lacks = [TOLD.get(key, key) for key in more if key not in keys]
         hint = f" Say which in {' or '.join(f'`{name}`' for name in lacks)}." if lacks else ""
         raise DataError(
             f"a label must be of one rollout; {said} is {words.counted(fits, 'rollout')}.{hint}",
             source=source, row=row.number,
         )  # fmt: skip
-    for key in ("policy", "condition", "seed", "task", "repeat", "order"):
+    for key in ("policy", "condition", "seed", "task", "repeat", "order", "source"):
         if key in keys and row.cells[key] not in known[key]:
             values = sorted(known[key])
             some = f": {', '.join(map(repr, values[:6]))}{', ...' if len(values) > 6 else ''}"
@@ -249,8 +258,8 @@ def _by_code(home: pl.DataFrame, head: Head | None, rows: list[Row], source: str
         place = at.get(row.cells["code"])
         if place is None:
             raise DataError(
-                f"`code` must be one that was drawn from this table; got {_cell(row.cells['code'])}. Were policies "
-                "or items renamed since?",
+                f"`code` must be one that was drawn from this table; got {_cell(row.cells['code'])}. Were policies, "
+                "items or files renamed since?",
                 source=source, row=row.number,
             )  # fmt: skip
         found.append(place)
