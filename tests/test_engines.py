@@ -135,7 +135,7 @@ def test_a_relation_without_order_says_so() -> None:
     relation = _duckdb(rows().drop("order"))
     table = sf.read(relation)
     assert not table.ordered
-    assert any("keeps no order of rows" in note for note in table.notes)
+    assert any("keeps no order of rows" in str(note) for note in table.notes)
 
 
 def test_dask_in_short() -> None:

@@ -35,7 +35,7 @@ def test_conformance(made: Path, name: str) -> None:
     assert rollouts.source == Path(name).name
     assert rollouts.hash.startswith("sha256:")
     assert rollouts.hash == sf.read(made / name).hash
-    assert all(note.endswith(".") for note in rollouts.notes)
+    assert all(str(note).endswith(".") for note in rollouts.notes)
     known = sum(group.outcomes + group.scored for group in rollouts.summary())
     assert known > 0
     assert rollouts.polars().height == len(rollouts)

@@ -138,7 +138,7 @@ def overview(
         tasks=tasks,
         bands=_bands(rollouts, best, confidence),
         audit=audit(rollouts),
-        notes=rollouts.notes,
+        notes=tuple(map(str, rollouts.notes)),
         datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
         judges=rollouts.names("judge") if "judge" in rollouts.columns else (),
         previous=(previous.source or "another table") if previous is not None else "",

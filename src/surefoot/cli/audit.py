@@ -25,8 +25,9 @@ def audit(
 
         surefoot audit results.csv
     """
-    found = sf.audit(files.table(paths, columns=columns, policies=policies, low=low, high=high, collected=collected))
+    rollouts = files.table(paths, columns=columns, policies=policies, low=low, high=high, collected=collected)
+    found = sf.audit(rollouts)
     if as_json:
         words.show_json(found.to_dict())
         return
-    typer.echo(words.as_options(str(found)))
+    typer.echo(words.as_options(str(found), names=files.names_in(rollouts)))

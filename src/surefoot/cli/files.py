@@ -70,8 +70,14 @@ def table(
     given: Any = policies[0] if policies and len(policies) == 1 else policies
     rollouts = sf.read(data, columns=named, policy=given or None, low=low, high=high, collected=_collected(collected))
     for note in rollouts.notes:
-        typer.echo(f"note: {words.as_options(note)}", err=True)
+        typer.echo(f"note: {words.as_options(str(note), names=names_in(rollouts))}", err=True)
     return rollouts
+
+
+def names_in(rollouts: Rollouts) -> list[str]:
+    """The names of files and policies, which messages show as they are."""
+    paths = [Path(file) for file in rollouts.files]
+    return [*map(str, paths), *(path.name for path in paths), *(path.stem for path in paths), *rollouts.policies]
 
 
 def serious(rollouts: Rollouts, policies: Sequence[str] | None = None) -> tuple[Finding, ...]:

@@ -76,15 +76,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         return _misused(error, words)
     except SurefootError as error:
-        return _fail(str(error), DATA)
+        return _fail(str(error), DATA, (*words, str(getattr(error, "source", ""))))
     except (ValueError, TypeError) as error:
-        return _fail(str(error), USAGE)
+        return _fail(str(error), USAGE, words)
     except FileNotFoundError as error:
-        return _fail(f"{error.filename}: there is no such file or folder.", DATA)
+        return _fail(f"{error.filename}: there is no such file or folder.", DATA, words)
     except OSError as error:
         if error.filename is None:
             raise
-        return _fail(f"{error.filename}: it cannot be read or written: {error.strerror}.", DATA)
+        return _fail(f"{error.filename}: it cannot be read or written: {error.strerror}.", DATA, words)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("stopped.", 130)
 
@@ -131,10 +131,10 @@ def _no_number(option: str, what: str, words: Sequence[str]) -> str:
     return f"`{option}` must be a {kind}{got}.{hint}"
 
 
-def _fail(message: str, code: int) -> int:
+def _fail(message: str, code: int, names: Sequence[str] = ()) -> int:
     from surefoot.cli.words import as_options
 
-    typer.echo(f"surefoot: {as_options(message)}", err=True)
+    typer.echo(f"surefoot: {as_options(message, names=names)}", err=True)
     return code
 
 

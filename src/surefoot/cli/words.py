@@ -28,7 +28,7 @@ OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bprior=[\"']?(\w+)[\"']?", r"--prior \1"),
     (r"\blow=(?: and |\.\.\., )high=(?:\.\.\.)?", "--low and --high"),
     (r"`rng` must be a numpy Generator or a whole-number seed; got None", "`--seed` must be given"),
-    (r"\brng=(\d+)", r"--seed \1"),
+    (r"(?<![\w.-])rng=(\d+)", r"--seed \1"),
     (r"\bcollected=", "--collected"),
     (r"\bmeasure=[\"'](\w+)[\"']", r"--measure \1"),
     (r"`(first|second)_(?:rate\b|(only)\b)`", lambda found: f"`--{'-'.join(filter(None, found.groups()))}`"),
@@ -36,10 +36,21 @@ OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
 """What a message tells to write in Python, and the option that does the same."""
 
 
-def as_options(message: str) -> str:
-    """A message that tells what to write in Python, telling what to write on the command line."""
+def as_options(message: str, *, names: Iterable[str] = ()) -> str:
+    """A message that tells what to write in Python, telling what to write on the command line.
+
+    Args:
+        message: The sentences.
+        names: The user's own names of files and policies: they stay as they are, whatever they look like.
+    """
+    risky = sorted({name for name in names if "=" in name}, key=len, reverse=True)  # no other can look like an option
+    kept = {chr(0xE000 + at): name for at, name in enumerate(risky[:1000])}
+    for mark, name in kept.items():
+        message = message.replace(name, mark)
     for pattern, option in OPTIONS:
         message = re.sub(pattern, option, message)
+    for mark, name in kept.items():
+        message = message.replace(mark, name)
     return message
 
 

@@ -5,7 +5,7 @@ Every kind of note and its sentence stand at the end of this file, so that a not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -189,4 +189,22 @@ def _interval_family(pairs: int, confidence: float) -> str:
     return (
         f"The intervals of all {pairs:,} pairs hold together at {words.percent(confidence)}, apart from the claims of "
         "the ranking, which have an error of their own."
+
+
+@says("of files")
+def _of_files(files: Sequence[str], said: Sequence[str]) -> str:
+    return f"{words.some_names(files)}: {' '.join(said)}"
+
+
+@says("unused columns")
+def _unused_columns(columns: Sequence[str], files: Sequence[str] = ()) -> str:
+    where = f"{words.some_names(files)}: " if files else ""
+    return f"{where}Not used: {words.some_names([repr(name) for name in columns], 12)}."
+
+
+@says("training seed")
+def _training_seed(column: str, seeds: int, environments: int) -> str:
+    return (
+        f"{column!r} takes {seeds} values and each meets {environments:,} environments or more. If it is "
+        f'the seed of a training, say columns={{"run": {column!r}}}: rollouts of one training belong together.'
     )

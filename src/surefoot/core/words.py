@@ -6,6 +6,7 @@ A lower end is rounded down and an upper end up; an estimate to the nearest.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 Toward = Literal["down", "nearest", "up"]
@@ -78,3 +79,9 @@ def counted(count: int, noun: str) -> str:
 def rollouts(count: int) -> str:
     """``1 rollout``, ``50 rollouts``, ``1,000 rollouts``."""
     return counted(count, "rollout")
+
+
+def some_names(names: Sequence[str], most: int = 5) -> str:
+    """Names in a row, the first few of many."""
+    more = f" and {len(names) - most + 1:,} more" if len(names) > most else ""
+    return ", ".join(names[: most - 1 if more else most]) + more

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import words
+from surefoot.core.notes import Note, Noted
 from surefoot.errors import DataError
 from surefoot.rollouts import cells
 from surefoot.rollouts.cells import Cell
-from surefoot.rollouts.columns import COLUMNS, match, plain
+from surefoot.rollouts.columns import COLUMNS, OTHER_NAMES, match, plain
 from surefoot.rollouts.scoring import Scoring
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 BAD = "__bad__"
 REST = "__rest__"
 """A hash of the cells that are not read, for rows that differ in nothing else."""
+MEASURES = ("metric:", "score:")
+"""How importers name the measures of a log that were not chosen; they say so themselves."""
 GUESSED = ("order", "score", "reward", "steps", "duration")
 """Columns of numbers that no answer needs; beside a success, the score too."""
 
@@ -56,7 +59,7 @@ class Canonical:
     """
 
     frame: nw.LazyFrame[Any]
-    notes: tuple[str, ...]
+    notes: tuple[Noted, ...]
     named: Mapping[str, str]
     whole: bool = True
 
@@ -153,7 +156,7 @@ def small(frame: nw.LazyFrame[Any]) -> dict[str, list[Any]]:
     return {name: [None if value != value else value for value in home[name].to_list()] for name in home.columns}
 
 
-def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str], tuple[str, ...]]:
+def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str], tuple[Noted, ...]]:
     for column, name in asked.columns.items():
         if name and name not in header:
             raise _absent(column, name, header, source)
@@ -184,7 +187,18 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
             'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1.',
             source=source or None,
         )
-    return found, notes
+    left = _unused(header, found, asked)
+    return found, (*notes, *((Note("unused columns", {"columns": tuple(left)}),) if left else ()))
+
+
+def _unused(header: list[str], found: Mapping[str, str], asked: Asked) -> list[str]:
+    """The columns that nothing is made of, but for those that were left out on purpose and other measures of a log."""
+    away = {name for column, said in asked.columns.items() if not said for name in (column, *OTHER_NAMES[column])}
+    return [
+        name
+        for name in unread(header, found)
+        if name not in asked.scoring.needs and plain(name) not in away and not name.startswith(MEASURES)
+    ]
 
 
 def unread(header: Iterable[str], found: Mapping[str, str]) -> list[str]:

@@ -10,6 +10,7 @@ from surefoot.rollouts.canon import small
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.summaries import Group
 from surefoot.rollouts.table import Rollouts
+from surefoot.rollouts.training_seeds import training_seed_suspected
 
 FEW_CLUSTERS = 20
 FEW_LABELS = 20
@@ -202,9 +203,45 @@ def unknown_order(rollouts: Rollouts) -> list[Finding]:
     ]
 
 
+def training_seeds(rollouts: Rollouts) -> list[Finding]:
+    """A column of seeds that may be those of trainings."""
+    found = training_seed_suspected(rollouts)
+    if found is None:
+        return []
+    return [
+        Finding(
+            about="perhaps a training seed",
+            says=f"{found.column!r} takes {found.seeds} values, and each meets {found.environments:,} environments or "
+            "more.",
+            threatens="Taken for an environment's seed, it hides that rollouts of one training belong together; "
+            "intervals come out too narrow.",
+            remedy=f'If it is the seed of a training, say columns={{"run": {found.column!r}}}.',
+            serious=False,
+        )
+    ]
+
+
+def lone_totals(rollouts: Rollouts) -> list[Finding]:
+    """Tables with one score for each policy, or each policy on each task: these may be means over many rollouts."""
+    if "success" in rollouts.columns or {"order", "condition", "seed", "repeat"} & set(rollouts.columns):
+        return []
+    groups = rollouts.summary(by=("policy", "task") if "task" in rollouts.columns else ("policy",))
+    inside = any(one.most is not None and rollouts.low < one.most < rollouts.high for one in groups)
+    if not inside or any(one.scored > 1 for one in groups):
+        return []
+    return [
+        Finding(
+            about="perhaps totals",
+            says="Each policy has one score" + (" on each task" if "task" in rollouts.columns else "") + ".",
+            threatens="A mean over many rollouts counts here as one rollout, so that every interval is wrong.",
+            remedy="Read the rollouts themselves; of means nothing can be said without them.",
+        )
+    ]
+
+
 CHECKS: tuple[Callable[[Rollouts], list[Finding]], ...] = (
     *(missing_outcomes, void_rollouts, out_of_range, contradictions, few_clusters),
-    *(uncalibrated_judge, not_comparable, unknown_order),
+    *(uncalibrated_judge, not_comparable, unknown_order, training_seeds, lone_totals),
 )
 
 

@@ -70,7 +70,10 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "reward": ("return", "returns", "sum_reward", "episode_reward", "total_reward"),
     "repeat": ("epoch", "attempt", "replicate", "repetition"),
     "steps": ("num_steps", "n_steps", "episode_length", "ep_length", "length"),
-    "duration": ("duration_s", "duration_seconds", "elapsed_sec", "elapsed_s", "seconds", "total_time"),
+    "duration": (
+        *("duration_s", "duration_sec", "duration_seconds", "elapsed_sec", "elapsed_s", "elapsed_seconds", "seconds"),
+        *("time_s", "time_sec", "time_seconds", "wall_time_s", "total_time", "total_time_s"),
+    ),
     "stage": ("furthest_stage", "stage_reached", "milestone"),
     "failure": ("failure_reason", "failure_mode", "failure_tags", "reason", "termination", "error"),
     "cluster": ("user", "user_id", "group", "group_id", "family", "template"),

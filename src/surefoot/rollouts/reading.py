@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from surefoot.core.notes import Noted
+from surefoot.core.words import some_names
 from surefoot.errors import DataError
 from surefoot.rollouts import naming
 from surefoot.rollouts.canon import Asked, from_engine, from_polars, unread
 from surefoot.rollouts.columns import COLUMNS, match
+from surefoot.rollouts.folders import Found, walk
 from surefoot.rollouts.formats import importer_of
 from surefoot.rollouts.heads import Head
+from surefoot.rollouts.noted import said_once
 from surefoot.rollouts.preferences import looks_like
 from surefoot.rollouts.scoring import Scoring
 from surefoot.rollouts.sheets import Sheet
@@ -26,7 +30,6 @@ UNKNOWN = (
     "known log (LeRobot, Inspect, lm-evaluation-harness, vla-eval, inspect-robots, Stable-Baselines3, RoboArena, "
     "diffusion_policy, LIBERO text, LBM, fieldtrial, openpi, STEP); it is none of these"
 )
-MOST_FILES = 100_000
 
 
 def read(
@@ -79,7 +82,7 @@ def read(
             "Their scores are shares, from 0 to 1."
         )
     if isinstance(data, (str, PathLike)):
-        table = _files(_walk(Path(data)), asked, policy)
+        table = _files(walk(Path(data)), asked, policy)
     elif isinstance(data, Sequence):
         table = _listed(data, asked, policy)
     else:
@@ -91,30 +94,6 @@ def read(
     return replace(table, **stated, collected=collected)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """One file to read: its path, how messages call it, and whether it was named by the user or met in a folder."""
-
-    path: Path
-    name: str
-    met: bool
-
-
-def _walk(path: Path) -> list[_Found]:
-    if not path.is_dir():
-        return [_Found(path, path.name, met=False)]
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not _hidden(file.relative_to(path)))
-    if len(files) > MOST_FILES:
-        raise DataError(f"a folder must hold at most {MOST_FILES:,} files; got {len(files):,}.", source=str(path))
-    if not files:
-        raise DataError("the folder must hold files of rollouts; it is empty.", source=str(path))
-    return [_Found(file, (Path(path.name) / file.relative_to(path)).as_posix(), met=True) for file in files]
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
-
-
 def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
     if not data:
         raise ValueError("`data` must name at least one file; got none.")
@@ -123,7 +102,7 @@ def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | Non
             raise TypeError(
                 f"`data` must be a path, a list of paths or a frame; got a list with {type(path).__name__}."
             )
-    found = [file for path in data for file in _walk(Path(path))]
+    found = [file for path in data for file in walk(Path(path))]
     if len({file.name for file in found}) < len(found):
         found = [replace(file, name=file.path.as_posix()) for file in found]
     return _files(found, asked, policy)
@@ -160,11 +139,12 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
     return _renamed(table, policy) if policy is not None and there else table
 
 
-def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
+def _files(files: list[Found], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
     import narwhals as nw
     import polars as pl
 
-    sheets, notes = _sheets(files, asked)
+    sheets, before = _sheets(files, asked)
+    notes: list[tuple[str, Noted]] = [("", note) for note in before]
     chosen = _names(sheets, policy)
     several = len(sheets) > 1
     frames, findings, called = [], [], []
@@ -180,7 +160,7 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
         frames.append(made.frame.to_native())
         called.append({**_own_names(made.named, sheet.named), **theirs})
         findings += [finding for finding in sheet.findings if finding not in findings]
-        notes += [f"{source}: {note}" if several else note for note in (*sheet.notes, *said, *made.notes)]
+        notes += [(source if several else "", note) for note in (*sheet.notes, *said, *made.notes)]
     table = pl.concat(frames, how="diagonal") if several else frames[0]
     if several and "valid" in table.collect_schema():
         table = table.with_columns(pl.col("valid").fill_null(1))  # a file that voids nothing need not say so
@@ -192,8 +172,8 @@ def _files(files: list[_Found], asked: Asked, policy: str | Sequence[str] | None
         nw.from_native(table),
         low=0.0 if low is None else low,
         high=1.0 if high is None else high,
-        notes=_brief(notes),
-        source=_sources([file.name for file, _ in sheets]),
+        notes=said_once(notes, [file.name for file, _ in sheets]),
+        source=some_names([file.name for file, _ in sheets]),
         findings=tuple(findings),
         ordered=all(sheet.ordered for _, sheet in sheets),
         files=tuple(str(file.path) for file, _ in sheets),
@@ -213,7 +193,7 @@ def _called(called: list[dict[str, str]]) -> dict[str, str]:
     return {column: min(one) for column, one in names.items() if len(one) == 1}
 
 
-def _sheets(files: list[_Found], asked: Asked) -> tuple[list[tuple[_Found, Sheet]], list[str]]:
+def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
     sheets, left = [], []
     for file in files:
         head = Head(file.path, file.name)
@@ -228,14 +208,14 @@ def _sheets(files: list[_Found], asked: Asked) -> tuple[list[tuple[_Found, Sheet
         else:
             sheets.append((file, sheet))
     if not sheets:
-        raise DataError(f"{UNKNOWN}.", source=_sources(left))
+        raise DataError(f"{UNKNOWN}.", source=some_names(left))
     notes = []
     if left:
-        notes.append(f"{_sources(left)}: not rollouts, left out.")
+        notes.append(f"{some_names(left)}: not rollouts, left out.")
     whole = [sheet for _, sheet in sheets if not sheet.aggregate]
     counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
     if whole and counted:
-        notes.append(f"{_sources([file.name for file, _ in counted])}: totals only, left out beside the rollouts.")
+        notes.append(f"{some_names([file.name for file, _ in counted])}: totals only, left out beside the rollouts.")
         sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
     return sheets, notes
 
@@ -276,7 +256,7 @@ Name = str | tuple[str, ...]
 """What a file's policy is called; several names for a file with an unnamed column for each."""
 
 
-def _names(sheets: list[tuple[_Found, Sheet]], policy: str | Sequence[str] | None) -> list[tuple[Name, str]]:
+def _names(sheets: list[tuple[Found, Sheet]], policy: str | Sequence[str] | None) -> list[tuple[Name, str]]:
     if policy is None:
         return [(name, "path") for name in naming.from_paths([file.path for file, _ in sheets])]
     if isinstance(policy, str):
@@ -361,24 +341,3 @@ def _polars_errors(source: str) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         first = str(error).strip().split("\n", 1)[0][:200]
         raise DataError(f"the table must be readable; {first}.", source=source or None) from None
-
-
-def _sources(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 4:,} more" if len(names) > 5 else ""
-    return ", ".join(names[: 4 if more else 5]) + more
-
-
-def _brief(notes: list[str]) -> tuple[str, ...]:
-    """The same note about many files, once."""
-    said: dict[str, list[str]] = {}
-    for note in dict.fromkeys(notes):
-        source, _, rest = note.partition(": ")
-        said.setdefault(rest or source, []).append(source)
-    kept = []
-    for note in dict.fromkeys(notes):
-        source, _, rest = note.partition(": ")
-        sources = said.pop(rest or source, None)
-        if sources is None:
-            continue
-        kept.append(note if len(sources) == 1 else f"{_sources(sources)}: {rest}")
-    return tuple(kept)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from surefoot import _check
 from surefoot.core import words
 from surefoot.core.moments import Moments
+from surefoot.core.notes import Noted
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
@@ -68,7 +69,7 @@ class Rollouts:
     frame: nw.LazyFrame[Any]
     low: float = 0.0
     high: float = 1.0
-    notes: tuple[str, ...] = ()
+    notes: tuple[Noted, ...] = ()
     source: str = ""
     findings: tuple[Finding, ...] = ()
     collected: Collected | None = None
