@@ -184,11 +184,14 @@ def _clusters_alike() -> str:
 @says("cluster dominates")
 def _cluster_dominates(share: float) -> str:
     return f"One cluster holds {100.0 * share:.0f}% of the rollouts."
+
+
 @says("interval_family")
 def _interval_family(pairs: int, confidence: float) -> str:
     return (
         f"The intervals of all {pairs:,} pairs hold together at {words.percent(confidence)}, apart from the claims of "
         "the ranking, which have an error of their own."
+    )
 
 
 @says("of files")
