@@ -231,7 +231,7 @@ def test_counts_compare_every_policy_with_its_baseline(capsys, tmp_path):
     path.write_text("policy,successes,rollouts\nbase,5,20\nnew,18,20\nother,6,20\n")
     data = json.loads(said(capsys, "compare", "--counts", str(path), "--json")[1])
     assert data[0]["baseline"] == "base"
-    assert [gain["verdict"] for gain in data[0]["gains"]] == ["better", "undecided"]
+    assert [one["verdict"] for one in data[0]["members"]] == ["better", "undecided"]
     named = json.loads(said(capsys, "compare", "--counts", str(path), "--baseline", "new", "--json")[1])
     assert named[0]["baseline"] == "new"
     path.write_text("policy,successes,rollouts\nbase,25,20\n")
@@ -261,7 +261,7 @@ def test_counts_are_read_in_every_form(capsys, tmp_path, text):
     (found,) = json.loads(said(capsys, "compare", "--counts", str(tmp_path / "counts.csv"), "--json")[1])
     assert found["baseline"] == "base"
     plain = stats.against_baseline({"base": Tally(5, 20), "new": Tally(18, 20)}, "base").to_dict()
-    assert found["gains"] == plain["gains"]
+    assert found["members"] == plain["members"]
 
 
 def test_a_plan_answers_each_of_its_questions(capsys):

@@ -247,12 +247,14 @@ def test_the_text_of_a_ranking():
 
 def test_tallies_are_compared_exactly_unless_told_otherwise():
     found = rank_policies(TALLIES)
-    alone = stats.exact_gain(TALLIES["a"], TALLIES["d"], confidence=1 - 0.05 / 6)
+    alone = stats.central_gain(TALLIES["a"], TALLIES["d"], confidence=1 - 0.05 / 6)
     assert (found.gain("a", "d").interval.low, found.gain("a", "d").interval.high) == (
         alone.interval.low,
         alone.interval.high,
     )
     assert found.gain("a", "d").p_value == pytest.approx(6 * alone.p_value)
+    two = rank_policies({"a": TALLIES["a"], "b": TALLIES["b"]})  # a family of one pair is the comparison itself
+    assert two.gain("a", "b").interval.low == stats.exact_gain(TALLIES["a"], TALLIES["b"]).interval.low
     stepped = rank_policies(TALLIES, adjusting=holm_gains)
     assert [gain.verdict for gain in stepped.gains].count(Verdict.BETTER) >= 3
 
@@ -260,11 +262,12 @@ def test_tallies_are_compared_exactly_unless_told_otherwise():
 def test_stepped_p_values_count_each_direction():
     """Holm over six hypotheses, three of them in the observed direction at half the two-sided p-value."""
     pairs = [(Tally(30, 40), Tally(25, 40)), (Tally(38, 40), Tally(20, 40)), (Tally(34, 40), Tally(24, 40))]
-    third, least, middle = (stats.exact_gain(*pair).p_value for pair in pairs)
+    third, least, middle = (stats.central_gain(*pair, confidence=1 - 0.05 / 3).p_value for pair in pairs)
     assert least < middle < third
-    found = [gain.p_value for gain in holm_gains(pairs, stats.exact_gain)]
-    assert found == pytest.approx([min(1.0, 4 * third / 2), 6 * least / 2, 5 * middle / 2], rel=1e-6)
-    assert [gain.p_value for gain in holm_gains(pairs)] == [None] * 3  # an interval alone has none
+    for using in (None, stats.central_gain, stats.exact_gain):  # the exact gain gives way to the central one
+        found = [gain.p_value for gain in holm_gains(pairs, using)]
+        assert found == pytest.approx([min(1.0, 4 * third / 2), 6 * least / 2, 5 * middle / 2], rel=1e-6)
+    assert [gain.p_value for gain in holm_gains(pairs, hybrid)] == [None] * 3  # an interval alone has none
 
 
 REFUSALS = [

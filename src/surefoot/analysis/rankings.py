@@ -13,6 +13,7 @@ from surefoot.analysis.measures import Measure
 from surefoot.analysis.outlooks import outlook
 from surefoot.core.verdict import Verdict
 from surefoot.rollouts.table import Rollouts
+from surefoot.stats.families import FamilyGain
 from surefoot.stats.rankings import Ranking
 
 Progress = Callable[[int, int], None]
@@ -109,7 +110,7 @@ def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
         names=names,
         estimates=tuple(levels[name] for name in names),
         pairs=pairs,
-        gains=tuple(one.gain for one in comparisons),
+        members=tuple(FamilyGain(one.gain, one.verdict, one.gain.p_value, one.gain.not_worse) for one in comparisons),
         ranks=_ranks(names, pairs, verdicts, all(one.comparable for one in comparisons)),
         letters=stats.compact_letters(names, apart),
         confidence=comparisons[0].gain.confidence,

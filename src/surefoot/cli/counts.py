@@ -65,7 +65,8 @@ def compare_counts(name: str, baseline: str | None, *, confidence: float, margin
         return
     shown = []
     for group, base, policies, found in results:
-        for policy, gain in zip(found.names, found.gains, strict=True):
+        for policy, member in zip(found.names, found.members, strict=True):
+            gain, p = member.gain, member.p_value
             tally, other = policies[policy], policies[base]
             shown.append(
                 [
@@ -75,12 +76,12 @@ def compare_counts(name: str, baseline: str | None, *, confidence: float, margin
                     f"{base} {other.successes}/{other.trials}",
                     number(gain.estimate, "gain"),
                     span(gain.interval.low, gain.interval.high, "gain"),
-                    "" if gain.p_value is None else p_value(gain.p_value).removeprefix("p = ").removeprefix("p "),
-                    str(gain.verdict),
+                    "" if p is None else p_value(p).removeprefix("p = ").removeprefix("p "),
+                    str(member.verdict),
                 ]
             )
     words.table(["group", "policy", "k/n", "baseline", "gain", "interval", "p", "verdict"], shown)
-    typer.echo("Gains in points over the baseline; within a group all intervals and verdicts hold together.")
+    typer.echo("Gains in points over the baseline; within a group all intervals hold together, and so do all verdicts.")
     for warning in warnings:
         typer.echo(warning)
     for source in dict.fromkeys(row.source for row in rows):

@@ -104,7 +104,7 @@ def bound(function: Callable[[Floats, float], Floats], draws: int, error: float)
 
 def between(
     rising: Callable[[float], Floats],
-    falling: Callable[[float], Floats],
+    falling: Callable[[float], Floats] | None,
     left: float,
     right: float,
     draws: int,
@@ -118,16 +118,16 @@ def between(
 
     Args:
         rising: The chance of the first set at the points, for a given d; it rises in d.
-        falling: The chance of the second set, which falls in d.
+        falling: The chance of the second set, which falls in d; None where there is only one set.
         left: The smallest d.
         right: The largest d; equal to `left` for one d alone.
         draws: The chances of the outcomes of all draws together change by at most twice this as d changes by 1.
         need: How precise the bound must be.
     """
-    apart = rising(right) + falling(left)
+    apart = rising(right) if falling is None else rising(right) + falling(left)
     largest, bend = float(apart.max()), (0.5 * draws * (right - left)) ** 2
     parts: tuple[Floats, ...] = (apart,)
-    if left == right or left < 0.0 < right or bend >= largest or largest <= need.enough:
+    if falling is None or left == right or left < 0.0 < right or bend >= largest or largest <= need.enough:
         bend = 0.0
     else:
         ends = rising(left) + falling(left), rising(right) + falling(right)

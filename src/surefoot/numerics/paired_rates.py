@@ -180,7 +180,10 @@ def sets(n: int, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = 
 
 
 def beyond(n: int, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need) -> chebyshev.Peak:
-    """Above the chance of two staircase sets together, for all d in [left, right] and all nuisances, proved."""
+    """Above the chance of two staircase sets together, for all d in [left, right] and all nuisances, proved.
+
+    The second may be empty: no staircase at all.
+    """
     t = chebyshev.points(n, need.error)
     up, down = both
 
@@ -191,7 +194,7 @@ def beyond(n: int, left: float, right: float, both: tuple[Ints, Ints], need: che
         pb, pc, rest = chances(difference, t)
         return above(n, pc, pb, rest, down)
 
-    return chebyshev.between(rising, falling, left, right, n, need)
+    return chebyshev.between(rising, falling if len(down) else None, left, right, n, need)
 
 
 def chances(difference: float, t: Floats) -> tuple[Floats, Floats, Floats]:

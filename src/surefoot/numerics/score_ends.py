@@ -15,14 +15,11 @@ def ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
     The statistic falls in the difference, so {d : |z_d| < z} is an interval and each end one root. The low end is
     above 0 (the high end below) exactly when the p-value is below `error`.
     """
-    if len(table) == 4:
-        family: two_rates.TwoRates | paired_rates.PairedRates = two_rates.TwoRates(*table)
-        shrink = math.sqrt(1.0 - 1.0 / family.draws)
-    else:
-        family, shrink = paired_rates.PairedRates(*table), 1.0
+    family_ = family(table)
+    shrink = math.sqrt(1.0 - 1.0 / family_.draws) if len(table) == 4 else 1.0
     wanted = normal.upper_quantile(error / 2.0) / shrink
-    low, high = _end(family, wanted), -_end(family.mirrored(), wanted)
-    here = float(family.statistic(np.array([0.0]))[0])
+    low, high = end(family_, wanted), -end(family_.mirrored(), wanted)
+    here = float(family_.statistic(np.array([0.0]))[0])
     if here > wanted:
         low = max(low, 5e-324)
     elif here < -wanted:
@@ -32,7 +29,20 @@ def ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
     return low, high, min(1.0, 2.0 * normal.tail(abs(here) * shrink))
 
 
-def _end(family: two_rates.TwoRates | paired_rates.PairedRates, wanted: float) -> float:
+def tails(table: tuple[int, ...], difference: float) -> tuple[float, float]:
+    """One-sided p-values of "at most" and "at least" this difference."""
+    family_ = family(table)
+    shrink = math.sqrt(1.0 - 1.0 / family_.draws) if len(table) == 4 else 1.0
+    z = shrink * float(family_.statistic(np.array([difference]))[0])
+    return normal.tail(z), normal.tail(-z)
+
+
+def family(table: tuple[int, ...]) -> two_rates.TwoRates | paired_rates.PairedRates:
+    """The counts (x1, n1, x2, n2), or the discordant pairs (b, c, n)."""
+    return two_rates.TwoRates(*table) if len(table) == 4 else paired_rates.PairedRates(*table)
+
+
+def end(family: two_rates.TwoRates | paired_rates.PairedRates, wanted: float) -> float:
     """Where the statistic falls to `wanted`; -1 where it is never above."""
     left, right = -1.0, family.estimate
     if right <= left:

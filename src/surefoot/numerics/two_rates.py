@@ -92,7 +92,10 @@ def sets(n1: int, n2: int, cuts: Floats, levels: Floats, near: tuple[Ints, Ints]
 def beyond(
     n1: int, n2: int, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need
 ) -> chebyshev.Peak:
-    """Above the chance of two staircase sets together, for all d in [left, right] and all nuisances, proved."""
+    """Above the chance of two staircase sets together, for all d in [left, right] and all nuisances, proved.
+
+    The second may be empty: no staircase at all.
+    """
     t = chebyshev.points(n1 + n2, need.error)
     up, down = both
     kept: dict[float, tuple[Masses, Masses]] = {}
@@ -111,7 +114,7 @@ def beyond(
         one, other = masses(difference)
         return _above(other, one, down)
 
-    return chebyshev.between(rising, falling, left, right, max(n1, n2), need)
+    return chebyshev.between(rising, falling if len(down) else None, left, right, max(n1, n2), need)
 
 
 def cornered(n1: int, n2: int, estimate: float, width: float, error: float) -> float:

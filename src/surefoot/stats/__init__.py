@@ -18,6 +18,7 @@ _HOMES = {
     "CorrectedMean": "surefoot.stats.corrections",
     "DisjointBounds": "surefoot.stats.disjoints",
     "DistributionComparison": "surefoot.stats.distributions",
+    "FamilyGain": "surefoot.stats.families",
     "GainTest": "surefoot.stats.rate_tests",
     "JointGain": "surefoot.stats.distributions",
     "JudgedRate": "surefoot.stats.judges",
@@ -30,7 +31,9 @@ _HOMES = {
     "Ranking": "surefoot.stats.rankings",
     "RolloutsNeeded": "surefoot.stats.powers",
     "ScoreTest": "surefoot.stats.order_free",
+    "Sides": "surefoot.stats.step_downs",
     "Sight": "surefoot.stats.sights",
+    "Stepped": "surefoot.stats.step_downs",
     "Strengths": "surefoot.stats.preferences",
     "against_baseline": "surefoot.stats.rankings",
     "agresti_caffo": "surefoot.stats.rate_gains",
@@ -53,6 +56,8 @@ _HOMES = {
     "boschloo": "surefoot.stats.rate_tests",
     "boschloo_two_sided": "surefoot.stats.rate_tests",
     "bradley_terry": "surefoot.stats.preferences",
+    "central_gain": "surefoot.stats.central_gains",
+    "central_paired_gain": "surefoot.stats.central_gains",
     "chance_first_higher": "surefoot.stats.orderings",
     "claim": "surefoot.stats.claims",
     "clopper_pearson": "surefoot.stats.rates",
@@ -80,6 +85,8 @@ _HOMES = {
     "expected_shortage": "surefoot.stats.tightness",
     "expected_width": "surefoot.stats.tightness",
     "fisher": "surefoot.stats.rate_tests",
+    "gain_bounds": "surefoot.stats.central_gains",
+    "gain_sides": "surefoot.stats.central_gains",
     "hoeffding": "surefoot.stats.means",
     "holm": "surefoot.stats.multiplicity",
     "holm_gains": "surefoot.stats.families",
@@ -111,11 +118,14 @@ _HOMES = {
     "moments_paired_gain": "surefoot.stats.many_scores",
     "newcombe": "surefoot.stats.rate_gains",
     "newcombe_paired": "surefoot.stats.rate_gains",
+    "one_sided_bounds": "surefoot.stats.central_gains",
     "optimal_interval": "surefoot.stats.optima",
     "optimal_lower": "surefoot.stats.optima",
     "optimal_upper": "surefoot.stats.optima",
     "paired_bca": "surefoot.stats.bootstraps",
     "paired_bootstrap": "surefoot.stats.bootstraps",
+    "paired_gain_bounds": "surefoot.stats.central_gains",
+    "paired_gain_sides": "surefoot.stats.central_gains",
     "paired_permutation": "surefoot.stats.permutations",
     "paired_power": "surefoot.stats.powers",
     "paired_score_gain": "surefoot.stats.score_gains",
@@ -135,6 +145,8 @@ _HOMES = {
     "score_mean_upper": "surefoot.stats.score_means",
     "sidak": "surefoot.stats.multiplicity",
     "sight": "surefoot.stats.sights",
+    "step_down": "surefoot.stats.step_downs",
+    "step_down_gains": "surefoot.stats.families",
     "stratified_gain": "surefoot.stats.strata",
     "student_t": "surefoot.stats.means",
     "tail_tight": "surefoot.stats.bands",
@@ -169,6 +181,13 @@ if TYPE_CHECKING:
     from surefoot.stats.bootstraps import paired_bootstrap as paired_bootstrap
     from surefoot.stats.bootstraps import unpaired_bca as unpaired_bca
     from surefoot.stats.bootstraps import unpaired_bootstrap as unpaired_bootstrap
+    from surefoot.stats.central_gains import central_gain as central_gain
+    from surefoot.stats.central_gains import central_paired_gain as central_paired_gain
+    from surefoot.stats.central_gains import gain_bounds as gain_bounds
+    from surefoot.stats.central_gains import gain_sides as gain_sides
+    from surefoot.stats.central_gains import one_sided_bounds as one_sided_bounds
+    from surefoot.stats.central_gains import paired_gain_bounds as paired_gain_bounds
+    from surefoot.stats.central_gains import paired_gain_sides as paired_gain_sides
     from surefoot.stats.claims import Claim as Claim
     from surefoot.stats.claims import claim as claim
     from surefoot.stats.cluster_gains import ClusteredGain as ClusteredGain
@@ -193,8 +212,10 @@ if TYPE_CHECKING:
     from surefoot.stats.distributions import compare_distributions as compare_distributions
     from surefoot.stats.exact_gains import exact_gain as exact_gain
     from surefoot.stats.exact_gains import exact_paired_gain as exact_paired_gain
+    from surefoot.stats.families import FamilyGain as FamilyGain
     from surefoot.stats.families import bonferroni_gains as bonferroni_gains
     from surefoot.stats.families import holm_gains as holm_gains
+    from surefoot.stats.families import step_down_gains as step_down_gains
     from surefoot.stats.judges import Calibration as Calibration
     from surefoot.stats.judges import JudgedRate as JudgedRate
     from surefoot.stats.judges import judge_corrected_rate as judge_corrected_rate
@@ -291,6 +312,9 @@ if TYPE_CHECKING:
     from surefoot.stats.sequences import wsr_evidence as wsr_evidence
     from surefoot.stats.sights import Sight as Sight
     from surefoot.stats.sights import sight as sight
+    from surefoot.stats.step_downs import Sides as Sides
+    from surefoot.stats.step_downs import Stepped as Stepped
+    from surefoot.stats.step_downs import step_down as step_down
     from surefoot.stats.strata import stratified_gain as stratified_gain
     from surefoot.stats.tightness import expected_excess as expected_excess
     from surefoot.stats.tightness import expected_shortage as expected_shortage

@@ -1,25 +1,28 @@
 """How are many gains told at once so that all the intervals, and all the verdicts read off them, hold together?
 
-An adjustment takes the pairs and the method of one pair, and gives one `Gain` per pair. Interval and verdict always
-come from the same adjustment. A verdict whose direction is read off the data is charged for both directions.
+An adjustment takes the pairs and the method of one pair. A verdict whose direction is read off the data is charged for
+both directions. Where intervals and verdicts come from two procedures, a `FamilyGain` holds both, each by its name.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from surefoot import _check
+from surefoot.core import wording, words
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
+from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.stats import multiplicity
+from surefoot.core.verdict import Verdict
 from surefoot.stats.betting_gains import betting_gain
+from surefoot.stats.central_gains import CENTRAL, agreeing, asked, central_gain
 from surefoot.stats.exact_gains import exact_gain
-from surefoot.stats.rate_gains import miettinen_nurminen
+from surefoot.stats.step_downs import Sides, Stepped, step_down
 
 Policy = Tally | Scores
 Pairs = Sequence[tuple[Policy, Policy]]
@@ -32,7 +35,51 @@ class Using(Protocol):
         """The gain of the first over the second."""
 
 
-Adjusting = Callable[..., tuple[Gain, ...]]
+@dataclass(frozen=True, slots=True)
+class FamilyGain(Record):
+    """One comparison of a family: an interval that holds together with all others, and the verdict of the step-down.
+
+    The step-down decides at least what the intervals decide. Where it decides more, the interval still holds 0 (or the
+    margin): it is made to hold together with all others, whatever was decided.
+
+    Attributes:
+        gain: The gain with its simultaneous interval and what that alone supports; its p-value is Bonferroni's.
+        verdict: What the step-down says about the first policy.
+        p_value: The smallest error at which the step-down decides this pair; none where the method has no p-value.
+        not_worse: Whether the first was shown not to be worse by as much as the margin.
+    """
+
+    gain: Gain
+    verdict: Verdict
+    p_value: float | None
+    not_worse: bool
+
+    def __post_init__(self) -> None:
+        if self.p_value is not None:
+            _check.rate(self.p_value, "p_value")
+        if self.gain.verdict not in (self.verdict, Verdict.UNDECIDED):
+            must = f"be {self.gain.verdict.value!r}, which the simultaneous interval supports"
+            raise ValueError(_check.refusal("verdict", must, self.verdict.value))
+
+    @property
+    def mirrored(self) -> FamilyGain:
+        """The same with the policies swapped."""
+        turned = self.gain.mirrored
+        verdict = self.verdict.mirrored
+        shown = turned.not_worse or verdict in (Verdict.BETTER, Verdict.SAME)
+        return FamilyGain(turned, verdict, self.p_value, shown)
+
+    def __str__(self) -> str:
+        shown = f", adjusted {words.p_value(self.p_value)}" if self.p_value is not None else ""
+        scale = self.gain.interval.scale
+        within = f" (margin {words.margin(self.gain.margin, scale)})" if self.gain.margin else ""
+        wider = ""
+        if self.verdict is not self.gain.verdict:
+            wider = " The verdict is the step-down's; the interval, which holds together with all others, is wider."
+        return f"{str(self.gain.interval).removesuffix('.')}{shown}: {wording.SHORT[self.verdict]}{within}.{wider}"
+
+
+Adjusting = Callable[..., tuple[Gain, ...] | tuple[FamilyGain, ...]]
 
 
 def bonferroni_gains(
@@ -42,7 +89,8 @@ def bonferroni_gains(
 
     Args:
         pairs: First and second of every comparison in the family.
-        using: The method of one pair; the exact gain for tallies and the betting gain for scores if not given.
+        using: The method of one pair; if not given the central gain for tallies (the exact gain for one pair alone) and
+            the betting gain for scores.
         confidence: The chance that all intervals hold together.
         margin: The gain that would not matter.
 
@@ -61,35 +109,75 @@ def bonferroni_gains(
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     _some(pairs)
-    share = 1.0 - (1.0 - confidence) / len(pairs)
-    kept = [_pair(pair, using or _usual(*pair), share) for pair in pairs]
-    over = f", Bonferroni over {len(pairs):,}" if len(pairs) > 1 else ""
-    found = []
-    for pair, (interval, p_value, method) in zip(pairs, kept, strict=True):
-        adjusted = None if p_value is None else min(1.0, len(pairs) * p_value)
-        found.append(_gain(pair, interval, adjusted, method + over, confidence, margin))
-    return tuple(found)
+    return tuple(gain for gain, _ in _shares(pairs, using, confidence, margin))
+
+
+def step_down_gains(
+    pairs: Pairs, using: Using | None = None, *, confidence: float = 0.95, margin: float = 0.0
+) -> tuple[FamilyGain, ...]:
+    """Which gains stand, with no false one among all of them? Simultaneous intervals, verdicts by Holm's step-down.
+
+    The intervals are those of `bonferroni_gains`: all hold together. The verdicts come from `step_down` on the
+    one-sided p-values of the same tests, so that never fewer pairs are decided than by the intervals. Where the method
+    of one pair has no p-value for the question, its intervals are asked at each level of the step-down.
+
+    Args:
+        pairs: First and second of every comparison in the family.
+        using: The method of one pair, as for `bonferroni_gains`. The verdicts of `exact_gain`, whose error may lie on
+            one side, are those of its intervals: no step follows.
+        confidence: The chance that all intervals hold together, and the chance that no verdict is false.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        What the method of one pair assumes; nothing about how the pairs depend on one another. Intervals and verdicts
+        are two statements, each with this confidence.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import step_down_gains
+        >>> a, b, c = Tally(30, 30), Tally(25, 30), Tally(13, 30)
+        >>> for found in step_down_gains([(a, b), (a, c), (b, c)]):
+        ...     print(found.gain.verdict, found.verdict, round(found.p_value, 4))
+        undecided better 0.0448
+        better better 0.0
+        better better 0.0032
+
+    Reference:
+        Holm (1979); Dunn (1961).
+    """
+    confidence, margin = _check.confidence(confidence), _check.margin(margin)
+    _some(pairs)
+    shown = _shares(pairs, using, confidence, margin)
+    if len(pairs) == 1 or using in CENTRAL:
+        return tuple(FamilyGain(gain, gain.verdict, gain.p_value, gain.not_worse) for gain, _ in shown)
+    ordering = (1.0 - confidence) / (2 * len(pairs))
+    sides = [_sides(pair, using, *one, ordering) for pair, one in zip(pairs, shown, strict=True)]
+    known = [one for one in sides if one is not None]
+    if len(known) == len(sides):
+        stepped = step_down(known, confidence=confidence)
+        return tuple(family_gain(gain, one) for (gain, _), one in zip(shown, stepped, strict=True))
+    holm = _Holm(pairs, using, confidence, margin)
+    return tuple(holm.member(place, gain) for place, (gain, _) in enumerate(shown))
 
 
 def holm_gains(
     pairs: Pairs, using: Using | None = None, *, confidence: float = 0.95, margin: float = 0.0
 ) -> tuple[Gain, ...]:
-    """Which gains stand, with no false one among all of them? Decides at least what Bonferroni decides.
+    """Which gains stand, with no false one among all of them? Verdicts by Holm, with intervals that agree with them.
 
     The price is in the intervals: a pair that was decided gets an interval that ends at the margin, because the
     error it would have needed for more was passed on to the other pairs.
 
     Args:
         pairs: First and second of every comparison in the family.
-        using: The method of one pair, with half of its error on each side; the score interval of Miettinen and
-            Nurminen for tallies and the betting gain for scores if not given.
+        using: The method of one pair, with half of its error on each side; the central gain for tallies and the betting
+            gain for scores if not given. For the exact gain the central one is taken.
         confidence: The chance that all intervals hold together.
         margin: The gain that would not matter.
 
     Assumptions:
-        What the method of one pair assumes, with at most half of its error on each side (`exact_gain` does not
-        promise that; use it with `bonferroni_gains`); nothing about how the pairs depend on one another. Each
-        pair counts as two hypotheses, one per direction.
+        What the method of one pair assumes, with at most half of its error on each side; nothing about how the pairs
+        depend on one another. Each pair counts as two hypotheses, one per direction.
 
     Example:
         >>> from surefoot import Scores
@@ -104,39 +192,89 @@ def holm_gains(
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     _some(pairs)
-    error = 1.0 - confidence
-    above: set[int] = set()  # pairs of which "the gain is at most the margin" was rejected
-    below: set[int] = set()
-    open_ = 2 * len(pairs)
-    while True:
-        # two one-sided bounds at error / open_ each are one interval at this confidence
-        level = 1.0 - min(2.0 * error / open_, 0.99)
-        kept = [_pair(pair, using or _even(*pair), level) for pair in pairs]
-        above |= {i for i, (interval, _, _) in enumerate(kept) if interval.low > margin}
-        below |= {i for i, (interval, _, _) in enumerate(kept) if interval.high < -margin}
-        left = 2 * len(pairs) - len(above) - len(below)
-        if left == open_:
-            break
-        open_ = left
-    p_values = _holm_p([p for _, p, _ in kept])
+    holm = _Holm(pairs, using, confidence, margin)
+    p_values = holm.p_values()
     found = []
-    for i, (pair, (interval, _, method)) in enumerate(zip(pairs, kept, strict=True)):
+    for place, (pair, (interval, _, method)) in enumerate(zip(pairs, holm.kept, strict=True)):
         # the margin itself is excluded: the next number after it is the end
-        low = math.nextafter(margin, math.inf) if i in above else interval.low
-        high = math.nextafter(-margin, -math.inf) if i in below else interval.high
+        low = math.nextafter(margin, math.inf) if place in holm.above else interval.low
+        high = math.nextafter(-margin, -math.inf) if place in holm.below else interval.high
         seen = replace(interval, low=min(low, high), high=max(low, high))
-        gain = _gain(pair, seen, p_values[i], f"{method}, Holm over {len(pairs):,}", confidence, margin)
-        found.append(gain)
+        found.append(_gain(pair, seen, p_values[place], f"{method}, Holm over {len(pairs):,}", confidence, margin))
     return tuple(found)
 
 
-def _holm_p(p_values: list[float | None]) -> list[float | None]:
-    """Adjusted two-sided p-values, each direction a hypothesis of its own."""
-    known = [p for p in p_values if p is not None]
-    if len(known) < len(p_values):
-        return [None] * len(p_values)
-    both = multiplicity.holm([p / 2.0 for p in known] + [1.0] * len(known))
-    return list(both[: len(known)])
+class _Holm:
+    """Holm's steps over both sides of every pair, from intervals at each level.
+
+    Attributes:
+        above: Pairs of which "the gain is at most the margin" was rejected.
+        below: Pairs of which "the gain is at least minus the margin" was rejected.
+        kept: Interval, p-value and method of every pair at the last level.
+    """
+
+    def __init__(self, pairs: Pairs, using: Using | None, confidence: float, margin: float) -> None:
+        self.margin = margin
+        self.above, self.below = set[int](), set[int]()
+        error, open_ = 1.0 - confidence, 2 * len(pairs)
+        methods = [_even(pair, using, error / open_, margin) for pair in pairs]
+        while True:
+            # two one-sided bounds at error / open_ each are one interval at this confidence
+            level = 1.0 - min(2.0 * error / open_, 0.99)
+            self.kept = [_pair(pair, method, level) for pair, method in zip(pairs, methods, strict=True)]
+            self.above |= {i for i, (interval, _, _) in enumerate(self.kept) if interval.low > margin}
+            self.below |= {i for i, (interval, _, _) in enumerate(self.kept) if interval.high < -margin}
+            left = 2 * len(pairs) - len(self.above) - len(self.below)
+            if left == open_:
+                break
+            open_ = left
+
+    def p_values(self) -> list[float | None]:
+        """Adjusted p-values, each direction a hypothesis of its own."""
+        known = [p for _, p, _ in self.kept if p is not None]
+        if len(known) < len(self.kept) or self.margin:
+            return [None] * len(self.kept)
+        sides = [Sides.of(p, interval.estimate) for p, (interval, _, _) in zip(known, self.kept, strict=True)]
+        return [one.p_value for one in step_down(sides)]
+
+    def member(self, place: int, gain: Gain) -> FamilyGain:
+        """What the steps say of one pair, beside its simultaneous interval."""
+        interval = self.kept[place][0]
+        if place in self.above or place in self.below:
+            verdict = Verdict.BETTER if place in self.above else Verdict.WORSE
+        else:
+            verdict = decide(min(interval.low, self.margin), max(interval.high, -self.margin), self.margin)
+        return FamilyGain(gain, verdict, None, place in self.above or interval.low > -self.margin)
+
+
+def family_gain(gain: Gain, found: Stepped) -> FamilyGain:
+    """A simultaneous interval with what the step-down says of it.
+
+    What the interval decides is kept where rounding says otherwise: it is the step-down's own first step.
+    """
+    verdict = found.verdict if gain.verdict is Verdict.UNDECIDED else gain.verdict
+    return FamilyGain(gain, verdict, found.p_value, found.not_worse or gain.not_worse)
+
+
+def _shares(pairs: Pairs, using: Using | None, confidence: float, margin: float) -> list[tuple[Gain, float | None]]:
+    """Every gain at its share of the error, with its p-value before adjustment."""
+    count = len(pairs)
+    share, over = 1.0 - (1.0 - confidence) / count, f", Bonferroni over {count:,}" if count > 1 else ""
+    found = []
+    for pair in pairs:
+        interval, p_value, method = _pair(pair, using or _usual(pair, count), share)
+        adjusted = None if p_value is None else min(1.0, count * p_value)
+        found.append((_gain(pair, interval, adjusted, method + over, confidence, margin), p_value))
+    return found
+
+
+def _sides(
+    pair: tuple[Policy, Policy], using: Using | None, gain: Gain, p_value: float | None, ordering: float
+) -> Sides | None:
+    """The one-sided p-values behind a simultaneous interval; None where the method has none for the question."""
+    if isinstance(pair[0], Tally) and isinstance(pair[1], Tally) and using in (None, central_gain):
+        return asked(*pair).sides(gain.margin, ordering)
+    return None if gain.margin or p_value is None else Sides.of(p_value, gain.estimate)
 
 
 def _pair(pair: tuple[Policy, Policy], using: Using, confidence: float) -> tuple[Interval, float | None, str]:
@@ -146,18 +284,43 @@ def _pair(pair: tuple[Policy, Policy], using: Using, confidence: float) -> tuple
     return result.interval, result.p_value, result.method
 
 
-def _even(first: Policy, second: Policy) -> Using:
-    """A method with half of its error on each side; the exact gain shares it as the data happen to fall."""
-    usual = _usual(first, second)
-    return miettinen_nurminen if usual is exact_gain else usual
+def _even(pair: tuple[Policy, Policy], using: Using | None, ordering: float, margin: float) -> Using:
+    """A method with half of its error on each side; tallies keep the order of their tables over all steps."""
+    chosen = using or _usual(pair, 2)
+    if CENTRAL.get(chosen, chosen) is not central_gain:
+        return chosen
+    one = asked(*pair)
+
+    def central(_first: Policy, _second: Policy, /, *, confidence: float) -> Gain | Interval:
+        error = (1.0 - confidence) / 2.0
+        sides = one.sides(margin, ordering)
+        low, high = agreeing(one.ends(error, ordering), sides, error, margin)
+        plain = sides if not margin else one.sides(0.0, ordering)
+        method = f"central {one.method}" if one.exact else one.method
+        interval = Interval(
+            low=low,
+            high=high,
+            estimate=one.estimate,
+            confidence=confidence,
+            method=method,
+            trials=one.trials,
+            scale="gain",
+            assumptions=one.assumptions,
+            data=one.data,
+        )
+        p_value = min(1.0, 2.0 * min(plain.better, plain.worse))
+        return Gain(interval, p_value, decide(low, high), method, 0.0, one.assumptions, (), one.data)
+
+    return central
 
 
-def _usual(first: Policy, second: Policy) -> Using:
-    if isinstance(first, Tally) and isinstance(second, Tally):
-        return exact_gain
-    if isinstance(first, Scores) and isinstance(second, Scores):
+def _usual(pair: tuple[Policy, Policy], count: int) -> Using:
+    """The method of one pair among so many."""
+    if isinstance(pair[0], Tally) and isinstance(pair[1], Tally):
+        return exact_gain if count == 1 else central_gain
+    if isinstance(pair[0], Scores) and isinstance(pair[1], Scores):
         return betting_gain
-    raise TypeError(_check.refusal("pairs", "hold two tallies or two sets of scores each", (first, second)))
+    raise TypeError(_check.refusal("pairs", "hold two tallies or two sets of scores each", pair))
 
 
 def _gain(

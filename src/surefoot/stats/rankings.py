@@ -14,7 +14,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
-from surefoot.stats.families import Adjusting, Policy, Using, bonferroni_gains
+from surefoot.stats.families import Adjusting, FamilyGain, Policy, Using, step_down_gains
 from surefoot.stats.letters import Letters, compact_letters, places
 from surefoot.stats.means import betting_mean
 from surefoot.stats.rates import wilson
@@ -30,7 +30,8 @@ class Ranking(Record):
         names: The policies, highest estimate first.
         estimates: The rate or mean score of each.
         pairs: The names of every pair, higher estimate first.
-        gains: The gain of every pair, in the same order.
+        members: What is known of every pair, in the same order: a gain whose interval holds together with all others,
+            and the verdict that letters and ranks follow.
         ranks: The best and the worst rank each policy can have, by the verdicts.
         letters: Two policies share a letter exactly when they were not separated.
         confidence: The chance that all of it holds together.
@@ -41,27 +42,45 @@ class Ranking(Record):
     names: tuple[str, ...]
     estimates: tuple[float, ...]
     pairs: tuple[tuple[str, str], ...]
-    gains: tuple[Gain, ...]
+    members: tuple[FamilyGain, ...]
     ranks: tuple[tuple[int, int], ...]
     letters: Letters
     confidence: float
     policies: tuple[Record, ...] = ()
     alone: tuple[Interval, ...] = ()
 
+    @property
+    def gains(self) -> tuple[Gain, ...]:
+        """The gain of every pair, with the interval that holds together with all others."""
+        return tuple(member.gain for member in self.members)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdict of every pair, which letters and ranks follow."""
+        return tuple(member.verdict for member in self.members)
+
     def gain(self, first: str, second: str) -> Gain:
-        """The gain of the first over the second."""
+        """The gain of the first over the second, with the interval that holds together with all others."""
+        return self.member(first, second).gain
+
+    def verdict(self, first: str, second: str) -> Verdict:
+        """The verdict about the first."""
+        return self.member(first, second).verdict
+
+    def member(self, first: str, second: str) -> FamilyGain:
+        """All that is known of the first against the second."""
         for name in (first, second):
             if name not in self.names:
                 raise ValueError(_check.refusal("name", f"be one of {', '.join(self.names)}", name))
         if (first, second) in self.pairs:
-            return self.gains[self.pairs.index((first, second))]
+            return self.members[self.pairs.index((first, second))]
         if (second, first) not in self.pairs:
             raise ValueError(_check.refusal("second", "differ from `first`", second))
-        return self.gains[self.pairs.index((second, first))].mirrored
+        return self.members[self.pairs.index((second, first))].mirrored
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
-        scale: words.Scale = "rate" if self.gains[0].interval.scale == "gain" else "score"
+        scale: words.Scale = "rate" if self.members[0].gain.interval.scale == "gain" else "score"
         rows = []
         for i, name in enumerate(self.names):
             best, worst = self.ranks[i]
@@ -84,27 +103,32 @@ class AgainstBaseline(Record):
     Attributes:
         baseline: The policy that the others are compared with.
         names: The others, in the order given.
-        gains: The gain of each over the baseline.
+        members: What is known of each against the baseline: its gain, and the verdict.
         confidence: The chance that all of it holds together.
         policies: The data of the baseline, then of each of `names`.
     """
 
     baseline: str
     names: tuple[str, ...]
-    gains: tuple[Gain, ...]
+    members: tuple[FamilyGain, ...]
     confidence: float
     policies: tuple[Record, ...] = ()
 
+    @property
+    def gains(self) -> tuple[Gain, ...]:
+        """The gain of each over the baseline, with the interval that holds together with all others."""
+        return tuple(member.gain for member in self.members)
+
     def __str__(self) -> str:
-        rows = [f"{name} against {self.baseline}: {gain}" for name, gain in zip(self.names, self.gains, strict=True)]
-        return "\n".join(rows)
+        found = zip(self.names, self.members, strict=True)
+        return "\n".join(f"{name} against {self.baseline}: {member}" for name, member in found)
 
 
 def rank_policies(
     policies: Mapping[str, Policy],
     *,
     using: Using | None = None,
-    adjusting: Adjusting = bonferroni_gains,
+    adjusting: Adjusting = step_down_gains,
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> Ranking:
@@ -114,7 +138,8 @@ def rank_policies(
         policies: The tally or the scores of every policy.
         using: The method of one pair, `(first, second, confidence=...)`; the exact gain for tallies and the
             betting gain for scores if not given.
-        adjusting: How the error is shared among pairs: `bonferroni_gains` or `holm_gains`.
+        adjusting: How the error is shared among pairs: `step_down_gains` (simultaneous intervals, verdicts by Holm's
+            step-down), `bonferroni_gains` (both by Bonferroni) or `holm_gains` (both by Holm).
         confidence: The chance that all intervals and verdicts hold together.
         margin: The gain that would not matter.
 
@@ -140,14 +165,14 @@ def rank_policies(
     names = tuple(sorted(policies, key=lambda name: -level[name]))
     pairs = tuple(combinations(names, 2))
     data = [(policies[one], policies[other]) for one, other in pairs]
-    gains = adjusting(data, using, confidence=confidence, margin=margin)
-    verdicts = [gain.verdict for gain in gains]
+    members = _members(adjusting(data, using, confidence=confidence, margin=margin))
+    verdicts = [member.verdict for member in members]
     letters = compact_letters(names, [p for p, v in zip(pairs, verdicts, strict=True) if v in _APART])
     return Ranking(
         names,
         tuple(level[name] for name in names),
         pairs,
-        tuple(map(_light, gains)),
+        members,
         rank_intervals(names, pairs, verdicts),
         letters,
         float(confidence),
@@ -161,7 +186,7 @@ def against_baseline(
     baseline: str,
     *,
     using: Using | None = None,
-    adjusting: Adjusting = bonferroni_gains,
+    adjusting: Adjusting = step_down_gains,
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> AgainstBaseline:
@@ -171,7 +196,8 @@ def against_baseline(
         policies: The tally or the scores of every policy, the baseline among them.
         baseline: The name of the one to compare with.
         using: The method of one pair, `(first, second, confidence=...)`.
-        adjusting: How the error is shared among pairs: `bonferroni_gains` or `holm_gains`.
+        adjusting: How the error is shared among pairs: `step_down_gains` (simultaneous intervals, verdicts by Holm's
+            step-down), `bonferroni_gains` (both by Bonferroni) or `holm_gains` (both by Holm).
         confidence: The chance that all intervals and verdicts hold together.
         margin: The gain that would not matter.
 
@@ -195,9 +221,9 @@ def against_baseline(
     if not names:
         raise ValueError("`policies` must hold a policy besides the baseline; got none.")
     data = [(policies[name], policies[baseline]) for name in names]
-    gains = adjusting(data, using, confidence=confidence, margin=margin)
+    members = _members(adjusting(data, using, confidence=confidence, margin=margin))
     kept = tuple(policies[name] for name in (baseline, *names))
-    return AgainstBaseline(baseline, names, tuple(map(_light, gains)), float(confidence), kept)
+    return AgainstBaseline(baseline, names, members, float(confidence), kept)
 
 
 def rank_intervals(
@@ -241,6 +267,17 @@ def rank_intervals(
         raise ValueError("`verdicts` must not form a circle; got a policy that is better than itself through others.")
     over = [sum(under >> index & 1 for under in beaten) for index in range(len(names))]
     return tuple((1 + over[index], len(names) - beaten[index].bit_count()) for index in range(len(names)))
+
+
+def _members(found: tuple[Gain, ...] | tuple[FamilyGain, ...]) -> tuple[FamilyGain, ...]:
+    """What an adjustment gave, as members of a family, without their data."""
+    kept = []
+    for one in found:
+        if isinstance(one, Gain):
+            kept.append(FamilyGain(_light(one), one.verdict, one.p_value, one.not_worse))
+        else:
+            kept.append(replace(one, gain=_light(one.gain)))
+    return tuple(kept)
 
 
 def _light(gain: Gain) -> Gain:

@@ -1,0 +1,390 @@
+"""By how much is the first policy better, at least or at most, by exact tests of one side?
+
+`exact_gain` answers the two-sided question and lets its error fall on either side. A question that has one side, a
+gate, a claim or one of the two sides that a family charges apart, is answered here: each end by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from surefoot import _check
+from surefoot.core.gain import Gain, decide
+from surefoot.core.interval import Bound, Interval
+from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
+from surefoot.stats.exact_gains import (
+    EXACT,
+    EXACT_PAIRS,
+    EXACT_ROLLOUTS,
+    NEAR,
+    PAIRS,
+    SEPARATE,
+    exact_gain,
+    exact_paired_gain,
+    observed_gain,
+)
+from surefoot.stats.step_downs import Sides
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from surefoot.core.record import Record
+    from surefoot.numerics.buehler import Above
+
+EACH = "Each end is a bound of its own, with half of the error."
+
+
+def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
+    """By how much is the first policy better, with each end an exact bound by itself?
+
+    Tables are ordered by the score limit at the error of one end. The lower end is the largest gain of which all
+    smaller ones are rejected: the largest chance, over all rates with that gain, of a table at least as high in that
+    order is at most half of the error. The upper end is the same with the policies swapped. The p-value is twice the
+    smaller one-sided one in the same order, which agrees with the ends; where it decides clearly, that of `exact_gain`
+    is smaller. Above 1,000 rollouts in all the Miettinen-Nurminen limits take over, in the same way.
+
+    Args:
+        first: The policy the verdict is about.
+        second: The policy it is compared with.
+        confidence: One minus the error of both ends together.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        All rollouts are independent, each policy has one success rate, and the numbers of rollouts were fixed
+        beforehand.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import central_gain
+        >>> print(central_gain(Tally(17, 20), Tally(14, 20)))
+        +15.0 points [-13.4, +41.5] n=40 (95% central exact score interval), p = 0.354: cannot tell.
+
+    Reference:
+        Buehler (1957), "Confidence intervals for the product of two binomial parameters"; Lloyd and Kabaila (2003),
+        "On the optimality and limitations of Buehler bounds".
+    """
+    return _gain(_unpaired(first, second), confidence, margin)
+
+
+def central_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
+    """By how much is the first policy better on the same conditions, with each end an exact bound by itself?
+
+    The construction of `central_gain` with Tango's limits. Above 500 pairs these take over, in the same way.
+
+    Args:
+        pairs: Pairs by which policy succeeded.
+        confidence: One minus the error of both ends together.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        The pairs are independent of one another and their number was fixed beforehand; the two rollouts of a pair
+        may depend on each other.
+
+    Example:
+        >>> from surefoot import PairTally
+        >>> from surefoot.stats import central_paired_gain
+        >>> print(central_paired_gain(PairTally(both=20, first_only=12, second_only=2, neither=16)))
+        +20.0 points [+5.8, +36.4] n=50 (95% central exact paired score interval), p = 0.0174: the first is better.
+
+    Reference:
+        Buehler (1957); Tango (1998), "Equivalence test and confidence interval for the difference in proportions for
+        the paired-sample design".
+    """
+    return _gain(_paired(pairs), confidence, margin)
+
+
+def gain_bounds(first: Tally, second: Tally, *, confidence: float = 0.95) -> tuple[Bound, Bound]:
+    """By how much is the first policy better at least, and at most? Two exact one-sided bounds, each at the confidence.
+
+    For the two one-sided questions of a gate, of which only one is asked at a time: together the two hold with less
+    confidence, one minus twice the error.
+
+    Args:
+        first: The policy the bounds are about.
+        second: The policy it is compared with.
+        confidence: The confidence of each bound.
+
+    Assumptions:
+        Those of `central_gain`.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import gain_bounds
+        >>> for bound in gain_bounds(Tally(17, 20), Tally(14, 20)):
+        ...     print(bound)
+        at least -8.5 points n=40 (95% exact score bound).
+        at most +37.4 points n=40 (95% exact score bound).
+
+    Reference:
+        Buehler (1957).
+    """
+    return _bounds(_unpaired(first, second), confidence)
+
+
+def paired_gain_bounds(pairs: PairTally, *, confidence: float = 0.95) -> tuple[Bound, Bound]:
+    """By how much is the first policy better on the same conditions, at least and at most? Two exact one-sided bounds.
+
+    Args:
+        pairs: Pairs by which policy succeeded.
+        confidence: The confidence of each bound.
+
+    Assumptions:
+        Those of `central_paired_gain`.
+
+    Example:
+        >>> from surefoot import PairTally
+        >>> from surefoot.stats import paired_gain_bounds
+        >>> lower, upper = paired_gain_bounds(PairTally(both=20, first_only=12, second_only=2, neither=16))
+        >>> print(lower)
+        at least +6.9 points n=50 (95% exact paired score bound).
+
+    Reference:
+        Buehler (1957).
+    """
+    return _bounds(_paired(pairs), confidence)
+
+
+def one_sided_bounds(using: Callable[..., Any], /, *data: object, confidence: float = 0.95) -> tuple[Bound, Bound]:
+    """The lower and the upper bound of a gain, each at the confidence, by any method of one comparison.
+
+    A method whose interval is by construction the meeting of two one-sided bounds gives both, at a confidence of one
+    minus twice the error: so do the score limits, the t intervals (clustered, stratified, Welch) and the intervals of
+    means. The two exact gains do not, and their central counterparts are asked instead.
+
+    Args:
+        using: The method: `(*data, confidence=...)` gives a `Gain` or an `Interval`.
+        data: What it takes.
+        confidence: The confidence of each bound, above 0.5.
+
+    Assumptions:
+        What the method assumes, and that it puts half of its error on each side.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats import one_sided_bounds, welch
+        >>> lower, _ = one_sided_bounds(welch, Scores([0.9, 0.8, 0.7, 1.0]), Scores([0.4, 0.6, 0.5, 0.5]))
+        >>> print(f"{lower.value:.2f} {lower.confidence}")
+        0.22 0.95
+
+    Reference:
+        Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach".
+    """
+    confidence = _each(confidence)
+    # not a difference: 1 - 2 (1 - 0.95) is 0.8999999999999999
+    found = CENTRAL.get(using, using)(*data, confidence=round(2.0 * confidence - 1.0, 15))
+    interval = found.interval if isinstance(found, Gain) else _check.instance(found, "using", Interval)
+    return bounds_of(interval, confidence, interval.low, interval.high)
+
+
+def gain_sides(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Sides:
+    """How surprising is this table under every one-sided hypothesis? The p-values that agree with `central_gain`.
+
+    Each is at most half of the error exactly where the end of that interval has passed the edge.
+
+    Args:
+        first: The policy the statements are about.
+        second: The policy it is compared with.
+        confidence: That of the interval: its half error orders the tables, and must not come from the data.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        Those of `central_gain`.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import gain_sides
+        >>> found = gain_sides(Tally(17, 20), Tally(14, 20), margin=0.2)
+        >>> print(f"{found.not_worse:.4f} {found.better:.2f}")
+        0.0084 0.93
+
+    Reference:
+        Buehler (1957).
+    """
+    return _sides(_unpaired(first, second), confidence, margin)
+
+
+def paired_gain_sides(pairs: PairTally, *, confidence: float = 0.95, margin: float = 0.0) -> Sides:
+    """How surprising are these pairs under every one-sided hypothesis? As `gain_sides`, for `central_paired_gain`.
+
+    Args:
+        pairs: Pairs by which policy succeeded.
+        confidence: That of the interval: its half error orders the tables, and must not come from the data.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        Those of `central_paired_gain`.
+
+    Example:
+        >>> from surefoot import PairTally
+        >>> from surefoot.stats import paired_gain_sides
+        >>> found = paired_gain_sides(PairTally(both=20, first_only=12, second_only=2, neither=16))
+        >>> print(f"{found.better:.5f}")
+        0.00866
+
+    Reference:
+        Buehler (1957).
+    """
+    return _sides(_paired(pairs), confidence, margin)
+
+
+CENTRAL: dict[Callable[..., Any], Callable[..., Any]] = {
+    exact_gain: central_gain,
+    exact_paired_gain: central_paired_gain,
+}
+"""Methods that may put more than half of their error on one side, and what does not."""
+
+
+class OneSided:
+    """One comparison of successes, asked one side at a time.
+
+    Attributes:
+        table: The counts (x1, n1, x2, n2), or the discordant pairs (b, c, n).
+        data: The inputs.
+        estimate: The observed gain.
+        trials: Rollouts, or pairs.
+        exact: Whether tables are enumerated; above, the asymptotic score limits.
+        method: What the bounds are called.
+        assumptions: What must hold.
+    """
+
+    __slots__ = ("assumptions", "data", "estimate", "exact", "method", "table", "trials")
+
+    def __init__(self, table: tuple[int, ...], data: tuple[Record, ...], estimate: float, trials: int) -> None:
+        self.table, self.data, self.estimate, self.trials = table, data, estimate, trials
+        unpaired = len(table) == 4
+        self.exact = trials <= (EXACT_ROLLOUTS if unpaired else EXACT_PAIRS)
+        names = ("exact score", "Miettinen-Nurminen") if unpaired else ("exact paired score", "Tango")
+        self.method = names[not self.exact]
+        self.assumptions = (SEPARATE if unpaired else PAIRS, EXACT if self.exact else NEAR)
+
+    def ends(self, error: float, ordering: float) -> tuple[float, float]:
+        """The lower and the upper bound, each with this error, from tables ordered at another."""
+        if self.exact:
+            above, below = (_ordered(table, ordering) for table in (self.table, _swapped(self.table)))
+            # with an error above a third or so a bound may pass the estimate: outward is safe
+            return min(above.bound(error), self.estimate), max(0.0 - below.bound(error), self.estimate)
+        from surefoot.numerics import score_ends
+
+        return score_ends.ends(self.table, 2.0 * error)[:2]
+
+    def sides(self, margin: float, ordering: float) -> Sides:
+        """The one-sided p-values."""
+        if self.exact:
+            above, below = (_ordered(table, ordering) for table in (self.table, _swapped(self.table)))
+            better, worse = above.p_value(margin), below.p_value(margin)
+            if not margin:
+                return Sides(better, worse, better, worse)
+            return Sides(better, worse, above.p_value(-margin), below.p_value(-margin))
+        from surefoot.numerics import score_ends
+
+        up, down = score_ends.tails(self.table, margin), score_ends.tails(self.table, -margin)
+        return Sides(up[0], down[1], down[0], up[1])
+
+
+@lru_cache(maxsize=8192)
+def _ordered(table: tuple[int, ...], ordering: float) -> Above:
+    """A table in its order; families and steps ask for the same one again."""
+    from surefoot.numerics import buehler
+
+    return buehler.Above(table, ordering)
+
+
+def _swapped(table: tuple[int, ...]) -> tuple[int, ...]:
+    return (*table[2:], *table[:2]) if len(table) == 4 else (table[1], table[0], table[2])
+
+
+def asked(*data: object) -> OneSided:
+    """Two tallies, or pairs, to be asked one side at a time."""
+    match data:
+        case (PairTally() as pairs,):
+            return _paired(pairs)
+        case (Tally() as first, Tally() as second):
+            return _unpaired(first, second)
+    raise TypeError(_check.refusal("data", "be two tallies or pairs", data))
+
+
+def _unpaired(first: Tally, second: Tally) -> OneSided:
+    first, second = tallies(first, second)
+    table = (first.successes, first.trials, second.successes, second.trials)
+    return OneSided(table, (first, second), observed_gain(first, second), first.trials + second.trials)
+
+
+def _paired(pairs: PairTally) -> OneSided:
+    pairs = pair_tally(pairs)
+    return OneSided((pairs.first_only, pairs.second_only, pairs.pairs), (pairs,), pairs.gain, pairs.pairs)
+
+
+def _gain(one: OneSided, confidence: float, margin: float) -> Gain:
+    error, margin = (1.0 - _check.confidence(confidence)) / 2.0, _check.margin(margin, 1.0)
+    sides = one.sides(0.0, error)
+    low, high = agreeing(one.ends(error, error), sides, error, 0.0)
+    method, assumptions = f"central {one.method}" if one.exact else one.method, (*one.assumptions, EACH)
+    interval = Interval(
+        low=low,
+        high=high,
+        estimate=one.estimate,
+        confidence=float(confidence),
+        method=method,
+        trials=one.trials,
+        scale="gain",
+        assumptions=assumptions,
+        data=one.data,
+    )
+    p_value = min(1.0, 2.0 * min(sides.better, sides.worse))
+    return Gain(interval, p_value, decide(low, high, margin), method, margin, assumptions, (), one.data)
+
+
+def agreeing(ends: tuple[float, float], sides: Sides, error: float, margin: float) -> tuple[float, float]:
+    """The two ends on the side of the margin that their p-values say, whatever the rounding."""
+    low, high = ends
+    low = max(low, math.nextafter(margin, math.inf)) if sides.better <= error else min(low, margin)
+    high = min(high, math.nextafter(-margin, -math.inf)) if sides.worse <= error else max(high, -margin)
+    return low, high
+
+
+def _bounds(one: OneSided, confidence: float) -> tuple[Bound, Bound]:
+    error = 1.0 - _each(confidence)
+    low, high = one.ends(error, error)
+    interval = Interval(
+        low=low,
+        high=high,
+        estimate=one.estimate,
+        confidence=float(confidence),
+        method=one.method,
+        trials=one.trials,
+        scale="gain",
+        assumptions=one.assumptions,
+        data=one.data,
+    )
+    return bounds_of(interval, confidence, low, high)
+
+
+def _sides(one: OneSided, confidence: float, margin: float) -> Sides:
+    return one.sides(_check.margin(margin, 1.0), (1.0 - _check.confidence(confidence)) / 2.0)
+
+
+def _each(confidence: float) -> float:
+    if not _check.confidence(confidence) > 0.5:
+        raise ValueError(_check.refusal("confidence", "be above 0.5 for a bound on each side", confidence))
+    return float(confidence)
+
+
+def bounds_of(interval: Interval, confidence: float, low: float, high: float) -> tuple[Bound, Bound]:
+    """Two bounds that share all but side and value with an interval."""
+    lower = Bound(
+        side="lower",
+        value=low,
+        estimate=interval.estimate,
+        confidence=confidence,
+        method=interval.method,
+        trials=interval.trials,
+        scale=interval.scale,
+        assumptions=interval.assumptions,
+        notes=interval.notes,
+        data=interval.data,
+        seed=interval.seed,
+    )
+    return lower, replace(lower, side="upper", value=high)
