@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pytest
 
 FIXTURES = Path(__file__).parent / "fixtures"
 STUDIES = {FIXTURES / "studies", FIXTURES / "v0_1_0"}  # logs of studies: opened by another door
-YAML, ZSTANDARD = find_spec("yaml") is not None, find_spec("zstandard") is not None  # extras
+YAML = find_spec("yaml") is not None  # an extra
 
 
 def text_files() -> dict[str, bytes]:
@@ -69,7 +68,8 @@ def deflated(members: dict[str, bytes]) -> bytes:
 
 def zstd_zip(members: dict[str, bytes], frames: int = 1) -> bytes:
     """A zip file of method 93, each member packed in several zstd frames, written byte by byte."""
-    zstandard = pytest.importorskip("zstandard", reason="needs the extra `inspect`")
+    import zstandard
+
     packer = zstandard.ZstdCompressor()
     body, directory = b"", b""
     for name, content in members.items():
@@ -99,7 +99,8 @@ def binary_files() -> dict[str, bytes]:
             successes=np.array([[False, True], [True, True]]),
         ),
         "deflate.eval": deflated(members),
-        **({"zstd.eval": zstd_zip(members), "frames.eval": zstd_zip(members, frames=3)} if ZSTANDARD else {}),
+        "zstd.eval": zstd_zip(members),
+        "frames.eval": zstd_zip(members, frames=3),
     }
 
 

@@ -127,6 +127,33 @@ def test_a_bad_row_far_down_is_found(tmp_path: Path) -> None:
         sf.read(put(tmp_path, "big.csv", "policy,success\n" + "\n".join(rows)))
 
 
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("0.75'", r"got \"0\.75'\"\. Remove the stray \"'\"\."),
+        ("\u2018" + "1", r"got '\u20181'\. Remove the stray '\u2018'\."),
+        ("0.75 " + "x" * 100 + "'", r"got \"0\.75 x+\.\.\.x+'\"\."),
+    ],
+)
+def test_a_stray_apostrophe_is_pointed_at(tmp_path: Path, cell: str, says: str) -> None:
+    with pytest.raises(sf.DataError, match=f"^r.csv, row 2: `score` must be a finite number; {says}"):
+        sf.read(put(tmp_path, "r.csv", f"policy,score\nnew,0.5\nnew,{cell}\n"))
+
+
+def test_a_published_list_with_a_stray_end_is_quoted_at_its_end(tmp_path: Path) -> None:
+    """Two of the published LBM tables end a list with an apostrophe; the good end of the cell says nothing."""
+    head = "Panel,Task,Method,Success/Failure,Num_Successes,Num_Rollouts,Success_Rate,CLD_Letter\n"
+    values = ", ".join(["True", "False"] * 25)
+    with pytest.raises(
+        sf.DataError,
+        match=r"^f.csv, row 1: `Success/Failure` must be a list in brackets; it ends with \".*True, False\]'\"\. "
+        r"Remove what stands after the bracket: \"'\"\.",
+    ):
+        sf.read(put(tmp_path, "f.csv", f'{head}A,T,M,"[{values}]\'",25,50,0.5,a\n'))
+    with pytest.raises(sf.DataError, match=r"must be a list in brackets; it begins with \"'\[True"):
+        sf.read(put(tmp_path, "f.csv", f'{head}A,T,M,"\'[{values}]",25,50,0.5,a\n'))
+
+
 def test_a_doubled_key_inside_a_log_or_a_session_is_refused(tmp_path: Path) -> None:
     members = samples.inspect_members()
     header = members["header.json"].decode().replace("{", '{"status": "error", ', 1)

@@ -94,8 +94,6 @@ def test_lerobot_reward_beyond_one_is_no_score(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["inspect/log.json", "deflate.eval", "zstd.eval", "frames.eval"])
 def test_inspect(made: Path, name: str) -> None:
-    if name in ("zstd.eval", "frames.eval"):
-        pytest.importorskip("zstandard", reason="needs the extra `inspect`")
     rollouts = sf.read(made / name)
     assert rollouts.policies == ("acme/small",)
     assert rollouts.tasks == ("arithmetic",)
@@ -271,6 +269,13 @@ def test_lbm_wrong_total_and_wrong_cell(tmp_path: Path) -> None:
     assert "Num_Rollouts" in found[0].says
     with pytest.raises(sf.DataError, match=r"row 2: `Success/Failure` must list True, False or numbers; got 'Tru'"):
         sf.read(put(tmp_path, "b.csv", text.replace('"[True,True,False]"', '"[Tru,True,False]"')))
+
+
+def test_what_reads_a_current_inspect_log_comes_with_the_plain_install() -> None:
+    import tomllib
+
+    project = tomllib.loads((FIXTURES.parents[1] / "pyproject.toml").read_text())["project"]
+    assert any(one.startswith("zstandard") for one in project["dependencies"])
 
 
 def test_wide() -> None:

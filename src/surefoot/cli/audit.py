@@ -12,6 +12,7 @@ def audit(
     paths: files.Paths,
     columns: files.Columns = None,
     policies: files.Policies = None,
+    policies_in: files.PoliciesIn = None,
     low: files.Low = None,
     high: files.High = None,
     collected: files.Collected = None,
@@ -25,7 +26,9 @@ def audit(
 
         surefoot audit results.csv
     """
-    rollouts = files.table(paths, columns=columns, policies=policies, low=low, high=high, collected=collected)
+    rollouts = files.table(
+        paths, columns=columns, policies=policies, policies_in=policies_in, low=low, high=high, collected=collected
+    )
     found = sf.audit(rollouts)
     if as_json:
         words.show_json(found.to_dict())

@@ -84,6 +84,7 @@ def compare(
     ] = False,
     columns: files.Columns = None,
     policies: files.Policies = None,
+    policies_in: files.PoliciesIn = None,
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
@@ -113,7 +114,8 @@ def compare(
     """
     named = what or []
     of_files = {"--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
-                "--policy": policies, "--score": score, "--low": low, "--high": high}  # fmt: skip
+                "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low,
+                "--high": high}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
         _in_place("`--counts`", {**of_files, "--using": using, "--details": details, "--gate": gate})
@@ -140,7 +142,13 @@ def compare(
         if by is not None:
             _in_place("`--by`", {"--paired": paired})
         table = files.table(
-            [Path(name) for name in named], columns=columns, policies=policies, score=score, low=low, high=high
+            [Path(name) for name in named],
+            columns=columns,
+            policies=policies,
+            policies_in=policies_in,
+            score=score,
+            low=low,
+            high=high,
         )
         _files(
             table,

@@ -38,6 +38,14 @@ Policies = Annotated[
     list[str] | None,
     typer.Option("--policy", help="The policy's name, for files that do not say it; one per file, in order."),
 ]
+PoliciesIn = Annotated[
+    str | None,
+    typer.Option(
+        "--policies-in",
+        metavar="A,B,...",
+        help="The columns that are policies, when each policy has a column of its own.",
+    ),
+]
 Score = Annotated[
     str | None, typer.Option("--score", help="Judge by the score in this column ('score' for the one recognised).")
 ]
@@ -61,6 +69,7 @@ def table(
     low: float | None = None,
     high: float | None = None,
     collected: str | None = None,
+    policies_in: str | None = None,
 ) -> Rollouts:
     """The rollouts in the files; what was guessed on reading goes to standard error."""
     named = named_columns(columns)
@@ -68,7 +77,15 @@ def table(
         named["score"] = str(score)
     data: Any = paths[0] if len(paths) == 1 else paths
     given: Any = policies[0] if policies and len(policies) == 1 else policies
-    rollouts = sf.read(data, columns=named, policy=given or None, low=low, high=high, collected=_collected(collected))
+    rollouts = sf.read(
+        data,
+        columns=named,
+        policy=given or None,
+        low=low,
+        high=high,
+        collected=_collected(collected),
+        policies_in=None if policies_in is None else [name.strip() for name in policies_in.split(",")],
+    )
     for note in rollouts.notes:
         typer.echo(f"note: {words.as_options(str(note), names=names_in(rollouts))}", err=True)
     return rollouts

@@ -17,6 +17,7 @@ def rank(
     figure: Annotated[Path | None, typer.Option("--figure", help="A figure to write: .svg, .png or .pdf.")] = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
+    policies_in: files.PoliciesIn = None,
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
@@ -52,7 +53,9 @@ def rank(
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
     from surefoot.core.words import number, percent, span
 
-    rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
+    rollouts = files.table(
+        paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
+    )
     what = files.measure_of(rollouts, score)
     pairs = all_pairs(
         rollouts, measure=what, confidence=confidence, margin=margin, progress=files.progress("comparing policies")

@@ -35,6 +35,7 @@ def replay(
     score: files.Score = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
+    policies_in: files.PoliciesIn = None,
     claim: Annotated[str, typer.Option(help="'first better' or 'either'.")] = "first better",
     low: files.Low = None,
     high: files.High = None,
@@ -70,7 +71,9 @@ def replay(
         least, most = 0.0 if low is None else low, 1.0 if high is None else high
         found = replay_pairs(_pairs(paths[0]), low=least, high=most, **declared)
     else:
-        table = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
+        table = files.table(
+            paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
+        )
         found = _table(table, files.two_policies(table, paths, first, second), measure, score, pooled, declared)
     if as_json:
         words.show_json(found.to_dict())

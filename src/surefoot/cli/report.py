@@ -29,6 +29,7 @@ def report(
     ] = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
+    policies_in: files.PoliciesIn = None,
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
@@ -53,7 +54,14 @@ def report(
     """
     writable(output)
     rollouts = files.table(
-        paths, columns=columns, policies=policies, score=score, low=low, high=high, collected=collected
+        paths,
+        columns=columns,
+        policies=policies,
+        policies_in=policies_in,
+        score=score,
+        low=low,
+        high=high,
+        collected=collected,
     )
     before = _previous(previous, policies, columns=columns, score=score, low=low, high=high)
     what = files.measure_of(rollouts, score)

@@ -20,9 +20,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, where chance enters; kept in the result.")]
 
 
+def _listed(names: str) -> str:
+    """Names in a Python list as one word; dots stand for names of one's own."""
+    found = re.findall(r"[\"']([^\"']+)[\"']", names)
+    return shlex.quote(",".join(found)) if found else "A,B"
+
+
 OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"columns=\{[\"'](\w+)[\"']: \.\.\.\}", r"--column \1=YOURS"),
     (r"columns=\{[\"'](\w+)[\"']: [\"']([^\"']*)[\"']\}", lambda found: f"--column {found[1]}={shlex.quote(found[2])}"),
+    (r"policies_in=\[([^\]]*)\]", lambda found: f"--policies-in {_listed(found[1])}"),
     (r" Narrow the table instead: \.where\([^)]*\)\.", ""),
     (r"\bpolicy=[\"']([^\"']+)[\"']", lambda found: f"--policy {shlex.quote(found[1])}"),
     (r"\bprior=[\"']?(\w+)[\"']?", r"--prior \1"),

@@ -77,14 +77,8 @@ class Archive:
 
     def _zstd(self, info: zipfile.ZipInfo, limit: int) -> bytes:
         """Zip method 93, which Python's own module reads from 3.14 on; a member may hold several frames."""
-        try:
-            import zstandard
-        except ImportError:
-            raise DataError(
-                "this log is packed with zstd and needs the `inspect` extra: in a clone of surefoot, "
-                "pip install '.[inspect]'.",
-                source=self._source,
-            ) from None
+        import zstandard  # here, since few files need it
+
         with self._path.open("rb") as file:
             file.seek(info.header_offset)
             local = file.read(30)

@@ -34,11 +34,13 @@ class Asked:
     Attributes:
         columns: The frame's name of each canonical column; empty for one that is to be left out.
         scoring: How scores are written.
+        policies_in: The columns that are policies, when each has one; None when not said.
         named: Whether the `policy` column was added by the reader, so that messages do not list it.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     scoring: Scoring = field(default_factory=Scoring)
+    policies_in: tuple[str, ...] | None = None
     named: bool = False
 
     def __post_init__(self) -> None:
@@ -184,7 +186,8 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
             )
         raise DataError(
             f"there must be a `success` or a `score` column; got {_list(theirs)}. {_alike(theirs)}Say which it is: "
-            'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1.',
+            'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1; '
+            "or which columns are policies, policies_in=[...], when each policy has one.",
             source=source or None,
         )
     left = _unused(header, found, asked)

@@ -28,6 +28,8 @@ NO = (
     *("0", "false", "failure", "no", "n", "f", "failed", "fail", "incorrect"),
     *(f"0{end}" for end in DECIMALS),
 )
+WORDS = frozenset(word for word in (*YES, *NO) if word[0].isalpha())
+"""Those that no number is written as."""
 MUST = {
     "success": "be one of 1, true, success, 0, false, failure",
     "valid": "be one of 1, true, yes, 0, false, no",
@@ -135,10 +137,13 @@ def wrong_type(column: str, name: str, dtype: object, source: str) -> DataError:
     )
 
 
-def wrong_cell(column: str, name: str, value: object, *, source: str, row: int | None) -> DataError:
+def wrong_cell(
+    column: str, name: str, value: object, *, source: str, row: int | None, hint: str | None = None
+) -> DataError:
     """The refusal of one cell, with its place and a hint."""
+    hint = _hint(column, name, value) if not hint else f" {hint}"
     return DataError(
-        f"{called(column, name)} must {MUST[column]}; got {_shown(value)}.{_hint(column, name, value)}",
+        f"{called(column, name)} must {MUST[column]}; got {shown(value)}.{hint}",
         source=source or None,
         row=row,
     )
@@ -164,9 +169,26 @@ def _whole(number: pl.Expr) -> pl.Expr:
     return pl.when(fits).then(number).cast(pl.Int64, strict=False)
 
 
-def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 80 else f"{shown[:76]}...{shown[-1]}"
+def shown(value: object) -> str:
+    """A cell as messages show it: of a long one both ends, for the fault may be at either."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:36]}...{text[-40:]}"
+
+
+QUOTES = "'`\"\u2018\u2019\u201c\u201d\u00b4"
+
+
+def _stray(text: str) -> str:
+    """The quotation mark that makes a cell unreadable: without it, it is a number or an outcome; else nothing."""
+    bare = text.strip(QUOTES)
+    if bare == text:
+        return ""
+    try:
+        float(bare.removesuffix("%"))
+    except ValueError:
+        if bare not in (*YES, *NO):
+            return ""
+    return text[-1] if text[-1] in QUOTES else text[0]
 
 
 def _hint(column: str, name: str, value: object) -> str:
@@ -175,6 +197,8 @@ def _hint(column: str, name: str, value: object) -> str:
         return " Leave the cell empty when there was no outcome."
     if column in NUMBERS and re.fullmatch(r"-?\d+,\d+", text):
         return f" Write a decimal point: {text.replace(',', '.')}."
+    if column in (*NUMBERS, *WHOLE, *YES_OR_NO) and (stray := _stray(text)):
+        return f" Remove the stray {stray!r}."
     if column == "score" and text in (*YES, *NO):
         return f' These are successes and failures: say columns={{"success": {name!r}}}.'
     try:

@@ -51,7 +51,8 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
         *("env_id", "environment", "setting", "skill", "scenario", "benchmark", "experiment"),
     ),
     "condition": (
-        *("initial_condition", "init", "init_state", "initial_state", "scene", "scene_id", "item", "item_id"),
+        *("initial_condition", "init", "init_state", "initial_state", "initial_pose", "initial_position", "scene"),
+        *("scene_id", "item", "item_id"),
         *("sample_id", "doc_id", "doc_hash", "question_id", "prompt_id", "example_id", "instance_id"),
     ),
     "seed": ("env_seed", "episode_seed", "eval_seed"),

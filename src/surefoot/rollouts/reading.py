@@ -9,12 +9,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from surefoot import _check
 from surefoot.core.notes import Noted
 from surefoot.core.words import some_names
 from surefoot.errors import DataError
 from surefoot.rollouts import naming
 from surefoot.rollouts.canon import Asked, from_engine, from_polars, unread
-from surefoot.rollouts.columns import COLUMNS, match
+from surefoot.rollouts.columns import COLUMNS, OUTCOMES, match
 from surefoot.rollouts.folders import Found, walk
 from surefoot.rollouts.formats import importer_of
 from surefoot.rollouts.heads import Head
@@ -24,6 +25,7 @@ from surefoot.rollouts.scoring import Scoring
 from surefoot.rollouts.sheets import Sheet
 from surefoot.rollouts.table import Collected, Rollouts
 from surefoot.rollouts.totals import names_outcome, no_table
+from surefoot.rollouts.wide_tables import may_be_policies, unpivoted, untold
 
 UNKNOWN = (
     "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines or Parquet with a success or score column) or a "
@@ -42,6 +44,7 @@ def read(
     rubric: int | Sequence[str] | None = None,
     stages: Sequence[str] | None = None,
     collected: Collected | None = None,
+    policies_in: Sequence[str] | None = None,
 ) -> Rollouts:
     """The rollouts in a file, several files, a folder or a frame, as one table.
 
@@ -58,6 +61,8 @@ def read(
         rubric: The number of sub-tasks when `score` counts those passed, or the sub-tasks' columns.
         stages: The names in `stage`, from the least to the most, when the score is the stage reached.
         collected: How environments were met, when you know: one, shared, independent or stratified.
+        policies_in: The columns that are policies, when each policy has a column of its own and a row is what they
+            share; guessed where nothing else is possible.
 
     Raises:
         DataError: With the file, row, column and value that could not be used.
@@ -75,7 +80,9 @@ def read(
     scoring = Scoring.of(rubric, stages)
     if rubric is None and stages is None and low in (None, 0) and high in (None, 1, 100):
         scoring = replace(scoring, percent=1.0 if high == 100 else 100.0)
-    asked = Asked(dict(columns or {}), scoring)
+    if isinstance(policies_in, (str, bytes)) or (policies_in is not None and not policies_in):
+        raise TypeError(_check.refusal("policies_in", "list at least one column", policies_in))
+    asked = Asked(dict(columns or {}), scoring, None if policies_in is None else tuple(policies_in))
     if (rubric is not None or stages is not None) and (low not in (None, 0) or high not in (None, 1)):
         raise ValueError(
             f"`low` and `high` must be left out with a rubric or stages; got {low!r} and {high!r}. "
@@ -120,6 +127,11 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
             f"got {type(data).__name__}."
         ) from None
     lazy = frame if isinstance(frame, nw.LazyFrame) else frame.lazy()
+    if asked.policies_in is not None:
+        sheet = Sheet(lazy.collect(backend="polars").to_native().lazy(), "frame", policies_in=asked.policies_in)
+        long = unpivoted(sheet, asked.columns, source="")
+        table = _frame(long.frame, replace(asked, policies_in=None), policy)
+        return replace(table, notes=(*long.notes, *table.notes), named={**table.named, **long.named})
     there = "policy" in match(lazy.collect_schema().names(), asked.columns)[0]
     if policy is not None and not there:
         lazy = lazy.with_columns(nw.lit(policy).alias("policy"))
@@ -234,13 +246,23 @@ def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
             )
         importer = importer_of(head) if not met else _importer_if_any(head)
         said = {asked.columns.get(column) for column in ("success", "score")} & set(head.header)
-        if said or (importer is None and not met and len(head.header) > 1):
+        if said or (len(head.header) > 1 and (asked.policies_in or (importer is None and not met))):
             importer = delimited  # the user names an outcome's column, or the refusal can name those that are there
         elif importer is None and not met and any(name.endswith(".npy") for name in head.members):
             importer = stable_baselines  # whose refusal says what an .npz file must hold
+        policies = may_be_policies(head) if importer is delimited and not met and not said else ()
+        if len(policies) > 1 and asked.policies_in is None and not OUTCOMES & head.plain_header:
+            raise untold(policies, head.name)
         if importer is None and not met and names_outcome(head.document):
             raise no_table(head.document, head.name)
-        return importer.load(head) if importer is not None else None
+        if importer is None:
+            return None
+        sheet = importer.load(head)
+        if asked.policies_in is not None:
+            sheet = replace(sheet, policies_in=asked.policies_in)
+        if not sheet.policies_in:
+            return sheet
+        return unpivoted(sheet, asked.columns, source=head.name, guessed=asked.policies_in is None)
 
 
 def _importer_if_any(head: Head) -> Any:

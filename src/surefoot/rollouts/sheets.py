@@ -32,6 +32,7 @@ class Sheet:
         letters: The letters that the file carries, from its authors' own test.
         after_path: How policies are called after the path, and nowhere in the file: '{name} @ 100'.
         unnamed: The policies' names when the file has none, in the order of its columns: 'policy 0', 'policy 1'.
+        policies_in: The columns that are policies, where each has one and a row is what they share.
         named: What the format calls a canonical column, where `frame` no longer says it: condition is 'scene'.
     """
 
@@ -47,6 +48,7 @@ class Sheet:
     letters: tuple[GivenLetters, ...] = ()
     after_path: str = ""
     unnamed: tuple[str, ...] = ()
+    policies_in: tuple[str, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import DataError
-from surefoot.rollouts.cells import NO, YES
+from surefoot.rollouts.cells import WORDS
 from surefoot.rollouts.columns import OUTCOMES, match, plain
 from surefoot.rollouts.findings import Finding
 
@@ -67,9 +67,6 @@ def is_rollout(record: Mapping[str, Any]) -> bool:
         return True
     value = record.get(found.get("success", ""))
     return isinstance(value, bool) or (isinstance(value, str) and value.strip().casefold() in WORDS)
-
-
-WORDS = frozenset(word for word in (*YES, *NO) if word[0].isalpha())
 
 
 def no_table(record: Mapping[str, Any], source: str) -> DataError:

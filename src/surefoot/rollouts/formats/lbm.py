@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from surefoot.errors import DataError
+from surefoot.rollouts.cells import shown
 from surefoot.rollouts.findings import Finding, own_total, same_total
 from surefoot.rollouts.given import GivenLetters
 from surefoot.rollouts.heads import Head
@@ -76,14 +77,16 @@ def _by_task(letters: dict[tuple[str | None, str | None], dict[str, str]]) -> di
 def _list(cell: str | None, column: str, source: str, row: int) -> list[float]:
     inside = (cell or "").strip()
     if not (inside.startswith("[") and inside.endswith("]")):
-        raise DataError(f"`{column}` must be a list in brackets; got {inside[:40]!r}.", source=source, row=row)
+        end = f"it begins with {inside[:40]!r}" if not inside.startswith("[") else f"it ends with {inside[-40:]!r}"
+        cure = f" Remove what stands after the bracket: {after!r}." if (after := inside.rpartition("]")[2]) else ""
+        raise DataError(f"`{column}` must be a list in brackets; {end}.{cure}", source=source, row=row)
     values = []
     for part in filter(None, map(str.strip, inside[1:-1].split(","))):
         try:
             value = TRUTH[part.casefold()] if part.casefold() in TRUTH else float(part)
         except ValueError:
             raise DataError(
-                f"`{column}` must list True, False or numbers; got {part[:40]!r}.", source=source, row=row
+                f"`{column}` must list True, False or numbers; got {shown(part)}.", source=source, row=row
             ) from None
         if not math.isfinite(value):
             raise DataError(f"`{column}` must list finite numbers; got {part[:40]!r}.", source=source, row=row)
