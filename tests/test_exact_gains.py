@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import PairTally, Tally, Verdict
-from surefoot.numerics import chebyshev, paired_rates, score_gain, two_rates
+from surefoot.numerics import chebyshev, gain_scores, paired_rates, two_rates
 from surefoot.stats import exact_gain, exact_paired_gain, miettinen_nurminen, tango
 from tests.oracles import coherent
 from tests.strategies import pair_tallies, tallies
@@ -222,7 +222,7 @@ def test_the_score_statistic_rises_and_falls_as_proved():
     for n1, n2 in [(7, 7), (5, 11), (12, 3)]:
         x1, x2 = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
         grid = [-0.97, -0.5, -0.1, -1e-6, 0.0, 1e-6, 0.2, 0.7, 0.99]
-        z = np.array([score_gain.statistic(x1, n1, x2, n2, d) for d in grid])
+        z = np.array([gain_scores.statistic(x1, n1, x2, n2, d) for d in grid])
         assert (np.diff(z, axis=1) >= -1e-9).all()
         assert (np.diff(z, axis=2) <= 1e-9).all()
         assert (np.diff(z, axis=0) <= 1e-9).all()
@@ -241,8 +241,8 @@ def test_the_paired_statistic_rises_and_falls_as_proved():
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 150), st.integers(1, 150), st.floats(-0.99, 0.99), st.floats(0.01, 8.0))
 def test_a_staircase_holds_exactly_the_extreme_tables(n1, n2, difference, level):
-    z = score_gain.statistic(np.arange(n1 + 1)[:, None], n1, np.arange(n2 + 1)[None, :], n2, difference)
-    inside = np.arange(n1 + 1)[:, None] >= score_gain.staircase(n1, n2, difference, level)[None, :]
+    z = gain_scores.statistic(np.arange(n1 + 1)[:, None], n1, np.arange(n2 + 1)[None, :], n2, difference)
+    inside = np.arange(n1 + 1)[:, None] >= gain_scores.staircase(n1, n2, difference, level)[None, :]
     clear = np.abs(z - level) > 1e-8 * level
     assert (inside == (z >= level))[clear].all()
 
@@ -295,8 +295,8 @@ def test_the_sets_of_a_piece_hold_those_of_every_difference_in_it(n1, n2, left, 
     ):
         assert (again == turned).all()
     for d, bar in zip(np.linspace(left, left + width, 25), level * (1.0 - 0.3 * np.linspace(0, 1, 25)), strict=True):
-        assert (score_gain.staircase(n1, n2, d, bar) >= up).all()
-        assert (score_gain.staircase(n2, n1, -d, bar) >= down).all()
+        assert (gain_scores.staircase(n1, n2, d, bar) >= up).all()
+        assert (gain_scores.staircase(n2, n1, -d, bar) >= down).all()
 
 
 @settings(max_examples=25, deadline=None)

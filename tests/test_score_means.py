@@ -71,9 +71,12 @@ def test_cells_with_power_sums_are_the_scores_themselves():
         pooled = exponential_sums.pool(z)
         assert pooled.sums is not None
         for one in (pooled, score_tails.mirror(pooled)):
+            single = one
+            while single.sums is not None:
+                single = single.finer
             away = np.linspace(-0.4, 0.4, 33) * math.sqrt(z.var())
             means = np.clip(one.mean + away, 1e-3, 1 - 1e-3)
-            near, exact = score_tails.log_above(one, means), score_tails.log_above(one.exact, means)
+            near, exact = score_tails.log_above(one, means), score_tails.log_above(single, means)
             assert near == pytest.approx(exact, rel=1e-10, abs=1e-10)
 
 
@@ -145,7 +148,7 @@ def test_several_tasks_pay_for_the_worst_case_known():
     assert score_mean_upper(data, several_tasks=True).value > score_mean_upper(data).value
 
 
-@settings(max_examples=40)
+@settings(max_examples=25, deadline=None)
 @given(data=scores(), confidence=confidences, seed=st.integers(0, 99))
 def test_laws(data, confidence, seed):
     found = score_mean(data, confidence=confidence)
@@ -162,7 +165,7 @@ def test_laws(data, confidence, seed):
     assert (scaled.low, scaled.high) == pytest.approx((10 * found.low - 5, 10 * found.high - 5), abs=1e-6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25, deadline=None)
 @given(data=scores(), place=st.integers(0, 59), share=st.floats(0, 1))
 def test_a_higher_score_never_lowers_an_end(data, place, share):
     values = list(data.values)
@@ -172,7 +175,7 @@ def test_a_higher_score_never_lowers_an_end(data, place, share):
     assert high.high >= low.high - 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=25, deadline=None)
 @given(data=scores(), confidence=confidences, mean=st.floats(0, 1))
 def test_the_p_value_agrees_with_the_interval(data, confidence, mean):
     found, test = score_mean(data, confidence=confidence), score_mean_test(data, mean)
@@ -246,7 +249,7 @@ def test_pairs_swap():
     assert paired_score_gain(first, first).p_value == 1.0
 
 
-@settings(max_examples=60)
+@settings(max_examples=40, deadline=None)
 @given(data=st.lists(st.tuples(*[st.sampled_from([0, 0.25, 0.5, 1])] * 2), min_size=1, max_size=20), share=confidences)
 def test_the_verdict_is_that_of_the_p_value(data, share):
     found = paired_score_gain(Scores([a for a, _ in data]), Scores([b for _, b in data]), confidence=share)

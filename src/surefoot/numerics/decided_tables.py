@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from surefoot.numerics import inversion, paired_rates, score_gain, two_rates
+from surefoot.numerics import gain_scores, inversion, paired_rates, two_rates
 from surefoot.numerics.chebyshev import Need
 
 if TYPE_CHECKING:
@@ -62,17 +62,17 @@ class TwoCounts:
 
     def values(self, difference: ArrayLike, first: Ints, second: Ints) -> Floats:
         """The z of some tables."""
-        return score_gain.statistic(first, self.n1, second, self.n2, difference)
+        return gain_scores.statistic(first, self.n1, second, self.n2, difference)
 
     def every(self, difference: float) -> Floats:
         """The z of all tables."""
-        return score_gain.statistic(
+        return gain_scores.statistic(
             np.arange(self.n1 + 1)[:, None], self.n1, np.arange(self.n2 + 1)[None, :], self.n2, difference
         ).ravel()
 
     def staircase(self, difference: float, level: float) -> Ints:
         """The smallest first counts with z >= level."""
-        return score_gain.staircase(self.n1, self.n2, difference, level)
+        return gain_scores.staircase(self.n1, self.n2, difference, level)
 
     def most(self) -> Ints:
         """The largest first count for each second one."""

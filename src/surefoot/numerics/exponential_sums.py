@@ -21,18 +21,23 @@ if TYPE_CHECKING:
     Complexes = NDArray[np.complex128]
 
 STEP = 0.125
-BLOCK = 24
+BLOCK = 32
 """Nodes looked at together; one block is enough but for the smallest samples."""
 
-LARGE = 2_000
+LARGE = 1_000
 """From so many different values on, a sample is kept as cells with power sums."""
 
-CELLS, POWERS = 96, 20
+POWERS = 20
+"""How many power sums a cell keeps."""
+
 REST = 1e-12
 """What the powers left out may add to a logarithm."""
 
-CHUNK = 32
-"""How many factors are multiplied before a logarithm is taken: their product cannot overflow."""
+FEW = 16
+"""Up to so many equal factors are multiplied one by one; of more a logarithm is taken."""
+
+CHUNK = 64
+"""How many fours of factors are multiplied before a logarithm is taken: their product cannot overflow."""
 
 ELEMENTS = 1 << 19
 """How many complex numbers are held at once."""
@@ -66,9 +71,12 @@ class Pooled:
     raw: tuple[Floats, Floats]
 
     @property
-    def exact(self) -> Pooled:
-        """The same sample with every value standing for itself."""
-        return Pooled(*self.raw, None, None, self.least, self.most, self.mean, self.size, self.raw)
+    def finer(self) -> Pooled:
+        """The same sample in more cells; with every value standing for itself when that would be no more work."""
+        cells = 8 * self.values.size
+        if self.sums is None or cells * POWERS > self.raw[0].size:
+            return Pooled(*self.raw, None, None, self.least, self.most, self.mean, self.size, self.raw)
+        return _celled(self, cells)
 
 
 def pool(z: Floats) -> Pooled:
@@ -76,20 +84,29 @@ def pool(z: Floats) -> Pooled:
     values, repeats = np.unique(z, return_counts=True)
     counts = repeats.astype(float)
     mean = min(max(float((values * counts).sum()) / z.size, float(values[0])), float(values[-1]))
-    raw, ends = (values, counts), (float(values[0]), float(values[-1]))
+    least, most, raw = float(values[0]), float(values[-1]), (values, counts)
+    whole = Pooled(values, counts, None, None, least, most, mean, int(z.size), raw)
     if values.size <= LARGE:
-        return Pooled(values, counts, None, None, *ends, mean, int(z.size), raw)
-    cell = np.minimum(((values - ends[0]) * (CELLS / (ends[1] - ends[0]))).astype(np.int64), CELLS - 1)
+        return whole
+    # an end of an interval needs s up to some 15 standard errors: so far the powers must reach
+    far = 15.0 / math.sqrt(float(counts @ (values - mean) ** 2))
+    return _celled(whole, max(1, math.ceil(2.0 * far * (most - least))))
+
+
+def _celled(sample: Pooled, cells: int) -> Pooled:
+    """The sample in equal cells with their power sums."""
+    values, counts = sample.raw
+    cell = np.minimum(((values - values[0]) * (cells / (values[-1] - values[0]))).astype(np.int64), cells - 1)
     starts = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
     sizes = np.add.reduceat(counts, starts)
     centres = np.add.reduceat(values * counts, starts) / sizes
     away = values - np.repeat(centres, np.diff(np.append(starts, values.size)))
     reach = np.maximum.reduceat(np.abs(away), starts)
     power, sums = counts * away, []
-    for _ in range(1, POWERS + 1):  # the first is 0 but for rounding, and is kept for that
+    for _ in range(POWERS):  # the first sum is 0 but for rounding, and is kept for that
         sums.append(np.add.reduceat(power, starts))
         power *= away
-    return Pooled(centres, sizes, np.stack(sums, axis=1), reach, *ends, mean, int(z.size), raw)
+    return replace(sample, values=centres, counts=sizes, sums=np.stack(sums, axis=1), reach=reach)
 
 
 def log_at_most_zero(coefficients: Floats, counts: Floats) -> Floats:
@@ -179,7 +196,7 @@ def _log_rest(logs: Floats) -> Floats:
 def _log_left(sums: Sums) -> Floats:
     """Log P(W <= 0) of rows whose mean is 0 or more."""
     rows = max(1, ELEMENTS // (BLOCK * sums.counts.size))
-    parts = [_log_integral(sums.rows(slice(i, i + rows)))[0] for i in range(0, sums.least.size, rows)]
+    parts = [_log_integral(sums.rows(slice(i, i + rows))) for i in range(0, sums.least.size, rows)]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -209,59 +226,67 @@ def _saddle(sums: Sums) -> tuple[Floats, Floats, Floats]:
     return t, width, np.clip(third * width**3 / 3.0, -2.0 / 3.0, 2.0 / 3.0)
 
 
-def _log_integral(sums: Sums, groups: NDArray[np.int64] | None = None) -> tuple[Floats, Floats | None]:
-    """Log P(W <= 0), and the slopes of P in each group's coefficients when the groups' first columns are given.
-
-    The slope of a group is that of moving all its coefficients by the same amount, over P itself.
-    """
+def _log_integral(sums: Sums) -> Floats:
+    """Log P(W <= 0) of rows whose mean is 0 or more."""
     c, k = sums.coefficients, sums.counts
     t, width, bend = _saddle(sums)
     a = 1.0 + t[:, None] * c
     start = -(np.log(a) @ k) - np.log(t)
-    inside = None
+    inside = np.zeros((t.size, 1), complex)
     if sums.cells is not None:
         inside = _series((-t[:, None] / a)[:, None, :].astype(complex), sums.cells)
         start = start + inside[:, 0].real
-    d = c / a
-    total, slopes = np.zeros(t.size), None if groups is None else np.zeros((t.size, groups.size))
-    for first in range(0, 40 * BLOCK, BLOCK):
+    d, total = c / a, np.zeros(t.size)
+    left = np.arange(t.size)  # rows whose integrand has not died away yet
+    for first in range(0, 100 * BLOCK, BLOCK):
         u = STEP * np.arange(first, first + BLOCK)
-        weights = np.full(BLOCK, STEP / math.pi)
+        at, wide, bent = t[left, None], width[left, None], bend[left, None]
+        away = wide * (np.sinh(u) * 1j + bent * (np.cosh(u) - 1.0))  # s - s0
+        turn = wide * (np.cosh(u) * 1j + bent * np.sinh(u))
+        logs = _log_ratio(away, d[left], k)
+        if sums.cells is not None:
+            s = (away - at)[:, :, None]
+            cells = replace(sums.cells, scales=sums.cells.scales[left])
+            logs += _series(s / (1.0 - s * c[left][:, None, :]), cells) - inside[left]
+        heights = np.exp(logs) * (turn / (1.0 - away / at))
         if first == 0:
-            weights[0] *= 0.5
-        way = np.sinh(u) * 1j + bend[:, None] * (np.cosh(u) - 1.0)
-        away = width[:, None] * way  # s - s0
-        turn = width[:, None] * (np.cosh(u) * 1j + bend[:, None] * np.sinh(u))
-        logs = _log_ratio(away, d, k)
-        s = away - t[:, None]
-        if sums.cells is not None and inside is not None:
-            logs += _series(s[:, :, None] / (1.0 - s[:, :, None] * c[:, None, :]), sums.cells) - inside
-        with np.errstate(under="ignore"):
-            heights = np.exp(logs) * (turn / (1.0 - away / t[:, None])) * weights
-        terms = heights.imag
-        total += terms.sum(axis=1)
-        if groups is not None and slopes is not None:
-            for g, (here, there) in enumerate(zip(groups, [*groups[1:], c.shape[1]], strict=True)):
-                pieces = (k[here:there] / (1.0 - s[:, :, None] * c[:, None, here:there])).sum(axis=2)
-                slopes[:, g] += (heights * s * pieces).imag.sum(axis=1)
-        if (np.abs(heights[:, -1]) <= 1e-16 * np.abs(total)).all():
+            heights[:, 0] *= 0.5
+        total[left] += heights.imag.sum(axis=1)
+        left = left[np.abs(heights[:, -1]) > 1e-15 * np.abs(total[left])]
+        if not left.size:
             break
-    return start + np.log(total), None if slopes is None else slopes / total[:, None]
+    return start + np.log(total * (STEP / math.pi))
 
 
 def _log_ratio(away: Complexes, d: Floats, k: Floats) -> Complexes:
     """Log M(s) - log M(s0), up to whole turns, at s - s0 = `away`; d = c / (1 - s0 c)."""
-    single = k == 1.0
+    few = k <= FEW
     logs = np.zeros(away.shape, complex)
-    if not single.all():
-        w = -away[:, :, None] * d[:, None, ~single]
-        size = np.log1p(2.0 * w.real + w.real**2 + w.imag**2) @ (0.5 * k[~single])
-        logs -= size + 1j * (np.arctan2(w.imag, 1.0 + w.real) @ k[~single])
-    if single.any():
-        ones = d[:, single]
-        for first in range(0, ones.shape[1], CHUNK):
-            part = 1.0 - away[:, :, None] * ones[:, None, first : first + CHUNK]
-            logs -= np.log(part.prod(axis=2))
+    if not few.all():
+        w = -away[:, :, None] * d[:, None, ~few]
+        size = np.log1p(2.0 * w.real + w.real**2 + w.imag**2) @ (0.5 * k[~few])
+        logs -= size + 1j * (np.arctan2(w.imag, 1.0 + w.real) @ k[~few])
+    if few.any():
+        # Factors are multiplied by fours into polynomials with real coefficients, which cost one product each.
+        ones = np.repeat(d[:, few], k[few].astype(np.int64), axis=1)
+        ones = np.concatenate((ones, np.zeros((ones.shape[0], -ones.shape[1] % 4))), axis=1)
+        p, q, r, s = ones[:, 0::4], ones[:, 1::4], ones[:, 2::4], ones[:, 3::4]
+        sums, products = (p + q, r + s), (p * q, r * s)
+        coefficients = np.stack(
+            (
+                -(sums[0] + sums[1]),
+                products[0] + products[1] + sums[0] * sums[1],
+                -(sums[0] * products[1] + sums[1] * products[0]),
+                products[0] * products[1],
+            ),
+            axis=2,
+        )
+        square = away * away
+        powers = np.stack((away, square, square * away, square * square), axis=1)
+        for first in range(0, coefficients.shape[1], CHUNK):
+            parts = np.matmul(coefficients[:, first : first + CHUNK], powers)
+            parts += 1.0
+            logs -= np.log(np.multiply.reduce(parts, axis=1))
     return logs
 
 

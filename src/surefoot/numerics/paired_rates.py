@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot.numerics import chebyshev, logs, staircases
-from surefoot.numerics.score_gain import TIE
+from surefoot.numerics.gain_scores import TIE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -31,6 +31,10 @@ LEAST = 1e-50
 """The smallest candidate, as a share of the largest score."""
 
 
+TINY = 1e-200
+"""Scores up to this are 0: nothing is told apart below."""
+
+
 def mirror(sample: Pooled) -> Pooled:
     """The sample of 1 - z."""
     sums = sample.sums
@@ -58,10 +62,11 @@ def log_tails(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: F
         means: The candidate means, likewise.
         spare: The coefficient of the extra exponential, 0 or more; one per candidate.
     """
-    try:
-        return log_chance(weighted_sums(samples, scales, means, spare))
-    except TooFarError:  # a candidate far out: every value stands for itself again
-        return log_chance(weighted_sums([sample.exact for sample in samples], scales, means, spare))
+    while True:
+        try:
+            return log_chance(weighted_sums(samples, scales, means, spare))
+        except TooFarError:  # a candidate far out
+            samples = [sample.finer for sample in samples]
 
 
 def weighted_sums(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: Floats) -> Sums:
@@ -120,7 +125,7 @@ class OneSample:
     def low_end(self, tail: float) -> float:
         """The largest mean that is refused as too low with this error; 0 when none is."""
         sample = self.sample
-        if sample.most <= 0.0:
+        if sample.most <= TINY:
             return 0.0
         n, spread = sample.size, sample.counts @ (sample.values - sample.mean) ** 2
         about = math.sqrt((spread + 0.25) / n / (n + 1.0))
@@ -128,8 +133,10 @@ class OneSample:
         return root(lambda m: float(log_above(sample, np.array([m]))[0]), tail, sample.most, guess, about)
 
 
-def root(log_p: Callable[[float], float], tail: float, most: float, guess: float, about: float) -> float:
-    """The largest candidate in (0, most), to rounding, whose p-value is refused at this error; `log_p` rises.
+def root(
+    log_p: Callable[[float], float], tail: float, most: float, guess: float, about: float, *, slack: float = SAFE
+) -> float:
+    """The largest candidate in (0, most), to the slack, whose p-value is refused at this error; `log_p` rises.
 
     Secant steps on the normal quantile of the p-value, which is nearly straight, inside a bracket.
 
@@ -139,19 +146,19 @@ def root(log_p: Callable[[float], float], tail: float, most: float, guess: float
         most: A candidate that is not refused.
         guess: Where to look first.
         about: How far a candidate moves for one unit of the normal quantile.
+        slack: How far below the error, in logarithms, the p-value of the answer may be; at least its rounding.
     """
-    goal = math.log(tail) - 1.5 * SAFE
+    goal = math.log(tail) - 1.5 * slack
     aim = float(special.ndtri_exp(goal))
     low, high = 0.0, most  # refused, kept
     x = guess if low < guess < high else 0.5 * min(most, about + most / 2.0)
     before: tuple[float, float] | None = None
     for _ in range(200):
         value = log_p(x)
-        if value <= goal:
-            low = x
-        else:
-            high = x
-        if abs(value - goal) <= 0.4 * SAFE or high - low <= 1e-15 * high:
+        if abs(value - goal) <= 0.4 * slack:
+            return x
+        low, high = (x, high) if value <= goal else (low, x)
+        if high - low <= 1e-15 * high:
             break
         height = float(special.ndtri_exp(min(value, -1e-16))) - aim
         slope = 1.0 / about if before is None else (height - before[1]) / (x - before[0])
@@ -161,6 +168,4 @@ def root(log_p: Callable[[float], float], tail: float, most: float, guess: float
             step = math.sqrt(low * high) if low > 0.0 and high > 4.0 * low else 0.5 * (low + high)
             step = high * 0.125 if low == 0.0 else step
         x = step
-    if abs(value - goal) <= 0.4 * SAFE:
-        return x
     return low

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from surefoot.numerics import chebyshev, logs, score_gain, staircases
+from surefoot.numerics import chebyshev, gain_scores, logs, staircases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,8 +84,8 @@ def sets(n1: int, n2: int, cuts: Floats, levels: Floats, near: tuple[Ints, Ints]
     """
     up, down = near or (None, None)
     return (
-        score_gain.union(n1, n2, cuts[: len(levels)], levels, up),
-        score_gain.union(n2, n1, -cuts[-len(levels) :], levels, down),
+        gain_scores.union(n1, n2, cuts[: len(levels)], levels, up),
+        gain_scores.union(n2, n1, -cuts[-len(levels) :], levels, down),
     )
 
 
@@ -157,7 +157,7 @@ class TwoRates:
 
     def statistic(self, differences: Floats) -> Floats:
         """The observed score statistic."""
-        return score_gain.statistic(self.x1, self.n1, self.x2, self.n2, differences)
+        return gain_scores.statistic(self.x1, self.n1, self.x2, self.n2, differences)
 
     def peak(self, cuts: Floats, levels: Floats, need: chebyshev.Need) -> chebyshev.Peak:
         """A proved upper end of sup P_d(|Z_d| >= z_d) over d between the cuts and over all nuisances."""
@@ -171,10 +171,10 @@ class TwoRates:
         for n1, n2, sign in ((self.n1, self.n2, 1.0), (self.n2, self.n1, -1.0)):
 
             def inside(x1: Ints, x2: Ints, d: Floats, n1: int = n1, n2: int = n2, sign: float = sign) -> Inside:
-                return np.asarray(score_gain.statistic(x1, n1, x2, n2, sign * d) >= self.statistic(d))
+                return np.asarray(gain_scores.statistic(x1, n1, x2, n2, sign * d) >= self.statistic(d))
 
             one, other = (
-                score_gain.staircase(n1, n2, sign * d, float(v)) for d, v in zip((left, right), z, strict=True)
+                gain_scores.staircase(n1, n2, sign * d, float(v)) for d, v in zip((left, right), z, strict=True)
             )
             found.append(staircases.changes(one, other, left, right, inside))
         return np.concatenate(found)

@@ -139,16 +139,20 @@ _HOMES = {
     "prediction_powered_rate": "surefoot.stats.judges",
     "rank_intervals": "surefoot.stats.rankings",
     "rank_policies": "surefoot.stats.rankings",
+    "score_gain": "surefoot.stats.score_gains",
+    "score_gain_bound": "surefoot.stats.score_gains",
     "score_mean": "surefoot.stats.score_means",
     "score_mean_lower": "surefoot.stats.score_means",
     "score_mean_test": "surefoot.stats.score_means",
     "score_mean_upper": "surefoot.stats.score_means",
+    "score_test": "surefoot.stats.score_gains",
     "sidak": "surefoot.stats.multiplicity",
     "sight": "surefoot.stats.sights",
     "step_down": "surefoot.stats.step_downs",
     "step_down_gains": "surefoot.stats.families",
     "stratified_gain": "surefoot.stats.strata",
     "student_t": "surefoot.stats.means",
+    "surely_undecided": "surefoot.stats.score_gains",
     "tail_tight": "surefoot.stats.bands",
     "tango": "surefoot.stats.rate_gains",
     "two_sample_cluster_gain": "surefoot.stats.cluster_gains",
@@ -302,6 +306,10 @@ if TYPE_CHECKING:
     from surefoot.stats.score_gains import paired_score_gain as paired_score_gain
     from surefoot.stats.score_gains import paired_score_gain_bound as paired_score_gain_bound
     from surefoot.stats.score_gains import paired_score_test as paired_score_test
+    from surefoot.stats.score_gains import score_gain as score_gain
+    from surefoot.stats.score_gains import score_gain_bound as score_gain_bound
+    from surefoot.stats.score_gains import score_test as score_test
+    from surefoot.stats.score_gains import surely_undecided as surely_undecided
     from surefoot.stats.score_means import score_mean as score_mean
     from surefoot.stats.score_means import score_mean_lower as score_mean_lower
     from surefoot.stats.score_means import score_mean_test as score_mean_test

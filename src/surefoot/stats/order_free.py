@@ -19,6 +19,7 @@ NEAR = 1e-12
 
 SHARED = "The rollouts are independent and share one mean score."
 SHARED_PAIRS = "The pairs are independent and share one mean gain; the two scores of a pair may depend on each other."
+SHARED_BY_POLICY = "All rollouts are independent, and those of each policy share one mean score."
 MIXED = (
     "The rollouts are independent; those of different tasks may have different means, and a task weighs by its "
     "rollouts. Guaranteed for tasks drawn at random; for fixed tasks the error allowed is that of the worst case known."

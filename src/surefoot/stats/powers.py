@@ -257,12 +257,12 @@ def approximate_rollouts(
 @lru_cache(maxsize=256)
 def _steps(n1: int, n2: int, error: float, edge: float, exact: bool) -> Ints:
     """For each second count the smallest first count with the verdict "above the edge"."""
-    from surefoot.numerics import decided_tables, score_gain
+    from surefoot.numerics import decided_tables, gain_scores
 
     if exact and n1 + n2 <= EXACT_ROLLOUTS:
         return decided_tables.decided(decided_tables.TwoCounts(n1, n2), error, edge)
     shrink = math.sqrt(1.0 - 1.0 / (n1 + n2)) if exact else 1.0
-    return score_gain.staircase(n1, n2, edge, normal.upper_quantile(error / 2.0) / shrink)
+    return gain_scores.staircase(n1, n2, edge, normal.upper_quantile(error / 2.0) / shrink)
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,85 @@
+"""What do several groups of scores say against a candidate for the weighted sum of their means?
+
+At a null point m, one mean per group, two p-values: the joint one, P(sum_g (v_g / n_g) sum_i E_gi (z_gi - m_g) <=
+E_0 max_g v_g m_g / n_g), and that of the groups one by one, the chi-square tail of the sum of squared normal quantiles
+of each group's own two-sided p-value. Of the error, 95% goes to the first and 5% to the second; the second keeps null
+points away that no group's own scores allow. The p-value of a candidate is the supremum over its null points.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from surefoot.numerics import score_tails
+from surefoot.numerics.exponential_sums import Pooled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+JOINT, ALONE = 0.95, 0.05
+"""The shares of the error."""
+
+FAR = 1e6
+"""A squared quantile beyond which a null point is out of the question."""
+
+
+def log_joint(samples: Sequence[Pooled], weights: Floats, means: Floats) -> Floats:
+    """The logarithm of the joint p-value over its share of the error, one for each row of means."""
+    scales = weights / np.array([sample.size for sample in samples])
+    spare = (scales * means).max(axis=1)
+    rows = np.broadcast_to(scales, means.shape)
+    least = score_tails.LEAST * max(float(s) * one.most for s, one in zip(scales, samples, strict=True))
+    return score_tails.log_tails(samples, rows, means, np.maximum(spare, least)) - math.log(JOINT)
+
+
+def distances(sample: Pooled, means: Floats) -> Floats:
+    """The squared normal quantile of the two-sided p-value of each candidate mean; it falls towards the estimate."""
+    found = np.zeros(means.shape)
+    for below, one, at in (
+        (means < sample.mean, sample, means),
+        (means > sample.mean, score_tails.mirror(sample), 1.0 - means),
+    ):
+        if below.any():
+            found[below] = np.maximum(-special.ndtri_exp(score_tails.log_above(one, at[below])), 0.0) ** 2
+    return np.minimum(found, FAR)
+
+
+def log_alone(distance: Floats, groups: int) -> Floats:
+    """The logarithm of the chi-square tail of a sum of squared quantiles, over its share of the error."""
+    half, x = 0.5 * groups, 0.5 * distance
+    with np.errstate(divide="ignore"):
+        tail = np.log(special.gammaincc(half, x))
+        # the leading term of the tail, made an upper bound, where the tail is too small for a number
+        far = np.maximum(x, 300.0)
+        beyond = (half - 1.0) * np.log(far) - far - special.gammaln(half) - np.log1p(-max(half - 1.0, 0.0) / far)
+    found: Floats = np.where(np.isfinite(tail), tail, beyond) - math.log(ALONE)
+    return found
+
+
+def projected(samples: Sequence[Pooled], weights: Floats, target: float) -> Floats:
+    """The null point of a target that is nearest to the estimates in standard errors, as far as it lies in [0, 1]."""
+    means = np.array([sample.mean for sample in samples])
+    errors = np.array([error_of(sample) ** 2 for sample in samples])
+    point = means.copy()
+    for _ in range(len(samples) + 1):
+        free = (point > 0.0) & (point < 1.0) if _ else np.ones(len(samples), bool)
+        short = target - float(weights @ point)
+        if abs(short) <= 1e-15 or not free.any():
+            break
+        way = np.where(free, weights * errors, 0.0)
+        point = np.clip(point + way * (short / float(weights @ way)), 0.0, 1.0)
+    return point
+
+
+def error_of(sample: Pooled) -> float:
+    """A standard error that is never 0: as if a quarter of a squared range had been seen besides."""
+    n, spread = sample.size, float(sample.counts @ (sample.values - sample.mean) ** 2)
+    return math.sqrt((spread + 0.25) / n / (n + 1.0))
