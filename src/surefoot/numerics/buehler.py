@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from surefoot.numerics import normal, paired_rates, score_ends, score_gain, two_rates
+from surefoot.numerics import gain_scores, normal, paired_rates, score_ends, two_rates
 from surefoot.numerics.chebyshev import Need
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class TwoSizes:
 
     def staircase(self, difference: float, level: float) -> Ints:
         """The smallest first counts with Z >= level."""
-        return score_gain.staircase(self.n1, self.n2, difference, level)
+        return gain_scores.staircase(self.n1, self.n2, difference, level)
 
     def chance(self, difference: float, up: Ints, error: float) -> float:
         """Above the largest chance of a staircase at this difference."""
