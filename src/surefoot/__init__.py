@@ -58,6 +58,7 @@ _HOMES = {
     "plan_comparison": "surefoot.planning.comparisons",
     "plan_mean": "surefoot.planning.means",
     "plan_paired_comparison": "surefoot.planning.comparisons",
+    "plan_ranking": "surefoot.planning.rankings",
     "plan_rate": "surefoot.planning.rates",
     "plan_sequential": "surefoot.planning.sequential",
     "rank": "surefoot.analysis.rankings",
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from surefoot.planning.comparisons import plan_comparison as plan_comparison
     from surefoot.planning.comparisons import plan_paired_comparison as plan_paired_comparison
     from surefoot.planning.means import plan_mean as plan_mean
+    from surefoot.planning.rankings import plan_ranking as plan_ranking
     from surefoot.planning.rates import plan_rate as plan_rate
     from surefoot.planning.sequential import plan_sequential as plan_sequential
     from surefoot.reporting.reports import ProgressReport as ProgressReport

@@ -8,10 +8,11 @@ import typer
 
 import surefoot as sf
 from surefoot import _check, stats
-from surefoot.cli import words
+from surefoot.cli import plan_rank, words
 from surefoot.core.words import rounded
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
+app.command("rank")(plan_rank.rank)
 
 INTERVALS = {name.replace("_", "-"): name for name in ("wilson", "clopper_pearson", "jeffreys", "agresti_coull")}
 BOUNDS = {

@@ -1,5 +1,5 @@
 """Before the first rollout: how many?
 
 `plan_rate` and `plan_bound` plan one success rate, `plan_band` and `plan_mean` a score, `plan_comparison`,
-`plan_paired_comparison` and `plan_sequential` two policies; all are names of the package itself.
+`plan_paired_comparison` and `plan_sequential` two policies, `plan_ranking` many; all are names of the package itself.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.record import Record
-from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
 from surefoot.numerics import blocks
+from surefoot.planning.laws import Law, drawn, law_of
 from surefoot.sequential.rules import CLAIMED, CODES, Rule
 from surefoot.sequential.runs import block_rows, simulate
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
-
-Law = float | Mapping[float, float] | Scores
-"""What a policy is assumed to do: a success rate, the chance of each score, or pilot scores to draw from."""
 
 _LONGEST = 20_000_000  # the longest horizon that is simulated: its scores are held at once
 
@@ -124,7 +120,7 @@ def plan_sequential(
     correlation = _check.real(correlation, "correlation")
     if not -1.0 < correlation < 1.0:
         raise ValueError(_check.refusal("correlation", "be strictly between -1 and 1", correlation))
-    laws = [_law(law, name, rule) for law, name in ((first, "first"), (second, "second"))]
+    laws = [law_of(law, name, rule.low, rule.high) for law, name in ((first, "first"), (second, "second"))]
     means = [float(values @ chances) for values, chances in laws]
     if (known := _exact_stopping(rule, laws, correlation)) is not None:
         stopping, chances = known
@@ -142,7 +138,7 @@ def _simulated(
 ) -> tuple[Whole, Whole]:
     """How many runs stopped at 1, 2, ... pairs, and how many ended in each verdict of `CODES`."""
     uniforms = _uniforms(rng, (runs, rule.horizon), correlation)
-    done = simulate(rule, *(_draw(*law, uniform) for law, uniform in zip(laws, uniforms, strict=True)))
+    done = simulate(rule, *(drawn(*law, uniform) for law, uniform in zip(laws, uniforms, strict=True)))
     ended = np.array([np.count_nonzero(done.verdicts == verdict) for verdict in CODES])
     return np.bincount(done.stopping_times - 1, minlength=rule.horizon), ended
 
@@ -181,24 +177,6 @@ def _plan(
     )
 
 
-def _law(law: Law, name: str, rule: Rule[Any]) -> tuple[Floats, Floats]:
-    """Scores in rising order and their chances."""
-    if isinstance(law, Scores):
-        values, counts = np.unique(np.array(law.values), return_counts=True)
-        chances = counts / counts.sum()
-    elif isinstance(law, Mapping):
-        values = np.array(sorted(_check.real(score, name) for score in law))
-        chances = np.array([_check.rate(law[score], name) for score in sorted(law)])
-        if not len(values) or abs(chances.sum() - 1.0) > 1e-9:
-            raise ValueError(_check.refusal(name, "hold chances that sum to 1", dict(law)))
-    else:
-        rate = _check.rate(law, name)
-        values, chances = np.array([rule.low, rule.high]), np.array([1.0 - rate, rate])
-    if values[0] < rule.low or values[-1] > rule.high:
-        raise ValueError(_check.refusal(name, f"hold scores in [{rule.low:g}, {rule.high:g}]", values.tolist()))
-    return values, chances
-
-
 def _uniforms(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> tuple[Floats, Floats]:
     if correlation == 0.0:
         return rng.random(shape), rng.random(shape)
@@ -207,8 +185,3 @@ def _uniforms(rng: np.random.Generator, shape: tuple[int, int], correlation: flo
     one = rng.standard_normal(shape)
     other = correlation * one + (1.0 - correlation**2) ** 0.5 * rng.standard_normal(shape)
     return ndtr(one), ndtr(other)
-
-
-def _draw(values: Floats, chances: Floats, uniform: Floats) -> Floats:
-    drawn: Floats = values[np.searchsorted(np.cumsum(chances)[:-1], uniform, side="right")]
-    return drawn

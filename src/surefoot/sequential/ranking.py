@@ -7,7 +7,7 @@ of policies is a comparison in both directions, and one error covers all of them
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -132,8 +132,15 @@ class RankingRule(Record):
         )
 
     def _decided(self, before: tuple[Verdict, ...], sides: tuple[BettingState, ...]) -> tuple[Verdict, ...]:
-        """Verdicts so far and the new ones, strongest first, with all that follows from them."""
-        adjusted = adjusted_p(self, sides)
+        return self.decided(before, adjusted_p(self, sides))
+
+    def decided(self, before: tuple[Verdict, ...], adjusted: Sequence[float]) -> tuple[Verdict, ...]:
+        """Verdicts so far and the new ones, strongest first, with all that follows from them.
+
+        Args:
+            before: The verdict of every pair so far.
+            adjusted: For every pair, the adjusted p-value that its first policy is better, and that it is worse.
+        """
         found = sorted((p, place) for place, p in enumerate(adjusted) if p <= 1.0 - self.confidence)
         verdicts = list(before)
         for _, place in found:
@@ -143,10 +150,14 @@ class RankingRule(Record):
                 verdicts = _closed(self.pairs, self.names, verdicts)
         return tuple(verdicts)
 
+    def adjusted(self, p_values: Sequence[float]) -> tuple[float, ...]:
+        """The p-values of both directions of every pair, adjusted for there being so many."""
+        return _ADJUSTING[self.adjusting](p_values)
+
 
 def adjusted_p(rule: RankingRule, sides: Iterable[BettingState]) -> tuple[float, ...]:
     """Adjusted anytime p-values: of every pair, that the first is better and that it is worse."""
-    return _ADJUSTING[rule.adjusting]([math.exp(-one.log_best) for side in sides for one in side.sides])
+    return rule.adjusted([math.exp(-one.log_best) for side in sides for one in side.sides])
 
 
 def _closed(pairs: tuple[Pair, ...], names: tuple[str, ...], verdicts: list[Verdict]) -> list[Verdict]:

@@ -1,0 +1,148 @@
+"""`surefoot plan rank`: how many rollouts rank many policies?"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import surefoot as sf
+from surefoot import _check
+from surefoot.cli import files, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from surefoot.planning.laws import Law
+    from surefoot.planning.rankings import RankingPlan
+
+MOST = 7  # policies that closed testing ranks
+
+
+def rank(
+    rates: Annotated[str | None, typer.Option("--rates", help="The success rate of each policy: 0.9,0.7,0.5.")] = None,
+    pilot: Annotated[
+        Path | None, typer.Option("--from", help="Pilot rollouts to draw from, in place of rates.")
+    ] = None,
+    horizon: Annotated[int, typer.Option("--horizon", help="The most rollouts of each policy.")] = 200,
+    futility: Annotated[
+        float, typer.Option("--futility", help="Pause pairs with less chance than this to be decided: 0.05 or 0.1.")
+    ] = 0.0,
+    question: Annotated[
+        str, typer.Option("--question", help="ranking, best, 'best or tied', or 'against NAME'.")
+    ] = "ranking",
+    correlation: Annotated[
+        float, typer.Option("--correlation", help="How strongly shared conditions tie the scores of a round.")
+    ] = 0.0,
+    runs: Annotated[int, typer.Option("--runs", help="Studies to simulate for each row.")] = 400,
+    jobs: Annotated[int, typer.Option("--jobs", help="Processes to simulate with (needs joblib).")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the simulation.")] = 0,
+    score: files.Score = None,
+    low: files.Low = None,
+    high: files.High = None,
+    confidence: words.Confidence = 0.95,
+    as_json: words.AsJson = False,
+) -> None:
+    """How many rollouts rank these policies, and how likely is the ranking complete?
+
+    Policies stop as soon as their place is settled. The rows show what a shorter or longer horizon and pausing
+    hopeless pairs (futility) would change.
+
+    Examples:
+
+        surefoot plan rank --rates 0.9,0.7,0.5 --horizon 200
+
+        surefoot plan rank --rates 0.9,0.7,0.7,0.2 --horizon 200 --futility 0.1
+
+        surefoot plan rank --rates 0.9,0.7,0.5,0.3 --question best
+    """
+    names, laws, ends = _policies(rates, pilot, score, low, high)
+    chosen = (_check.whole(horizon, "--horizon", least=1), futility)
+    plans = {}
+    with _processes(jobs):
+        for most, little in [chosen] if as_json else _grid(*chosen, closed=len(names) <= MOST):
+            rule = _rule(names, most, little, question, {"confidence": confidence, **ends})
+            bar = files.progress(f"simulating, horizon {most:,}, futility {little:g}")
+            tied: dict[str, Any] = {"correlation": correlation, "progress": bar}
+            plans[most, little] = sf.plan_ranking(rule, laws, rng=seed, runs=runs, **tied)
+    words.show(plans[chosen], as_json=as_json)
+    if not as_json:
+        _show_neighbours(plans, chosen)
+        if len(names) > MOST:
+            typer.echo(
+                "Eight policies or more are ranked by Holm. Closed testing, for up to seven, takes a fifth less."
+            )
+
+
+def _show_neighbours(plans: dict[tuple[int, float], RankingPlan], chosen: tuple[int, float]) -> None:
+    typer.echo()
+    words.table(
+        ["horizon", "futility", "rollouts", "at most", "all decided", "differences found", ""],
+        [
+            [
+                f"{most:,}",
+                f"{little:g}" if little else "off",
+                f"{plan.expected_rollouts:,.0f}",
+                f"{plan.most:,}",
+                f"{plan.complete:.1%}",
+                f"{plan.found:.1%}",
+                "<- this plan" if (most, little) == chosen else "",
+            ]
+            for (most, little), plan in plans.items()
+        ],
+    )
+
+
+def _rule(names: tuple[str, ...], horizon: int, futility: float, question: str, declared: dict[str, Any]) -> Any:
+    """Closed testing; Holm for eight policies or more."""
+    if len(names) <= MOST:
+        return sf.sequential.ClosedRanking(names, horizon, question=question, futility=futility, **declared)
+    if futility or question != "ranking":
+        raise ValueError(
+            f"`--rates` must be at most {MOST} for `--futility` and `--question`; got {len(names)}. More are ranked by "
+            "Holm, which has neither."
+        )
+    return sf.sequential.RankingRule(names, horizon, **declared)
+
+
+def _policies(
+    rates: str | None, pilot: Path | None, score: str | None, low: float | None, high: float | None
+) -> tuple[tuple[str, ...], list[Law], dict[str, Any]]:
+    """Names, laws and score range of the policies, from rates or from a pilot."""
+    if (rates is None) == (pilot is None):
+        raise ValueError("`--rates` must be given, or `--from` for pilot rollouts; one of the two.")
+    if pilot is None:
+        given = [word for word in str(rates).replace(" ", "").split(",") if word]
+        if not all(map(words.is_number, given)) or len(given) < 2:
+            raise ValueError(_check.refusal("--rates", "be two or more rates, such as 0.9,0.7,0.5", rates))
+        laws: list[Law] = [_check.rate(float(word), "--rates") for word in given]
+        return tuple(f"policy {place}" for place in range(1, len(laws) + 1)), laws, {"binary": True}
+    rollouts = files.table([pilot], score=score, low=low, high=high)
+    what = files.measure_of(rollouts, score)
+    known = {name: rollouts.where(policy=name).column(what) for name in rollouts.policies}
+    drawn: list[Law] = [sf.Scores([float(v) for v in scores if v is not None]) for scores in known.values()]
+    if what == "success":
+        return tuple(known), drawn, {"binary": True}
+    return tuple(known), drawn, {"low": rollouts.low, "high": rollouts.high}
+
+
+def _grid(horizon: int, futility: float, *, closed: bool) -> list[tuple[int, float]]:
+    """The plan asked for among its neighbours."""
+    horizons = sorted({max(1, horizon // 2), horizon, 2 * horizon})
+    futilities = sorted({0.0, 0.05, 0.1, futility}) if closed else [futility]
+    return [(most, little) for most in horizons for little in futilities if little == futility or most == horizon]
+
+
+@contextlib.contextmanager
+def _processes(jobs: int) -> Iterator[None]:
+    if jobs == 1:
+        yield
+        return
+    try:
+        import joblib
+    except ImportError:
+        raise ValueError(f"`--jobs` must be 1 without joblib; got {jobs}. Install it: pip install joblib.") from None
+    with joblib.parallel_config(n_jobs=jobs):
+        yield

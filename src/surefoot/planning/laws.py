@@ -1,0 +1,47 @@
+"""What is a policy assumed to do, before the first rollout?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core.scores import Scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Law = float | Mapping[float, float] | Scores
+"""What a policy is assumed to do: a success rate, the chance of each score, or pilot scores to draw from."""
+
+
+def law_of(law: Law, name: str, low: float, high: float) -> tuple[Floats, Floats]:
+    """Scores in rising order and their chances.
+
+    Raises:
+        ValueError: The chances do not sum to 1, or a score is outside the range.
+    """
+    if isinstance(law, Scores):
+        values, counts = np.unique(np.array(law.values), return_counts=True)
+        chances = counts / counts.sum()
+    elif isinstance(law, Mapping):
+        values = np.array(sorted(_check.real(score, name) for score in law))
+        chances = np.array([_check.rate(law[score], name) for score in sorted(law)])
+        if not len(values) or abs(chances.sum() - 1.0) > 1e-9:
+            raise ValueError(_check.refusal(name, "hold chances that sum to 1", dict(law)))
+    else:
+        rate = _check.rate(law, name)
+        values, chances = np.array([low, high]), np.array([1.0 - rate, rate])
+    if values[0] < low or values[-1] > high:
+        raise ValueError(_check.refusal(name, f"hold scores in [{low:g}, {high:g}]", values.tolist()))
+    return values, chances
+
+
+def drawn(values: Floats, chances: Floats, uniform: Floats) -> Floats:
+    """A score for every uniform number."""
+    found: Floats = values[np.searchsorted(np.cumsum(chances)[:-1], uniform, side="right")]
+    return found
