@@ -23,6 +23,7 @@ TOKENS = (
     *(b"\x00", b"\xff\xfe", b"\xc3", b"\n", b"\r\n", b'"', b"'", b"\t", b";", b"&a", b"*a", b"!!python/name:os.system"),
     *(b"\x80\x04", b"PK\x03\x04", b"PAR1", b"\x93NUMPY", b"99999999999999999999", b"0.5", b"\\ud800", b"#{", b"(9, 2)"),
     *(b"policy", b"success", b"score", b"n", b"rate", b"%", "±".encode(), "🤖".encode(), b"|O", b"}}}}", b"[[[["),
+    *(b'"\n', b'\n"', b'","', b"yes", b"fail", b"0.5'", b'"a": 1, "a": 2', b"Trial", b"ACT"),
 )
 SECONDS = 20
 CHECKS_OFF = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -73,12 +74,12 @@ def no_hang() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def survives(path: Path, content: bytes, *, label: str) -> int:
+def survives(path: Path, content: bytes, *, label: str, policies_in: list[str] | None = None) -> int:
     """How many rollouts were read, none when the file was refused; fails unless that was in a sentence."""
     path.write_bytes(content)
     try:
         with no_hang():
-            rollouts = sf.read(path)
+            rollouts = sf.read(path, policies_in=policies_in)
             for group in rollouts.summary():
                 assert 0 <= group.successes <= group.outcomes <= group.rollouts
             return len(rollouts)
@@ -160,6 +161,24 @@ def test_any_csv(tmp_path: Path, header: list[str], cells: list[list[object]]) -
     writer.writerow(header)
     writer.writerows(cells)
     survives(tmp_path / "rows.csv", file.getvalue().encode("utf-8", "replace"), label="csv")
+
+
+SHEET = st.sampled_from(["Trial", "Initial pose", "task", "seed", "ACT", "DP", "pi0", "policy", "", "grasped", "id"])
+SHEET_CELLS = st.one_of(CELLS, st.sampled_from(["yes", "no", "1", "0", "", "fail", "1.0", "50", "90%", "left", "1'"]))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS_OFF)
+@given(header=st.lists(SHEET, min_size=2, max_size=6), data=st.data())
+def test_any_sheet_with_a_column_per_policy(tmp_path: Path, header: list[str], data: st.DataObject) -> None:
+    import csv
+    import io
+
+    rows = data.draw(st.lists(st.lists(SHEET_CELLS, min_size=len(header), max_size=len(header)), max_size=5))
+    file = io.StringIO()
+    csv.writer(file).writerows([header, *rows])
+    content = file.getvalue().encode("utf-8", "replace")
+    survives(tmp_path / "sheet.csv", content, label="sheet")
+    survives(tmp_path / "sheet.csv", content, label="sheet", policies_in=data.draw(st.permutations(header))[:2])
 
 
 LOGS = [name for name in NAMES if name.endswith(".json")]

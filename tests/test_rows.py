@@ -6,6 +6,7 @@ import csv
 import io
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -84,6 +85,25 @@ def test_long_files_are_checked_like_short_ones(tmp_path: Path, monkeypatch: pyt
     assert path.stat().st_size > 32 << 20
     with pytest.raises(sf.DataError, match=r"^long.csv, row 599001: a row must have as many cells"):
         sf.read(path)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 400), min_size=1, max_size=3), st.booleans())
+def test_stray_quotes_anywhere_lose_no_row(places: list[int], crlf: bool) -> None:
+    """Quotes put anywhere into a table of 40 rows: all 40 are read or none."""
+    text = HEADER + "".join(f"new,cut,{place % 2},fine\n" for place in range(1, 41))
+    for place in sorted(places, reverse=True):
+        at = len(HEADER) + place
+        text = f'{text[:at]}"{text[at:]}'
+    text = text.replace("\n", "\r\n") if crlf else text
+    header = ("policy", "task", "success", "note")
+    found = _outcome(text.encode(), header)
+    if isinstance(found, rows.Rows):
+        assert found == (40, 0)
+        frame = pl.read_csv(io.BytesIO(text.encode()), infer_schema=False)
+        assert frame.height == 40
+    else:
+        assert found.startswith("f, row ")
 
 
 cell = st.text(st.sampled_from('ab,"\n ;é1'), max_size=6)

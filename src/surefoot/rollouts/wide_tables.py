@@ -85,14 +85,19 @@ def _outcomes(cells: pl.DataFrame, source: str, *, guessed: bool) -> str:
         return "success"
     worded = spoken.select(pl.any_horizontal(pl.all().fill_null(value=False).any())).item()
     number = pl.all().str.strip_suffix("%").cast(pl.Float64, strict=False).is_finite()
-    fine = known if worded else cells.select(number.fill_null(value=False))
-    for row, (flags, values) in enumerate(zip(fine.iter_rows(), cells.iter_rows(), strict=True), 1):
-        for name, flag, value in zip(cells.columns, flags, values, strict=True):
-            if value is not None and not flag:
-                listed = ", ".join(f'"{one}"' for one in cells.columns if one != name)
-                hint = f"If {name!r} is no policy, say which are: policies_in=[{listed}]." if guessed else ""
-                column = "success" if worded else "score"
-                raise wrong_cell(column, name, value, source=source, row=row, hint=hint)
+    fine = (known if worded else cells.select(number)).select(pl.all().fill_null(value=False))
+    bad = [(cells[name].is_not_null() & ~fine[name]).arg_max() for name in cells.columns]
+    wrong = [
+        (row, name)
+        for row, name in zip(bad, cells.columns, strict=True)
+        if row is not None and cells[name][row] is not None and not fine[name][row]
+    ]
+    if wrong:
+        row, name = min(wrong, key=lambda place: place[0])
+        listed = ", ".join(f'"{one}"' for one in cells.columns if one != name)
+        hint = f"If {name!r} is no policy, say which are: policies_in=[{listed}]." if guessed else ""
+        column = "success" if worded else "score"
+        raise wrong_cell(column, name, cells[name][row], source=source, row=row + 1, hint=hint)
     return "score"
 
 
