@@ -8,16 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import bdtrc
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from surefoot import PairTally, Scores, Tally, Verdict, stats
-from surefoot.numerics import buehler, paired_rates, two_rates
+from surefoot.numerics import buehler, normal, paired_rates, gain_scores, two_rates
 from surefoot.stats import (
     FamilyGain,
     Sides,
     Stepped,
     bonferroni_gains,
     central_gain,
+    central_gains,
     central_paired_gain,
     exact_gain,
     gain_bounds,
@@ -280,6 +281,54 @@ def test_a_margin_has_its_own_p_values():
     assert [gain.verdict for gain in holm_gains(pairs, margin=0.1)] == [one.verdict for one in found]
     turned = found[1].mirrored
     assert (turned.verdict, turned.not_worse) == (Verdict.SAME, True)
+
+
+@given(values=st.lists(st.tuples(numbers, numbers), min_size=1, max_size=5))
+@settings(max_examples=100, deadline=None)
+def test_the_smallest_error_of_sameness_is_searched_for_in_full(values):
+    sides = [Sides(p, 1.0, p * share, share) for p, share in values]
+    stepped, count = step_down(sides), 2 * len(sides)
+    errors = [said.p_value for said in stepped]
+    for one, said in zip(sides, stepped, strict=True):
+        p = max(one.not_worse, one.not_better)
+        tried = sorted({*errors, *(p * left for left in range(1, count + 1)), 1.0})
+        right = (error for error in tried if p * (count - sum(q <= error for q in errors)) <= error)
+        assert said.same_p_value == pytest.approx(min(1.0, next(right, 1.0)))
+
+
+def test_very_many_comparisons_take_the_score_limits_together():
+    pairs = [PairTally(60 - b, b, 5, 35) for b in range(3, 28)] * 24
+    found = central_gains(pairs, confidence=1 - 0.05 / len(pairs), margin=0.02)
+    assert len(found) == 600
+    for (gain, sides), one in list(zip(found, pairs, strict=True))[:25]:
+        plain = tango(one, confidence=1 - 0.05 / len(pairs))
+        assert (gain.interval.low, gain.interval.high) == pytest.approx((plain.low, plain.high), abs=1e-12)
+        assert gain.method == "Tango"
+        up, down = (one_sided.paired_z(one.first_only, 5, 100, edge) for edge in (0.02, -0.02))
+        twin = norm.sf(up), norm.cdf(down), norm.sf(down), norm.cdf(up)
+        assert (sides.better, sides.worse, sides.not_worse, sides.not_better) == pytest.approx(twin, rel=1e-4)
+    few = central_gains(pairs[:3], margin=0.02)
+    for (gain, sides), one in zip(few, pairs, strict=False):
+        assert gain == central_paired_gain(one, margin=0.02)
+        assert sides == paired_gain_sides(one, margin=0.02)
+    even, uneven = (Tally(10, 20), Tally(12, 20)), (Tally(10, 20), Tally(12, 30))
+    methods = [gain.method for gain, _ in central_gains([even, uneven] * 251)]
+    assert methods[:2] == ["Miettinen-Nurminen", "central exact score"]
+    stepped = step_down_gains(pairs)
+    assert {one.gain.verdict for one in stepped} == {Verdict.UNDECIDED, Verdict.BETTER}
+    assert len(stepped) == 600
+
+
+@pytest.mark.parametrize("count", [500, 1225, 19900])
+def test_the_score_limits_keep_the_share_of_very_many(count):
+    error = 0.05 / (2 * count)
+    z, t = normal.upper_quantile(error), np.linspace(0.0, 1.0, 1501)
+    for n in (20, 50, 100, 200, 500):
+        up = paired_rates.staircase(n, 0.0, z)
+        assert paired_rates.above(n, *paired_rates.chances(0.0, t), up).max() <= 1.15 * error
+    for n1, n2 in ((20, 20), (50, 50), (50, 46), (46, 50), (200, 200)):
+        up = gain_scores.staircase(n1, n2, 0.0, z / math.sqrt(1 - 1 / (n1 + n2)))
+        assert two_rates.above(n1, n2, two_rates.rates(0.0, t), up, 1e-16).max() <= 1.15 * error
 
 
 def test_a_method_without_a_p_value_is_asked_at_every_level():

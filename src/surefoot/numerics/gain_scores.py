@@ -27,7 +27,9 @@ _WHOLE_TABLE = 700
 """Up to so many tables trying every one is faster than bisection."""
 
 
-def restricted(x1: ArrayLike, n1: float, x2: ArrayLike, n2: float, difference: ArrayLike) -> tuple[Floats, Floats]:
+def restricted(
+    x1: ArrayLike, n1: float | Ints, x2: ArrayLike, n2: float | Ints, difference: ArrayLike
+) -> tuple[Floats, Floats]:
     """The maximum-likelihood rates with r1 - r2 = difference: the middle root of a cubic, polished by Newton."""
     x1, x2, d = np.asarray(x1, float), np.asarray(x2, float), np.asarray(difference, float)
     total = n1 + n2
@@ -57,7 +59,7 @@ def restricted(x1: ArrayLike, n1: float, x2: ArrayLike, n2: float, difference: A
     return _within(r2 + d, 0.0, 1.0), r2
 
 
-def statistic(x1: ArrayLike, n1: int, x2: ArrayLike, n2: int, difference: ArrayLike) -> Floats:
+def statistic(x1: ArrayLike, n1: int | Ints, x2: ArrayLike, n2: int | Ints, difference: ArrayLike) -> Floats:
     """The z of each table; 0 where both numerator and variance vanish, infinite where only the variance does."""
     r1, r2 = restricted(x1, n1, x2, n2, difference)
     gap = np.asarray(x1, float) / n1 - np.asarray(x2, float) / n2 - np.asarray(difference, float)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-def statistic(b: ArrayLike, c: ArrayLike, n: int, difference: ArrayLike) -> Floats:
+def statistic(b: ArrayLike, c: ArrayLike, n: int | Ints, difference: ArrayLike) -> Floats:
     """Tango's score statistic of each table; 0 where numerator and variance vanish."""
     b, c = np.asarray(b, float), np.asarray(c, float)
     d = np.asarray(difference, float)

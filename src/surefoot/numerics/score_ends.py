@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import normal, paired_rates, two_rates
+from surefoot.numerics import normal, paired_rates, gain_scores, two_rates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
 
 
 def ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
@@ -55,4 +62,47 @@ def end(family: two_rates.TwoRates | paired_rates.PairedRates, wanted: float) ->
             left = middle
         else:
             right = middle
+    return left
+
+
+def many_ends(tables: Ints, error: float) -> tuple[Floats, Floats]:
+    """The ends of `ends` for every row of counts (x1, n1, x2, n2) or (b, c, n), all at once."""
+    wanted = normal.upper_quantile(error / 2.0) / _shrinks(tables)
+    return _many_end(tables, wanted), -_many_end(_mirrored(tables), wanted)
+
+
+def many_tails(tables: Ints, difference: float) -> tuple[Floats, Floats]:
+    """The p-values of `tails` for every row."""
+    from scipy.special import ndtr
+
+    z = _shrinks(tables) * _statistics(tables, np.full(len(tables), difference))
+    return ndtr(-z), ndtr(z)
+
+
+def _statistics(tables: Ints, differences: Floats) -> Floats:
+    if tables.shape[1] == 4:
+        x1, n1, x2, n2 = tables.T
+        return gain_scores.statistic(x1, n1, x2, n2, differences)
+    b, c, n = tables.T
+    return paired_rates.statistic(b, c, n, differences)
+
+
+def _shrinks(tables: Ints) -> Floats:
+    if tables.shape[1] == 4:
+        return np.asarray(np.sqrt(1.0 - 1.0 / (tables[:, 1] + tables[:, 3])))
+    return np.ones(len(tables))
+
+
+def _mirrored(tables: Ints) -> Ints:
+    return tables[:, [2, 3, 0, 1]] if tables.shape[1] == 4 else tables[:, [1, 0, 2]]
+
+
+def _many_end(tables: Ints, wanted: Floats) -> Floats:
+    x = tables.astype(float)
+    right = x[:, 0] / x[:, 1] - x[:, 2] / x[:, 3] if tables.shape[1] == 4 else (x[:, 0] - x[:, 1]) / x[:, 2]
+    left = np.full(len(tables), -1.0)
+    for _ in range(54):
+        middle = (left + right) / 2.0
+        above = _statistics(tables, middle) > wanted
+        left, right = np.where(above, middle, left), np.where(above, right, middle)
     return left

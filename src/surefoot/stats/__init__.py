@@ -56,8 +56,9 @@ _HOMES = {
     "boschloo": "surefoot.stats.rate_tests",
     "boschloo_two_sided": "surefoot.stats.rate_tests",
     "bradley_terry": "surefoot.stats.preferences",
-    "central_gain": "surefoot.stats.central_gains",
-    "central_paired_gain": "surefoot.stats.central_gains",
+    "central_gain": "surefoot.stats.one_sided_gains",
+    "central_gains": "surefoot.stats.many_gains",
+    "central_paired_gain": "surefoot.stats.one_sided_gains",
     "chance_first_higher": "surefoot.stats.orderings",
     "claim": "surefoot.stats.claims",
     "clopper_pearson": "surefoot.stats.rates",
@@ -85,8 +86,8 @@ _HOMES = {
     "expected_shortage": "surefoot.stats.tightness",
     "expected_width": "surefoot.stats.tightness",
     "fisher": "surefoot.stats.rate_tests",
-    "gain_bounds": "surefoot.stats.central_gains",
-    "gain_sides": "surefoot.stats.central_gains",
+    "gain_bounds": "surefoot.stats.one_sided_gains",
+    "gain_sides": "surefoot.stats.one_sided_gains",
     "hoeffding": "surefoot.stats.means",
     "holm": "surefoot.stats.multiplicity",
     "holm_gains": "surefoot.stats.families",
@@ -118,14 +119,14 @@ _HOMES = {
     "moments_paired_gain": "surefoot.stats.many_scores",
     "newcombe": "surefoot.stats.rate_gains",
     "newcombe_paired": "surefoot.stats.rate_gains",
-    "one_sided_bounds": "surefoot.stats.central_gains",
+    "one_sided_bounds": "surefoot.stats.one_sided_gains",
     "optimal_interval": "surefoot.stats.optima",
     "optimal_lower": "surefoot.stats.optima",
     "optimal_upper": "surefoot.stats.optima",
     "paired_bca": "surefoot.stats.bootstraps",
     "paired_bootstrap": "surefoot.stats.bootstraps",
-    "paired_gain_bounds": "surefoot.stats.central_gains",
-    "paired_gain_sides": "surefoot.stats.central_gains",
+    "paired_gain_bounds": "surefoot.stats.one_sided_gains",
+    "paired_gain_sides": "surefoot.stats.one_sided_gains",
     "paired_permutation": "surefoot.stats.permutations",
     "paired_power": "surefoot.stats.powers",
     "paired_score_gain": "surefoot.stats.score_gains",
@@ -185,13 +186,6 @@ if TYPE_CHECKING:
     from surefoot.stats.bootstraps import paired_bootstrap as paired_bootstrap
     from surefoot.stats.bootstraps import unpaired_bca as unpaired_bca
     from surefoot.stats.bootstraps import unpaired_bootstrap as unpaired_bootstrap
-    from surefoot.stats.central_gains import central_gain as central_gain
-    from surefoot.stats.central_gains import central_paired_gain as central_paired_gain
-    from surefoot.stats.central_gains import gain_bounds as gain_bounds
-    from surefoot.stats.central_gains import gain_sides as gain_sides
-    from surefoot.stats.central_gains import one_sided_bounds as one_sided_bounds
-    from surefoot.stats.central_gains import paired_gain_bounds as paired_gain_bounds
-    from surefoot.stats.central_gains import paired_gain_sides as paired_gain_sides
     from surefoot.stats.claims import Claim as Claim
     from surefoot.stats.claims import claim as claim
     from surefoot.stats.cluster_gains import ClusteredGain as ClusteredGain
@@ -231,6 +225,7 @@ if TYPE_CHECKING:
     from surefoot.stats.labelling import labels_needed as labels_needed
     from surefoot.stats.letters import Letters as Letters
     from surefoot.stats.letters import compact_letters as compact_letters
+    from surefoot.stats.many_gains import central_gains as central_gains
     from surefoot.stats.many_scores import moments_gain as moments_gain
     from surefoot.stats.many_scores import moments_mean as moments_mean
     from surefoot.stats.many_scores import moments_paired_gain as moments_paired_gain
@@ -248,6 +243,13 @@ if TYPE_CHECKING:
     from surefoot.stats.multiplicity import e_benjamini_hochberg as e_benjamini_hochberg
     from surefoot.stats.multiplicity import holm as holm
     from surefoot.stats.multiplicity import sidak as sidak
+    from surefoot.stats.one_sided_gains import central_gain as central_gain
+    from surefoot.stats.one_sided_gains import central_paired_gain as central_paired_gain
+    from surefoot.stats.one_sided_gains import gain_bounds as gain_bounds
+    from surefoot.stats.one_sided_gains import gain_sides as gain_sides
+    from surefoot.stats.one_sided_gains import one_sided_bounds as one_sided_bounds
+    from surefoot.stats.one_sided_gains import paired_gain_bounds as paired_gain_bounds
+    from surefoot.stats.one_sided_gains import paired_gain_sides as paired_gain_sides
     from surefoot.stats.optima import optimal_interval as optimal_interval
     from surefoot.stats.optima import optimal_lower as optimal_lower
     from surefoot.stats.optima import optimal_upper as optimal_upper

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from surefoot import _check
 from surefoot.core import wording, words
@@ -17,22 +17,21 @@ from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.core.tally import Tally
+from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.stats.betting_gains import betting_gain
-from surefoot.stats.central_gains import CENTRAL, agreeing, asked, central_gain
-from surefoot.stats.exact_gains import exact_gain
+from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
+from surefoot.stats.many_gains import central_gains
+from surefoot.stats.one_sided_gains import CENTRAL, agreeing, asked, central_gain, central_paired_gain, gain_of
 from surefoot.stats.step_downs import Sides, Stepped, step_down
 
 Policy = Tally | Scores
-Pairs = Sequence[tuple[Policy, Policy]]
+Pair = tuple[Policy, Policy] | PairTally
+Pairs = Sequence[tuple[Policy, Policy]] | Sequence[PairTally] | Sequence[Pair]
 
 
-class Using(Protocol):
-    """The method of one pair: a `Gain`, or an `Interval` of the gain, at the confidence asked for."""
-
-    def __call__(self, first: Any, second: Any, /, *, confidence: float) -> Gain | Interval:
-        """The gain of the first over the second."""
+Using = Callable[..., Gain | Interval]
+"""The method of one pair: `(first, second, confidence=...)` or `(pairs, confidence=...)` gives the gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def bonferroni_gains(
     """Which gains stand, with no false one among all of them? Each interval pays its share of the error.
 
     Args:
-        pairs: First and second of every comparison in the family.
+        pairs: First and second of every comparison in the family, or pairs of rollouts.
         using: The method of one pair; if not given the central gain for tallies (the exact gain for one pair alone) and
             the betting gain for scores.
         confidence: The chance that all intervals hold together.
@@ -109,7 +108,7 @@ def bonferroni_gains(
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     _some(pairs)
-    return tuple(gain for gain, _ in _shares(pairs, using, confidence, margin))
+    return tuple(gain for gain, _, _ in _shares(pairs, using, confidence, margin))
 
 
 def step_down_gains(
@@ -122,7 +121,7 @@ def step_down_gains(
     of one pair has no p-value for the question, its intervals are asked at each level of the step-down.
 
     Args:
-        pairs: First and second of every comparison in the family.
+        pairs: First and second of every comparison in the family, or pairs of rollouts.
         using: The method of one pair, as for `bonferroni_gains`. The verdicts of `exact_gain`, whose error may lie on
             one side, are those of its intervals: no step follows.
         confidence: The chance that all intervals hold together, and the chance that no verdict is false.
@@ -149,15 +148,13 @@ def step_down_gains(
     _some(pairs)
     shown = _shares(pairs, using, confidence, margin)
     if len(pairs) == 1 or using in CENTRAL:
-        return tuple(FamilyGain(gain, gain.verdict, gain.p_value, gain.not_worse) for gain, _ in shown)
-    ordering = (1.0 - confidence) / (2 * len(pairs))
-    sides = [_sides(pair, using, *one, ordering) for pair, one in zip(pairs, shown, strict=True)]
-    known = [one for one in sides if one is not None]
-    if len(known) == len(sides):
+        return tuple(FamilyGain(gain, gain.verdict, gain.p_value, gain.not_worse) for gain, _, _ in shown)
+    known = [sides for _, _, sides in shown if sides is not None]
+    if len(known) == len(shown):
         stepped = step_down(known, confidence=confidence)
-        return tuple(family_gain(gain, one) for (gain, _), one in zip(shown, stepped, strict=True))
+        return tuple(family_gain(gain, one) for (gain, _, _), one in zip(shown, stepped, strict=True))
     holm = _Holm(pairs, using, confidence, margin)
-    return tuple(holm.member(place, gain) for place, (gain, _) in enumerate(shown))
+    return tuple(holm.member(place, gain) for place, (gain, _, _) in enumerate(shown))
 
 
 def holm_gains(
@@ -169,7 +166,7 @@ def holm_gains(
     error it would have needed for more was passed on to the other pairs.
 
     Args:
-        pairs: First and second of every comparison in the family.
+        pairs: First and second of every comparison in the family, or pairs of rollouts.
         using: The method of one pair, with half of its error on each side; the central gain for tallies and the betting
             gain for scores if not given. For the exact gain the central one is taken.
         confidence: The chance that all intervals hold together.
@@ -256,66 +253,66 @@ def family_gain(gain: Gain, found: Stepped) -> FamilyGain:
     return FamilyGain(gain, verdict, found.p_value, found.not_worse or gain.not_worse)
 
 
-def _shares(pairs: Pairs, using: Using | None, confidence: float, margin: float) -> list[tuple[Gain, float | None]]:
-    """Every gain at its share of the error, with its p-value before adjustment."""
+def _shares(
+    pairs: Pairs, using: Using | None, confidence: float, margin: float
+) -> list[tuple[Gain, float | None, Sides | None]]:
+    """Every gain at its share of the error, its p-value before adjustment, and one-sided ones where there are some."""
     count = len(pairs)
     share, over = 1.0 - (1.0 - confidence) / count, f", Bonferroni over {count:,}" if count > 1 else ""
+    own: list[Any] = [one for one in pairs if _central(one, using, count)]
+    together = iter(central_gains(own, confidence=share, margin=margin))
     found = []
     for pair in pairs:
-        interval, p_value, method = _pair(pair, using or _usual(pair, count), share)
+        sides = None
+        if _central(pair, using, count):
+            gain, sides = next(together)
+            interval, p_value, method = gain.interval, gain.p_value, gain.method
+        else:
+            interval, p_value, method = _pair(pair, using or _usual(pair, count), share)
+            if p_value is not None and not margin:
+                sides = Sides.of(p_value, interval.estimate)
         adjusted = None if p_value is None else min(1.0, count * p_value)
-        found.append((_gain(pair, interval, adjusted, method + over, confidence, margin), p_value))
+        found.append((_gain(pair, interval, adjusted, method + over, confidence, margin), p_value, sides))
     return found
 
 
-def _sides(
-    pair: tuple[Policy, Policy], using: Using | None, gain: Gain, p_value: float | None, ordering: float
-) -> Sides | None:
-    """The one-sided p-values behind a simultaneous interval; None where the method has none for the question."""
-    if isinstance(pair[0], Tally) and isinstance(pair[1], Tally) and using in (None, central_gain):
-        return asked(*pair).sides(gain.margin, ordering)
-    return None if gain.margin or p_value is None else Sides.of(p_value, gain.estimate)
+def _central(pair: Any, using: Using | None, count: int) -> bool:
+    """Whether a comparison is one of successes that the family makes by itself."""
+    return (using or _usual(pair, count)) in CENTRAL.values()
 
 
-def _pair(pair: tuple[Policy, Policy], using: Using, confidence: float) -> tuple[Interval, float | None, str]:
-    result = using(*pair, confidence=confidence)
+def _compared(pair: Pair) -> tuple[Record, ...]:
+    return pair if isinstance(pair, tuple) else (pair,)
+
+
+def _pair(pair: Pair, using: Using, confidence: float) -> tuple[Interval, float | None, str]:
+    result = using(*_compared(pair), confidence=confidence)
     if isinstance(result, Interval):
         return result, None, result.method
     return result.interval, result.p_value, result.method
 
 
-def _even(pair: tuple[Policy, Policy], using: Using | None, ordering: float, margin: float) -> Using:
+def _even(pair: Pair, using: Using | None, ordering: float, margin: float) -> Using:
     """A method with half of its error on each side; tallies keep the order of their tables over all steps."""
     chosen = using or _usual(pair, 2)
-    if CENTRAL.get(chosen, chosen) is not central_gain:
+    if CENTRAL.get(chosen, chosen) not in CENTRAL.values():
         return chosen
-    one = asked(*pair)
+    one = asked(*_compared(pair))
 
-    def central(_first: Policy, _second: Policy, /, *, confidence: float) -> Gain | Interval:
+    def central(*_compared: object, confidence: float) -> Gain | Interval:
         error = (1.0 - confidence) / 2.0
         sides = one.sides(margin, ordering)
         low, high = agreeing(one.ends(error, ordering), sides, error, margin)
         plain = sides if not margin else one.sides(0.0, ordering)
-        method = f"central {one.method}" if one.exact else one.method
-        interval = Interval(
-            low=low,
-            high=high,
-            estimate=one.estimate,
-            confidence=confidence,
-            method=method,
-            trials=one.trials,
-            scale="gain",
-            assumptions=one.assumptions,
-            data=one.data,
-        )
-        p_value = min(1.0, 2.0 * min(plain.better, plain.worse))
-        return Gain(interval, p_value, decide(low, high), method, 0.0, one.assumptions, (), one.data)
+        return gain_of(one, low, high, plain, confidence, 0.0, one.exact)
 
     return central
 
 
-def _usual(pair: tuple[Policy, Policy], count: int) -> Using:
+def _usual(pair: Pair, count: int) -> Using:
     """The method of one pair among so many."""
+    if isinstance(pair, PairTally):
+        return exact_paired_gain if count == 1 else central_paired_gain
     if isinstance(pair[0], Tally) and isinstance(pair[1], Tally):
         return exact_gain if count == 1 else central_gain
     if isinstance(pair[0], Scores) and isinstance(pair[1], Scores):
@@ -324,7 +321,7 @@ def _usual(pair: tuple[Policy, Policy], count: int) -> Using:
 
 
 def _gain(
-    pair: tuple[Policy, Policy],
+    pair: Pair,
     interval: Interval,
     p_value: float | None,
     method: str,
@@ -332,10 +329,10 @@ def _gain(
     margin: float,
 ) -> Gain:
     shown = replace(interval, confidence=confidence, method=method)
-    one = pair[0]
+    one, *_ = data = _compared(pair)
     margin = _check.margin(margin, one.high - one.low if isinstance(one, Scores) else 1.0)
     verdict = decide(shown.low, shown.high, margin)
-    return Gain(shown, p_value, verdict, method, margin, shown.assumptions, shown.notes, pair)
+    return Gain(shown, p_value, verdict, method, margin, shown.assumptions, shown.notes, data)
 
 
 def _some(pairs: Pairs) -> None:

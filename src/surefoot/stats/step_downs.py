@@ -6,7 +6,7 @@ whose direction is read off the data is a statement on one of them, so the famil
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -118,9 +118,13 @@ def step_down(sides: Sequence[Sides], *, confidence: float = 0.95) -> tuple[Step
     ordered = sorted(adjusted)
     level = error / max(1, count - bisect_right(ordered, error))
 
+    before = [0.0, *ordered[:-1]]  # the error that the first rejections, none to all but one, take
+
     def later(p: float) -> float:
         """The smallest error at which a statement that opens nothing for the others may be made."""
-        return min(min(1.0, max(before, p * (count - done))) for done, before in enumerate([0.0, *ordered[:-1]]))
+        # the one rises and the other falls with the number of rejections: the best lies where they meet
+        meet = bisect_left(range(count), True, key=lambda done: before[done] >= p * (count - done))
+        return min(min(1.0, max(before[done], p * (count - done))) for done in (max(meet - 1, 0), min(meet, count - 1)))
 
     found = []
     for up, down, one in zip(adjusted[: len(sides)], adjusted[len(sides) :], sides, strict=True):

@@ -123,7 +123,7 @@ class _Score:
         """Squared distance over its variance under the candidate; 0 where both vanish."""
         from surefoot.numerics import gain_scores
 
-        r1, r2 = gain_scores.restricted(self.x1, self.n1, self.x2, self.n2, gain)  # type: ignore[arg-type]
+        r1, r2 = gain_scores.restricted(self.x1, self.n1, self.x2, self.n2, gain)
         total = self.n1 + self.n2
         spread = (r1 * (1.0 - r1) / self.n1 + r2 * (1.0 - r2) / self.n2) * total / (total - 1.0)
         variance = float((self.weights**2 * spread).sum())

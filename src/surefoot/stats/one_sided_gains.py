@@ -246,18 +246,19 @@ class OneSided:
         estimate: The observed gain.
         trials: Rollouts, or pairs.
         exact: Whether tables are enumerated; above, the asymptotic score limits.
-        method: What the bounds are called.
+        names: What exact bounds are called, and what the asymptotic ones are.
+        method: What these are called.
         assumptions: What must hold.
     """
 
-    __slots__ = ("assumptions", "data", "estimate", "exact", "method", "table", "trials")
+    __slots__ = ("assumptions", "data", "estimate", "exact", "method", "names", "table", "trials")
 
     def __init__(self, table: tuple[int, ...], data: tuple[Record, ...], estimate: float, trials: int) -> None:
         self.table, self.data, self.estimate, self.trials = table, data, estimate, trials
         unpaired = len(table) == 4
         self.exact = trials <= (EXACT_ROLLOUTS if unpaired else EXACT_PAIRS)
-        names = ("exact score", "Miettinen-Nurminen") if unpaired else ("exact paired score", "Tango")
-        self.method = names[not self.exact]
+        self.names = ("exact score", "Miettinen-Nurminen") if unpaired else ("exact paired score", "Tango")
+        self.method = self.names[not self.exact]
         self.assumptions = (SEPARATE if unpaired else PAIRS, EXACT if self.exact else NEAR)
 
     def ends(self, error: float, ordering: float) -> tuple[float, float]:
@@ -321,7 +322,16 @@ def _gain(one: OneSided, confidence: float, margin: float) -> Gain:
     error, margin = (1.0 - _check.confidence(confidence)) / 2.0, _check.margin(margin, 1.0)
     sides = one.sides(0.0, error)
     low, high = agreeing(one.ends(error, error), sides, error, 0.0)
-    method, assumptions = f"central {one.method}" if one.exact else one.method, (*one.assumptions, EACH)
+    return gain_of(one, low, high, sides, confidence, margin, one.exact)
+
+
+def gain_of(
+    one: OneSided, low: float, high: float, plain: Sides, confidence: float, margin: float, exact: bool
+) -> Gain:
+    """The gain with these ends and, without a margin, these one-sided p-values; exact or by the score limits."""
+    names, independent = one.names, one.assumptions[0]
+    method = f"central {names[0]}" if exact else names[1]
+    assumptions = (independent, EXACT if exact else NEAR, EACH)
     interval = Interval(
         low=low,
         high=high,
@@ -333,7 +343,7 @@ def _gain(one: OneSided, confidence: float, margin: float) -> Gain:
         assumptions=assumptions,
         data=one.data,
     )
-    p_value = min(1.0, 2.0 * min(sides.better, sides.worse))
+    p_value = min(1.0, 2.0 * min(plain.better, plain.worse))
     return Gain(interval, p_value, decide(low, high, margin), method, margin, assumptions, (), one.data)
 
 
