@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import normal, paired_rates, gain_scores, two_rates
+from surefoot.numerics import gain_scores, normal, paired_rates, two_rates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
