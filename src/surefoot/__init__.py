@@ -66,6 +66,7 @@ _HOMES = {
     "read": "surefoot.rollouts.reading",
     "read_preferences": "surefoot.rollouts.preferences",
     "replay": "surefoot.analysis.replays",
+    "replay_ranking": "surefoot.analysis.ranking_replays",
     "report": "surefoot.reporting.reports",
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.measures import mean_score as mean_score
     from surefoot.analysis.measures import measure as measure
     from surefoot.analysis.measures import success_rate as success_rate
+    from surefoot.analysis.ranking_replays import replay_ranking as replay_ranking
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.replays import replay as replay
     from surefoot.analysis.strengths import rank_preferences as rank_preferences

@@ -276,7 +276,7 @@ def _replayed(
             short, long = policies if len(ones) < len(others) else policies[::-1]
             where, fewer = f" on {task}" if task else "", words.rollouts(abs(len(ones) - len(others)))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
-    notes += [BLOCKED.format(what=what) for what in _blocking(part, task)]
+    notes += [BLOCKED.format(what=what) for what in blocking(part, task)]
     if any(clusters(part.where(policy=policy), measure) for policy in policies):
         notes.append(CLUSTERED)
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
@@ -324,7 +324,7 @@ def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tup
     return tuple(stops)
 
 
-def _blocking(part: Rollouts, task: str | None) -> list[str]:
+def blocking(part: Rollouts, task: str | None) -> list[str]:
     """The columns that name contexts which were run in blocks."""
     contexts = ("task", "condition", "session", "cluster")[task is not None :]
     columns = [name for name in contexts if name in part.columns]

@@ -45,10 +45,10 @@ def rank(
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
-    """How many rollouts rank these policies, and how likely is the ranking complete?
+    """How many rollouts rank many policies?
 
-    Policies stop as soon as their place is settled. The rows show what a shorter or longer horizon and pausing
-    hopeless pairs (futility) would change.
+    And how likely is the ranking complete? Policies stop once their place is settled. The rows show what a shorter or
+    longer horizon and pausing hopeless pairs (futility) would change.
 
     Examples:
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import surefoot as sf
 from surefoot import _check
 from surefoot.cli import files, words
 from surefoot.errors import DataError
@@ -43,13 +44,19 @@ def replay(
         bool, typer.Option("--randomised", help="The order of environments was drawn at random: show exact rules too.")
     ] = False,
     pooled: Annotated[bool, typer.Option("--pooled", help="All tasks as one comparison, in recorded order.")] = False,
+    question: Annotated[
+        str, typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'.")
+    ] = "ranking",
+    futility: Annotated[
+        float, typer.Option(help="For three policies or more: pause pairs with less chance to be decided.")
+    ] = 0.0,
     figure: Annotated[Path | None, typer.Option(help="Write the evidence as a figure (.svg, .png, .pdf).")] = None,
     confidence: words.Confidence = 0.95,
     as_json: words.AsJson = False,
 ) -> None:
     """When would a sequential test have stopped?
 
-    It is run on recorded rollouts, in recorded order.
+    It is run on recorded rollouts, in recorded order. Three policies or more are ranked, unless two are named.
 
     Examples:
 
@@ -60,6 +67,8 @@ def replay(
         surefoot replay results.csv --first new --second old --score progress --figure evidence.svg
 
         surefoot replay pairs.csv --claim either
+
+        surefoot replay results.csv --question best
     """
     _check.choice(claim, "--claim", dict.fromkeys(CLAIMS))
     declared: dict[str, Any] = {
@@ -74,6 +83,16 @@ def replay(
         table = files.table(
             paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
         )
+        if first is None and second is None and len(table.policies) > 2:
+            if figure is not None or claim != CLAIMS[0] or randomised:
+                raise ValueError("`--figure`, `--claim` and `--randomised` must come with `--first` and `--second`.")
+            asked = _measure(table, measure, score)
+            ranked: dict[str, Any] = {"question": question, "futility": futility, "pooled": pooled}
+            words.show(
+                sf.replay_ranking(table, horizon=horizon, measure=asked, confidence=confidence, **ranked),
+                as_json=as_json,
+            )
+            return
         found = _table(table, files.two_policies(table, paths, first, second), measure, score, pooled, declared)
     if as_json:
         words.show_json(found.to_dict())
@@ -98,10 +117,13 @@ def _table(
 ) -> Replay:
     from surefoot.analysis.replays import replay as replayed
 
+    return replayed(rollouts, *named, measure=_measure(rollouts, measure, score), pooled=pooled, **declared)
+
+
+def _measure(rollouts: Rollouts, measure: str | None, score: str | None) -> Any:
     if measure is not None:
         _check.choice(measure, "--measure", dict.fromkeys(("success", "score")))
-    asked: Any = measure or files.measure_of(rollouts, score)
-    return replayed(rollouts, *named, measure=asked, pooled=pooled, **declared)
+    return measure or files.measure_of(rollouts, score)
 
 
 def _holds_pairs(file: Path) -> bool:

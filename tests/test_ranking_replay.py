@@ -1,0 +1,108 @@
+"""Recorded rollouts of many policies, replayed under a ranking."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.cli.main import run
+from surefoot.core.record import Record
+from surefoot.errors import DataError
+from surefoot.sequential import ClosedRanking, RankingRule, run_ranking
+
+NAMES = ("a", "b", "c")
+
+
+def outcomes(rates, size, seed):
+    return (np.random.default_rng(seed).random((size, len(rates))) < rates).astype(int)
+
+
+def table(rows, names=NAMES, **more):
+    size = len(rows)
+    columns = {"policy": [name for _ in range(size) for name in names], "success": rows.ravel().tolist()}
+    return pl.DataFrame(columns | {key: [value for value in values for _ in names] for key, values in more.items()})
+
+
+def test_a_replay_is_the_run_of_the_rule():
+    rows = outcomes((0.9, 0.5, 0.1), 80, 1)
+    found = sf.replay_ranking(sf.read(table(rows)), futility=0.05)
+    rounds = [dict(zip(NAMES, map(float, row), strict=True)) for row in rows]
+    one = found.rankings[0]
+    assert one.state == run_ranking(ClosedRanking(NAMES, 80, binary=True, futility=0.05), rounds)[-1]
+    assert one.holm == run_ranking(RankingRule(NAMES, 80, binary=True), rounds)[-1].rollouts_used
+    assert (one.used, one.batch, one.rounds) == (one.state.rollouts_used, 240, 80)
+    assert f"{one.used} of 240 rollouts" in str(found)
+    assert f"Holm: {one.holm}." in str(found)
+    assert Record.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_rounds_follow_the_environment_where_the_table_tells_it():
+    rows = outcomes((0.9, 0.5, 0.1), 40, 2)
+    frame = table(rows, condition=range(40))
+    mixed = frame.sample(fraction=1.0, shuffle=True, seed=3)
+    order = mixed.filter(pl.col("policy") == "a")["condition"].to_list()
+    found = sf.replay_ranking(sf.read(mixed)).rankings[0]
+    rounds = [dict(zip(NAMES, map(float, rows[place]), strict=True)) for place in order]
+    assert found.state == run_ranking(ClosedRanking(NAMES, 40, binary=True), rounds)[-1]
+    less = frame.filter((pl.col("policy") != "c") | (pl.col("condition") > 4))
+    cut = sf.replay_ranking(sf.read(less))
+    assert cut.rankings[0].rounds == 35
+    assert any("10 rollouts in no round of all policies: left out." in note for note in cut.notes)
+
+
+def test_every_task_is_ranked_alone_unless_pooled():
+    rows = outcomes((0.9, 0.5, 0.1), 60, 4)
+    read = sf.read(table(rows, task=["cut", "pour"] * 30))
+    found = sf.replay_ranking(read, horizon=25, question="best")
+    assert [one.task for one in found.rankings] == ["cut", "pour"]
+    assert {one.state.rule.question for one in found.rankings} == {"best"}
+    assert found.rankings[0].horizon == 25
+    assert str(found).startswith("cut:\n")
+    assert len(sf.replay_ranking(read, pooled=True).rankings) == 1
+    two = sf.read(table(rows, task=["cut", "pour"] * 30).filter((pl.col("policy") != "c") | (pl.col("task") == "cut")))
+    assert [one.task for one in sf.replay_ranking(two).rankings] == ["cut"]
+
+
+def test_scores_and_eight_policies():
+    rng = np.random.default_rng(5)
+    names = tuple("abcdefgh")
+    frame = pl.DataFrame({"policy": names * 20, "score": rng.random(160).round(2)})
+    found = sf.replay_ranking(sf.read(frame))
+    assert found.measure == "score"
+    assert isinstance(found.rankings[0].state.rule, RankingRule)
+    assert "Eight policies or more are ranked by Holm." in str(found)
+    seven = sf.replay_ranking(sf.read(frame), policies=names[:7], measure="score", confidence=0.8)
+    assert seven.rankings[0].state.rule.confidence == 0.8
+    with pytest.raises(ValueError, match="`policies` must be at most 7 for a question or futility; got 8"):
+        sf.replay_ranking(sf.read(frame), question="best")
+
+
+def test_refusals():
+    rows = outcomes((0.9, 0.5, 0.1), 10, 1)
+    read = sf.read(table(rows))
+    with pytest.raises(ValueError, match="`policies` must be three or more different policies"):
+        sf.replay_ranking(read, policies=("a", "b"))
+    with pytest.raises(ValueError, match="`policies` must be one of a, b, c; got 'x'"):
+        sf.replay_ranking(read, policies=("a", "b", "x"))
+    with pytest.raises(ValueError, match="`horizon` must be at least 1"):
+        sf.replay_ranking(read, horizon=0)
+    apart = table(rows, task=["cut"] * 10).with_columns(task=pl.col("policy"))
+    with pytest.raises(DataError, match="the policies must share a task"):
+        sf.replay_ranking(sf.read(apart))
+
+
+def test_the_command_ranks_three_policies(capsys, tmp_path):
+    file = tmp_path / "results.csv"
+    table(outcomes((0.9, 0.5, 0.1), 60, 6)).write_csv(file)
+    assert run(("replay", str(file))) == 0
+    assert "All places are settled" in capsys.readouterr().out
+    assert run(("replay", str(file), "--question", "best", "--json", "--horizon", "50")) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["rankings"][0]["state"]["rule"]["question"] == "best"
+    assert said["rankings"][0]["horizon"] == 50
+    assert run(("replay", str(file), "--claim", "either")) == 64
+    assert "`--claim` and `--randomised` must come with `--first` and `--second`" in capsys.readouterr().err
+    assert run(("replay", str(file), "--first", "a", "--second", "b")) == 0
+    assert "FHM" in capsys.readouterr().out
