@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from scipy.stats import binom
 
 import surefoot as sf
 from surefoot.planning import comparisons
@@ -74,3 +75,80 @@ def test_a_plan_at_nearly_full_confidence_is_that_of_the_test_that_will_run() ->
     size = sf.plan_comparison(1.0, 0.0, confidence=sure).rollouts
     before, there = (sf.stats.exact_gain(sf.Tally(n, n), sf.Tally(0, n), confidence=sure) for n in (size - 1, size))
     assert (before.verdict, there.verdict) == (sf.Verdict.UNDECIDED, sf.Verdict.BETTER)
+
+
+@pytest.mark.parametrize(("rates", "rollouts"), [((0.9, 0.6), 26), ((0.85, 0.7), 95)])
+def test_a_question_of_one_side_needs_fewer_rollouts(rates: tuple[float, float], rollouts: int) -> None:
+    """Finding T10: both sides were paid for, 32 and 121 rollouts."""
+    plan = sf.plan_comparison(*rates, claim="first better")
+    assert plan.rollouts == rollouts < sf.plan_comparison(*rates).rollouts
+    assert plan.power >= 0.8 > sf.plan_comparison(*rates, rollouts=rollouts - 1, claim="first better").power
+    assert (plan.shows, plan.claim) == ("better", "first better")
+    assert "show the first better in 80." in str(plan)
+    assert "(one-sided exact score, 95% confidence)" in str(plan)
+    chance = sum(
+        binom.pmf(x, rollouts, rates[0]) * binom.pmf(y, rollouts, rates[1])
+        for x in range(rollouts + 1)
+        for y in range(x)
+        if rollouts < 30 and sf.stats.gain_bounds(sf.Tally(x, rollouts), sf.Tally(y, rollouts))[0].value > 0.0
+    )
+    assert rollouts >= 30 or chance == pytest.approx(plan.power, abs=1e-9)
+
+
+def test_one_side_of_pairs_and_of_a_margin() -> None:
+    plan = sf.plan_paired_comparison(0.25, 0.05, claim="first better")
+    assert plan.rollouts == 43 < sf.plan_paired_comparison(0.25, 0.05).rollouts
+    kept = sf.plan_comparison(0.7, 0.7, margin=0.2, claim="first not worse")
+    assert (kept.rollouts, kept.shows) == (65, "not worse")
+    above = sf.plan_comparison(0.9, 0.5, margin=0.1, claim="first better")
+    assert above.rollouts > sf.plan_comparison(0.9, 0.5, claim="first better").rollouts
+    better = sf.plan_comparison(
+        0.9, 0.5, margin=0.1, claim="first not worse"
+    )
+    assert better.rollouts < above.rollouts
+    assert sf.plan_comparison(None, 0.7, rollouts=50, claim="first better").gain == pytest.approx(0.1967, abs=2e-4)
+    low = sf.plan_comparison(0.9, 0.6, confidence=0.4, claim="first better")
+    assert low.rollouts < 26
+
+
+def test_large_plans_of_one_side_are_those_of_the_score_limits() -> None:
+    plan = sf.plan_comparison(0.70, 0.65, claim="first better")
+    assert plan.method == "one-sided Miettinen-Nurminen"
+    assert plan.rollouts == pytest.approx(sf.stats.approximate_rollouts(0.70, 0.65, confidence=0.9).rollouts, rel=0.01)
+    pairs = sf.plan_paired_comparison(0.12, 0.07, claim="first better")
+    assert pairs.method == "one-sided exact paired score" or pairs.rollouts > 500
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: sf.plan_comparison(0.5, 0.6, claim="first better"),
+            "`first_rate` must exceed `second_rate` by more than 0 for the claim 'first better'; got 0.5. No number of",
+        ),
+        (lambda: sf.plan_comparison(0.5, 0.6, claim="first not worse", margin=0.1), "by more than -0.1 for the claim"),
+        (lambda: sf.plan_comparison(0.7, 0.6, claim="same"), "`claim` must be one of either, first better, first not"),
+        (lambda: sf.stats.power(0.7, 0.6, 9, claim="x"), "`claim` must be one of either"),
+        (
+            lambda: sf.stats.power(0.7, 0.6, 9, claim="first better", using=sf.stats.pooled_score),
+            "`claim` must be 'either' with pooled_score",
+        ),
+        (
+            lambda: sf.stats.paired_power(0.3, 0.1, 9, claim="first better", using=sf.stats.mcnemar),
+            "`claim` must be 'either' with mcnemar",
+        ),
+    ],
+)
+def test_refusals_of_one_side(call: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
+def test_the_power_of_one_side_speaks_of_that_side() -> None:
+    better = sf.stats.power(0.9, 0.6, 26, claim="first better")
+    assert (better.worse, better.same, better.not_worse) == (0.0, 0.0, better.better)
+    assert str(better) == "verdict better 80.8%, worse 0.0% of the time (gain_bounds, 95% confidence)."
+    kept = sf.stats.paired_power(0.1, 0.1, 60, margin=0.2, claim="first not worse")
+    assert kept.better == 0.0
+    assert str(kept).startswith("not worse shown ")
+    assert kept.not_worse > sf.stats.paired_power(0.1, 0.1, 60, margin=0.2).not_worse

@@ -10,6 +10,7 @@ import surefoot as sf
 from surefoot import _check, stats
 from surefoot.cli import plan_rank, words
 from surefoot.core.words import rounded
+from surefoot.stats.powers import Asked
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)
@@ -19,6 +20,7 @@ BOUNDS = {
     name.replace("_", "-"): name
     for name in ("optimal_lower", "optimal_upper", "clopper_pearson_lower", "clopper_pearson_upper")
 }
+CLAIMS: dict[str, Asked] = {"either": "either", "better": "first better", "not-worse": "first not worse"}
 BANDS = {name.replace("_", "-"): name for name in ("ks", "tail_tight", "dkw")}
 
 
@@ -141,6 +143,9 @@ def compare(
         float | None, typer.Option(help="The chance of the verdict; 0.8 if it is not the question.")
     ] = None,
     margin: Annotated[float, typer.Option("--margin", help="A gain that would not matter.")] = 0.0,
+    claim: Annotated[
+        str, typer.Option("--claim", help=f"What will be asked: {', '.join(CLAIMS)}; one side needs fewer rollouts.")
+    ] = "either",
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Show beside it a test that looks after every pair and may stop early.")
     ] = False,
@@ -158,6 +163,8 @@ def compare(
 
         surefoot plan compare --first 0.9 --second 0.6
 
+        surefoot plan compare --first 0.9 --second 0.6 --claim better
+
         surefoot plan compare --second 0.7 --rollouts 50
 
         surefoot plan compare --first 0.85 --second 0.7 --rollouts 20
@@ -168,6 +175,9 @@ def compare(
 
         surefoot plan compare --first 0.9 --second 0.6 --sequential --horizon 100
     """
+    asked = _check.choice(claim, "--claim", CLAIMS)
+    if sequential and asked == "first not worse":
+        raise ValueError("`--claim` must be either or better with `--sequential`; got not-worse.")
     if sequential and (first is None or second is None or margin):
         raise ValueError("`--sequential` must come with both rates, `--first` and `--second`, and without a margin.")
     if horizon is not None and not sequential:
@@ -177,18 +187,22 @@ def compare(
     if second is not None:
         if first_only is not None:
             raise ValueError("`--first-only` must come with `--second-only`.")
-        plan = sf.plan_comparison(first, second, rollouts=rollouts, power=power, confidence=confidence, margin=margin)
+        plan = sf.plan_comparison(
+            first, second, rollouts=rollouts, power=power, confidence=confidence, margin=margin, claim=asked
+        )
     else:
         if first is not None or second_only is None:
             raise ValueError("`--first` must come with `--second`.")
         plan = sf.plan_paired_comparison(
-            first_only, second_only, pairs=rollouts, power=power, confidence=confidence, margin=margin
+            first_only, second_only, pairs=rollouts, power=power, confidence=confidence, margin=margin, claim=asked
         )
     if not sequential or first is None or second is None:
         words.show(plan, as_json=as_json)
         return
     most = horizon or _horizon_above(plan.rollouts)
-    rule = sf.sequential.ExactBinary(most, confidence=confidence, claim="either")
+    rule = sf.sequential.ExactBinary(
+        most, confidence=confidence, claim="either" if asked == "either" else "first better"
+    )
     stopping = sf.plan_sequential(rule, first, second, rng=0)
     if as_json:
         words.show_json({"fixed": plan.to_dict(), "sequential": stopping.to_dict()})

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from surefoot import _check
 from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, PAIRS, SEPARATE
-from surefoot.stats.powers import Power, approximate_rollouts, paired_power
+from surefoot.stats.powers import Asked, Power, approximate_rollouts, paired_power
 from surefoot.stats.powers import power as power_at
 from surefoot.stats.sights import smallest
 
@@ -40,6 +40,7 @@ class ComparisonPlan(Record):
         method: The test that will run.
         assumptions: What must hold.
         notes: What a reader must know besides.
+        claim: What the test asks: "either", or one side only, with all of the error on that side.
     """
 
     rollouts: int
@@ -53,6 +54,7 @@ class ComparisonPlan(Record):
     method: str
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    claim: Asked = "either"
 
     def __str__(self) -> str:
         size = (
@@ -77,6 +79,7 @@ def plan_comparison(
     power: float | None = None,
     confidence: float = 0.95,
     margin: float = 0.0,
+    claim: Asked = "either",
 ) -> ComparisonPlan:
     """How many rollouts tell two policies apart? Rates, power and rollouts: leave one out and learn it.
 
@@ -90,6 +93,8 @@ def plan_comparison(
         power: The chance of the verdict; 0.8 unless given, or learned when both rates and rollouts are given.
         confidence: One minus the error of the verdict.
         margin: The gain that would not matter. A planned gain within the margin is planned as "not worse".
+        claim: What will be asked: "either" for the two-sided comparison that `compare` prints; "first better" or "first
+            not worse" for a gate or a rule that asks only that, by the exact test of that side.
 
     Returns:
         The plan, with the exact power.
@@ -98,6 +103,8 @@ def plan_comparison(
         >>> from surefoot import plan_comparison
         >>> plan_comparison(0.90, 0.60).rollouts
         32
+        >>> plan_comparison(0.90, 0.60, claim="first better").rollouts
+        26
         >>> print(plan_comparison(0.85, 0.70, rollouts=20))  # doctest: +NORMALIZE_WHITESPACE
         20 rollouts of each policy show the first better in 19.7% of evaluations when the true gain is +15.0 points
         (exact score, 95% confidence).
@@ -105,7 +112,7 @@ def plan_comparison(
     Reference:
         By enumeration; the search starts from the formula of Fleiss, Levin and Paik (2003).
     """
-    return _plan(_SEPARATE, first_rate, second_rate, rollouts, power, confidence, margin)
+    return _plan(_SEPARATE, first_rate, second_rate, rollouts, power, confidence, margin, claim)
 
 
 def plan_paired_comparison(
@@ -116,6 +123,7 @@ def plan_paired_comparison(
     power: float | None = None,
     confidence: float = 0.95,
     margin: float = 0.0,
+    claim: Asked = "either",
 ) -> ComparisonPlan:
     """How many pairs tell two policies apart? Chances, power and pairs: leave one out and learn it.
 
@@ -128,6 +136,8 @@ def plan_paired_comparison(
         power: The chance of the verdict; 0.8 unless given, or learned when both chances and pairs are given.
         confidence: One minus the error of the verdict.
         margin: The gain that would not matter. A planned gain within the margin is planned as "not worse".
+        claim: What will be asked: "either" for the two-sided comparison that `compare` prints; "first better" or "first
+            not worse" for a gate or a rule that asks only that, by the exact test of that side.
 
     Returns:
         The plan, with the exact power.
@@ -140,7 +150,7 @@ def plan_paired_comparison(
     Reference:
         By enumeration; compare Duffy (1984).
     """
-    return _plan(_PAIRED, first_only, second_only, pairs, power, confidence, margin)
+    return _plan(_PAIRED, first_only, second_only, pairs, power, confidence, margin, claim)
 
 
 class _Kind(NamedTuple):
@@ -175,7 +185,9 @@ def _plan(
     power: float | None,
     confidence: float,
     margin: float,
+    claim: Asked,
 ) -> ComparisonPlan:
+    claim = _check.choice(claim, "claim", {name: name for name in get_args(Asked)})
     second, margin = _check.rate(second, kind.second), _check.margin(margin, 1.0)
     confidence = _check.confidence(confidence)
     wanted = 0.8 if power is None else _check.fraction(power, "power")
@@ -183,17 +195,19 @@ def _plan(
         raise ValueError(_check.refusal(kind.size, f"be at most {MOST:,}", size))
 
     def chance(first: float, size: int) -> float:
-        found = kind.power(first, second, size, confidence=confidence, margin=margin)
-        shows = _shows(first - second, margin)
+        found = kind.power(first, second, size, confidence=confidence, margin=margin, claim=claim)
+        shows = _shows(first - second, margin, claim)
         return {"better": found.better, "worse": found.worse, "not worse": found.not_worse}[shows]
 
     if first is not None:
         first = _check.rate(first, kind.first)
-        if abs(first - second) <= _TINY and not margin:
+        if claim != "either":
+            _within_reach(kind, first - second, margin, claim, first)
+        elif abs(first - second) <= _TINY and not margin:
             must, hint = f"differ from `{kind.second}`", f"No number of {kind.size} shows a gain of 0."
             raise ValueError(_check.refusal(kind.first, must, first, hint))
         if size is None:
-            start = _start(kind, first, second, margin, wanted, confidence)
+            start = _start(kind, first, second, margin, wanted, confidence, claim)
             size = _search(partial(chance, first), wanted, start, MOST)
             if size is None:
                 raise ValueError(_check.refusal("power", f"be reachable with {MOST:,} {kind.size}", wanted))
@@ -214,13 +228,24 @@ def _plan(
         paired=kind is _PAIRED,
         confidence=confidence,
         margin=margin,
-        shows=_shows(first - second, margin),
-        method=kind.methods[size > kind.exact],
+        shows=_shows(first - second, margin, claim),
+        method=("" if claim == "either" else "one-sided ") + kind.methods[size > kind.exact],
         assumptions=(kind.assumption, f"The number of {kind.size} is fixed beforehand: no looking in between."),
+        claim=claim,
     )
 
 
-def _shows(gain: float, margin: float) -> str:
+def _within_reach(kind: _Kind, gain: float, margin: float, claim: Asked, first: float) -> None:
+    """Refuse a claim that the planned gain does not bear out."""
+    edge = margin if claim == "first better" else -margin
+    if gain <= edge + _TINY:
+        must = f"exceed `{kind.second}` by more than {edge:g} for the claim {claim!r}"
+        raise ValueError(_check.refusal(kind.first, must, first, f"No number of {kind.size} shows it."))
+
+
+def _shows(gain: float, margin: float, claim: Asked) -> str:
+    if claim != "either":
+        return claim.removeprefix("first ")
     if abs(gain) <= margin + _TINY:
         return "not worse"
     return "better" if gain > 0.0 else "worse"
@@ -244,14 +269,18 @@ def _smallest_first(
     return min(1.0, second + step)
 
 
-def _start(kind: _Kind, first: float, second: float, margin: float, wanted: float, confidence: float) -> int:
+def _start(
+    kind: _Kind, first: float, second: float, margin: float, wanted: float, confidence: float, claim: Asked
+) -> int:
     """A first guess, by the normal approximation."""
     gain = first - second
-    gap = margin + gain if _shows(gain, margin) == "not worse" else abs(gain) - margin
+    gap = margin + gain if _shows(gain, margin, claim) == "not worse" else abs(gain) - margin
     if gap <= _TINY:
         raise ValueError(f"`margin` must leave something to show; got {margin:g} at a gain of {gain:g}.")
-    if kind is _SEPARATE and not margin:
-        return approximate_rollouts(first, second, power=wanted, confidence=confidence).rollouts
+    if kind is _SEPARATE and not margin and gain:
+        one = claim != "either" and confidence > 0.5
+        sure = round(2.0 * confidence - 1.0, 15) if one else confidence
+        return approximate_rollouts(first, second, power=wanted, confidence=sure).rollouts
     spread = first + second if kind is _PAIRED else first * (1.0 - first) + second * (1.0 - second)
     return max(1, math.ceil(8.0 * spread / gap**2))
 

@@ -16,9 +16,12 @@ from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.rules import CODES, Rule, State
 from surefoot.sequential.trails import Trail
+from surefoot.stats.step_downs import Sides
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from surefoot.stats.order_free import ScoreTest
 
     Floats = NDArray[np.float64]
 
@@ -29,9 +32,10 @@ SILENT = "A fixed-size rule says nothing before its last pair."
 class FixedSize(Rule["FixedSizeState"]):
     """Decides once, at the horizon: the batch design, spoken as a sequential rule.
 
-    Successes are compared by the exact gain (paired or not), scores by the betting gain. Looking before the end changes
-    nothing, because nothing is said. On successes, a claim of one side or of sameness uses the two-sided exact
-    interval, which is on the safe side.
+    Looking before the end changes nothing, because nothing is said, and the order of the pairs does not matter. With
+    the claim "either" successes are compared by the exact gain (paired or not). A claim of one side, or of sameness, is
+    put to exact tests of one side, each with the whole error (`gain_bounds`, `paired_gain_bounds`). Scores are compared
+    by the paired score gain, each side by itself.
 
     Attributes:
         binary: Whether scores are successes (`high`) and failures (`low`), compared exactly.
@@ -78,28 +82,50 @@ class FixedSize(Rule["FixedSizeState"]):
             return replace(state, pairs=state.pairs + 1, first=ones, second=others)
         gain = self._gain(tuple(ones), tuple(others))
         verdict = self._verdict(gain)
-        return FixedSizeState(self, self.horizon, self._p_value(gain, verdict), verdict, ones, others, gain)
+        return FixedSizeState(self, self.horizon, self._p_value(gain), verdict, ones, others, gain)
 
-    def _p_value(self, gain: Gain, verdict: Verdict) -> float:
-        """The gain's own p-value; where it has none for the claim, what the verdict tells."""
-        if gain.p_value is None or self.margin:
-            return 1.0 if verdict is Verdict.UNDECIDED else 1.0 - self.confidence
-        return 1.0 if self.claim == "first better" and gain.estimate <= 0.0 else gain.p_value
+    def _p_value(self, gain: Gain) -> float:
+        """The p-value of what the claim must reject."""
+        if self.claim == "either" and not self.margin and gain.p_value is not None:
+            return gain.p_value
+        sides = self._sides(gain)
+        return {
+            "first better": sides.better,
+            "first not worse": sides.not_worse,
+            "same": max(sides.not_worse, sides.not_better),
+            "either": min(1.0, 2.0 * min(sides.better, sides.worse)),
+        }[self.claim]
+
+    def _sides(self, gain: Gain) -> Sides:
+        """The one-sided p-values of a comparison at its margin."""
+        from surefoot import stats
+
+        if self.binary:
+            sides: Callable[..., Sides] = stats.paired_gain_sides if self.paired else stats.gain_sides
+            return sides(*gain.data, confidence=1.0 - 2.0 * self.error, margin=self.margin / self.width)
+        tested: Callable[..., ScoreTest] = stats.paired_score_test
+        up, down = (tested(*gain.data, gain=edge) for edge in (self.margin, -self.margin))
+        return Sides(up.above, down.below, down.above, up.below)
 
     def _gain(self, first: tuple[float, ...], second: tuple[float, ...]) -> Gain:
         if not self.binary:
-            from surefoot.stats.betting_gains import betting_paired_gain
+            from surefoot.stats.score_gains import paired_score_gain
 
             one, other = (Scores(scores, self.low, self.high) for scores in (first, second))
-            return betting_paired_gain(one, other, confidence=1.0 - 2.0 * self.error)  # each end at the claim's error
+            return paired_score_gain(one, other, confidence=1.0 - 2.0 * self.error)  # each end at the claim's error
         from surefoot import stats
 
-        exact: Callable[..., Gain] = stats.exact_paired_gain if self.paired else stats.exact_gain
+        either = self.claim == "either"
+        sure = self.confidence if either else 1.0 - 2.0 * self.error  # each end at the claim's error
+        paired, unpaired = (
+            (stats.exact_paired_gain, stats.exact_gain) if either else (stats.central_paired_gain, stats.central_gain)
+        )
         wins, losses = np.array(first) == self.high, np.array(second) == self.high
         if self.paired:
             places = (wins & losses, wins & ~losses, ~wins & losses, ~wins & ~losses)
-            return exact(PairTally(*(int(place.sum()) for place in places)), confidence=self.confidence)
-        return exact(*(Tally(int(side.sum()), self.horizon) for side in (wins, losses)), confidence=self.confidence)
+            return paired(PairTally(*(int(place.sum()) for place in places)), confidence=sure)
+        tallies = (Tally(int(side.sum()), self.horizon) for side in (wins, losses))
+        return unpaired(*tallies, confidence=sure)
 
     def _verdict(self, gain: Gain) -> Verdict:
         scale = self.width if self.binary else 1.0

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
 from surefoot.core import words
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
+
+Asked = Literal["either", "first better", "first not worse"]
+"""What a comparison is to show: on which side a gain lies, or one side only."""
 
 ENOUGH = 1e-13
 """Chances are summed to within this."""
@@ -42,6 +45,8 @@ class Power(Record):
         margin: The gain that would not matter.
         method: The test.
         assumptions: What must hold.
+        claim: What the test is to show: "either", with all verdicts; or only "first better" or "first not worse", with
+            all of the error on that side, and the other chances 0.
     """
 
     better: float
@@ -54,6 +59,7 @@ class Power(Record):
     margin: float
     method: str
     assumptions: tuple[str, ...] = ()
+    claim: Asked = "either"
 
     @property
     def decided(self) -> float:
@@ -61,6 +67,11 @@ class Power(Record):
         return self.better + self.worse + self.same
 
     def __str__(self) -> str:
+        if self.claim == "first not worse":
+            return (
+                f"not worse shown {words.number(self.not_worse, toward='down')} of the time ({self.method}, "
+                f"{words.percent(self.confidence)} confidence)."
+            )
         same = f", same {words.number(self.same, toward='down')}" if self.margin else ""
         return (
             f"verdict better {words.number(self.better, toward='down')}, worse {words.number(self.worse)}{same} of the "
@@ -76,6 +87,7 @@ def power(
     second_rollouts: int | None = None,
     confidence: float = 0.95,
     margin: float = 0.0,
+    claim: Asked = "either",
     using: Callable[..., Any] = exact_gain,
 ) -> Power:
     """How likely is each verdict if these are the true rates? Exact, by enumeration of the test's own decisions.
@@ -87,6 +99,7 @@ def power(
         second_rollouts: Rollouts of the second policy, where they differ.
         confidence: One minus the error of the test.
         margin: The gain that would not matter.
+        claim: "either"; or "first better" or "first not worse" for the exact test of that side alone (`gain_bounds`).
         using: The test: `exact_gain`, or `pooled_score` to see what the textbook test has.
 
     Assumptions:
@@ -110,6 +123,12 @@ def power(
     if using is pooled_score and margin:
         raise ValueError("`margin` must be 0 with pooled_score; the pooled test knows no margin.")
     exact = using is exact_gain
+    if _one_sided(claim):
+        if not exact:
+            raise ValueError("`claim` must be 'either' with pooled_score; its test has two sides.")
+        edge = margin if claim == "first better" else -margin
+        shown = _above(_side_steps(n1, n2, error, edge), n1, n2, *rates)
+        return _one_side(shown, rates, (n1, n2), confidence, margin, claim, ("gain_bounds", SEPARATE))
 
     def chance(u: int, v: int, p: float, q: float, edge: float) -> float:
         return _above(_steps(u, v, error, edge, exact), u, v, p, q)
@@ -140,6 +159,7 @@ def paired_power(
     *,
     confidence: float = 0.95,
     margin: float = 0.0,
+    claim: Asked = "either",
     using: Callable[..., Any] = exact_paired_gain,
 ) -> Power:
     """How likely is each verdict on pairs, if these are the chances of a discordant pair?
@@ -150,6 +170,8 @@ def paired_power(
         pairs: The number of pairs.
         confidence: One minus the error of the test.
         margin: The gain that would not matter.
+        claim: "either"; or "first better" or "first not worse" for the exact test of that side alone
+            (`paired_gain_bounds`).
         using: The test: `exact_paired_gain`, or `mcnemar`.
 
     Assumptions:
@@ -176,6 +198,12 @@ def paired_power(
     if using is mcnemar and margin:
         raise ValueError("`margin` must be 0 with mcnemar; McNemar's test knows no margin.")
     exact = using is exact_paired_gain
+    if _one_sided(claim):
+        if not exact:
+            raise ValueError("`claim` must be 'either' with mcnemar; its test has two sides.")
+        edge = margin if claim == "first better" else -margin
+        shown = _pairs_above(_side_pair_steps(n, error, edge), n, *chances)
+        return _one_side(shown, chances, (n, n), confidence, margin, claim, ("paired_gain_bounds", PAIRS))
     steps = _pair_steps(n, error, margin, exact)
     better, worse = _pairs_above(steps, n, *chances), _pairs_above(steps, n, *chances[::-1])
     not_worse, same = better, 0.0
@@ -252,6 +280,46 @@ def approximate_rollouts(
         (z * math.sqrt(2.0 * middle * (1.0 - middle)) + normal.upper_quantile(1.0 - power) * spread) / (p1 - p2)
     ) ** 2
     return RolloutsNeeded(max(1, math.ceil(formula - 1e-9)), formula, (p1, p2), power, float(confidence))
+
+
+def _one_sided(claim: Asked) -> bool:
+    return _check.choice(claim, "claim", {"either": False, "first better": True, "first not worse": True})
+
+
+def _one_side(
+    shown: float,
+    rates: tuple[float, float],
+    rollouts: tuple[int, int],
+    confidence: float,
+    margin: float,
+    claim: Asked,
+    test: tuple[str, str],
+) -> Power:
+    """The chance of the one thing that a test of one side can show."""
+    better = shown if claim == "first better" else 0.0
+    method, assumption = test
+    return Power(
+        better, 0.0, 0.0, shown, rates, rollouts, float(confidence), margin, method, (assumption,), claim=claim
+    )
+
+
+@lru_cache(maxsize=256)
+def _side_steps(n1: int, n2: int, error: float, edge: float) -> Ints:
+    """For each second count the smallest first count whose one-sided bound is above the edge."""
+    from surefoot.numerics import buehler, gain_scores
+
+    if n1 + n2 <= EXACT_ROLLOUTS:
+        return buehler.decided(buehler.TwoSizes(n1, n2), error, edge)
+    return gain_scores.staircase(n1, n2, edge, normal.upper_quantile(error) / math.sqrt(1.0 - 1.0 / (n1 + n2)))
+
+
+@lru_cache(maxsize=256)
+def _side_pair_steps(n: int, error: float, edge: float) -> Ints:
+    from surefoot.numerics import buehler, paired_rates
+
+    if n <= EXACT_PAIRS:
+        return buehler.decided(buehler.PairSizes(n), error, edge)
+    return paired_rates.staircase(n, edge, normal.upper_quantile(error))
 
 
 @lru_cache(maxsize=256)
