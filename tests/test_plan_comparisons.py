@@ -102,9 +102,7 @@ def test_one_side_of_pairs_and_of_a_margin() -> None:
     assert (kept.rollouts, kept.shows) == (65, "not worse")
     above = sf.plan_comparison(0.9, 0.5, margin=0.1, claim="first better")
     assert above.rollouts > sf.plan_comparison(0.9, 0.5, claim="first better").rollouts
-    better = sf.plan_comparison(
-        0.9, 0.5, margin=0.1, claim="first not worse"
-    )
+    better = sf.plan_comparison(0.9, 0.5, margin=0.1, claim="first not worse")
     assert better.rollouts < above.rollouts
     assert sf.plan_comparison(None, 0.7, rollouts=50, claim="first better").gain == pytest.approx(0.1967, abs=2e-4)
     low = sf.plan_comparison(0.9, 0.6, confidence=0.4, claim="first better")
