@@ -157,7 +157,7 @@ def test_unequal_task_mixes_are_stratified_and_warned_of():
     data = [(p, t, i < k) for p, t, k, n in rows for i in range(n)]
     rollouts = sf.read(pl.DataFrame(data, schema=["policy", "task", "success"], orient="row"))
     found = sf.compare(rollouts, "new", "old")
-    assert found.gain.method == "stratified score"
+    assert found.gain.method == "stratified rates"
     assert found.verdict is Verdict.BETTER
     assert any("Simpson" in note for note in found.notes)
     nameless = [("new", None, True)] * 3 + [("old", None, False)] * 2

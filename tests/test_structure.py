@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import stdtrit
 
-from surefoot import Scores, Tally, Verdict
+from surefoot import Scores, Tally
 from surefoot.core.record import Record
 from surefoot.stats import (
     cluster_bootstrap,
@@ -21,7 +21,6 @@ from surefoot.stats import (
     mean_pass_at,
     pass_all,
     pass_at,
-    stratified_gain,
     variance_components,
 )
 from tests.oracles import structure as twin
@@ -179,71 +178,6 @@ def test_repeats_of_scores_and_of_all_successes():
     assert mean_on_these_tasks([[1] * 6] * 3).low > sure.low
 
 
-# --- Strata
-
-strata = st.lists(
-    st.tuples(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=4
-).map(lambda rows: {str(i): (Tally(round(a * m), m), Tally(round(b * n), n)) for i, (m, n, a, b) in enumerate(rows)})
-
-
-@given(data=strata)
-@settings(max_examples=60, deadline=None)
-def test_stratified_gain_is_mantel_haenszel_with_its_own_p_value(data):
-    found = stratified_gain(data)
-    rows = [(a.successes, a.trials, b.successes, b.trials) for a, b in data.values()]
-    assert found.estimate == pytest.approx(twin.mantel_haenszel(rows)["difference"], abs=1e-12)
-    # in strata of one or two rollouts a gain beyond 0 can fit better than 0 itself
-    large = min(min(row[1], row[3]) for row in rows) >= 4
-    assert (
-        found.p_value == pytest.approx(twin.cmh(rows)[1], abs=1e-9)
-        if large
-        else found.p_value >= twin.cmh(rows)[1] - 1e-9
-    )
-    assert (0.0 in found.interval) == (found.verdict is Verdict.UNDECIDED)
-    assert (found.p_value < 0.05) == (found.verdict is not Verdict.UNDECIDED)
-    assert found.interval.low <= found.estimate <= found.interval.high
-    assert found.interval.width > 0
-    other = stratified_gain({name: (second, first) for name, (first, second) in data.items()})
-    assert other.interval.low == pytest.approx(-found.interval.high, abs=1e-9)
-    assert other.verdict is found.verdict.mirrored
-
-
-def test_stratified_interval_near_sato_with_many_rollouts():
-    rows = {"a": (Tally(300, 500), Tally(250, 500)), "b": (Tally(90, 300), Tally(100, 400))}
-    found = stratified_gain(rows)
-    error = twin.mantel_haenszel([(300, 500, 250, 500), (90, 300, 100, 400)])["se_sato"]
-    assert found.interval.low == pytest.approx(found.estimate - 1.96 * error, abs=0.002)
-
-
-def test_simpson_is_warned_of():
-    # Charig et al. 1986: open surgery is better for small and for large stones, and worse when pooled
-    stones = {"small": (Tally(81, 87), Tally(234, 270)), "large": (Tally(192, 263), Tally(55, 80))}
-    found = stratified_gain(stones)
-    assert found.estimate > 0
-    assert "the other way" in found.notes[0]
-    assert stratified_gain({"one": (Tally(9, 10), Tally(2, 10))}).notes == ()
-
-
-@pytest.mark.parametrize(
-    "strata",
-    [
-        {"x": (Tally(9, 10), Tally(27, 30)), "y": (Tally(6, 20), Tally(3, 10))},
-        {"x": (Tally(3, 8), Tally(1, 3)), "y": (Tally(1, 6), Tally(1, 5))},  # the gains cancel, but for rounding
-        {"x": (Tally(7, 12), Tally(1, 6)), "y": (Tally(0, 2), Tally(10, 10))},
-    ],
-)
-def test_strata_without_a_gap_are_no_paradox(strata):
-    found = stratified_gain(strata)
-    assert found.estimate == pytest.approx(0.0, abs=1e-12)
-    assert not any("Simpson" in note for note in found.notes)
-
-
-def test_nothing_in_the_strata():
-    none = stratified_gain({"a": (Tally(0, 10), Tally(0, 8)), "b": (Tally(0, 3), Tally(0, 5))})
-    assert (none.estimate, none.p_value, none.verdict) == (0.0, 1.0, Verdict.UNDECIDED)
-    assert none.interval.width > 0.2
-
-
 # --- Attempts
 
 
@@ -304,7 +238,6 @@ REFUSALS = [
     (lambda: cluster_mean([1, 0], ["a", "b"]), "`scores` must be a Scores; got a list"),
     (lambda: cluster_bootstrap([1, 0], ["a", "b"], rng=1), "`scores` must be a Scores; got a list"),
     (lambda: cluster_mean(Scores([1, 0]), ["a", math.nan]), "cluster of every observation; got NaN"),
-    (lambda: stratified_gain({"x": (Tally(1, 2), (1, 2))}), "`second` must be a Tally; got a tuple"),
     (lambda: pass_at((3, 10), 2), "`tally` must be a Tally; got a tuple"),
     (lambda: cluster_bootstrap(Scores([1, 0]), ["a", "a"], rng=1), "at least 2 clusters"),
     (lambda: cluster_bootstrap(Scores([0.1, 0.3] * 2), "aabb", rng=1), "must vary between clusters for a bootstrap"),
@@ -321,7 +254,6 @@ REFUSALS = [
     (lambda: mean_over_tasks([[0.1] * 7] * 3), "`outcomes` must vary"),
     (lambda: mean_on_these_tasks([[0.3, 0.4, 0.6]] * 3), "`outcomes` must vary"),
     (lambda: mean_over_tasks([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]]), "`outcomes` must vary"),
-    (lambda: stratified_gain({}), "at least one stratum"),
     (lambda: pass_at(Tally(3, 10), 11), "`attempts` must be at most the 10 recorded; got 11"),
     (lambda: pass_all(Tally(3, 10), 11), "`attempts` must be at most the 10 recorded; got 11"),
     (lambda: pass_at(Tally(3, 10), 0), "at least 1"),

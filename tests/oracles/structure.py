@@ -43,21 +43,6 @@ def design_effect(values: Sequence[float], clusters: Sequence[Hashable]) -> floa
     return max(1.0, cluster_errors(values, clusters)["deff_cr1"])
 
 
-def effective_size(values: Sequence[int], clusters: Sequence[Hashable]) -> float:
-    """n over the design effect; the number of clusters when nothing or everything succeeded."""
-    if len(set(values)) == 1:
-        return len(set(clusters))
-    return len(values) / design_effect(values, clusters)
-
-
-def wilson_at(rate: float, size: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's formula with a sample size that need not be whole."""
-    z = float(z_two_sided(confidence))
-    centre = (rate + z * z / (2 * size)) / (1 + z * z / size)
-    half = z / (1 + z * z / size) * math.sqrt(rate * (1 - rate) / size + z * z / (4 * size**2))
-    return (0.0 if rate == 0 else centre - half), (1.0 if rate == 1 else centre + half)
-
-
 def runs_by_tasks(matrix: Sequence[Sequence[float]]) -> dict[str, float]:
     """Variance components of R runs (rows) of the same n tasks (columns).
 

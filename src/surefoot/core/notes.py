@@ -211,3 +211,15 @@ def _training_seed(column: str, seeds: int, environments: int) -> str:
         f"{column!r} takes {seeds} values and each meets {environments:,} environments or more. If it is "
         f'the seed of a training, say columns={{"run": {column!r}}}: rollouts of one training belong together.'
     )
+
+
+@says("pooled the other way")
+def _pooled_the_other_way(gain: float) -> str:
+    shown = words.number(gain, "gain")
+    return f"Pooled over tasks the gain is {shown} points, the other way: tasks were run in unequal shares (Simpson)."
+
+
+@says("pooled verdict")
+def _pooled_verdict(gain: float, pooled: str, within: str) -> str:
+    shown = words.number(gain, "gain")
+    return f"Pooled over tasks the gain is {shown} points and the verdict '{pooled}', not '{within}': trust the tasks."

@@ -152,6 +152,9 @@ _HOMES = {
     "step_down": "surefoot.stats.step_downs",
     "step_down_gains": "surefoot.stats.families",
     "stratified_gain": "surefoot.stats.strata",
+    "stratified_hoeffding_gain": "surefoot.stats.strata",
+    "stratified_rate_gain": "surefoot.stats.strata",
+    "stratified_t_gain": "surefoot.stats.stratified_means",
     "student_t": "surefoot.stats.means",
     "surely_undecided": "surefoot.stats.score_gains",
     "tail_tight": "surefoot.stats.bands",
@@ -326,6 +329,9 @@ if TYPE_CHECKING:
     from surefoot.stats.step_downs import Stepped as Stepped
     from surefoot.stats.step_downs import step_down as step_down
     from surefoot.stats.strata import stratified_gain as stratified_gain
+    from surefoot.stats.strata import stratified_hoeffding_gain as stratified_hoeffding_gain
+    from surefoot.stats.strata import stratified_rate_gain as stratified_rate_gain
+    from surefoot.stats.stratified_means import stratified_t_gain as stratified_t_gain
     from surefoot.stats.tightness import expected_excess as expected_excess
     from surefoot.stats.tightness import expected_shortage as expected_shortage
     from surefoot.stats.tightness import expected_width as expected_width

@@ -11,7 +11,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.notes import Note, Noted
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
-from surefoot.stats import betting_gains, bootstraps, differences, exact_gains, score_gains
+from surefoot.stats import bootstraps, differences, exact_gains, score_gains
 from surefoot.stats.cluster_shapes import ClusterShape, Spread, Weights, spread_of
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _alike(
         gain = score_gains.paired_score_gain(*sides, confidence=confidence, margin=margin)
     else:
         each = (Scores(side.values[:1] * size, side.low, side.high) for side, size in zip(data, counts, strict=True))
-        gain = betting_gains.betting_gain(*each, confidence=confidence, margin=margin)
+        gain = score_gains.score_gain(*each, confidence=confidence, margin=margin)
     trials = len(first) if paired else len(first) + len(second)
     interval = replace(gain.interval, scale="score gain", trials=trials, data=data)
     return _clustered(replace(gain, interval=interval, data=data), found, 0.0, (Note("clusters alike"),))

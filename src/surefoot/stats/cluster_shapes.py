@@ -188,7 +188,7 @@ def spread_of(
     bare = flat if parts.sum() > (1e-13 * width) ** 2 else np.ones_like(flat)
     for group in np.flatnonzero(bare):
         sizes = layout.held[layout.cell_groups == group]
-        floor = weighed[group] ** 2 * width**2 * _unseen(cluster_spread.effective_number(sizes))
+        floor = weighed[group] ** 2 * width**2 * unseen(cluster_spread.effective_number(sizes))
         parts, freedoms = np.append(parts, floor), np.append(freedoms, cluster_spread.freedom(sizes))
     return Spread(
         estimate=estimate,
@@ -232,7 +232,7 @@ def _refuse_one(met: Whole, names: tuple[str, ...], of: str = "clusters") -> Non
         )
 
 
-def _unseen(size: float) -> float:
+def unseen(size: float) -> float:
     """The variance of a rate that so many rollouts, all alike, leave possible; see `numerics.strata_rule`."""
     rate = (size + 0.25) / (size + 0.5)
     return rate * (1.0 - rate) / size / (1.0 - size / (size + 0.5) ** 2)

@@ -90,10 +90,10 @@ def gain_of(
 ) -> Gain:
     """One coherent result from the ends of an interval of the mean gain, kept inside what scores can differ by.
 
-    The data are those of the two policies, or the moments of their differences.
+    The data are those of the two policies, task by task if there are several, or the moments of their differences.
     """
     one = data[0]
-    most = one.high - one.low if len(data) == 2 else max(-one.low, one.high)
+    most = one.high - one.low if len(data) > 1 else max(-one.low, one.high)
     margin = _check.margin(margin, most)
     low, high = (min(most, max(-most, float(end))) for end in ends)
     interval = Interval(

@@ -6,6 +6,7 @@ import math
 
 from surefoot import _check
 from surefoot.core.gain import Gain
+from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
 from surefoot.stats.differences import Ranged
@@ -35,7 +36,7 @@ def welch(first: Scores, second: Scores, *, confidence: float = 0.95, margin: fl
         involved".
     """
     differences.check_ranges(first, second)
-    return welch_gain(first, second, (_variance(first), _variance(second)), confidence, margin)
+    return welch_gain(first, second, (variance(first), variance(second)), confidence, margin)
 
 
 def welch_gain(first: Ranged, second: Ranged, variances: tuple[float, float], confidence: float, margin: float) -> Gain:
@@ -104,7 +105,10 @@ def refuse_one(size: int, name: str) -> None:
         raise ValueError(f"`{name}` must hold at least 2 scores; got 1. One score shows no spread.")
 
 
-def _variance(scores: Scores) -> float:
+def variance(scores: Ranged) -> float:
+    """The variance of scores, exactly 0 where only rounding keeps them apart."""
+    if isinstance(scores, Moments):
+        return scores.variance
     mean = scores.mean
     spread = math.fsum((value - mean) ** 2 for value in scores.values)
     rounding = len(scores) * (1e-15 * mean) ** 2

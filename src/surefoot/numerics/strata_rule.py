@@ -1,0 +1,130 @@
+"""Rule X: could the average gain over tasks be d? From successes of two policies on several tasks.
+
+The cells are tasks by policies, the second policy's successes counted as failures, so that the gain is a weighted sum
+of rates less one. Every cell's rate is drawn a little towards a half; the rates that fit d best are found by one root
+in a Lagrange multiplier; the variance is the larger of those at the fitted and at the seen rates, and Student's t takes
+the degrees of freedom that few rollouts in a heavy cell leave. Its level is measured, not proved.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+SMALL = 5
+"""From so many rollouts in the smallest cell on, cells are drawn less towards a half."""
+PULLS = (0.25, 0.1)
+"""So much of a success and of a failure is added to every cell: where some cell is small, and where none is."""
+_STEPS = 64  # gains tried on either side of 0
+_FINER = 16  # gains tried between an accepted and a refused one, at a time
+
+
+def p_values(hits: ArrayLike, trials: ArrayLike, weights: ArrayLike, gains: ArrayLike) -> Floats:
+    """The p-value of every gain.
+
+    Args:
+        hits: Successes of the first policy and failures of the second, cells last.
+        trials: Rollouts of every cell.
+        weights: The weight of every cell: that of its task.
+        gains: The gains, of the shape of `hits` without its cells, or to be broadcast with it.
+    """
+    hits, trials, weights = (np.asarray(item, float) for item in (hits, trials, weights))
+    gains = np.asarray(gains, float)
+    estimate = (weights * (hits / trials)).sum(axis=-1) - 1.0
+    pull = PULLS[bool(trials.min() >= SMALL)]
+    more = trials + 2.0 * pull
+    drawn = (hits + pull) / more
+    fitted = _fitted(drawn, weights / more, weights, 1.0 + gains)
+    unit = weights**2 / trials / (1.0 - trials / more**2)
+    under, seen = unit * fitted * (1.0 - fitted), np.broadcast_to(unit * drawn * (1.0 - drawn), fitted.shape)
+    parts = np.where((under.sum(axis=-1) >= seen.sum(axis=-1))[..., None], under, seen)
+    total = parts.sum(axis=-1)
+    freedom = np.maximum(1.0, total**2 / (parts**2 / trials).sum(axis=-1))
+    result: Floats = 2.0 * special.stdtr(freedom, -np.abs(estimate - gains) / np.sqrt(total))
+    return result
+
+
+def _fitted(drawn: Floats, pulls: Floats, weights: Floats, targets: Floats) -> Floats:
+    """The rates nearest in likelihood to the drawn ones whose weighted sum is the target.
+
+    They solve (f - p) / (p (1 - p)) = lambda k with one lambda >= 0 for all cells, where the sum is to be lowered;
+    where it is to be raised all rates are turned to failures.
+    """
+    turned = (weights * drawn).sum(axis=-1) < targets
+    drawn = np.where(turned[..., None], 1.0 - drawn, drawn)
+    targets = np.where(turned, 2.0 - targets, targets)
+    aims = np.maximum(targets, 1e-12)
+    low, high = np.zeros(aims.shape), 4.0 / aims / pulls.min()
+    spot, rates = low, np.broadcast_to(drawn, (*aims.shape, drawn.shape[-1]))
+    root = np.ones_like(rates)
+    for _ in range(100):
+        total = (weights * rates).sum(axis=-1)
+        over = total - aims
+        if not (np.abs(over) > 1e-13 * np.maximum(aims, 1e-3)).any():
+            break
+        low, high = np.where(over > 0.0, spot, low), np.where(over > 0.0, high, spot)
+        # Newton on the inverse of the sum, which is nearly straight in lambda
+        slope = (weights * pulls * rates * (1.0 - rates) / root).sum(axis=-1)
+        step = spot + over / slope * total / aims
+        spot = np.where((step > low) & (step < high), step, 0.5 * (low + high))
+        pulled = spot[..., None] * pulls
+        root = np.sqrt((1.0 + pulled) ** 2 - 4.0 * pulled * drawn)
+        rates = 2.0 * drawn / (1.0 + pulled + root)
+    rates = np.where((targets > 1e-12)[..., None], rates, 0.0)
+    result: Floats = np.where(turned[..., None], 1.0 - rates, rates)
+    return result
+
+
+def invert(hits: Floats, trials: Floats, weights: Floats, error: float) -> tuple[float, float, float]:
+    """Both ends of the hull of the gains with a p-value above the error, and the p-value of no gain.
+
+    The p-value is the largest at 0 and beyond it, seen from the estimate; one set of gains that holds 0 serves it and
+    the ends, so that the two agree.
+    """
+    estimate = float((weights * (hits / trials)).sum()) - 1.0
+    if abs(estimate) < 1e-14:
+        estimate = 0.0
+    grid = np.union1d(np.arange(-_STEPS, _STEPS + 1) / _STEPS, estimate)
+    found = p_values(hits, trials, weights, grid)
+    kept = np.flatnonzero(found > error)  # holds the estimate, whose p-value is 1
+    ends = [
+        (grid[kept[0]], grid[max(0, kept[0] - 1)]),
+        (grid[kept[-1]], grid[min(len(grid) - 1, kept[-1] + 1)]),
+    ]
+    inner, outer = (np.array(side) for side in zip(*ends, strict=True))
+    steps = np.arange(1, _FINER) / _FINER
+    while float(np.abs(outer - inner).max()) > 1e-11:
+        tried = inner[:, None] + (outer - inner)[:, None] * steps
+        accepted = p_values(hits, trials, weights, tried) > error
+        last = np.where(accepted.any(axis=1), accepted.shape[1] - accepted[:, ::-1].argmax(axis=1), 0)
+        edges = np.concatenate((inner[:, None], tried, outer[:, None]), axis=1)
+        inner, outer = (edges[np.arange(2), last + move] for move in (0, 1))
+    beyond = found[(grid == 0.0) | (grid * estimate < 0.0)] if estimate else np.ones(1)
+    return float(inner[0]), float(inner[1]), min(1.0, float(beyond.max()))
+
+
+def cells(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    """Hits and rollouts of all cells, from rows of successes and rollouts of either policy, one row per task."""
+    ours, theirs = np.asarray(first, float), np.asarray(second, float)
+    return np.concatenate((ours[:, 0], theirs[:, 1] - theirs[:, 0])), np.concatenate((ours[:, 1], theirs[:, 1]))
+
+
+def binomial_bound(hits: int, trials: int, error: float) -> tuple[float, float, float]:
+    """Both ends and the p-value by Hoeffding's bound, where every rollout weighs the same.
+
+    The tails of a sum of unlike successes are bounded by those of a binomial with the same mean (Hoeffding 1956).
+    """
+    from surefoot.numerics import beta
+
+    low, high = float(beta.exact_low(hits, trials, error / 2.0)), float(beta.exact_high(hits, trials, error / 2.0))
+    tail = float(special.bdtr(min(hits, trials - hits), trials, 0.5))
+    return 2.0 * low - 1.0, 2.0 * high - 1.0, min(1.0, 2.0 * tail) if math.isfinite(tail) else 0.0

@@ -1,0 +1,392 @@
+"""Two policies on several tasks, compared within tasks: twins, exact sizes, power, laws, edges, refusals."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+from scipy.special import ndtri
+
+from surefoot import Scores, Tally, Verdict
+from surefoot.core.moments import Moments
+from surefoot.numerics import strata_rule
+from surefoot.stats import (
+    exact_gain,
+    stratified_gain,
+    stratified_hoeffding_gain,
+    stratified_rate_gain,
+    stratified_t_gain,
+    welch,
+)
+from tests.oracles import strata as twin
+from tests.oracles.clusters import floor
+from tests.oracles.clusters import welch as shared_freedom
+
+ERRORS = (0.05, 0.01, 0.0011)
+MOST = (0.052, 0.0105, 0.0012)
+STONES = {"small": (Tally(81, 87), Tally(234, 270)), "large": (Tally(192, 263), Tally(55, 80))}
+
+drawn = st.lists(
+    st.tuples(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=4
+).map(lambda rows: {str(i): (Tally(round(a * m), m), Tally(round(b * n), n)) for i, (m, n, a, b) in enumerate(rows)})
+
+
+def rows(strata):
+    return [(a.successes, a.trials, b.successes, b.trials) for a, b in strata.values()]
+
+
+def shares(layout, weigh):
+    counts = np.array([n + m for n, m in layout], float)
+    return counts / counts.sum() if weigh == "rollouts" else np.full(len(layout), 1 / len(layout))
+
+
+def as_strata(layout, x, y):
+    return {str(t): (Tally(int(x[t]), n), Tally(int(y[t]), m)) for t, (n, m) in enumerate(layout)}
+
+
+# --- Twins and laws
+
+
+@given(data=drawn, gain=st.floats(-1, 1))
+@settings(max_examples=80, deadline=None)
+def test_rule_x_is_that_of_its_twin(data, gain):
+    table = rows(data)
+    weights = shares([(n, m) for _, n, _, m in table], "tasks")
+    hits, trials = strata_rule.cells([row[:2] for row in table], [row[2:] for row in table])
+    found = strata_rule.p_values(hits, trials, np.tile(weights, 2), np.array([gain, 0.0]))
+    assert found[0] == pytest.approx(twin.rule_x(table, weights, gain), rel=1e-7, abs=1e-12)
+    assert found[1] == pytest.approx(twin.rule_x(table, weights, 0.0), rel=1e-7, abs=1e-12)
+
+
+@given(data=drawn, weigh=st.sampled_from(["rollouts", "tasks"]))
+@settings(max_examples=40, deadline=None)
+def test_interval_p_value_and_verdict_agree(data, weigh):
+    found = stratified_rate_gain(data, weights=weigh)
+    layout = [(a.trials, b.trials) for a, b in data.values()]
+    gaps = [a.successes / a.trials - b.successes / b.trials for a, b in data.values()]
+    assert found.estimate == pytest.approx(float(shares(layout, weigh) @ gaps), abs=1e-12)
+    assert (0.0 in found.interval) == (found.verdict is Verdict.UNDECIDED)
+    assert (found.p_value <= 0.05) == (found.verdict is not Verdict.UNDECIDED)
+    assert found.interval.low <= found.estimate <= found.interval.high
+    assert found.interval.width > 0
+    assert found.p_value >= twin.rule_x(rows(data), shares(layout, weigh), 0.0) - 1e-9
+    for end, outward in ((found.interval.low, -1e-7), (found.interval.high, 1e-7)):
+        if abs(end) < 1:  # where the larger variance changes hands the p-value jumps
+            assert twin.rule_x(rows(data), shares(layout, weigh), end) >= 0.05 - 1e-6
+            assert twin.rule_x(rows(data), shares(layout, weigh), end + outward) <= 0.05 + 1e-6
+    other = stratified_rate_gain({name: (second, first) for name, (first, second) in data.items()}, weights=weigh)
+    assert other.interval.low == pytest.approx(-found.interval.high, abs=1e-9)
+    assert other.verdict is found.verdict.mirrored
+    turned = {
+        name: tuple(Tally(side.failures, side.trials) for side in (second, first))
+        for name, (first, second) in data.items()
+    }
+    assert stratified_rate_gain(turned, weights=weigh).interval.low == pytest.approx(found.interval.low, abs=1e-9)
+
+
+def test_weights_name_the_gain():
+    data = {"easy": (Tally(45, 50), Tally(40, 50)), "hard": (Tally(30, 100), Tally(10, 100))}
+    by_rollouts, alike = stratified_gain(data), stratified_gain(data, weights="tasks")
+    assert by_rollouts.estimate == pytest.approx(0.1 / 3 + 0.2 * 2 / 3)
+    assert alike.estimate == pytest.approx(0.15)
+    given_weights = stratified_gain(data, weights={"easy": 3, "hard": 1})
+    assert given_weights.estimate == pytest.approx(0.125)
+    assert len({by_rollouts.assumptions, alike.assumptions, given_weights.assumptions}) == 3
+
+
+# --- Which test is the default
+
+
+def test_the_smallest_cell_alone_draws_the_line():
+    small = {"a": (Tally(3, 4), Tally(1, 4)), "b": (Tally(40, 50), Tally(30, 50))}
+    assert stratified_gain(small).method == "stratified Hoeffding"
+    assert stratified_gain(small, weights="tasks").method != "stratified Hoeffding"
+    grown = {"a": (Tally(3, 5), Tally(1, 5)), "b": small["b"]}
+    assert stratified_gain(grown).method == "stratified rates"
+    assert stratified_gain(grown, weights="tasks").method == "stratified rates"
+
+
+def test_one_task_is_compared_exactly():
+    found = stratified_gain({"one": (Tally(9, 10), Tally(2, 10))})
+    assert found == exact_gain(Tally(9, 10), Tally(2, 10))
+
+
+def test_hoeffding_is_clopper_pearson_of_all_rollouts():
+    data = {"a": (Tally(3, 3), Tally(1, 3)), "b": (Tally(4, 4), Tally(1, 4))}
+    found = stratified_hoeffding_gain(data)
+    low, high = scipy_stats.binomtest(12, 14).proportion_ci(0.95)
+    assert (found.interval.low, found.interval.high) == pytest.approx((2 * low - 1, 2 * high - 1), abs=1e-9)
+    assert found.p_value == pytest.approx(scipy_stats.binomtest(12, 14).pvalue)
+    assert found.estimate == pytest.approx(10 / 14)
+
+
+def test_simpson_is_warned_of():
+    # Charig et al. 1986: open surgery is better for small and for large stones, and worse when pooled
+    found = stratified_gain(STONES)
+    assert found.estimate > 0
+    assert [note.kind for note in found.notes] == ["pooled the other way"]
+    assert "the other way: tasks were run in unequal shares (Simpson)" in str(found.notes[0])
+    one_sided = {"a": (Tally(38, 40), Tally(65, 90)), "b": (Tally(40, 90), Tally(12, 40))}
+    found = stratified_gain(one_sided)
+    assert found.verdict is Verdict.BETTER
+    assert [(note.kind, note.values["pooled"]) for note in found.notes] == [("pooled verdict", "undecided")]
+    assert "trust the tasks" in str(found.notes[0])
+    equal_shares = {"a": (Tally(9, 10), Tally(1, 10)), "b": (Tally(8, 10), Tally(2, 10))}
+    assert stratified_gain(equal_shares).notes == ()
+
+
+@pytest.mark.parametrize(
+    "strata",
+    [
+        {"x": (Tally(9, 10), Tally(27, 30)), "y": (Tally(6, 20), Tally(3, 10))},
+        {"x": (Tally(5, 10), Tally(1, 10)), "y": (Tally(1, 10), Tally(5, 10))},
+        {"x": (Tally(1, 3), Tally(2, 3)), "y": (Tally(2, 3), Tally(1, 3))},
+    ],
+)
+def test_strata_without_a_gap_show_none(strata):
+    found = stratified_gain(strata)
+    assert found.estimate == pytest.approx(0.0, abs=1e-12)
+    assert (found.p_value, found.verdict) == (1.0, Verdict.UNDECIDED)
+    assert [note.kind for note in found.notes if note.kind == "pooled the other way"] == []
+
+
+def test_nothing_in_the_strata():
+    none = stratified_gain({"a": (Tally(0, 10), Tally(0, 8)), "b": (Tally(0, 7), Tally(0, 5))})
+    assert (none.estimate, none.p_value, none.verdict) == (0.0, 1.0, Verdict.UNDECIDED)
+    assert none.interval.width > 0.2
+    full = stratified_gain({"a": (Tally(10, 10), Tally(0, 8)), "b": (Tally(7, 7), Tally(0, 5))})
+    assert full.interval.high == 1.0
+    assert full.verdict is Verdict.BETTER
+
+
+def test_a_margin_moves_the_verdict_and_a_million_rollouts_do_no_harm():
+    data = {str(t): (Tally(600_000, 1_000_000), Tally(599_000 - t, 1_000_000)) for t in range(3)}
+    assert stratified_gain(data).verdict is Verdict.UNDECIDED or stratified_gain(data).interval.low > 0
+    assert stratified_gain(data, margin=0.01).verdict is Verdict.SAME
+    assert stratified_gain(data).interval.width < 0.002
+
+
+# --- Scores
+
+
+def test_stratified_t_adds_cells():
+    rng = np.random.default_rng(3)
+    data = {str(t): (Scores(rng.random(10 + t) ** 2), Scores(rng.random(12))) for t in range(4)}
+    found = stratified_t_gain(data, weights="tasks")
+    parts = [np.var(side.values, ddof=1) / len(side) / 16 for pair in data.values() for side in pair]
+    freedom = shared_freedom(parts, [len(side) - 1 for pair in data.values() for side in pair])
+    half = scipy_stats.t.ppf(0.975, freedom) * math.sqrt(sum(parts))
+    assert found.estimate == pytest.approx(np.mean([a.mean - b.mean for a, b in data.values()]))
+    assert found.interval.high == pytest.approx(found.estimate + half)
+    assert found.p_value == pytest.approx(2 * scipy_stats.t.sf(abs(found.estimate) / math.sqrt(sum(parts)), freedom))
+    moments = {
+        task: tuple(Moments(len(s), float(np.mean(s.values)), float(np.var(s.values, ddof=1))) for s in pair)
+        for task, pair in data.items()
+    }
+    assert stratified_t_gain(moments, weights="tasks").interval.high == pytest.approx(found.interval.high)
+    one = {"x": next(iter(data.values()))}
+    assert stratified_t_gain(one).interval.low == pytest.approx(welch(*one["x"]).interval.low)
+
+
+def test_alike_scores_are_given_the_spread_of_alike_successes():
+    found = stratified_t_gain({"x": (Scores([5.0] * 10, 0, 5), Scores([0.0] * 10, 0, 5))})
+    half = scipy_stats.t.ppf(0.975, 18) * math.sqrt(2 * floor((1,) * 10, 5.0))
+    assert (found.interval.low, found.interval.high) == (pytest.approx(5 - half), 5.0)
+
+
+# --- Exact size, power and width
+
+LAYOUTS = [
+    ([(20, 10), (20, 10)], "rollouts"),
+    ([(10, 10), (10, 10)], "rollouts"),
+    ([(10, 10), (10, 10)], "tasks"),
+    ([(5, 5), (5, 5)], "rollouts"),
+    ([(5, 5), (5, 5)], "tasks"),
+    ([(5, 20), (20, 5)], "rollouts"),
+    ([(5, 20), (20, 5)], "tasks"),
+    ([(30, 5), (5, 5)], "tasks"),
+    ([(30, 5), (5, 5)], "rollouts"),
+    ([(12, 12), (5, 5)], "tasks"),
+    ([(12, 12), (5, 5)], "rollouts"),
+    ([(5, 40), (5, 40)], "rollouts"),
+    ([(15, 15), (5, 5)], "tasks"),
+    ([(8, 16), (16, 8)], "rollouts"),
+    ([(8, 16), (8, 16)], "rollouts"),
+    ([(7, 9), (11, 6)], "tasks"),
+    ([(25, 25), (5, 5)], "tasks"),
+    ([(6, 6), (6, 6)], "rollouts"),
+    ([(14, 7), (6, 12)], "tasks"),
+    ([(20, 5), (20, 5)], "tasks"),
+    ([(5, 5), (5, 5), (5, 5)], "rollouts"),
+    ([(6, 5), (5, 6), (5, 5)], "tasks"),
+    ([(5, 10), (6, 5), (5, 5)], "tasks"),
+    ([(5, 5), (5, 5), (8, 8)], "rollouts"),
+    # below 5 in some cell, both policies alike: guaranteed
+    ([(2, 2), (3, 3)], "rollouts"),
+    ([(4, 4), (4, 4)], "rollouts"),
+    ([(4, 4), (10, 10)], "rollouts"),
+    ([(3, 3), (3, 3), (3, 3)], "rollouts"),
+    ([(1, 1), (4, 4), (6, 6)], "rollouts"),
+    ([(2, 2), (2, 2), (2, 2), (2, 2)], "rollouts"),
+    ([(2, 2), (20, 20)], "rollouts"),
+    ([(3, 3), (12, 12)], "rollouts"),
+    # below 5 in some cell, more than 5 tasks: rule X with more pull
+    ([(2, 1), (1, 2), (1, 1), (2, 1), (1, 2), (1, 1)], "rollouts"),
+    ([(1, 2), (1, 2), (1, 2), (1, 2), (1, 2), (1, 2)], "tasks"),
+]
+
+
+def tables(layout):
+    """Every table: successes of the first and of the second, one task after the other, and the shape of their list."""
+    shape = tuple(size + 1 for pair in layout for size in pair)
+    every = np.indices(shape).reshape(len(shape), -1).T
+    return every[:, 0::2], every[:, 1::2], shape
+
+
+def p_values_of_all(layout, weigh):
+    """The default's p-value of every table: by the kernels, which `spot_checks` hold against the public function."""
+    first, second, shape = tables(layout)
+    sizes = np.array(layout)
+    hits = np.concatenate((first, sizes[:, 1] - second), axis=1).astype(float)
+    if sizes.min() < 5 and weigh == "rollouts" and (sizes[:, 0] == sizes[:, 1]).all():
+        total = int(sizes.sum())
+        each = [strata_rule.binomial_bound(count, total, 0.05)[2] for count in range(total + 1)]
+        return np.array(each)[hits.sum(axis=1).astype(int)].reshape(shape)
+    trials, weights = np.concatenate((sizes[:, 0], sizes[:, 1])).astype(float), np.tile(shares(layout, weigh), 2)
+    estimates = (weights * hits / trials).sum(axis=1) - 1
+    found = np.concatenate(
+        [strata_rule.p_values(part, trials, weights, np.zeros(len(part))) for part in blocks(hits, 5000)]
+    )
+    found[np.abs(estimates) < 1e-12] = 1.0
+    grid, low = np.arange(1, 65) / 64, np.flatnonzero(found <= max(ERRORS))
+    for part in blocks(low, 400):
+        beyond = -np.sign(estimates[part])[:, None] * grid
+        found[part] = np.maximum(
+            found[part], strata_rule.p_values(hits[part][:, None], trials, weights, beyond).max(axis=1)
+        )
+    return found.reshape(shape)
+
+
+def blocks(rows, size):
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("layout", "weigh"), LAYOUTS, ids=str)
+def test_the_size_of_the_default_is_enumerated(layout, weigh):
+    rng = np.random.default_rng(17)
+    found, weights = p_values_of_all(layout, weigh), shares(layout, weigh)
+    also = [((1.0, 0.0), (0.84, 0.16))] if layout == [(20, 10), (20, 10)] else []
+    for error, most in zip(ERRORS, MOST, strict=True):
+        rejects = (found <= error).astype(float)
+        assert twin.worst(rejects, layout, weights, rng, also=also) <= most
+    first, second, _ = tables(layout)
+    for place in rng.choice(len(first), 20, replace=False):
+        public = stratified_gain(as_strata(layout, first[place], second[place]), weights=weigh)
+        assert public.p_value == pytest.approx(found.ravel()[place], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("count", "size", "rate"), [(16, 20, 0.5), (16, 20, 0.9), (8, 40, 0.5), (12, 5, 0.8), (10, 10, 0.93)]
+)
+def test_false_verdicts_with_many_tasks(count, size, rate):
+    rng = np.random.default_rng(18)
+    trials = np.full(2 * count, float(size))
+    hits = rng.binomial(size, rate, (40_000, 2 * count)).astype(float)
+    hits[:, count:] = size - hits[:, count:]
+    weights = np.full(2 * count, 1 / count)
+    found = np.concatenate(
+        [strata_rule.p_values(part, trials, weights, np.zeros(len(part))) for part in blocks(hits, 2000)]
+    )
+    for error, most in zip(ERRORS, (0.0535, 0.0107, 0.0013), strict=True):
+        assert (found <= error).sum() <= scipy_stats.binom.ppf(0.999, len(found), most)
+
+
+def test_dropping_a_few_rollouts_changes_little():
+    rng = np.random.default_rng(20)
+    count, size = 16, 400
+    rates = np.linspace(0.05, 0.95, count)
+    outcomes = [rng.random((count, size)) < side[:, None] for side in (rates + 0.01, rates - 0.01)]
+    layout = [(size, size)] * count
+    whole = stratified_gain(as_strata(layout, *(side.sum(axis=1) for side in outcomes)))
+    moved, methods = [], {whole.method}
+    for _ in range(200):
+        kept = np.ones(2 * count * size, bool)
+        kept[rng.choice(kept.size, 60, replace=False)] = False
+        kept = kept.reshape(2, count, size)
+        some = {
+            str(t): tuple(Tally(int((outcomes[s][t] & kept[s, t]).sum()), int(kept[s, t].sum())) for s in (0, 1))
+            for t in range(count)
+        }
+        found = stratified_gain(some)
+        methods.add(found.method)
+        moved.append(abs(ndtri(found.p_value / 2) - ndtri(whole.p_value / 2)))
+    assert methods == {"stratified rates"}
+    assert np.median(moved) < 0.05
+
+
+def test_strata_need_fewer_rollouts_than_pooling():
+    """Rates from .05 to .95 on 16 tasks: 80% power with at most .85 of the rollouts of the pooled score test."""
+    count, gain = 16, 0.05
+    rates = np.linspace(0.05, 0.95, count)
+    first, second = np.clip(rates + gain / 2, 0, 1), np.clip(rates - gain / 2, 0, 1)
+    gap = float(np.mean(first - second))
+    # pooled: as many rollouts a policy and task as give 80% power when the tasks are thrown together
+    mean = np.mean((first + second) / 2)
+    within = np.mean(first * (1 - first) + second * (1 - second))
+    need = (1.96 * math.sqrt(2 * mean * (1 - mean)) + 0.8416 * math.sqrt(within)) ** 2 / gap**2 / count
+    size = int(0.85 * need)
+    rng = np.random.default_rng(21)
+    hits = np.concatenate(
+        (rng.binomial(size, first, (3000, count)), size - rng.binomial(size, second, (3000, count))), axis=1
+    ).astype(float)
+    trials, weights = np.full(2 * count, float(size)), np.full(2 * count, 1 / count)
+    found = np.concatenate(
+        [strata_rule.p_values(part, trials, weights, np.zeros(len(part))) for part in blocks(hits, 1000)]
+    )
+    assert (found <= 0.05).sum() >= scipy_stats.binom.ppf(0.001, len(found), 0.8)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.7, 0.93, None])
+def test_little_wider_than_the_score_interval_where_that_is_valid(rate):
+    rng = np.random.default_rng(22)
+    rates = np.linspace(0.5, 0.93, 10) if rate is None else np.full(10, rate)
+    ours, theirs = [], []
+    for _ in range(12):
+        x, y = rng.binomial(10, rates, (2, 10))
+        found = stratified_gain(as_strata([(10, 10)] * 10, x, y)).interval
+        low, high = twin.miettinen_nurminen([(int(a), 10, int(b), 10) for a, b in zip(x, y, strict=True)])
+        ours.append(found.width)
+        theirs.append(high - low)
+    assert np.mean(ours) <= 1.06 * np.mean(theirs)
+
+
+# --- Refusals
+
+REFUSED = [
+    (lambda: stratified_gain({}), "at least one stratum"),
+    (lambda: stratified_gain({"x": (Tally(1, 2), (1, 2))}), "`second` must be a Tally; got a tuple"),
+    (lambda: stratified_gain(STONES, weights="seeds"), "`weights` must be one of rollouts, tasks"),
+    (lambda: stratified_gain({"x": STONES["small"]}, weights={"y": 1}), "got a difference in x, y"),
+    (lambda: stratified_gain(STONES, weights={"small": 1}), "got a difference in large"),
+    (lambda: stratified_gain(STONES, weights={"small": 1, "large": -1}), "must be above 0; got -1"),
+    (lambda: stratified_gain(STONES, confidence=95), "strictly between 0 and 1"),
+    (lambda: stratified_gain(STONES, margin=2), "`margin` must be below 1"),
+    (lambda: stratified_hoeffding_gain(STONES), "equally many rollouts of both policies on every task"),
+    (lambda: stratified_t_gain({}), "at least one stratum"),
+    (lambda: stratified_t_gain({"x": (Scores([1]), Scores([1, 0]))}), "at least 2 scores; got 1"),
+    (
+        lambda: stratified_t_gain({"x": (Scores([1, 0]),) * 2, "y": (Scores([1, 0], 0, 2),) * 2}),
+        "scores of one range; got another on 'y'",
+    ),
+    (lambda: stratified_t_gain({"x": (Scores([1, 0]), [1, 0])}), "`second` must be a Scores; got a list"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_refusals(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
