@@ -51,9 +51,9 @@ def test_json_holds_the_gain_and_what_could_be_seen(capsys):
     _, out, _ = said(capsys, "compare", "17/20", "14/20", "--json", "--confidence", "0.9")
     data = json.loads(out)
     assert sf.Gain.from_dict(data["gain"]) == stats.exact_gain(Tally(17, 20), Tally(14, 20), confidence=0.9)
-    assert data["sight"]["type"] == "Sight"
+    assert data["outlook"]["type"] == "Outlook"
     assert data["said"].startswith("Cannot tell")
-    assert json.loads(said(capsys, "compare", "6/50", "40/50", "--json")[1])["sight"] is None
+    assert json.loads(said(capsys, "compare", "6/50", "40/50", "--json")[1])["outlook"] is None
 
 
 @pytest.mark.parametrize(

@@ -216,113 +216,117 @@ def test_refusals(call, says):
         call()
 
 
-def test_sight_gives_the_gain_this_size_could_have_seen():
+def test_outlook_gives_the_gain_this_size_could_have_seen():
     gain = stats.exact_gain(Tally(17, 20), Tally(14, 20))
-    found = stats.sight(gain)
-    assert stats.power(0.7 + found.smallest_gain, 0.7, 20).better >= 0.8
-    assert stats.power(0.7 + found.smallest_gain - 1e-3, 0.7, 20).better < 0.8
-    assert stats.power(0.7 - found.smallest_drop, 0.7, 20).worse >= 0.8
-    assert found.enough == stats.approximate_rollouts(0.85, 0.7).rollouts
-    assert stats.sight(gain, power=0.5).smallest_gain < found.smallest_gain
+    found = stats.outlook(gain)
+    assert stats.power(0.7 + found.up, 0.7, 20).better >= 0.8
+    assert stats.power(0.7 + found.up - 1e-3, 0.7, 20).better < 0.8
+    assert stats.power(0.7 - found.down, 0.7, 20).worse >= 0.8
+    assert found.needed == stats.approximate_rollouts(0.85, 0.7).rollouts
+    assert stats.outlook(gain, power=0.5).up < found.up
     assert "could have shown a true gain of +28." in str(found)
 
 
-def test_sight_of_pairs():
+def test_outlook_of_pairs():
     pairs = PairTally(20, 8, 5, 17)
-    found = stats.sight(stats.exact_paired_gain(pairs))
-    share, size = 13 / 50, found.smallest_gain
+    found = stats.outlook(stats.exact_paired_gain(pairs))
+    share, size = 13 / 50, found.up
     assert stats.paired_power((share + size) / 2, (share - size) / 2, 50).better >= 0.8
-    assert found.paired
-    assert "pairs would" in found.needed
+    assert (found.unit, found.sizes) == ("pairs", (50,))
+    assert "pairs would be needed to tell" in found.wanted
 
 
-def test_sight_where_there_is_nothing_to_see():
-    none = stats.sight(stats.exact_gain(Tally(0, 10), Tally(0, 10)))
-    assert none.enough is None
-    assert none.smallest_drop is None
-    assert "No gain was observed" in none.needed
-    one = stats.sight(stats.exact_gain(Tally(1, 1), Tally(0, 1)))
+def test_outlook_where_there_is_nothing_to_see():
+    none = stats.outlook(stats.exact_gain(Tally(0, 10), Tally(0, 10)))
+    assert none.needed is None
+    assert none.down is None
+    assert "No gain was observed" in none.wanted
+    one = stats.outlook(stats.exact_gain(Tally(1, 1), Tally(0, 1)))
     assert "could not have shown any gain, however large" in one.seen
-    assert stats.power(1.0, 0.0, one.enough).better >= 0.8
-    assert stats.power(1.0, 0.0, one.enough - 1).better < 0.8
+    assert stats.power(1.0, 0.0, one.needed).better >= 0.8
+    assert stats.power(1.0, 0.0, one.needed - 1).better < 0.8
 
 
-def test_sight_of_what_was_decided_asks_for_no_more():
+def test_outlook_of_what_was_decided_asks_for_no_more():
     for gain, chance in (
         (stats.exact_gain(Tally(20, 20), Tally(0, 20)), lambda size: stats.power(1.0, 0.0, size)),
         (stats.exact_paired_gain(PairTally(0, 20, 0, 0)), lambda size: stats.paired_power(1.0, 0.0, size)),
     ):
-        enough = stats.sight(gain).enough
+        enough = stats.outlook(gain).needed
         assert chance(enough).better >= 0.8 > chance(enough - 1).better
         assert enough < 20
 
 
 @pytest.mark.parametrize(("margin", "at_least", "same"), [(0.1, 1000, False), (0.3, 110, True), (0.0, 121, False)])
-def test_sight_counts_what_the_margin_takes(margin, at_least, same):
-    found = stats.sight(stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=margin))
-    chances = stats.power(0.85, 0.7, found.enough, margin=margin)
+def test_outlook_counts_what_the_margin_takes(margin, at_least, same):
+    found = stats.outlook(stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=margin))
+    chances = stats.power(0.85, 0.7, found.needed, margin=margin)
     assert (chances.same if same else chances.better) == pytest.approx(0.8, abs=0.01)
-    assert found.enough >= at_least
+    assert found.needed >= at_least
     assert found.same is same
-    assert ("the same within the margin" in found.needed) is same
-    dropped = stats.sight(stats.exact_gain(Tally(14, 20), Tally(17, 20), margin=margin))
-    assert dropped.enough == found.enough
+    assert ("the same within the margin" in found.wanted) is same
+    dropped = stats.outlook(stats.exact_gain(Tally(14, 20), Tally(17, 20), margin=margin))
+    assert dropped.needed == found.needed
 
 
-def test_sight_says_when_the_first_would_be_shown_not_worse():
-    found = stats.sight(stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=0.1))
+def test_outlook_says_when_the_first_would_be_shown_not_worse():
+    found = stats.outlook(stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=0.1))
     assert stats.power(0.85, 0.7, found.not_worse, margin=0.1).not_worse == pytest.approx(0.8, abs=0.05)
-    assert f"About {found.not_worse} rollouts of each policy would show the first not worse" in found.needed
+    assert (
+        f"About {found.not_worse} rollouts of each policy would be needed to show the first not worse" in found.wanted
+    )
     shown = stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=0.3)
     assert shown.not_worse
-    assert stats.sight(shown).not_worse is None
-    assert stats.sight(stats.exact_gain(Tally(14, 20), Tally(17, 20), margin=0.1)).not_worse is None  # it fell by more
-    assert stats.sight(stats.exact_gain(Tally(17, 20), Tally(14, 20))).not_worse is None
+    assert stats.outlook(shown).not_worse is None
+    assert (
+        stats.outlook(stats.exact_gain(Tally(14, 20), Tally(17, 20), margin=0.1)).not_worse is None
+    )  # it fell by more
+    assert stats.outlook(stats.exact_gain(Tally(17, 20), Tally(14, 20))).not_worse is None
 
 
-def test_sight_of_pairs_counts_what_the_margin_takes():
-    found = stats.sight(stats.exact_paired_gain(PairTally(10, 9, 2, 9), margin=0.1))
-    assert stats.paired_power(9 / 30, 2 / 30, found.enough, margin=0.1).better == pytest.approx(0.8, abs=0.03)
-    inside = stats.sight(stats.exact_paired_gain(PairTally(10, 5, 5, 10), margin=0.1))
-    assert stats.paired_power(5 / 30, 5 / 30, inside.enough, margin=0.1).same == pytest.approx(0.8, abs=0.03)
+def test_outlook_of_pairs_counts_what_the_margin_takes():
+    found = stats.outlook(stats.exact_paired_gain(PairTally(10, 9, 2, 9), margin=0.1))
+    assert stats.paired_power(9 / 30, 2 / 30, found.needed, margin=0.1).better == pytest.approx(0.8, abs=0.03)
+    inside = stats.outlook(stats.exact_paired_gain(PairTally(10, 5, 5, 10), margin=0.1))
+    assert stats.paired_power(5 / 30, 5 / 30, inside.needed, margin=0.1).same == pytest.approx(0.8, abs=0.03)
 
 
-def test_sight_at_the_margin_and_without_a_failure():
-    at_it = stats.sight(stats.exact_gain(Tally(3, 4), Tally(2, 4), margin=0.25))
-    assert at_it.enough is None
-    assert "as large as the margin" in at_it.needed
-    clean = stats.sight(stats.exact_gain(Tally(100, 100), Tally(100, 100), margin=0.02))
-    assert stats.power(1.0, 1.0, clean.enough, margin=0.02).same == 1.0
-    assert stats.power(1.0, 1.0, clean.enough - 30, margin=0.02).same == 0.0
+def test_outlook_at_the_margin_and_without_a_failure():
+    at_it = stats.outlook(stats.exact_gain(Tally(3, 4), Tally(2, 4), margin=0.25))
+    assert at_it.needed is None
+    assert "as large as the margin" in at_it.wanted
+    clean = stats.outlook(stats.exact_gain(Tally(100, 100), Tally(100, 100), margin=0.02))
+    assert stats.power(1.0, 1.0, clean.needed, margin=0.02).same == 1.0
+    assert stats.power(1.0, 1.0, clean.needed - 30, margin=0.02).same == 0.0
 
 
-def test_sight_says_when_it_is_approximate():
-    large = stats.sight(stats.exact_gain(Tally(700, 1000), Tally(690, 1000)))
+def test_outlook_says_when_it_is_approximate():
+    large = stats.outlook(stats.exact_gain(Tally(700, 1000), Tally(690, 1000)))
     assert not large.exact
     assert "about +" in large.seen
-    exact = stats.power(0.69 + large.smallest_gain, 0.69, 1000).better
+    exact = stats.power(0.69 + large.up, 0.69, 1000).better
     assert exact == pytest.approx(0.8, abs=0.01)
 
 
-def test_sight_wants_tallies():
+def test_outlook_wants_tallies():
     scores = sf.Scores([0.1, 0.9]), sf.Scores([0.2, 0.3])
     with pytest.raises(TypeError, match="`gain` must compare two tallies or pairs"):
-        stats.sight(stats.betting_gain(*scores))
+        stats.outlook(stats.betting_gain(*scores))
 
 
 def test_results_come_back_from_a_dictionary():
     for result in (
         stats.power(0.9, 0.3, 6),
         stats.approximate_rollouts(0.9, 0.3),
-        stats.sight(stats.exact_gain(Tally(3, 5), Tally(2, 5))),
+        stats.outlook(stats.exact_gain(Tally(3, 5), Tally(2, 5))),
         sf.plan_comparison(0.9, 0.3, rollouts=6),
     ):
         assert type(result).from_dict(result.to_dict()) == result
 
 
 @pytest.mark.parametrize("pairs", [PairTally(10, 5, 1, 4), PairTally(5, 9, 2, 4)])
-def test_the_pairs_that_would_show_it_are_the_fewest_from_the_first_guess_on(pairs: PairTally) -> None:
-    enough = stats.sight(stats.exact_paired_gain(pairs)).enough
+def test_few_pairs_that_would_show_it_have_the_power(pairs: PairTally) -> None:
+    enough = stats.outlook(stats.exact_paired_gain(pairs)).needed
     assert enough is not None
     chances = pairs.first_only / pairs.pairs, pairs.second_only / pairs.pairs
     assert enough < 60, "a guess is mended by exact powers only where they are quick"

@@ -205,7 +205,7 @@ def _tallies(
     make = stats.exact_gain if len(data) == 2 else stats.exact_paired_gain
     gain = make(*data, confidence=confidence, margin=margin)
     undecided = gain.verdict is Verdict.UNDECIDED
-    sight = stats.sight(gain) if undecided else None
+    ahead = stats.outlook(gain) if undecided else None
     others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
     ends = gates.of_gains((gain,)) if gate else None
     if as_json:
@@ -213,20 +213,20 @@ def _tallies(
             {
                 "said": _said(gain),
                 "gain": gain.to_dict(),
-                "sight": sight.to_dict() if sight else None,
+                "outlook": ahead.to_dict() if ahead else None,
                 "details": [other.to_dict() for other in others],
                 **gates.told(ends),
             }
         )
     else:
-        for line in lines(gain, sight):
+        for line in lines(gain, ahead):
             typer.echo(line)
         for other in others:
             typer.echo(f"  {other}")
     gates.end(ends, as_json=as_json)
 
 
-def lines(gain: Gain, sight: Any) -> list[str]:
+def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:
     """Lines a person can act on: the two rates, the gain, what it means, what would tell, and what it rests on."""
     shown = []
     pair = gain.data[0] if isinstance(gain.data[0], PairTally) else None
@@ -247,7 +247,7 @@ def lines(gain: Gain, sight: Any) -> list[str]:
         f"{'; '.join(shown)} {wilson}",
         f"gain {estimate} {span(interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
         _said(gain),
-        *([f"{sight.seen} {sight.needed}"] if sight else []),
+        *([str(ahead)] if ahead else []),
         _holds(pair),
     ]
 

@@ -12,9 +12,9 @@ from surefoot import _check
 from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, PAIRS, SEPARATE
+from surefoot.stats.outlooks import smallest
 from surefoot.stats.powers import Asked, Power, approximate_rollouts, paired_power
 from surefoot.stats.powers import power as power_at
-from surefoot.stats.sights import smallest
 
 MOST = 10**6
 """Rollouts beyond which no comparison is planned."""
@@ -260,7 +260,7 @@ def _smallest_first(
     def better(gain: float) -> float:
         return chance(min(1.0, second + gain)) if gain > margin + _TINY else 0.0
 
-    step = smallest(better, most, wanted)
+    step = smallest(lambda gain: better(gain) >= wanted, most)
     if step is None:
         shown = words.number(second)
         where = f"second alone in {shown} of pairs" if kind is _PAIRED else f"a baseline of {shown}"

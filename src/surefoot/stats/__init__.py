@@ -26,13 +26,13 @@ _HOMES = {
     "Letters": "surefoot.stats.letters",
     "MeanEvidence": "surefoot.stats.sequences",
     "MeanSequence": "surefoot.stats.sequences",
+    "Outlook": "surefoot.stats.outlooks",
     "Power": "surefoot.stats.powers",
     "PredictionPowered": "surefoot.stats.predictions",
     "Ranking": "surefoot.stats.rankings",
     "RolloutsNeeded": "surefoot.stats.powers",
     "ScoreTest": "surefoot.stats.order_free",
     "Sides": "surefoot.stats.step_downs",
-    "Sight": "surefoot.stats.sights",
     "Stepped": "surefoot.stats.step_downs",
     "Strengths": "surefoot.stats.preferences",
     "against_baseline": "surefoot.stats.rankings",
@@ -123,6 +123,8 @@ _HOMES = {
     "optimal_interval": "surefoot.stats.optima",
     "optimal_lower": "surefoot.stats.optima",
     "optimal_upper": "surefoot.stats.optima",
+    "outlook": "surefoot.stats.outlooks",
+    "outlook_from": "surefoot.stats.outlooks",
     "paired_bca": "surefoot.stats.bootstraps",
     "paired_bootstrap": "surefoot.stats.bootstraps",
     "paired_gain_bounds": "surefoot.stats.one_sided_gains",
@@ -148,7 +150,6 @@ _HOMES = {
     "score_mean_upper": "surefoot.stats.score_means",
     "score_test": "surefoot.stats.score_gains",
     "sidak": "surefoot.stats.multiplicity",
-    "sight": "surefoot.stats.sights",
     "step_down": "surefoot.stats.step_downs",
     "step_down_gains": "surefoot.stats.families",
     "stratified_gain": "surefoot.stats.strata",
@@ -258,6 +259,9 @@ if TYPE_CHECKING:
     from surefoot.stats.optima import optimal_upper as optimal_upper
     from surefoot.stats.order_free import ScoreTest as ScoreTest
     from surefoot.stats.orderings import chance_first_higher as chance_first_higher
+    from surefoot.stats.outlooks import Outlook as Outlook
+    from surefoot.stats.outlooks import outlook as outlook
+    from surefoot.stats.outlooks import outlook_from as outlook_from
     from surefoot.stats.pair_tests import mcnemar as mcnemar
     from surefoot.stats.pair_tests import mcnemar_chi2 as mcnemar_chi2
     from surefoot.stats.pair_tests import mcnemar_edwards as mcnemar_edwards
@@ -323,8 +327,6 @@ if TYPE_CHECKING:
     from surefoot.stats.sequences import MeanSequence as MeanSequence
     from surefoot.stats.sequences import betting_sequence as betting_sequence
     from surefoot.stats.sequences import wsr_evidence as wsr_evidence
-    from surefoot.stats.sights import Sight as Sight
-    from surefoot.stats.sights import sight as sight
     from surefoot.stats.step_downs import Sides as Sides
     from surefoot.stats.step_downs import Stepped as Stepped
     from surefoot.stats.step_downs import step_down as step_down
