@@ -558,7 +558,7 @@ def test_a_gain_within_the_margin_can_be_shown_not_to_matter():
     score = [0.5, 0.6] * 10 + [0.5, 0.59] * 10
     rollouts = table(policy=["new"] * 20 + ["old"] * 20, score=score)
     found = sf.compare(rollouts, "new", "old", margin=0.1)
-    assert "rollouts of each policy would be needed to show the two the same within the margin" in found.outlook
+    assert "rollouts of each policy to show the two the same within the margin" in found.outlook
     assert "to decide, if the observed gain" in sf.compare(rollouts, "new", "old", margin=0.001).outlook
     at_it = sf.compare(rollouts, "new", "old", margin=found.gain.estimate)
     assert at_it.outlook.endswith(" The observed gain is as large as the margin: no number of rollouts would decide.")
