@@ -14,6 +14,7 @@ from surefoot import PairTally, Scores, Tally, Verdict
 from surefoot.core.record import Record
 from surefoot.numerics import cluster_spread
 from surefoot.stats import (
+    all_cluster_gains,
     cluster_gain,
     cluster_mean,
     cluster_rate,
@@ -181,6 +182,21 @@ def test_one_table_of_residuals_serves_every_pair_of_a_ranking():
     gain = cluster_gain(Scores(scores[:, 1]), Scores(scores[:, 3]), of)
     assert ((table[:, 1] - table[:, 3]) ** 2).sum() == pytest.approx(gain.error**2)
     assert cluster_spread.freedom(UNEVEN) == pytest.approx(gain.freedom)
+
+
+def test_all_pairs_at_once_are_the_pairs_one_by_one():
+    rng = np.random.default_rng(8)
+    of = labels(UNEVEN)
+    scores = {name: Scores((rng.random(of.size) < 0.7).astype(float)) for name in "abc"}
+    scores["d"] = scores["b"]
+    found = all_cluster_gains(scores, of, confidence=0.9, margin=0.1)
+    assert list(found) == [(a, b) for i, a in enumerate("abcd") for b in "abcd"[i + 1 :]]
+    for (first, second), gain in found.items():
+        alone = cluster_gain(scores[first], scores[second], of, confidence=0.9, margin=0.1)
+        assert (gain.interval.low, gain.interval.high) == pytest.approx((alone.interval.low, alone.interval.high))
+        assert gain.p_value == pytest.approx(alone.p_value)
+        assert (gain.verdict, gain.freedom, gain.shapes) == (alone.verdict, pytest.approx(alone.freedom), alone.shapes)
+    assert [note.kind for note in found["b", "d"].notes] == ["clusters alike"]
 
 
 # --- Edges
@@ -353,6 +369,11 @@ def test_cluster_rate_covers(sizes, rate, icc):
 # --- Refusals
 
 REFUSED = [
+    (lambda: all_cluster_gains({"a": Scores([1, 0])}, "ab"), "at least 2 policies; got 1"),
+    (
+        lambda: all_cluster_gains({"a": Scores([1, 0]), "b": Scores([1])}, "ab"),
+        "2 scores of every policy; got 1 of 'b'",
+    ),
     (lambda: cluster_shape([5]), "at least 2 clusters; got 1"),
     (lambda: cluster_shape([5, 0]), "`sizes` must be at least 1; got 0"),
     (lambda: cluster_mean(Scores([1, 0]), "ab", weights="tasks"), "`tasks` must be given"),

@@ -38,6 +38,7 @@ _HOMES = {
     "against_baseline": "surefoot.stats.rankings",
     "agresti_caffo": "surefoot.stats.rate_gains",
     "agresti_coull": "surefoot.stats.rates",
+    "all_cluster_gains": "surefoot.stats.many_clusters",
     "approximate_rollouts": "surefoot.stats.powers",
     "band": "surefoot.stats.bands",
     "barnard": "surefoot.stats.rate_tests",
@@ -229,6 +230,7 @@ if TYPE_CHECKING:
     from surefoot.stats.labelling import labels_needed as labels_needed
     from surefoot.stats.letters import Letters as Letters
     from surefoot.stats.letters import compact_letters as compact_letters
+    from surefoot.stats.many_clusters import all_cluster_gains as all_cluster_gains
     from surefoot.stats.many_gains import central_gains as central_gains
     from surefoot.stats.many_scores import moments_gain as moments_gain
     from surefoot.stats.many_scores import moments_mean as moments_mean

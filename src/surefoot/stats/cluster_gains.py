@@ -86,7 +86,7 @@ def cluster_gain(
     if found.alike and (tasks is None or gap.min() == gap.max()):
         return _alike((first, second), found, confidence, margin, paired=True)
     method = "two-way cluster-robust t" if crossed is not None else "cluster-robust t"
-    return _student((first, second), found, method, gap.size, confidence, margin)
+    return student((first, second), found, method, gap.size, confidence, margin)
 
 
 def two_sample_cluster_gain(
@@ -146,10 +146,10 @@ def two_sample_cluster_gain(
     if found.alike and all(np.ptp(side) == 0.0 for side in values):
         return _alike((first, second), found, confidence, margin, paired=False)
     method = "two-sample cluster-robust t"
-    return _student((first, second), found, method, len(first) + len(second), confidence, margin)
+    return student((first, second), found, method, len(first) + len(second), confidence, margin)
 
 
-def _student(
+def student(
     data: tuple[Scores, Scores], found: Spread, method: str, trials: int, confidence: float, margin: float
 ) -> ClusteredGain:
     """The gain by Student's t, its p-value from the same error and degrees of freedom."""
