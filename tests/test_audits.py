@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.rollouts.audits import Audit
+from surefoot.auditing.audits import Audit
+from surefoot.rollouts.structure import structure
 
 
 def found(rows: list[dict[str, Any]], **options: Any) -> dict[str, str]:
@@ -44,7 +45,10 @@ def test_clean_data_are_left_in_peace() -> None:
 
 def test_incomplete_pairs() -> None:
     rows = [row for row in clean() if not (row["policy"] == "old" and row["seed"] < 3)]
-    assert found(rows)["incomplete pairs"] == "Of 40 environments, 37 were met by every policy and 3 by some only."
+    assert (
+        found(rows)["incomplete pairs"]
+        == "Of 40 environments (task and seed), 37 were met by every policy and 3 by some only."
+    )
 
 
 def test_policies_in_blocks_of_time() -> None:
@@ -74,11 +78,10 @@ def test_tasks_in_blocks() -> None:
 def test_repeated_seeds() -> None:
     rows = clean()
     rows.append({**rows[0], "order": 99, "success": not rows[0]["success"], "score": 0.5})
-    says = found(rows)
-    assert says["repeated seeds"].startswith(
-        "Environments that one policy met more than once (task, seed the same): 1, "
-    )
-    assert "duplicated rows" not in says
+    assert "duplicated rows" not in found(rows)
+    made = structure(sf.read(pl.DataFrame(rows)), "success")
+    assert made.recurring == 1  # it is allowed for, so it is no finding
+    assert made.clusters == ("task", "seed")
 
 
 def test_duplicated_rows() -> None:
@@ -163,8 +166,23 @@ def test_unequal_task_mixes_and_simpson() -> None:
 
 def test_too_few_clusters() -> None:
     few = [{**row, "cluster": row["seed"] % 4} for row in clean()]
-    assert found(few)["too few clusters"] == "Clusters: 4 of 'new', 4 of 'old'."
-    assert "too few clusters" not in found([{**row, "cluster": row["seed"] // 2} for row in clean()])
+    assert (
+        found(few)["few clusters"] == "Clustered by cluster: 4 of 'new', worth 4.0 of one size, 3.0 degrees of freedom."
+    )
+    assert "few clusters" not in found([{**row, "cluster": row["seed"] // 2} for row in clean()])
+
+
+def test_clusters_are_judged_by_their_sizes() -> None:
+    """Version 0.1.0 counted clusters: twenty were enough, whatever their sizes."""
+    rows = [
+        {"policy": "a", "user": user, "success": 1} for user, size in enumerate([100, *[5] * 19]) for _ in range(size)
+    ]
+    (finding,) = sf.audit(sf.read(pl.DataFrame(rows))).about("few clusters")
+    assert finding.serious
+    assert finding.says == (
+        "Clustered by user: 20 of 'a', worth 3.6 of one size, 3.5 degrees of freedom. "
+        "One user holds 51% of the rollouts."
+    )
 
 
 def test_judged_without_calibration() -> None:

@@ -206,7 +206,9 @@ def test_serious_findings_and_the_gate_are_in_the_json(capsys, logged_twice):
     tasks = json.loads(said(capsys, "compare", *logged_twice, "--by", "task", "--gate", "--json")[1])
     assert [body["gate"]["code"] for body in tasks] == [3]
     body = json.loads(said(capsys, "compare", "17/20", "14/20", "--gate", "--json")[1])
-    assert body["gate"] == {"code": 2, "says": "Gate: cannot tell (exit code 2)."}
+    assert (body["gate"]["code"], body["gate"]["says"]) == (2, "Gate: cannot tell (exit code 2).")
+    ((lower, upper),) = body["gate"]["bounds"]
+    assert (lower["side"], upper["side"], lower["confidence"]) == ("lower", "upper", 0.95)
     assert "gate" not in json.loads(said(capsys, "compare", "17/20", "14/20", "--json")[1])
 
 

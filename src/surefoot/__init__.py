@@ -12,7 +12,7 @@ from surefoot import _lazy
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Audit": "surefoot.rollouts.audits",
+    "Audit": "surefoot.auditing.audits",
     "Band": "surefoot.core.bands",
     "Bound": "surefoot.core.interval",
     "Certified": "surefoot.core.certified",
@@ -43,7 +43,7 @@ _HOMES = {
     "Turn": "surefoot.study.schedules",
     "Verdict": "surefoot.core.verdict",
     "Verification": "surefoot.study.verification",
-    "audit": "surefoot.rollouts.audits",
+    "audit": "surefoot.auditing.audits",
     "compare": "surefoot.analysis.comparisons",
     "compare_tasks": "surefoot.analysis.comparisons",
     "draw_labels": "surefoot.rollouts.label_draws",
@@ -92,6 +92,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.replays import replay as replay
     from surefoot.analysis.strengths import rank_preferences as rank_preferences
+    from surefoot.auditing.audits import Audit as Audit
+    from surefoot.auditing.audits import audit as audit
     from surefoot.console.client import Client as Client
     from surefoot.core.bands import Band as Band
     from surefoot.core.certified import Certified as Certified
@@ -118,8 +120,6 @@ if TYPE_CHECKING:
     from surefoot.reporting.reports import ProgressReport as ProgressReport
     from surefoot.reporting.reports import Report as Report
     from surefoot.reporting.reports import report as report
-    from surefoot.rollouts.audits import Audit as Audit
-    from surefoot.rollouts.audits import audit as audit
     from surefoot.rollouts.label_draws import LabelDraw as LabelDraw
     from surefoot.rollouts.label_draws import draw_labels as draw_labels
     from surefoot.rollouts.label_files import label as label

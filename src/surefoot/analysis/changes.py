@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from surefoot import _check
-from surefoot.analysis.comparisons import Comparison, chosen, compare, family_member
-from surefoot.analysis.measures import Measure
+from surefoot.analysis.asked import Weigh
+from surefoot.analysis.comparisons import Comparison, chosen, family, family_level, plain_comparison
+from surefoot.analysis.outlooks import outlook
 from surefoot.errors import DataError
 from surefoot.rollouts.reading import read
+from surefoot.rollouts.structure import Measure
 from surefoot.rollouts.table import Rollouts, a_table
 
 NOW, BEFORE = "now", "previous run"
@@ -19,8 +20,12 @@ def change(
     previous: Rollouts,
     *,
     measure: Measure | None = None,
+    paired: bool | None = None,
+    weigh: Weigh = "rollouts",
+    names: tuple[str, str] = (NOW, BEFORE),
     confidence: float = 0.95,
     margin: float = 0.0,
+    gate: bool = False,
 ) -> tuple[Comparison, ...]:
     """Which policies got better or worse since the previous run, with no false one among them?
 
@@ -30,8 +35,12 @@ def change(
         rollouts: The run now.
         previous: The run before; policies are the same when their names are.
         measure: "success" or "score"; success where the tables have it.
+        paired: Whether to pair rollouts in the same environment; found out from the tables when not said.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        names: What the two runs are called.
         confidence: The confidence of all intervals and verdicts together.
         margin: A change that would not matter.
+        gate: Whether to give the two one-sided bounds too that a gate judges by.
 
     Raises:
         DataError: No policy has outcomes in both runs, or the scores compared are on different ranges.
@@ -47,27 +56,30 @@ def change(
         )
     if what == "score" and (rollouts.low, rollouts.high) != (previous.low, previous.high):
         raise DataError("the two runs must use one range of scores; they do not.", source=previous.source or None)
-    share = 1.0 - (1.0 - _check.confidence(confidence)) / len(both)
+    level = family_level(len(both), confidence, gate=gate)
     found = []
     for name in both:
-        both_runs = _together(rollouts, previous, name, what)
-        one = compare(both_runs, NOW, BEFORE, measure=what, confidence=share, margin=margin)
-        found.append(family_member(_named(one, name), len(both), confidence))
-    return tuple(found)
+        joined = both_runs(rollouts, previous, name, names, what)
+        one = plain_comparison(
+            joined, *_labels(name, names), measure=what, paired=paired, weigh=weigh, margin=margin, **level
+        )
+        found.append(replace(one, policy=name, outlook=outlook(one, most=rollouts.high - rollouts.low)))
+    return family(found, confidence)
 
 
-def _together(rollouts: Rollouts, previous: Rollouts, name: str, what: Measure) -> Rollouts:
+def both_runs(rollouts: Rollouts, previous: Rollouts, name: str, names: tuple[str, str], what: Measure) -> Rollouts:
+    """One policy's two runs as one table, in which each run is a policy of its own."""
     import polars as pl
 
     frames = [
         run.where(policy=name).polars().with_columns(pl.lit(label).alias("policy"))
-        for run, label in ((rollouts, NOW), (previous, BEFORE))
+        for run, label in zip((rollouts, previous), _labels(name, names), strict=True)
     ]
     both = pl.concat(frames, how="diagonal_relaxed")
     if what == "success":  # scores may be on ranges of their own
         both = both.drop("score", strict=False)
-    return read(both, low=rollouts.low, high=rollouts.high)
+    return replace(read(both, low=rollouts.low, high=rollouts.high), named=rollouts.named, source=rollouts.source)
 
 
-def _named(one: Comparison, name: str) -> Comparison:
-    return replace(one, first=f"{name} ({NOW})", second=f"{name} ({BEFORE})")
+def _labels(name: str, names: tuple[str, str]) -> tuple[str, str]:
+    return f"{name} ({names[0]})", f"{name} ({names[1]})"

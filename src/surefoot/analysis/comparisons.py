@@ -4,45 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from surefoot import _check, stats
-from surefoot.analysis import unpaired
-from surefoot.analysis.labels import NOT_CORRECTED
-from surefoot.analysis.laps import by_name, in_pairs, pairs_in_turn, unequal
-from surefoot.analysis.measures import (
-    MANY,
-    ONE_CLUSTER,
-    Measure,
-    cluster_columns,
-    clusters,
-    in_one_cluster,
-    mean_score,
-    success_rate,
-)
+from surefoot.analysis.asked import Found, Weigh
+from surefoot.analysis.gains import found_between
+from surefoot.analysis.measures import mean_score, success_rate
 from surefoot.analysis.outlooks import MOST_OUTLOOKS, outlook
-from surefoot.core import words
 from surefoot.core.gain import Gain
-from surefoot.core.interval import Interval
+from surefoot.core.interval import Bound, Interval
+from surefoot.core.notes import Note
 from surefoot.core.record import Record
-from surefoot.core.scores import Scores
-from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.rollouts.pairs import NUMBERED, Pairs
-from surefoot.rollouts.positions import pairs_by_position
+from surefoot.rollouts.structure import Measure, Structure
 from surefoot.rollouts.table import Rollouts, a_table
-
-NO_COMMON_TASK = "The two share no task: this gain is one between tasks as much as between policies."
-
-REPEATED = (
-    "Repeats of one environment that no column numbers count as independent here, so this may be surer than it should "
-    "be: say which column is the `repeat`."
-)
-
-DECLARED = (
-    "Nothing in the table tells which rollouts share an environment: the n-th of both on each task are paired as you "
-    "say, which is right only if both met the same starts in the same order."
-)
+from surefoot.stats.outlooks import Outlook
+from surefoot.stats.step_downs import Sides, Stepped
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +34,14 @@ class Comparison(Record):
         gain: Interval, p-value and verdict, made together.
         of_first: The first policy alone.
         of_second: The second policy alone.
-        why: Which method was used, and the reason.
+        structure: What was paired, clustered and stratified, and why.
         task: The task, or None when all are taken together.
+        weigh: How tasks weigh in the gain: by their share of rollouts, or all alike.
         notes: What a reader must know besides.
         outlook: When nothing was decided, what this size could have seen and how many rollouts would tell.
+        policy: The policy, where two of its runs are compared.
+        stepped: What the step-down over a family of comparisons says of this one; None for one alone.
+        bounds: The two one-sided bounds of a gate, each at its own error; None where no gate asked for them.
     """
 
     first: str
@@ -68,15 +50,40 @@ class Comparison(Record):
     gain: Gain
     of_first: Interval
     of_second: Interval
-    why: str
+    structure: Structure
     task: str | None = None
-    notes: tuple[str, ...] = ()
-    outlook: str = ""
+    weigh: Weigh = "rollouts"
+    notes: tuple[Note, ...] = ()
+    outlook: Outlook | None = None
+    policy: str | None = None
+    stepped: Stepped | None = None
+    bounds: tuple[Bound, Bound] | None = None
 
     @property
     def comparable(self) -> bool:
         """Whether the two met a common task; otherwise the gain only describes what was seen, and no gate may pass."""
-        return NO_COMMON_TASK not in self.notes
+        return not any(note.kind == "no common task" for note in self.notes)
+
+    @property
+    def why(self) -> str:
+        """Which method was used, and the reason."""
+        return self._reason(self.structure.said())
+
+    @property
+    def how(self) -> str:
+        """The same without counts, so that comparisons made alike say the same."""
+        return self._reason(self.structure.said(counts=False))
+
+    def _reason(self, structure: str) -> str:
+        return " ".join(part for part in (structure, self._target(), f"Method: {self.gain.method}.") if part)
+
+    def _target(self) -> str:
+        """What the gain is an average over, where there are several tasks."""
+        if self.structure.tasks < 2 or not self.comparable or self.task is not None:
+            return ""
+        if self.weigh == "tasks":
+            return f"{self.structure.tasks} tasks, compared within tasks; every task weighs the same."
+        return f"{self.structure.tasks} tasks, compared within tasks; each weighs by its share of rollouts."
 
     @property
     def interval(self) -> Interval:
@@ -85,13 +92,16 @@ class Comparison(Record):
 
     @property
     def p_value(self) -> float | None:
-        """The two-sided p-value against no gain, where the method has one."""
-        return self.gain.p_value
+        """The two-sided p-value against no gain, adjusted where it is one of a family."""
+        return self.gain.p_value if self.stepped is None else self.stepped.p_value
 
     @property
     def verdict(self) -> Verdict:
-        """What the interval supports, about the first policy; nothing when the two met no common task."""
-        return self.gain.verdict
+        """What is shown about the first policy; nothing when the two met no common task.
+
+        In a family it is the step-down's, which decides at least what the simultaneous intervals decide.
+        """
+        return self.gain.verdict if self.stepped is None else self.stepped.verdict
 
     def __str__(self) -> str:
         where = f" on {self.task}" if self.task else ""
@@ -106,8 +116,10 @@ def compare(
     *,
     measure: Measure | None = None,
     paired: bool | None = None,
+    weigh: Weigh = "rollouts",
     confidence: float = 0.95,
     margin: float = 0.0,
+    gate: bool = False,
 ) -> Comparison:
     """Is the first policy better than the second, and by how much?
 
@@ -118,8 +130,10 @@ def compare(
         measure: "success" or "score"; success where the table has it.
         paired: Whether to pair rollouts in the same environment; found out from the table when not said. True where no
             column tells which belong together declares that the n-th of both do, task by task.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
         confidence: The confidence of the interval and the verdict.
         margin: A gain that would not matter.
+        gate: Whether to give the two one-sided bounds too, each at the confidence, that a gate judges by.
 
     Example:
         >>> import polars as pl
@@ -130,9 +144,17 @@ def compare(
         better
     """
     found = plain_comparison(
-        rollouts, first, second, measure=measure, paired=paired, confidence=confidence, margin=margin
+        rollouts,
+        first,
+        second,
+        measure=measure,
+        paired=paired,
+        weigh=weigh,
+        confidence=confidence,
+        margin=margin,
+        bounds_at=confidence if gate else None,
     )
-    return replace(found, outlook=outlook(found))
+    return replace(found, outlook=outlook(found, most=rollouts.high - rollouts.low))
 
 
 def plain_comparison(
@@ -142,34 +164,68 @@ def plain_comparison(
     *,
     measure: Measure | None = None,
     paired: bool | None = None,
+    weigh: Weigh = "rollouts",
     confidence: float = 0.95,
     margin: float = 0.0,
+    central: bool = False,
+    bounds_at: float | None = None,
 ) -> Comparison:
     """As `compare`, without working out what it would take when nothing is decided: for families of many."""
     what = chosen(rollouts, measure)
     margin = _check.margin(margin, 1.0 if what == "success" else rollouts.high - rollouts.low)
-    gain, why, notes = _gain(
-        rollouts, first, second, what, paired=paired, confidence=_check.confidence(confidence), margin=margin
+    _check.choice(weigh, "weigh", dict.fromkeys(("rollouts", "tasks")))
+    confidence = _check.confidence(confidence)
+    found = found_between(rollouts, first, second, what, paired=paired, weigh=weigh)
+    gain = found.gain(confidence=confidence, margin=margin, central=central)
+    return named_comparison(
+        rollouts, first, second, what, found, gain, weigh=weigh, confidence=confidence, bounds_at=bounds_at
     )
-    if NO_COMMON_TASK in notes:  # the gain only describes what was seen, and says so wherever it is kept
+
+
+def named_comparison(
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    what: Measure,
+    found: Found,
+    gain: Gain,
+    *,
+    weigh: Weigh,
+    confidence: float,
+    bounds_at: float | None = None,
+) -> Comparison:
+    """A gain with the names of the two, each of them alone, and what must be known besides."""
+    bounds = None
+    if bounds_at is not None:  # two one-sided tests, each with all of its error on its own side
+        level = round(2.0 * bounds_at - 1.0, 15)
+        bounds = _bounds(found.gain(confidence=level, margin=gain.margin, central=True))
+    if not found.comparable:  # the gain only describes what was seen
         gain = replace(gain, verdict=Verdict.UNDECIDED)
+    notes = (*found.notes, *(note for note in gain.notes if isinstance(note, Note)))
     return Comparison(
         first=first,
         second=second,
         measure=what,
         gain=gain,
-        of_first=alone(rollouts, first, what, confidence),
-        of_second=alone(rollouts, second, what, confidence),
-        why=why,
+        of_first=alone(rollouts, first, what, confidence, weigh),
+        of_second=alone(rollouts, second, what, confidence, weigh),
+        structure=found.structure,
         task=rollouts.tasks[0] if len(rollouts.tasks) == 1 == len(rollouts.summary(by=("task",))) else None,
-        notes=(*notes, NOT_CORRECTED) if rollouts.labels else notes,
+        weigh=weigh,
+        bounds=bounds,
+        notes=(*notes, Note("not corrected")) if rollouts.labels else notes,
     )
 
 
-def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float) -> Interval:
-    """One policy's rate or mean score."""
-    of = success_rate if measure == "success" else mean_score
-    return of(rollouts.where(policy=policy), confidence=confidence)
+def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weigh: Weigh = "rollouts") -> Interval:
+    """One policy's rate or mean score; looked up once for a table."""
+    kept = rollouts.environments
+    key = ("alone", policy, measure, repr(confidence), weigh)
+    if key not in kept:
+        of = success_rate if measure == "success" else mean_score
+        kept[key] = of(rollouts.where(policy=policy), confidence=confidence, weigh=weigh)
+    found: Interval = kept[key]
+    return found
 
 
 def compare_tasks(
@@ -180,6 +236,7 @@ def compare_tasks(
     measure: Measure | None = None,
     confidence: float = 0.95,
     margin: float = 0.0,
+    gate: bool = False,
 ) -> tuple[Comparison, ...]:
     """On which tasks is the first policy better or worse, with no false one among all tasks?
 
@@ -195,73 +252,61 @@ def compare_tasks(
     tasks = [task for task in rollouts.tasks if task in known[0] & known[1]]
     if not tasks:
         raise DataError(f"{first!r} and {second!r} must share a task; they share none.", source=rollouts.source or None)
-    share = 1.0 - (1.0 - _check.confidence(confidence)) / len(tasks)
+    level = family_level(len(tasks), confidence, gate=gate)
     found = []
     for task in tasks:
         part = rollouts.where(task=task)
-        one = plain_comparison(part, first, second, measure=what, confidence=share, margin=margin)
+        one = plain_comparison(part, first, second, measure=what, margin=margin, **level)
         if len(tasks) <= MOST_OUTLOOKS:
-            one = replace(one, outlook=outlook(one))
-        found.append(family_member(one, len(tasks), confidence))
-    return tuple(found)
+            one = replace(one, outlook=outlook(one, most=rollouts.high - rollouts.low))
+        found.append(one)
+    return family(found, confidence)
 
 
-def family_member(comparison: Comparison, size: int, confidence: float) -> Comparison:
-    """One of `size` comparisons that hold together at `confidence`: its interval paid its share, its p-value too."""
+def family_level(size: int, confidence: float, *, gate: bool = False) -> dict[str, Any]:
+    """How each of `size` comparisons is made so that all hold together: at its share, and each end by itself."""
+    share = 1.0 - (1.0 - _check.confidence(confidence)) / size
+    return {"confidence": share, "central": size > 1, "bounds_at": share if gate else None}
+
+
+def family(comparisons: Sequence[Comparison], confidence: float) -> tuple[Comparison, ...]:
+    """Comparisons that hold together at `confidence`.
+
+    Each was made by `family_level`. The intervals hold together, for each paid its share of the error; verdicts and
+    p-values are those of Holm's step-down. With a margin, or without p-values, verdicts are read off the intervals.
+    """
+    size = len(comparisons)
     if size == 1:
-        return comparison
+        return tuple(comparisons)
+    shared = [_sharing(one, size, confidence) for one in comparisons]
+    known = [one for one in comparisons if one.comparable]
+    if any(one.gain.margin or one.gain.p_value is None for one in known):
+        return tuple(shared)
+    sides = [Sides.of(one.gain.p_value or 0.0, one.gain.estimate) if one.comparable else UNKNOWN for one in comparisons]
+    stepped = stats.step_down(sides, confidence=confidence)
+    return tuple(
+        replace(one, stepped=said) if one.comparable else one for one, said in zip(shared, stepped, strict=True)
+    )
+
+
+UNKNOWN = Sides(1.0, 1.0, 1.0, 1.0)
+"""Of two that met no common task nothing is shown; they are counted all the same."""
+
+
+def _sharing(comparison: Comparison, size: int, confidence: float) -> Comparison:
+    """One of `size` comparisons: its interval paid its share, its p-value too."""
     gain = comparison.gain
     adjusted = None if gain.p_value is None else min(1.0, size * gain.p_value)
     interval = replace(gain.interval, confidence=confidence, method=f"{gain.interval.method}, Bonferroni over {size:,}")
     return replace(comparison, gain=replace(gain, interval=interval, p_value=adjusted, method=interval.method))
 
 
-def _gain(
-    rollouts: Rollouts,
-    first: str,
-    second: str,
-    measure: Measure,
-    *,
-    paired: bool | None,
-    confidence: float,
-    margin: float,
-) -> unpaired.Found:
-    """The gain by the method that fits the data, why that method, and what else to know."""
-    asked = rollouts.pairing(first, second)
-    if paired is True and not asked:
-        if {"condition", "seed"} & set(rollouts.columns):  # what the table says of its pairs must not be overruled
-            raise DataError(f"{asked.why} They cannot be compared as pairs.", source=rollouts.source or None)
-        gain, why, said = _paired(pairs_by_position(rollouts, first, second), measure, confidence, margin)
-        return gain, why, (*said, DECLARED)
-    reason = asked.why if paired is None else "Unpaired, as asked."
-    if asked and paired is not False:
-        try:
-            return _paired(rollouts.pairs(first, second), measure, confidence, margin)
-        except DataError:
-            if paired:
-                raise
-            reason = "Not paired: no pair has both outcomes."
-    one, other = rollouts.where(policy=first), rollouts.where(policy=second)
-    notes: tuple[str, ...] = () if _meet(one, other, measure) else (NO_COMMON_TASK,)
-    notes = (*notes, REPEATED) if asked.why.endswith(NUMBERED) else notes
-    grouped = [clusters(side, measure) for side in (one, other)]
-    if all(in_one_cluster(side, measure) for side in (one, other)):
-        notes = (*notes, ONE_CLUSTER)
-    if any(grouped):
-        gain, why, more = unpaired.by_clusters(
-            (one, other), measure, grouped, reason, share=paired is None, confidence=confidence, margin=margin
-        )
-        return gain, why, (*notes, *more)
-    if measure == "score":
-        gain, why, more = unpaired.by_scores(one, other, reason, confidence, margin)
-        return gain, why, (*notes, *more)
-    if len(rollouts.tasks) > 1 and NO_COMMON_TASK not in notes:
-        stratified, more = _strata(rollouts, first, second, confidence, margin)
-        if stratified is not None:
-            why = f"{reason} The policies met tasks in unequal shares: stratified by task."
-            return stratified, why, (*notes, *more)
-    gain = stats.exact_gain(one.tally(), other.tally(), confidence=confidence, margin=margin)
-    return gain, f"{reason} Independent rollouts: {gain.method}.", notes
+def _bounds(gain: Gain) -> tuple[Bound, Bound]:
+    """The ends of a central interval as what they are: two bounds, each with half of its error."""
+    ends = gain.interval
+    each = round((1.0 + ends.confidence) / 2.0, 15)
+    rest = (ends.estimate, each, ends.method, ends.trials, ends.scale)
+    return Bound("lower", ends.low, *rest), Bound("upper", ends.high, *rest)
 
 
 def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
@@ -273,88 +318,3 @@ def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
     _check.choice(measure, "measure", dict.fromkeys(("success", "score")))
     a_table(rollouts).require(measure)
     return measure
-
-
-def _paired(pairs: Pairs, measure: Measure, confidence: float, margin: float) -> unpaired.Found:
-    names, how = cluster_columns(pairs.rollouts), ""
-    joined = names == ("cluster",) or (bool(names) and set(names) < set(pairs.on))
-    labels = by_name(pairs).labels(names, measure) if joined else []
-    groups = len(set(labels))
-    if 1 < groups < len(labels):
-        gain, how = _clustered(pairs, labels, measure, confidence, margin)
-        how, known = f", clustered by {' and '.join(names)}{how}", len(labels)
-    elif measure == "success":
-        gain = stats.exact_paired_gain(pairs.tally(), confidence=confidence, margin=margin)
-        known = gain.interval.trials
-    else:
-        moments = pairs.moments() if pairs.matched > MANY else None
-        if moments is not None and len(moments) > MANY and moments.variance > 0.0:
-            gain = stats.moments_paired_gain(moments, confidence=confidence, margin=margin)
-            how, known = ", very many", len(moments)
-        else:
-            one, other = pairs_in_turn(pairs)
-            gain, known = stats.betting_paired_gain(one, other, confidence=confidence, margin=margin), len(one)
-    notes, spare = [], pairs.first_alone + pairs.second_alone
-    if spare:
-        notes.append(f"{words.rollouts(spare)} had no partner and {'was' if spare == 1 else 'were'} left out.")
-    if names == ("cluster",) and len(labels) > groups == 1 and labels[0][0] is not None:
-        notes.append(ONE_CLUSTER)
-    if known < pairs.matched:
-        notes.append(f"{pairs.matched - known:,} of {pairs.matched:,} pairs lack an outcome and were left out.")
-    why = f"Paired on {', '.join(pairs.on)} ({words.counted(pairs.matched, 'pair')}){how}: {gain.method}."
-    return gain, why, tuple(notes)
-
-
-def _clustered(
-    pairs: Pairs, labels: Sequence[object], measure: Measure, confidence: float, margin: float
-) -> tuple[Gain, str]:
-    """The gain of pairs in clusters, and what else is to be said of how it was found."""
-    one, other = in_pairs(pairs, measure)
-    gaps = [a - b for a, b in zip(one.values, other.values, strict=True)]
-    if max(gaps) - min(gaps) > 1e-12 * (one.high - one.low):  # below, only rounding keeps them apart
-        gain = stats.cluster_gain(one, other, labels, confidence=confidence, margin=margin)
-        return unpaired.scaled(gain, measure), ""
-    alike = _all_alike(one, other, len(set(labels)), measure, confidence, margin)
-    return alike, ", all alike, so that each cluster counts as one"
-
-
-def _meet(one: Rollouts, other: Rollouts, measure: Measure) -> bool:
-    """Whether two policies have outcomes on a common task; taken to be so where tasks are not known."""
-    if "task" not in one.columns:
-        return True
-    known = [{group.key[0] for group in side.summary(by=("task",)) if group.known(measure)} for side in (one, other)]
-    return any(None in tasks or not tasks for tasks in known) or bool(known[0] & known[1])
-
-
-def _strata(
-    rollouts: Rollouts, first: str, second: str, confidence: float, margin: float
-) -> tuple[Gain | None, tuple[str, ...]]:
-    """The gain stratified by task when the policies met tasks in unequal shares; and what to know otherwise."""
-    found: dict[str, dict[str, Tally]] = {first: {}, second: {}}
-    nameless = 0
-    for group in rollouts.where(policy=[first, second]).summary(by=("policy", "task")):
-        if group.key[1] is None:
-            nameless += group.outcomes
-        elif group.outcomes:
-            found[str(group.key[0])][str(group.key[1])] = group.tally
-    tasks = [task for task in found[first] if task in found[second]]
-    counts: list[dict[str | None, int]] = [{task: tally.trials for task, tally in of.items()} for of in found.values()]
-    if not tasks or not unequal(counts[0], counts[1], unpaired.UNEQUAL):
-        return None, ()
-    gain = stats.stratified_gain(
-        {task: (found[first][task], found[second][task]) for task in tasks}, confidence=confidence, margin=margin
-    )
-    left = sorted((set(found[first]) | set(found[second])) - set(tasks))
-    lost = [f"Left out, run with one policy only: {', '.join(left)}."] if left else []
-    lost += [f"Left out, because they name no task: {words.rollouts(nameless)}."] if nameless else []
-    return gain, (*map(str, gain.notes), *lost)
-
-
-def _all_alike(first: Scores, second: Scores, groups: int, measure: Measure, confidence: float, margin: float) -> Gain:
-    """The gain when every pair shows the same one: nothing is seen of how clusters differ, so each is one pair."""
-    if measure == "success":
-        gap = first.values[0] - second.values[0]
-        tally = PairTally(0, groups * (gap > 0), groups * (gap < 0), groups * (gap == 0))
-        return stats.exact_paired_gain(tally, confidence=confidence, margin=margin)
-    sides = (Scores(side.values[:groups], side.low, side.high) for side in (first, second))
-    return stats.betting_paired_gain(*sides, confidence=confidence, margin=margin)

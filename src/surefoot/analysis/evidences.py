@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from surefoot.analysis.measures import Measure
 from surefoot.analysis.replays import replay
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
+from surefoot.rollouts.orders import declared_order
+from surefoot.rollouts.structure import Measure
 from surefoot.rollouts.table import Rollouts
 
 MOST_PAIRS = 2_000
@@ -57,8 +58,7 @@ def evidence_curves(
         confidence: Over all looks, for each task by itself.
     """
     two = rollouts.where(policy=[first, second])
-    known = "order" in rollouts.columns and rollouts.ordered
-    if not known or len(two.tasks) > MOST_TASKS or len(two) > 2 * MOST_PAIRS:
+    if len(two.tasks) > MOST_TASKS or len(two) > 2 * MOST_PAIRS or not declared_order(two):
         return (), ()
     try:
         found = replay(two, first, second, measure=measure, confidence=confidence, claim="either")

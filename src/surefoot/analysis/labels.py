@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from surefoot import _check, stats
-from surefoot.analysis.measures import Measure, cluster_columns, mean_score, success_rate
+from surefoot.analysis.measures import mean_score, success_rate
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 from surefoot.rollouts.canon import small
+from surefoot.rollouts.structure import Measure, structure
 from surefoot.rollouts.table import Rollouts, a_table, scores_in
 from surefoot.stats.judges import Calibration
 
-NOT_CORRECTED = (
-    "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the judge's errors by the "
-    "human labels."
-)
 ALONE = "Each rollout is taken to stand alone; clusters are not allowed for."
 
 
@@ -131,4 +128,5 @@ def _means(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
 
 
 def _alone(part: Rollouts, interval: Interval) -> Interval:
-    return replace(interval, notes=(*interval.notes, ALONE)) if cluster_columns(part) else interval
+    clustered = structure(part, "success" if "success" in part.columns else "score").clusters
+    return replace(interval, notes=(*interval.notes, ALONE)) if clustered else interval

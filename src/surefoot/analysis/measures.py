@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from math import fsum
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
-from surefoot.analysis.laps import scores_in_turn
+from surefoot.analysis.asked import Weigh
 from surefoot.core.interval import Interval
+from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.rollouts.canon import small
+from surefoot.rollouts.structure import Measure as Measure
+from surefoot.rollouts.structure import Structure, rows, structure
 from surefoot.rollouts.table import Rollouts, a_table
 
-Measure = Literal["success", "score"]
-ONE_CLUSTER = "All rollouts are of one cluster: this is about that cluster, and says nothing of others."
-MANY = 20_000
-"""From so many scores on, the mean's interval is empirical Bernstein's: as guaranteed, by half wider, one pass."""
+if TYPE_CHECKING:
+    import polars as pl
+
+MANY = 2_000_000
+"""From so many scores on, the mean's interval is empirical Bernstein's: as guaranteed, a little wider, one pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +58,16 @@ class Measurement(Record):
         return f"{self.policy}{where}: {' '.join(parts)}"
 
 
-def success_rate(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
+def success_rate(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh = "rollouts") -> Interval:
     """Where does the success rate of the one policy in the table lie?
 
-    Wilson's interval; where rollouts come in clusters, on the number of independent rollouts that they are worth.
+    Wilson's interval; where rollouts come in clusters, Clopper and Pearson's on the number of independent rollouts that
+    they are worth.
+
+    Args:
+        rollouts: The table.
+        confidence: The confidence of the interval.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
 
     Example:
         >>> import polars as pl
@@ -65,45 +76,132 @@ def success_rate(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
         >>> print(sf.success_rate(rollouts))
         80.0% [49.0%, 94.4%] n=10 (95% Wilson interval).
     """
-    tally = a_table(rollouts).tally()
-    groups = clusters(rollouts, "success")
-    if groups is None:
-        return _told(stats.wilson(tally, confidence=confidence), rollouts, "success")
-    labels, why = groups
-    found = stats.cluster_rate(rollouts.outcomes(), labels, confidence=confidence)
-    return _with_clusters(found.interval, why, found.design_effect)
+    a_table(rollouts).tally()
+    return _widest(_grouped(rollouts, "success", weigh), lambda found: _rate(rollouts, found, confidence, weigh))
 
 
-def mean_score(rollouts: Rollouts, *, confidence: float = 0.95) -> Interval:
+def _rate(rollouts: Rollouts, found: _Grouped, confidence: float, weigh: Weigh) -> Interval:
+    if found.labels is None and not found.uneven:
+        return _told(stats.wilson(rollouts.tally(), confidence=confidence), found)
+    outcomes, labels, tasks = found.columns()
+    made = stats.cluster_rate(
+        [value > 0.0 for value in outcomes],
+        labels,
+        tasks=tasks,
+        weights=weigh if tasks else "rollouts",
+        confidence=confidence,
+    )
+    return _told(made.interval, found)
+
+
+def mean_score(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh = "rollouts") -> Interval:
     """Where does the mean score of the one policy in the table lie?
 
-    Guaranteed for scores in their stated range; approximate, by the clusters' spread, where rollouts come in clusters.
+    Guaranteed for scores in their stated range, and for clusters of one size; approximate, by the clusters' spread,
+    where clusters differ in size.
+
+    Args:
+        rollouts: The table.
+        confidence: The confidence of the interval.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
 
     Example:
         >>> import polars as pl
         >>> import surefoot as sf
         >>> rollouts = sf.read(pl.DataFrame({"policy": ["new"] * 20, "score": [1.0, 0.5, 0.75, 1.0] * 5}))
         >>> print(sf.mean_score(rollouts))
-        0.812 [0.649, 0.911] n=20 (95% betting interval).
+        0.812 [0.695, 0.889] n=20 (95% Gaffke interval).
     """
-    if not cluster_columns(a_table(rollouts)):
-        moments = rollouts.moments()
-        if len(moments) > MANY:
-            return stats.moments_mean(moments, confidence=confidence)
-    groups = clusters(rollouts, "score")
-    if groups is None:
-        return _told(score_interval(scores_in_turn(rollouts), confidence=confidence), rollouts, "score")
-    scores, (labels, why) = rollouts.scores(), groups
-    if len(set(scores.values)) == 1:  # nothing is seen of how clusters differ: each counts as one score
-        each = Scores(scores.values[: len(set(labels))], scores.low, scores.high)
-        alike = replace(score_interval(each, confidence=confidence), trials=len(scores), data=(scores,))
-        return replace(alike, notes=(*alike.notes, f"{why} All scores are alike: each cluster counts as one."))
-    found = stats.cluster_mean(scores, labels, confidence=confidence)
-    return _with_clusters(found.interval, why, found.design_effect)
+    a_table(rollouts).moments()
+    return _widest(_grouped(rollouts, "score", weigh), lambda found: _mean(rollouts, found, confidence, weigh))
+
+
+def _mean(rollouts: Rollouts, found: _Grouped, confidence: float, weigh: Weigh) -> Interval:
+    moments = rollouts.moments()
+    if found.labels is None and not found.uneven and len(moments) > MANY:
+        return stats.moments_mean(moments, confidence=confidence)
+    several = found.structure.tasks > 1
+    values, labels, tasks = found.columns()
+    scores = Scores(values, rollouts.low, rollouts.high)
+    if found.labels is None and not found.uneven:
+        return _told(stats.score_mean(scores, several_tasks=several, confidence=confidence), found)
+    sizes = Counter(labels)
+    if not found.uneven and len(set(sizes.values())) == 1:  # the cluster is the unit, and all weigh the same
+        sums: dict[object, list[float]] = {}
+        for label, value in zip(labels, values, strict=True):
+            sums.setdefault(label, []).append(value)
+        means = [min(scores.high, max(scores.low, fsum(each) / len(each))) for each in sums.values()]
+        each = Scores(means, scores.low, scores.high)
+        made = stats.score_mean(each, several_tasks=several, confidence=confidence)
+        return _told(replace(made, trials=len(scores), data=(scores,)), found)
+    return _told(
+        stats.cluster_mean(
+            scores, labels, tasks=tasks, weights=weigh if tasks else "rollouts", confidence=confidence
+        ).interval,
+        found,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """The rollouts of one policy, with what they belong to.
+
+    Attributes:
+        structure: How they belong together.
+        rows: Their outcomes, sorted, with the columns that are needed.
+        labels: The columns of the clusters; None where every rollout stands alone.
+        uneven: Whether tasks are to weigh alike and do not by themselves.
+    """
+
+    structure: Structure
+    rows: Callable[[tuple[str, ...]], pl.DataFrame]
+    labels: tuple[str, ...] | None
+    uneven: bool
+
+    def columns(self) -> tuple[list[float], list[object], list[str] | None]:
+        """The outcomes, the cluster of each and, where tasks are weighed, its task."""
+        wanted = (*(("task",) if self.uneven else ()), *(self.labels or ()))
+        frame = self.rows(tuple(dict.fromkeys(wanted)))
+        if self.uneven:
+            frame = frame.drop_nulls("task")
+        labels = frame.select(self.labels).rows() if self.labels else list(range(frame.height))
+        return frame["value"].to_list(), list(labels), frame["task"].to_list() if self.uneven else None
+
+
+def _widest(found: _Grouped, make: Callable[[_Grouped], Interval]) -> Interval:
+    """The interval; where there are several training runs, the wider of that and the one with runs for clusters."""
+    made = make(found)
+    if not found.structure.runs:
+        return made
+    return max(made, make(replace(found, labels=("run",))), key=lambda interval: interval.width)
+
+
+def _grouped(rollouts: Rollouts, measure: Measure, weigh: Weigh) -> _Grouped:
+    policy = rollouts.policies[0]
+    found = structure(rollouts, measure, (policy,))
+    counts = [group.known(measure) for group in rollouts.summary(by=("task",))] if rollouts.tasks else []
+    uneven = weigh == "tasks" and len({count for count in counts if count}) > 1
+
+    def wanted(columns: tuple[str, ...]) -> pl.DataFrame:
+        return rows(rollouts, measure, policy, columns)
+
+    return _Grouped(found, wanted, found.clusters if found.groups > 1 else None, uneven)
+
+
+def _told(interval: Interval, found: _Grouped) -> Interval:
+    """An interval with what must be known of the clusters."""
+    if found.labels is not None:
+        return replace(interval, notes=(*interval.notes, Note("in clusters", {"structure": found.structure})))
+    return replace(interval, notes=(*interval.notes, Note("one cluster"))) if found.structure.clusters else interval
 
 
 def measure(
-    rollouts: Rollouts, *, by_task: bool = False, only: Measure | None = None, confidence: float = 0.95
+    rollouts: Rollouts,
+    *,
+    by_task: bool = False,
+    only: Measure | None = None,
+    weigh: Weigh = "rollouts",
+    confidence: float = 0.95,
 ) -> tuple[Measurement, ...]:
     """How good is each policy, and on each task when asked? One measurement each, every one with interval and n.
 
@@ -111,6 +209,7 @@ def measure(
         rollouts: The table.
         by_task: Whether every task is measured by itself.
         only: "success" or "score" to measure that alone; both, where the table has them, when not said.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
         confidence: The confidence of each interval.
 
     Example:
@@ -122,7 +221,7 @@ def measure(
         new: success 80.0% [37.5%, 96.4%] n=5 (95% Wilson interval).
         old: success 80.0% [37.5%, 96.4%] n=5 (95% Wilson interval).
     """
-    _check.confidence(confidence)
+    level: dict[str, Any] = {"confidence": _check.confidence(confidence), "weigh": weigh}
     by = ("policy", "task") if by_task else ("policy",)
     a_table(rollouts)
     if by_task:
@@ -139,64 +238,9 @@ def measure(
                 task=task,
                 rollouts=group.rollouts,
                 void=group.void,
-                success=success_rate(part, confidence=confidence) if group.outcomes and only != "score" else None,
-                score=mean_score(part, confidence=confidence) if group.scored and only != "success" else None,
+                success=success_rate(part, **level) if group.outcomes and only != "score" else None,
+                score=mean_score(part, **level) if group.scored and only != "success" else None,
                 tally=group.tally if group.outcomes else None,
             )
         )
     return tuple(found)
-
-
-def _told(interval: Interval, rollouts: Rollouts, column: Measure) -> Interval:
-    return replace(interval, notes=(*interval.notes, ONE_CLUSTER)) if in_one_cluster(rollouts, column) else interval
-
-
-def in_one_cluster(rollouts: Rollouts, column: Measure) -> bool:
-    """Whether a `cluster` column puts all rollouts, more than one, into the same cluster."""
-    if "cluster" not in rollouts.columns:
-        return False
-    known = [group for group in rollouts.summary(by=("cluster",)) if group.known(column)]
-    return len(known) == 1 and known[0].key[0] is not None and known[0].known(column) > 1
-
-
-def _with_clusters(interval: Interval, why: str, effect: float) -> Interval:
-    return replace(interval, notes=(*interval.notes, f"{why} Design effect {effect:.2f}."))
-
-
-def score_interval(scores: Scores, *, confidence: float = 0.95) -> Interval:
-    """The guaranteed interval of a mean score: betting, or empirical Bernstein for very many scores."""
-    if len(scores) > MANY:
-        return stats.empirical_bernstein(scores, confidence=confidence)
-    return stats.betting_mean(scores, confidence=confidence)
-
-
-def clusters(rollouts: Rollouts, column: Measure) -> tuple[Sequence[object], str] | None:
-    """The cluster of each rollout of one policy and why they are clusters; None when rollouts stand alone.
-
-    Rollouts belong together when a `cluster` column says so, or when a `repeat` column says that one condition was
-    run several times.
-    """
-    import narwhals as nw
-
-    names = cluster_columns(rollouts)
-    if not names:
-        return None
-    known = rollouts.in_order(column, *names).filter(~nw.col(column).is_null())
-    together = known.group_by(*names).agg(nw.len().alias("rollouts")).filter(nw.col("rollouts") > 1).head(1)
-    if not small(together)["rollouts"]:
-        return None
-    home = small(known.select(*names))
-    labels = list(zip(*(home[name] for name in names), strict=True))
-    groups = len(set(labels))
-    if groups < 2:
-        return None
-    return labels, f"{len(labels):,} rollouts in {groups:,} clusters ({' and '.join(names)})."
-
-
-def cluster_columns(rollouts: Rollouts) -> tuple[str, ...]:
-    """The columns that tell which rollouts belong together; empty when nothing does."""
-    if "cluster" in rollouts.columns:
-        return ("cluster",)
-    if {"condition", "repeat"} <= set(rollouts.columns):
-        return tuple(name for name in ("task", "condition") if name in rollouts.columns)
-    return ()

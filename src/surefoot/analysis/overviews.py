@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 from surefoot import _check, stats
 from surefoot.analysis.agreements import Disagreement, disagreements
+from surefoot.analysis.asked import Weigh
 from surefoot.analysis.changes import change
 from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
 from surefoot.analysis.evidences import EvidenceCurve, evidence_curves
 from surefoot.analysis.labels import Correction, human_corrections
-from surefoot.analysis.measures import Measure, Measurement, measure
+from surefoot.analysis.measures import Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
+from surefoot.auditing.audits import Audit, audit
 from surefoot.core.bands import Band
 from surefoot.core.record import Record
-from surefoot.rollouts.audits import Audit, audit
+from surefoot.core.scores import Scores
+from surefoot.rollouts.structure import Measure, rows
 from surefoot.rollouts.table import Rollouts
 from surefoot.stats.rankings import Ranking
 
@@ -83,6 +86,7 @@ def overview(
     rollouts: Rollouts,
     *,
     measure_of: Measure | None = None,
+    weigh: Weigh = "rollouts",
     confidence: float = 0.95,
     margin: float = 0.0,
     previous: Rollouts | None = None,
@@ -93,6 +97,7 @@ def overview(
     Args:
         rollouts: The table.
         measure_of: "success" or "score" decides; success where the table has it.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
         previous: A previous run, to show what changed since.
@@ -103,11 +108,13 @@ def overview(
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     what = chosen(rollouts, measure_of)
-    found = measure(rollouts, confidence=confidence)
+    found = measure(rollouts, weigh=weigh, confidence=confidence)
     comparisons: tuple[Comparison, ...] = ()
     ranked = [one.policy for one in found if one.of(what) is not None]
     if len(ranked) > 1:
-        comparisons = all_pairs(rollouts, measure=what, confidence=confidence, margin=margin, progress=progress)
+        comparisons = all_pairs(
+            rollouts, measure=what, weigh=weigh, confidence=confidence, margin=margin, progress=progress
+        )
     ranking = ranking_of(comparisons) if comparisons else None
     places = {name: place for place, name in enumerate(ranking.names if ranking is not None else ranked)}
     best = sorted(found, key=lambda one: places.get(one.policy, len(places)))
@@ -123,7 +130,7 @@ def overview(
         curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
     changes: tuple[Comparison, ...] = ()
     if previous is not None:
-        changes = change(rollouts, previous, measure=what, confidence=confidence, margin=margin)
+        changes = change(rollouts, previous, measure=what, weigh=weigh, confidence=confidence, margin=margin)
     return Overview(
         source=rollouts.source,
         fingerprint=rollouts.hash,
@@ -169,4 +176,8 @@ def _bands(rollouts: Rollouts, policies: list[Measurement], confidence: float) -
     if any(one.rollouts > MOST_SCORES for one in scored) or not scored:
         return ()
     share = 1.0 - (1.0 - confidence) / len(scored)
-    return tuple(stats.band(rollouts.where(policy=one.policy).scores(), confidence=share) for one in scored)
+    found = []
+    for one in scored:
+        values = rows(rollouts, "score", one.policy)["value"].to_list()  # sorted: a page does not depend on their order
+        found.append(stats.band(Scores(values, rollouts.low, rollouts.high), confidence=share))
+    return tuple(found)

@@ -8,10 +8,13 @@ from dataclasses import replace
 from itertools import combinations
 
 from surefoot import _check, stats
-from surefoot.analysis.comparisons import Comparison, alone, chosen, family_member, plain_comparison
-from surefoot.analysis.measures import Measure
+from surefoot.analysis.asked import Found, Weigh
+from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, named_comparison
+from surefoot.analysis.gains import found_between
 from surefoot.analysis.outlooks import outlook
+from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
+from surefoot.rollouts.structure import Measure
 from surefoot.rollouts.table import Rollouts
 from surefoot.stats.families import FamilyGain
 from surefoot.stats.rankings import Ranking
@@ -24,6 +27,7 @@ def rank(
     rollouts: Rollouts,
     *,
     measure: Measure | None = None,
+    weigh: Weigh = "rollouts",
     confidence: float = 0.95,
     margin: float = 0.0,
     progress: Progress | None = None,
@@ -36,6 +40,7 @@ def rank(
     Args:
         rollouts: The table.
         measure: "success" or "score"; success where the table has it.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
         confidence: The confidence of all intervals and verdicts together.
         margin: A gain that would not matter.
         progress: Called with pairs done and pairs in all, for a progress bar.
@@ -51,14 +56,17 @@ def rank(
         old  20.0% [8.0%, 41.7%] n=20  rank 2 to 3  b
     """
     what = chosen(rollouts, measure)
-    found = ranking_of(all_pairs(rollouts, measure=what, confidence=confidence, margin=margin, progress=progress))
-    return replace(found, alone=tuple(alone(rollouts, name, what, confidence) for name in found.names))
+    found = ranking_of(
+        all_pairs(rollouts, measure=what, weigh=weigh, confidence=confidence, margin=margin, progress=progress)
+    )
+    return replace(found, alone=tuple(alone(rollouts, name, what, confidence, weigh) for name in found.names))
 
 
 def all_pairs(
     rollouts: Rollouts,
     *,
     measure: Measure | None = None,
+    weigh: Weigh = "rollouts",
     confidence: float = 0.95,
     margin: float = 0.0,
     progress: Progress | None = None,
@@ -74,23 +82,46 @@ def all_pairs(
         raise ValueError(
             f"the table must hold at least two policies with a {what} to rank; got {', '.join(names) or 'none'}."
         )
-    level = {name: alone(rollouts, name, what, confidence).estimate for name in names}
-    pairs = list(combinations(sorted(names, key=lambda name: (-level[name], name)), 2))
-    share = 1.0 - (1.0 - confidence) / len(pairs)
-    found: list[Comparison] = []
+    heights = {name: alone(rollouts, name, what, confidence, weigh).estimate for name in names}
+    pairs = list(combinations(sorted(names, key=lambda name: (-heights[name], name)), 2))
+    level = family_level(len(pairs), confidence)
+    share = level["confidence"]
+    how: list[Found] = []
     for done, (first, second) in enumerate(pairs, 1):
-        one = plain_comparison(rollouts, first, second, measure=what, confidence=share, margin=margin)
-        if not any(before.outlook for before in found):  # it is a plan for each: the best two not told apart suffice
-            one = replace(one, outlook=outlook(one))
-        found.append(family_member(one, len(pairs), confidence))
+        how.append(found_between(rollouts, first, second, what, paired=None, weigh=weigh))
         if progress is not None:
-            progress(done, len(pairs))
-    return tuple(found)
+            progress(done, 2 * len(pairs))
+    gains = _gains(how, share, margin, central=level["central"])
+    found: list[Comparison] = []
+    told = False  # what it would take is a plan for each: the best two not told apart suffice
+    for done, ((first, second), one, gain) in enumerate(zip(pairs, how, gains, strict=True), 1):
+        named = named_comparison(rollouts, first, second, what, one, gain, weigh=weigh, confidence=share)
+        if not told:
+            named = replace(named, outlook=outlook(named, most=rollouts.high - rollouts.low))
+            told = named.outlook is not None
+        found.append(named)
+        if progress is not None:
+            progress(len(pairs) + done, 2 * len(pairs))
+    return family(found, confidence)
+
+
+def _gains(how: Sequence[Found], confidence: float, margin: float, *, central: bool) -> list[Gain]:
+    """The gains of all pairs; those of successes that stand alone are made together."""
+    if not central:
+        return [one.gain(confidence=confidence, margin=margin) for one in how]
+    places = [place for place, one in enumerate(how) if one.tallies is not None]
+    tallies = [one.tallies for one in how if one.tallies is not None]
+    made = stats.central_gains(tallies, confidence=confidence, margin=margin) if tallies else ()
+    together = {place: gain for place, (gain, _) in zip(places, made, strict=True)}
+    return [
+        together[place] if place in together else one.gain(confidence=confidence, margin=margin, central=True)
+        for place, one in enumerate(how)
+    ]
 
 
 def leading_outlook(comparisons: Sequence[Comparison]) -> str:
     """What it would take to tell the best two apart that were not; empty when all were."""
-    one = next((one for one in comparisons if one.outlook), None)
+    one = next((one for one in comparisons if one.outlook is not None), None)
     return "" if one is None else f"To tell {one.first} from {one.second}: {one.outlook}"
 
 
@@ -110,7 +141,7 @@ def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
         names=names,
         estimates=tuple(levels[name] for name in names),
         pairs=pairs,
-        members=tuple(FamilyGain(one.gain, one.verdict, one.gain.p_value, one.gain.not_worse) for one in comparisons),
+        members=tuple(FamilyGain(one.gain, one.verdict, one.p_value, one.gain.not_worse) for one in comparisons),
         ranks=_ranks(names, pairs, verdicts, all(one.comparable for one in comparisons)),
         letters=stats.compact_letters(names, apart),
         confidence=comparisons[0].gain.confidence,

@@ -9,12 +9,12 @@ from typing import Any
 
 from surefoot import _check, sequential
 from surefoot.analysis.comparisons import chosen
-from surefoot.analysis.measures import Measure, clusters
 from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.orders import in_blocks
+from surefoot.rollouts.structure import Measure, structure
 from surefoot.rollouts.table import Rollouts
 from surefoot.sequential.admission import holds
 from surefoot.sequential.rules import Claim, Environments, Rule
@@ -31,6 +31,7 @@ CLUSTERED = (
     "Rollouts come in clusters: the rules take every pair to stand alone, so what they would have said is about these "
     "clusters only. A comparison at fixed size allows for clusters."
 )
+ORDER = "Rollouts enter in the order {how}: it must be the order in which they were run."
 NOT_EVERYWHERE = "Rules that do not suit every task are not shown: {names}."
 HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."
 
@@ -201,6 +202,8 @@ def replay(
     if not found:
         raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source or None)
     notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
+    how = f"by `{rollouts.called('order')}`" if "order" in rollouts.columns else "of the rows"
+    notes[ORDER.format(how=how)] = None
     shown = dict.fromkeys(stop.name for comparison in found for stop in comparison.stops)
     everywhere = set.intersection(*({stop.name for stop in comparison.stops} for comparison in found))
     if len(everywhere) < len(shown):  # a total over some tasks only would pass for a saving
@@ -277,7 +280,7 @@ def _replayed(
             where, fewer = f" on {task}" if task else "", words.rollouts(abs(len(ones) - len(others)))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
     notes += [BLOCKED.format(what=what) for what in blocking(part, task)]
-    if any(clusters(part.where(policy=policy), measure) for policy in policies):
+    if any(structure(part, measure, (policy,)).clusters for policy in policies):
         notes.append(CLUSTERED)
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")

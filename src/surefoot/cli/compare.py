@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, gates, words
+from surefoot.cli import files, gates, runs, words
 from surefoot.core import wording
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import counted, number, p_value, percent, span, unit
 from surefoot.errors import DataError
+
+if TYPE_CHECKING:
+    from surefoot.analysis.comparisons import Comparison
 
 TALLIES = (
     "exact-gain",
@@ -82,6 +85,12 @@ def compare(
             "policies that share no task, whatever their pooled rates say; rows that repeat others in every column.",
         ),
     ] = False,
+    previous: Annotated[
+        Path | None,
+        typer.Option("--previous", help="With files: an earlier run; each policy is compared with itself in it."),
+    ] = None,
+    pool_runs: runs.PoolRuns = False,
+    weigh: files.Weigh = "rollouts",
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
@@ -95,6 +104,7 @@ def compare(
     """Is the first policy better, and by how much?
 
     Where it cannot be told, the answer says what this evaluation could have seen and how many rollouts would tell.
+    Two files that hold the same policies are two runs: each policy is compared with itself.
 
     Examples:
 
@@ -108,14 +118,17 @@ def compare(
 
         surefoot compare new.json old.json --gate --margin 0.05
 
+        surefoot compare now.csv previous.csv
+
         surefoot compare results.csv --first new --second old --by task
 
         surefoot compare --counts dream-machines
     """
     named = what or []
     of_files = {"--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
-                "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low,
-                "--high": high}  # fmt: skip
+                "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low, "--high": high,
+                "--previous": previous,
+                "--pool-runs": pool_runs, "--weigh": None if weigh == "rollouts" else weigh}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
         _in_place("`--counts`", {**of_files, "--using": using, "--details": details, "--gate": gate})
@@ -141,27 +154,19 @@ def compare(
         _in_place("files", {"--using": using, "--details": details, "--baseline": baseline})
         if by is not None:
             _in_place("`--by`", {"--paired": paired})
-        table = files.table(
-            [Path(name) for name in named],
-            columns=columns,
-            policies=policies,
-            policies_in=policies_in,
-            score=score,
-            low=low,
-            high=high,
-        )
-        _files(
-            table,
-            named,
-            (first, second),
-            by,
-            gate,
-            score,
-            paired,
-            margin,
-            confidence,
-            as_json,
-        )
+        said: dict[str, Any] = {"columns": columns, "policies": policies, "policies_in": policies_in, "score": score}
+        said |= {"low": low, "high": high}
+        table = files.table([Path(name) for name in named], **said)
+        again = None if previous is None else files.table([previous], **said)
+        found = runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
+        wanted = {
+            "gate": gate,
+            "measure": files.measure_of(table, score),
+            "confidence": confidence,
+            "margin": margin,
+            "weigh": files.weigh_of(weigh),
+        }
+        _files(table, named, (first, second), found, by, gate, wanted, paired, as_json)
     else:
         raise ValueError("`compare` must have two tallies, `--pairs` or files; got nothing. Try 17/20 14/20.")
 
@@ -207,7 +212,8 @@ def _tallies(
     undecided = gain.verdict is Verdict.UNDECIDED
     ahead = stats.outlook(gain) if undecided else None
     others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
-    ends = gates.of_gains((gain,)) if gate else None
+    bounds = _gate_bounds(data, confidence) if gate else None
+    ends = gates.of_bounds((bounds,), margin) if bounds else None
     if as_json:
         words.show_json(
             {
@@ -215,7 +221,7 @@ def _tallies(
                 "gain": gain.to_dict(),
                 "outlook": ahead.to_dict() if ahead else None,
                 "details": [other.to_dict() for other in others],
-                **gates.told(ends),
+                **gates.told(ends, (bounds,) if bounds else ()),
             }
         )
     else:
@@ -223,7 +229,15 @@ def _tallies(
             typer.echo(line)
         for other in others:
             typer.echo(f"  {other}")
+        if bounds:
+            typer.echo(gates.shown(bounds))
     gates.end(ends, as_json=as_json)
+
+
+def _gate_bounds(data: tuple[Any, ...], confidence: float) -> gates.Bounds:
+    """The two one-sided bounds of a gate on tallies or pairs."""
+    make = stats.gain_bounds if len(data) == 2 else stats.paired_gain_bounds
+    return make(*data, confidence=confidence)
 
 
 def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:
@@ -277,27 +291,17 @@ def _files(
     table: Any,
     paths: Sequence[str],
     asked: tuple[str | None, str | None],
+    two: runs.TwoRuns | None,
     by: str | None,
     gate: bool,
-    score: str | None,
+    wanted: Mapping[str, Any],
     paired: bool | None,
-    margin: float,
-    confidence: float,
     as_json: bool,
 ) -> None:
-    import surefoot as sf
-
     if by not in (None, "task"):
         raise ValueError(_check.refusal("--by", "be task", by))
     try:
-        first, second = files.two_policies(table, paths, *asked)
-        measure = files.measure_of(table, score)
-        if by == "task":
-            found = sf.compare_tasks(table, first, second, measure=measure, confidence=confidence, margin=margin)
-        else:
-            found = (
-                sf.compare(table, first, second, measure=measure, paired=paired, confidence=confidence, margin=margin),
-            )
+        found = _of_runs(two, by, wanted, paired) if two else _of_policies(table, paths, asked, by, wanted, paired)
     except DataError as error:
         if not gate:
             raise
@@ -305,18 +309,22 @@ def _files(
         if as_json:
             words.show_json(gates.told(refused))
         gates.end(refused, as_json=as_json)
-    findings = files.serious(table, (first, second))
+    findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
     ends = gates.of_comparisons(found, findings) if gate else None
     if as_json:
         more = files.serious_json(findings) | gates.told(ends)
         bodies = [{**one.to_dict(), **more} for one in found]
-        words.show_json(bodies if by else bodies[0])
+        words.show_json(bodies if by or len(bodies) > 1 else bodies[0])
     else:
         for one in found:
             typer.echo(str(one))
             typer.echo(f"  {_rates(one)}")
             typer.echo(f"  {_sentence(one)}")
-            for line in (one.why, one.outlook, *one.notes):
+            for line in (
+                gates.shown(one.bounds) if one.bounds else "",
+                one.why,
+                *map(str, filter(None, (one.outlook, *one.notes))),
+            ):
                 if line:
                     typer.echo(f"  {line}")
         for line in dict.fromkeys(wording.holds_if(one.gain.assumptions) for one in found):
@@ -325,6 +333,35 @@ def _files(
             typer.echo("  Each policy's own rate, corrected by the labels: surefoot report.")
         files.show_serious(findings)
     gates.end(ends, as_json=as_json)
+
+
+def _of_policies(
+    table: Any,
+    paths: Sequence[str],
+    asked: tuple[str | None, str | None],
+    by: str | None,
+    wanted: Mapping[str, Any],
+    paired: bool | None,
+) -> tuple[Comparison, ...]:
+    """Two policies compared, once or task by task."""
+    import surefoot as sf
+
+    first, second = files.two_policies(table, paths, *asked)
+    if by == "task":
+        return sf.compare_tasks(table, first, second, **{name: wanted[name] for name in wanted if name != "weigh"})
+    return (sf.compare(table, first, second, paired=paired, **wanted),)
+
+
+def _of_runs(
+    two: runs.TwoRuns, by: str | None, wanted: Mapping[str, Any], paired: bool | None
+) -> tuple[Comparison, ...]:
+    """Each policy compared with itself in another run."""
+    from surefoot.analysis.changes import change
+
+    if by is not None:
+        raise ValueError("`--by` must be left out when two runs are compared: each policy is compared with itself.")
+    typer.echo(f"note: {two.says}", err=True)
+    return change(two.now, two.before, paired=paired, names=two.names, **wanted)
 
 
 def _rates(found: Any) -> str:

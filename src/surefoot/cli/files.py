@@ -57,7 +57,19 @@ Collected = Annotated[
         "--collected", help="How environments were met: one, shared, independent or stratified; inferred when left out."
     ),
 ]
+Weigh = Annotated[
+    str,
+    typer.Option(
+        "--weigh",
+        help="How several tasks weigh in a gain: 'rollouts', by their share of rollouts, or 'tasks', all alike (the "
+        "macro average).",
+    ),
+]
 Margin = Annotated[float, typer.Option("--margin", help="A gain that would not matter.")]
+
+
+EXPECTED = 2.0
+"""Work that is expected to take longer than this, in seconds, shows how far it is."""
 
 
 def table(
@@ -142,8 +154,8 @@ def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str
         return ()
     found: list[str] = []
     for path in map(Path, paths):
-        sources = _sources(rollouts, path)
-        policies = rollouts.where(source=sources).policies if sources else ()
+        held = sources(rollouts, path)
+        policies = rollouts.where(source=held).policies if held else ()
         if len(policies) > 1:
             return ()
         found += policies or [""]
@@ -152,7 +164,7 @@ def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str
     return tuple(found) if len({*found} - {""}) == 2 else ()
 
 
-def _sources(rollouts: Rollouts, path: Path) -> list[str]:
+def sources(rollouts: Rollouts, path: Path) -> list[str]:
     """What rows of this file, or of the files in this folder, say that they come from."""
     known, found = set(rollouts.names("source")), []
     for file in map(Path, rollouts.files):
@@ -167,6 +179,11 @@ def named_columns(said: list[str] | None) -> dict[str, str]:
     return dict(_column(word) for word in said or ())
 
 
+def weigh_of(word: str) -> Any:
+    """What `--weigh` asks for."""
+    return _check.choice(word, "--weigh", {name: name for name in ("rollouts", "tasks")})
+
+
 def measure_of(rollouts: Rollouts, score: str | None) -> Measure:
     """What decides: the score where `--score` asks for it, else success where it is known; said where both are."""
     from surefoot.analysis.comparisons import chosen
@@ -178,18 +195,24 @@ def measure_of(rollouts: Rollouts, score: str | None) -> Measure:
     return what
 
 
-def progress(what: str) -> Progress | None:
-    """A progress line on standard error, shown only to a person and only when the work takes over a second."""
-    if not sys.stderr.isatty():
-        return None
+def progress(what: str) -> Progress:
+    """A progress line on standard error when more than two seconds are expected; a line for each tenth into a pipe."""
     import time
 
-    began = time.monotonic()
+    began, alive, said = time.monotonic(), sys.stderr.isatty(), -1
 
     def show(done: int, total: int) -> None:
-        if time.monotonic() - began > 1.0:
+        nonlocal said
+        spent = time.monotonic() - began
+        if done and said < 0 and spent * total / done < EXPECTED:
+            return
+        tenth = 10 * done // total
+        if alive:
             end = "\n" if done == total else ""
             print(f"\r{what}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
+        elif tenth > said:
+            print(f"{what}: {done:,} of {total:,}", file=sys.stderr, flush=True)
+        said = tenth
 
     return show
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import typer
 
-from surefoot.core.gain import Gain
-from surefoot.core.verdict import Verdict
+from surefoot.core import words as formatting
+from surefoot.core.interval import Bound
 
 NOT_COMPARABLE = 3
 GATE = {
@@ -28,23 +28,38 @@ class Ended(NamedTuple):
     says: str
 
 
-def of_gains(gains: Sequence[Gain]) -> Ended:
-    """How a gate on these gains ends: one regression fails it, and it passes only when nothing is open."""
-    codes = [_code(gain) for gain in gains]
+Bounds = tuple[Bound, Bound]
+"""What a gate judges by: the gain is at least the first and at most the second, each at the whole confidence."""
+
+
+def of_bounds(bounds: Sequence[Bounds], margin: float) -> Ended:
+    """How a gate ends: one regression fails it, and it passes only when nothing is open."""
+    codes = [_code(each, margin) for each in bounds]
     code = 1 if 1 in codes else max(codes)
-    behind = code == 2 and any(gain.interval.high < 0.0 and not gain.not_worse for gain in gains)
+    behind = code == 2 and any(upper.value < 0.0 for (_, upper), each in zip(bounds, codes, strict=True) if each == 2)
     return Ended(code, f"{GATE[code]} {BEHIND}" if behind else GATE[code])
+
+
+def shown(bounds: Bounds) -> str:
+    """The two bounds in a line, labelled."""
+    lower, upper = bounds
+    unit = formatting.unit(lower.scale)
+    return (
+        f"Gate, two one-sided tests: the gain is at least {formatting.number(lower.value, lower.scale, 'down')}{unit} "
+        f"({formatting.percent(lower.confidence)}); it is at most "
+        f"{formatting.number(upper.value, upper.scale, 'up')}{unit} ({formatting.percent(upper.confidence)})."
+    )
 
 
 def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
     """How a gate on compared files ends, given what the audit calls serious: data counted twice are not judged."""
-    from surefoot.rollouts.collecting import DUPLICATED
+    from surefoot.auditing.collecting import DUPLICATED
 
     if not all(one.comparable for one in found):
         return not_comparable(NO_TASK.format(found[0].first, found[0].second))
     if any(finding.about == DUPLICATED for finding in findings):
         return not_comparable(TWICE)
-    return of_gains([one.gain for one in found])
+    return of_bounds([one.bounds for one in found], found[0].gain.margin)
 
 
 def not_comparable(why: str) -> Ended:
@@ -52,9 +67,12 @@ def not_comparable(why: str) -> Ended:
     return Ended(NOT_COMPARABLE, f"not comparable: {why}")
 
 
-def told(ends: Ended | None) -> dict[str, Any]:
+def told(ends: Ended | None, bounds: Sequence[Bounds] = ()) -> dict[str, Any]:
     """How the gate ends, as JSON-ready data; nothing without a gate."""
-    return {} if ends is None else {"gate": {"code": ends.code, "says": ends.says}}
+    if ends is None:
+        return {}
+    more = {"bounds": [[bound.to_dict() for bound in each] for each in bounds]} if bounds else {}
+    return {"gate": {"code": ends.code, "says": ends.says, **more}}
 
 
 def end(ends: Ended | None, *, as_json: bool) -> None:
@@ -68,8 +86,9 @@ def end(ends: Ended | None, *, as_json: bool) -> None:
     raise typer.Exit(ends.code)
 
 
-def _code(gain: Gain) -> int:
+def _code(bounds: Bounds, margin: float) -> int:
     """0 better or shown not worse than the margin, 1 worse by more than it, 2 cannot tell."""
-    if gain.verdict is Verdict.BETTER or gain.not_worse:
+    lower, upper = bounds
+    if lower.value > -margin:
         return 0
-    return 1 if gain.verdict is Verdict.WORSE else 2
+    return 1 if upper.value < -margin else 2

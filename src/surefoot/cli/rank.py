@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, words
+from surefoot.cli import files, runs, words
 
 
 def rank(
     paths: files.Paths,
     figure: Annotated[Path | None, typer.Option("--figure", help="A figure to write: .svg, .png or .pdf.")] = None,
+    pool_runs: runs.PoolRuns = False,
+    weigh: files.Weigh = "rollouts",
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
@@ -56,9 +58,18 @@ def rank(
     rollouts = files.table(
         paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
     )
+    if not pool_runs:
+        runs.refuse_two_runs(
+            rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."
+        )
     what = files.measure_of(rollouts, score)
     pairs = all_pairs(
-        rollouts, measure=what, confidence=confidence, margin=margin, progress=files.progress("comparing policies")
+        rollouts,
+        measure=what,
+        weigh=files.weigh_of(weigh),
+        confidence=confidence,
+        margin=margin,
+        progress=files.progress("comparing policies"),
     )
     ranking = ranking_of(pairs)
     found = {one.policy: one for one in measure(rollouts, confidence=confidence)}

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, words
+from surefoot.cli import files, runs, words
 
 ENDINGS = (".html", ".htm", ".md", ".tex", ".json")
 
@@ -27,6 +27,8 @@ def report(
     previous: Annotated[
         Path | None, typer.Option("--previous", help="Results of a previous run: shows what changed since.")
     ] = None,
+    pool_runs: runs.PoolRuns = False,
+    weigh: files.Weigh = "rollouts",
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
@@ -63,7 +65,15 @@ def report(
         high=high,
         collected=collected,
     )
-    before = _previous(previous, policies, columns=columns, score=score, low=low, high=high)
+    two = None if pool_runs else runs.two_runs(rollouts, [str(path) for path in paths])
+    if two is not None and previous is not None:
+        raise ValueError(
+            "`--previous` must be left out when two files hold the same policies: the second is the earlier."
+        )
+    if two is not None:
+        typer.echo(f"note: {paths[0]} and {paths[1]} are two runs: the second is taken for the earlier one.", err=True)
+    said: dict[str, Any] = {"columns": columns, "score": score, "low": low, "high": high}
+    rollouts, before = two or (rollouts, _previous(previous, policies, **said))
     what = files.measure_of(rollouts, score)
     with files.busy("comparing policies"):
         made = sf.report(
@@ -72,6 +82,7 @@ def report(
             measure=what,
             confidence=confidence,
             margin=margin,
+            weigh=files.weigh_of(weigh),
             previous=before,
             command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
             progress=files.progress("comparing policies"),

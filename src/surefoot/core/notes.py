@@ -176,6 +176,71 @@ def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> 
     )
 
 
+# What comparisons of tables say
+
+
+@says("no common task")
+def _no_common_task() -> str:
+    return "The two share no task: this gain is one between tasks as much as between policies."
+
+
+@says("no partner")
+def _no_partner(count: int) -> str:
+    return f"{words.rollouts(count)} had no partner and {'was' if count == 1 else 'were'} left out."
+
+
+@says("no outcome")
+def _no_outcome(count: int, measure: str) -> str:
+    one = count == 1
+    have, were = ("has", "was") if one else ("have", "were")
+    return f"{words.rollouts(count)} {have} no known {measure} and {were} left out."
+
+
+@says("declared pairs")
+def _declared_pairs() -> str:
+    return (
+        "Nothing in the table tells which rollouts share an environment: the n-th of both on each task are paired as "
+        "you say, which is right only if both met the same starts in the same order."
+    )
+
+
+@says("one cluster")
+def _one_cluster() -> str:
+    return "All rollouts are of one cluster: this is about that cluster, and says nothing of others."
+
+
+@says("tasks left out")
+def _tasks_left_out(tasks: Sequence[str]) -> str:
+    shown = ", ".join(tasks[:6]) + (f" and {len(tasks) - 6:,} more" if len(tasks) > 6 else "")
+    return f"Left out, run with one policy only: {shown}."
+
+
+@says("without a task")
+def _without_a_task(count: int) -> str:
+    return f"Left out, because they name no task: {words.rollouts(count)}."
+
+
+@says("few rollouts a task")
+def _few_rollouts_a_task(count: int) -> str:
+    return (
+        f"Some task has only {words.rollouts(count)} of a policy. The interval holds, but it is wide; 10 or more on "
+        "every task make it much narrower."
+    )
+
+
+@says("not corrected")
+def _not_corrected() -> str:
+    return (
+        "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the judge's errors by "
+        "the human labels."
+    )
+
+
+@says("in clusters")
+def _in_clusters(structure: Record) -> str:
+    return str(structure)
+
+
 @says("clusters alike")
 def _clusters_alike() -> str:
     return "All clusters are alike, which shows nothing of how they differ: each counts as one."

@@ -6,8 +6,6 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from surefoot.analysis.comparisons import NO_COMMON_TASK
-from surefoot.analysis.labels import NOT_CORRECTED
 from surefoot.analysis.rankings import leading_outlook
 from surefoot.core import wording, words
 from surefoot.core.verdict import Verdict
@@ -31,11 +29,11 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
         f"Gain {gain} {words.span(one.interval.low, one.interval.high, scale)} at "
         f"{words.percent(one.interval.confidence)} confidence{shown}. {one.why}"
     )
-    takes = (one.outlook,) if one.outlook else ()
+    takes = (str(one.outlook),) if one.outlook is not None else ()
     if one.verdict is Verdict.UNDECIDED and one.gain.margin and one.gain.not_worse:
         ends = one.interval.low, one.interval.high
         takes = (wording.sentence(one.verdict, *ends, margin=one.gain.margin, scale=scale), *takes)
-    return wording.headline(one.verdict, one.first, one.second, margin=edge), behind, *takes, *one.notes
+    return wording.headline(one.verdict, one.first, one.second, margin=edge), behind, *takes, *map(str, one.notes)
 
 
 def p_shown(one: Comparison) -> str:
@@ -113,8 +111,8 @@ def _corrected(found: Overview) -> list[str]:
 
 def _shared_notes(found: Overview) -> list[str]:
     """What must be known of several comparisons, said once with how many it touches."""
-    told = (NO_COMMON_TASK, NOT_CORRECTED)
-    counts = Counter(note for one in found.comparisons for note in one.notes if note in told)
+    told = ("no common task", "not corrected")
+    counts = Counter(note for one in found.comparisons for note in one.notes if note.kind in told)
     return [f"{count:,} of the {len(found.comparisons):,} pairs: {note}" for note, count in counts.items()]
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
 
     from surefoot.analysis.comparisons import Comparison
-    from surefoot.analysis.measures import Measure, Measurement
+    from surefoot.analysis.measures import Measurement
+    from surefoot.rollouts.structure import Measure
 
 VERDICT_COLOUR = {Verdict.BETTER: style.GOOD, Verdict.WORSE: style.BAD}
 MOST_ROWS = 60

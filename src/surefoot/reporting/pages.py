@@ -110,7 +110,7 @@ def methods(found: Overview) -> list[str]:
     used = {f"{interval.method} interval for each policy" for interval in shown if interval is not None}
     why: dict[str, list[str]] = {}
     for one in found.comparisons:
-        reason = one.why if len(found.comparisons) == 1 else re.sub(r" \([\d,]+ pairs?\)", "", one.why)
+        reason = one.why if len(found.comparisons) == 1 else one.how
         why.setdefault(reason, []).append(f"{one.first} v {one.second}")
     bands = {
         f"{band.method} band on the whole distribution of scores, {words.percent(band.confidence)} each"

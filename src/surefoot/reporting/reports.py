@@ -22,8 +22,9 @@ from surefoot.study.verification import Verification, verify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from surefoot.analysis.measures import Measure
+    from surefoot.analysis.asked import Weigh
     from surefoot.analysis.rankings import Progress
+    from surefoot.rollouts.structure import Measure
 
 KEPT = 1_000
 """Scores beyond this many are left out of the JSON: the data's hash stands for them."""
@@ -163,6 +164,7 @@ def report(
     *,
     title: str = ...,
     measure: Measure | None = ...,
+    weigh: Weigh = ...,
     confidence: float = ...,
     margin: float = ...,
     previous: Rollouts | None = ...,
@@ -176,6 +178,7 @@ def report(
     *,
     title: str = "",
     measure: Measure | None = None,
+    weigh: Weigh = "rollouts",
     confidence: float = 0.95,
     margin: float = 0.0,
     previous: Rollouts | None = None,
@@ -191,6 +194,7 @@ def report(
         rollouts: The table, or a study.
         title: What the page is called; the data's name when not given.
         measure: "success" or "score" decides; success where the table has it.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
         previous: A previous run of the same policies, to show what changed since.
@@ -208,7 +212,13 @@ def report(
         rollouts.refresh()
         return study_report(rollouts.fold, verify(rollouts.store), title=title, command=command)
     found = overview(
-        rollouts, measure_of=measure, confidence=confidence, margin=margin, previous=previous, progress=progress
+        rollouts,
+        measure_of=measure,
+        weigh=weigh,
+        confidence=confidence,
+        margin=margin,
+        previous=previous,
+        progress=progress,
     )
     return Report(
         overview=found,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from surefoot.analysis.changes import NOW
 from surefoot.core import wording, words
 from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
@@ -74,7 +73,7 @@ def cells(found: Overview, place: int) -> list[tuple[str, str]]:
 def changed(found: Overview, policy: str) -> str:
     """A policy's change since the previous run, with its interval."""
     for one in found.changes:
-        if one.first == f"{policy} ({NOW})":
+        if one.policy == policy:
             scale = one.interval.scale
             gain = words.number(one.interval.estimate, scale)
             return f"{gain} {words.span(one.interval.low, one.interval.high, scale)}"
@@ -109,7 +108,7 @@ def notes(found: Overview) -> list[str]:
             said += found.ranking.letters.notes
     if found.changes:
         points = " in points" if found.changes[0].interval.scale == "gain" else ""
-        ended = {one.first.removesuffix(f" ({NOW})"): wording.CELL[one.verdict] for one in found.changes}
+        ended = {one.policy: wording.CELL[one.verdict] for one in found.changes}
         told = "; ".join(f"{policy}: {verdict}" for policy, verdict in ended.items())
         said.append(f"Change{points}: now minus {found.previous}, all intervals holding together. {told}.")
     unknown = [one.policy for one in found.policies if one.of(found.measure) is None]

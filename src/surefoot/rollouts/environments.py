@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from surefoot.rollouts.canon import small
-from surefoot.rollouts.columns import PAIR_KEYS
 from surefoot.rollouts.table import Rollouts
 
 if TYPE_CHECKING:
@@ -14,61 +11,6 @@ if TYPE_CHECKING:
 
 WIDE = 8
 """Up to this many policies, every environment is looked up once for all of them; above, once for each pair."""
-
-
-@dataclass(frozen=True, slots=True)
-class Environments:
-    """Counts of environments, told apart by the columns in `on`.
-
-    Attributes:
-        on: The columns.
-        total: Different environments.
-        shared: Those met by at least two policies.
-        complete: Those met by every policy.
-        repeated: Those one policy met more than once.
-        example: One that was repeated, in words.
-    """
-
-    on: tuple[str, ...]
-    total: int
-    shared: int
-    complete: int
-    repeated: int
-    example: str
-
-
-def environments(rollouts: Rollouts) -> Environments | None:
-    """The environments of a table; none when no column tells them apart."""
-    import narwhals as nw
-
-    keys = [key for key in PAIR_KEYS if key in rollouts.columns]
-    if not {"condition", "seed"} & set(keys):
-        return None
-    frame = rollouts.counted()
-    nulls = small(frame.select(*(nw.col(key).is_null().cast(nw.Int64).sum().alias(key) for key in keys)))
-    on = tuple(key for key in keys if not nulls[key][0])
-    if not {"condition", "seed"} & set(on):
-        return None
-    names = [f"key_{place}" for place in range(len(on))]
-    by = _few(rollouts, on) if len(rollouts.policies) <= WIDE else _many(rollouts, on)
-
-    def count(flag: nw.Expr, name: str) -> nw.Expr:
-        return nw.when(flag).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias(name)
-
-    home = small(
-        by.select(
-            nw.len().alias("total"),
-            count(nw.col("policies") > 1, "shared"),
-            count(nw.col("policies") == len(rollouts.policies), "complete"),
-            count(nw.col("most") > 1, "repeated"),
-        )
-    )
-    counts = {name: int(values[0] or 0) for name, values in home.items()}
-    example = ""
-    if counts["repeated"]:
-        one = small(by.filter(nw.col("most") > 1).sort(*names).head(1))
-        example = ", ".join(f"{key} {one[name][0]!r}" for key, name in zip(on, names, strict=True))
-    return Environments(on, example=example, **counts)
 
 
 def by_environment(rollouts: Rollouts, names: tuple[str, ...], on: tuple[str, ...]) -> nw.LazyFrame[Any]:
@@ -111,27 +53,6 @@ def of_tasks(kept: dict[tuple[str, ...], Any], tasks: list[Any]) -> dict[tuple[s
         elif isinstance(found, dict) and not any(found.values()):  # nothing is missing anywhere
             known[key] = found
     return known
-
-
-def _few(rollouts: Rollouts, on: tuple[str, ...]) -> nw.LazyFrame[Any]:
-    import narwhals as nw
-
-    wide = by_environment(rollouts, rollouts.policies, on)
-    counts = [nw.col(f"n{place}") for place in range(len(rollouts.policies))]
-    met = [nw.when(count > 0).then(nw.lit(1)).otherwise(nw.lit(0)) for count in counts]
-    keys = [nw.col(f"key_{place}") for place in range(len(on))]
-    return wide.select(*keys, nw.sum_horizontal(*met).alias("policies"), nw.max_horizontal(*counts).alias("most"))
-
-
-def _many(rollouts: Rollouts, on: tuple[str, ...]) -> nw.LazyFrame[Any]:
-    import narwhals as nw
-
-    names = {key: f"key_{place}" for place, key in enumerate(on)}
-    keys = [nw.col(key).alias(new) for key, new in names.items()]
-    each = rollouts.counted().select(*keys, nw.col("policy").alias("who"))
-    times = each.group_by(*names.values(), "who").agg(nw.len().alias("times"))
-    by = times.group_by(*names.values()).agg(nw.len().alias("policies"), nw.col("times").max().alias("most"))
-    return _held(by)
 
 
 def _held(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from surefoot.rollouts.canon import small
+
+if TYPE_CHECKING:
+    from surefoot.rollouts.table import Rollouts
 
 FEWEST = 10
 """In fewer rollouts than this no order can be told from another."""
@@ -29,3 +34,16 @@ def in_blocks(labels: Sequence[Any]) -> bool:
         return False
     expected = expected_changes(labels)
     return expected >= 3.0 and changes(labels) < expected / 2.0
+
+
+def declared_order(rollouts: Rollouts) -> bool:
+    """Whether a column says in which order each policy's rollouts of a task were run; that of the rows may be any."""
+    import narwhals as nw
+
+    if "order" not in rollouts.columns:
+        return False
+    within = ["policy", *(["task"] if "task" in rollouts.columns else [])]
+    rows = rollouts.counted()
+    gaps = small(rows.select(nw.col("order").is_null().cast(nw.Int64).sum().alias("gaps")))["gaps"][0]
+    each = rows.group_by(*within, "order").agg(nw.len().alias("times"))
+    return not gaps and not small(each.filter(nw.col("times") > 1).select("times").head(1))["times"]

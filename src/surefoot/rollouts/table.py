@@ -197,10 +197,13 @@ class Rollouts:
                 for group in self._summaries[self._cells]
                 if all(group.key[place] in wanted for place, wanted in places.items())
             )
-        if set(narrowed) == {"task"}:
+        if set(narrowed) <= {"policy", "task"}:
+            from surefoot.rollouts.crosstab import narrowed as kept
             from surefoot.rollouts.environments import of_tasks
 
-            table.environments.update(of_tasks(self.environments, narrowed["task"]))
+            table.environments.update(kept(self.environments, narrowed.get("task")))
+            if "policy" not in narrowed:
+                table.environments.update(of_tasks(self.environments, narrowed["task"]))
         return table
 
     def thin(self, rng: np.random.Generator | int) -> Rollouts:

@@ -8,11 +8,18 @@ from itertools import combinations
 
 from surefoot.rollouts.canon import small
 from surefoot.rollouts.findings import Finding
+from surefoot.rollouts.structure import Structure
 from surefoot.rollouts.summaries import Group
 from surefoot.rollouts.table import Rollouts
 from surefoot.rollouts.training_seeds import training_seed_suspected
+from surefoot.stats.cluster_shapes import cluster_shape
 
 FEW_CLUSTERS = 20
+"""Clusters worth fewer of one size than this are said to be few."""
+FEW_FREEDOM = 4.0
+"""With fewer degrees of freedom than this, nobody should rely on an interval."""
+HEAVY = 0.25
+"""A cluster with more than this share of the rollouts is named."""
 FEW_LABELS = 20
 
 
@@ -112,22 +119,31 @@ def contradictions(rollouts: Rollouts) -> list[Finding]:
     ]
 
 
-def few_clusters(rollouts: Rollouts) -> list[Finding]:
-    """Too few groups of dependent rollouts to judge how they vary."""
-    if "cluster" not in rollouts.columns:
+def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
+    """Clusters that are too few, or of too unequal size, to judge how they vary."""
+    if not met.clusters:
         return []
-    counts: dict[str | None, int] = defaultdict(int)
-    for group in rollouts.summary(by=("policy", "cluster")):
-        counts[group.key[0]] += group.key[1] is not None
-    few = {policy: count for policy, count in counts.items() if count < FEW_CLUSTERS}
-    if not few:
+    sizes: dict[str, list[int]] = defaultdict(list)
+    for group in rollouts.summary(by=("policy", *met.clusters)):
+        if group.key[0] is not None and group.rollouts:
+            sizes[group.key[0]].append(group.rollouts)
+    shapes = {policy: cluster_shape(of) for policy, of in sizes.items() if len(of) > 1}
+    weak = {policy: shape for policy, shape in shapes.items() if shape.effective < FEW_CLUSTERS}
+    if not weak:
         return []
+    by = met.called(met.clusters)
+    policy, shape = min(weak.items(), key=lambda item: item[1].freedom)
+    heavy = f" One {by} holds {shape.largest_share:.0%} of the rollouts." if shape.largest_share > HEAVY else ""
     return [
         Finding(
-            about="too few clusters",
-            says=f"Clusters: {some([f'{count} of {policy!r}' for policy, count in few.items()])}.",
-            threatens=f"With fewer than {FEW_CLUSTERS} clusters, an interval that allows for them is rough.",
-            remedy="More clusters narrow the interval; more rollouts within them hardly do.",
+            about="few clusters",
+            says=f"Clustered by {by}: {shape.clusters:,} of {policy!r}, worth {shape.effective:.1f} of one size, "
+            f"{shape.freedom:.1f} degrees of freedom.{heavy}",
+            threatens="The interval allows for this, and is wide for it."
+            if shape.freedom >= FEW_FREEDOM
+            else "With so few degrees of freedom the interval is very wide, and rough all the same.",
+            remedy=f"More different {by} narrow it; more rollouts of the same hardly do.",
+            serious=shape.freedom < FEW_FREEDOM,
         )
     ]
 
@@ -240,7 +256,7 @@ def lone_totals(rollouts: Rollouts) -> list[Finding]:
 
 
 CHECKS: tuple[Callable[[Rollouts], list[Finding]], ...] = (
-    *(missing_outcomes, void_rollouts, out_of_range, contradictions, few_clusters),
+    *(missing_outcomes, void_rollouts, out_of_range, contradictions),
     *(uncalibrated_judge, not_comparable, unknown_order, training_seeds, lone_totals),
 )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from surefoot.auditing import checks, collecting
 from surefoot.core import words
 from surefoot.core.record import Record
-from surefoot.rollouts import checks, collecting
-from surefoot.rollouts.environments import Environments, environments
 from surefoot.rollouts.findings import Finding
+from surefoot.rollouts.structure import Structure, structure
 from surefoot.rollouts.table import Collected, Rollouts, a_table
 
 MEANING: dict[str, str] = {
@@ -68,12 +68,13 @@ def audit(rollouts: Rollouts) -> Audit:
         >>> [finding.about for finding in sf.audit(sf.read(pl.DataFrame(rows))).findings]
         ['missing values', 'incomplete pairs']
     """
-    met = environments(a_table(rollouts))
+    met = structure(a_table(rollouts), "success" if "success" in rollouts.columns else "score")
     collected, why = _collected(rollouts, met)
     found = [
         *rollouts.findings,
         *(finding for check in checks.CHECKS for finding in check(rollouts)),
         *collecting.environments_met(met),
+        *checks.few_clusters(rollouts, met),
         *collecting.duplicated_rows(rollouts, met),
         *collecting.blocks(rollouts),
         *collecting.task_mixes(rollouts),
@@ -82,16 +83,15 @@ def audit(rollouts: Rollouts) -> Audit:
     return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source)
 
 
-def _collected(rollouts: Rollouts, met: Environments | None) -> tuple[Collected, str]:
+def _collected(rollouts: Rollouts, met: Structure) -> tuple[Collected, str]:
     if rollouts.collected is not None:
         return rollouts.collected, "Declared."
     apart: Collected = "stratified" if len(rollouts.tasks) > 1 else "independent"
-    if met is None:
+    if met.unpaired == "one environment" and len(rollouts) > 1:
+        return "one", "All rollouts are of one environment."
+    if not met.environment:
         told = "Nothing in the table tells environments apart, so this is assumed: declare it with collected=."
         return apart, told
-    on = ", ".join(met.on)
-    if met.total == 1 and len(rollouts) > 1:
-        return "one", f"All rollouts have the same {on}."
-    if met.shared and met.shared * 2 >= met.total:
-        return "shared", f"{met.shared:,} of {met.total:,} environments ({on}) were met by several policies."
-    return apart, f"{met.shared:,} of {met.total:,} environments ({on}) were met by several policies."
+    on = met.called(met.environment)
+    why = f"{met.several:,} of {met.environments:,} environments ({on}) were met by several policies."
+    return ("shared" if met.several and met.several * 2 >= met.environments else apart), why

@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from surefoot.rollouts.canon import REST, small
-from surefoot.rollouts.environments import Environments
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.orders import changes, expected_changes, in_blocks
+from surefoot.rollouts.structure import Structure
 from surefoot.rollouts.summaries import Group
 from surefoot.rollouts.table import Rollouts
 
@@ -29,38 +29,23 @@ MANY_KINDS = 10
 """So many different rows do not all come an even number of times by chance: the whole table was logged twice."""
 
 
-def environments_met(met: Environments | None) -> list[Finding]:
-    """Environments that some policies met and others did not, and those one policy met twice."""
-    if met is None:
+def environments_met(met: Structure) -> list[Finding]:
+    """Environments that some policies met and others did not."""
+    if not met.several or met.shared == met.environments:
         return []
-    found = []
-    if met.shared and met.complete < met.total:
-        found.append(
-            Finding(
-                about="incomplete pairs",
-                says=f"Of {met.total:,} environments, {met.complete:,} were met by every policy and "
-                f"{met.total - met.complete:,} by some only.",
-                threatens="Pairs are fewer than rollouts; if runs were dropped for how they went, pairs mislead.",
-                remedy="Run the missing ones, or say why they are missing; the pairs that exist are used.",
-                serious=False,
-            )
+    return [
+        Finding(
+            about="incomplete pairs",
+            says=f"Of {met.environments:,} environments ({met.called(met.environment)}), {met.shared:,} were met by "
+            f"every policy and {met.environments - met.shared:,} by some only.",
+            threatens="Pairs are fewer than rollouts; if runs were dropped for how they went, pairs mislead.",
+            remedy="Run the missing ones, or say why they are missing; the pairs that exist are used.",
+            serious=False,
         )
-    if met.repeated:
-        found.append(
-            Finding(
-                about="repeated seeds",
-                says=f"Environments that one policy met more than once ({', '.join(met.on)} the same): "
-                f"{met.repeated:,}, for instance {met.example}.",
-                threatens="A policy that acts the same way twice is counted twice; intervals come out too narrow, "
-                "and pairs cannot be told.",
-                remedy="If they are repeats, number them in a `repeat` column and cluster by the environment; "
-                "if not, give the environments different names.",
-            )
-        )
-    return found
+    ]
 
 
-def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Finding]:
+def duplicated_rows(rollouts: Rollouts, met: Structure) -> list[Finding]:
     """Rows that are the same in every column, where the columns tell rollouts apart."""
     import narwhals as nw
 
@@ -68,7 +53,7 @@ def duplicated_rows(rollouts: Rollouts, met: Environments | None) -> list[Findin
         not TELLING & set(rollouts.columns)
         or not rollouts.ordered
         or not rollouts.whole
-        or (met is not None and not met.repeated)
+        or (met.environment and not met.recurring)
     ):
         return []
     columns = [name for name in rollouts.columns if name != "source"]
@@ -125,7 +110,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
                     remedy="Next time draw the order at random; now, report when each policy was run.",
                 )
             )
-    if len(rollouts.tasks) > 1 and rollouts.ordered:
+    if len(rollouts.tasks) > 1 and clock is not None:  # the order of the rows alone says nothing of when
         one = rollouts.where(policy=rollouts.policies[0])
         labels = _sequence(one, "task", clock)
         if in_blocks(labels):

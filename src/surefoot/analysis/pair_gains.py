@@ -1,0 +1,165 @@
+"""By which method are two policies compared that met the same environments?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from surefoot import stats
+from surefoot.analysis.asked import Asked, Found, Make, common_tasks
+from surefoot.core.notes import Note
+from surefoot.core.tally import PairTally
+from surefoot.rollouts.positions import pairs_by_position
+from surefoot.rollouts.structure import Structure, rows
+
+if TYPE_CHECKING:
+    from surefoot.rollouts.crosstab import Crosstab
+
+
+def paired_gain(asked: Asked, found: Structure, table: Crosstab) -> Found:
+    """The gain over the environments that both policies met."""
+    import numpy as np
+
+    (ones, sums), (others, theirs) = (table.of(name) for name in (asked.first, asked.second))
+    both = (ones > 0) & (others > 0)
+    notes = []
+    spare = int(ones[~both].sum() + others[~both].sum())
+    if spare:
+        notes.append(Note("no partner", {"count": spare}))
+    unknown = sum(group.rollouts - group.known(asked.measure) for group in asked.groups)
+    if unknown:
+        notes.append(Note("no outcome", {"count": unknown, "measure": asked.measure}))
+    tasks = table.codes("task")[both] if "task" in table.on else np.zeros(int(both.sum()), dtype=np.int64)
+    sizes = np.bincount(tasks)
+    sizes = sizes[sizes > 0]
+    found = replace(found, tasks=len(sizes))
+    uneven = asked.weigh == "tasks" and bool(np.ptp(sizes) > 0)
+    clustered = bool(found.clusters) and found.groups > 1
+    if found.clusters and not clustered:
+        notes.append(Note("one cluster"))
+    recurs = bool((ones[both] > 1).any() or (others[both] > 1).any())
+    if not clustered and not recurs and not uneven:
+        return _of_pairs(asked, sums[both], theirs[both], found, tuple(notes))
+    first, second = sums[both] / ones[both], theirs[both] / others[both]
+    labels = table.codes(*(found.clusters if clustered else table.on))[both]
+    matched = _Matched(first, second, ones[both], others[both], labels, tasks)
+    return Found(found, asked.shown(_of_clusters(asked, matched, uneven=uneven)), tuple(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """What two policies did in the environments that both met: means, how often, in which cluster and task."""
+
+    first: Any
+    second: Any
+    ones: Any
+    others: Any
+    labels: Any
+    tasks: Any
+
+
+def _of_clusters(asked: Asked, met: _Matched, *, uneven: bool) -> Make:
+    """The gain of environments that were met several times or come in clusters, or of tasks that weigh alike."""
+    import numpy as np
+
+    several = np.ptp(met.tasks) > 0
+    weights = (met.ones + met.others) / 2.0
+    _, clusters = np.unique(met.labels, return_inverse=True)
+    sizes = np.bincount(clusters, weights)
+    same = len(set(met.ones.tolist())) == len(set(met.others.tolist())) == 1
+    if not uneven and same and np.ptp(sizes) == 0.0:  # the cluster is the unit, and all weigh the same
+        means = [np.bincount(clusters, weights * side) / sizes for side in (met.first, met.second)]
+        return partial(
+            stats.paired_score_gain,
+            asked.scores(means[0]),
+            asked.scores(means[1]),
+            several_tasks=several,
+        )
+    if (met.ones == met.others).all():
+        first, second, label, where = (
+            np.repeat(column, met.ones) for column in (met.first, met.second, clusters, met.tasks)
+        )
+        return partial(
+            stats.cluster_gain,
+            asked.scores(first),
+            asked.scores(second),
+            label.tolist(),
+            tasks=where.tolist() if several else None,
+            weights=asked.weigh if several else "rollouts",
+        )
+    sides = [(np.repeat(met.first, met.ones), met.ones), (np.repeat(met.second, met.others), met.others)]
+    marks, homes = ([np.repeat(column, count).tolist() for _, count in sides] for column in (clusters, met.tasks))
+    return partial(
+        stats.two_sample_cluster_gain,
+        asked.scores(sides[0][0]),
+        asked.scores(sides[1][0]),
+        (marks[0], marks[1]),
+        shared=True,
+        tasks=(homes[0], homes[1]) if several else None,
+        weights=asked.weigh if several else "rollouts",
+    )
+
+
+def _of_pairs(asked: Asked, first: Any, second: Any, found: Structure, notes: tuple[Note, ...]) -> Found:
+    """The gain of pairs that stand alone."""
+    if asked.measure == "success":
+        one, other = first > 0, second > 0
+        counts = [int((a & b).sum()) for a, b in ((one, other), (one, ~other), (~one, other), (~one, ~other))]
+        tally = PairTally(*counts)
+        return Found(found, partial(stats.exact_paired_gain, tally), notes, tally)
+    scores = (asked.scores(first), asked.scores(second))
+    return Found(found, partial(stats.paired_score_gain, *scores, several_tasks=found.tasks > 1), notes)
+
+
+def gain_of_runs(asked: Asked, found: Structure, table: Crosstab | None) -> Found:
+    """The gain of policies that were trained several times: runs are clusters, beside the environments."""
+    import polars as pl
+
+    keys = table.on if table is not None else ("task",) if "task" in asked.rollouts.columns else ()
+    frames = [rows(asked.rollouts, asked.measure, name, (*keys, "run")) for name in (asked.first, asked.second)]
+    means = [
+        frame.group_by(*keys, "run").agg(pl.col("value").sort().mean(), pl.len().alias("size")).sort(*keys, "run")
+        for frame in frames
+    ]
+    if found.shared and keys:
+        pairs = means[0].join(means[1], on=[*keys, "run"], how="inner", nulls_equal=True).sort(*keys, "run")
+        if pairs.height == means[0].height == means[1].height and pairs["run"].n_unique() > 1:
+            gain = partial(
+                stats.cluster_gain,
+                asked.scores(pairs["value"]),
+                asked.scores(pairs["value_right"]),
+                pairs.select(keys).rows(),
+                crossed=pairs["run"].to_list(),
+            )
+            return Found(replace(found, unpaired=None), asked.shown(gain))
+    labels = [frame["run"].to_list() for frame in frames]
+    several = "task" in keys and len({*frames[0]["task"]} & {*frames[1]["task"]}) > 1
+    common, notes = common_tasks(asked)
+    if several:
+        frames = [frame.filter(pl.col("task").is_in(list(common))) for frame in frames]
+        labels = [frame["run"].to_list() for frame in frames]
+    gain = partial(
+        stats.two_sample_cluster_gain,
+        asked.scores(frames[0]["value"]),
+        asked.scores(frames[1]["value"]),
+        (labels[0], labels[1]),
+        tasks=(frames[0]["task"].to_list(), frames[1]["task"].to_list()) if several else None,
+        weights=asked.weigh if several else "rollouts",
+    )
+    made = replace(found, unpaired=found.unpaired or "asked", clusters=("run",), declared=True)
+    made = replace(made, groups=sum(len(set(each)) for each in labels))
+    return Found(made, asked.shown(gain), tuple(notes))
+
+
+def gain_by_position(asked: Asked, found: Structure) -> Found:
+    """The gain of pairs that the user declares: the n-th rollouts of both, task by task."""
+    import numpy as np
+
+    pairs = pairs_by_position(asked.rollouts, asked.first, asked.second)
+    values = sorted(pairs.values(asked.measure))
+    one, other = (np.asarray(side) for side in zip(*values, strict=True))
+    spare = pairs.first_alone + pairs.second_alone
+    notes = [Note("declared pairs"), *([Note("no partner", {"count": spare})] if spare else [])]
+    made = replace(found, unpaired=None, environment=pairs.on, shared=len(values), environments=len(values))
+    return _of_pairs(asked, one, other, made, tuple(notes))

@@ -1,0 +1,84 @@
+"""Are files that hold the same policies two runs, each policy compared with itself?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+import pytest
+
+from surefoot.cli.main import run
+
+
+class Said(NamedTuple):
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def surefoot(capsys):
+    def call(*words: str, code: int = 0) -> Said:
+        assert run(words) == code
+        return Said(*capsys.readouterr())
+
+    return call
+
+
+def written(folder: Path, name: str, rates: dict[str, int], task: str = "") -> str:
+    rows = [(policy, int(place < wins)) for policy, wins in rates.items() for place in range(40)]
+    frame = pl.DataFrame(rows, schema=["policy", "success"], orient="row")
+    frame = frame.with_columns(pl.lit(task).alias("task")) if task else frame
+    path = folder / name
+    frame.write_csv(path)
+    return str(path)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[str, str]:
+    now = written(tmp_path, "now.csv", {"m1": 36, "m2": 20})
+    return now, written(tmp_path, "prev.csv", {"m1": 18, "m2": 20})
+
+
+def test_each_policy_is_compared_with_itself(runs: tuple[str, str], surefoot) -> None:
+    """Version 0.1.0 compared m1 with m2 over both runs pooled."""
+    said = surefoot("compare", *runs)
+    assert "two runs: each policy is compared with itself" in said.stderr
+    assert "m1 (now.csv) against m1 (prev.csv)" in said.stdout
+    assert "m2 (now.csv) against m2 (prev.csv)" in said.stdout
+    found = json.loads(surefoot("compare", *runs, "--json").stdout)
+    assert [one["policy"] for one in found] == ["m1", "m2"]
+    assert [one["gain"]["verdict"] for one in found] == ["better", "undecided"]
+
+
+def test_one_policy_in_each_file_compares_the_files(tmp_path: Path, surefoot) -> None:
+    """Version 0.1.0 pooled one model under two prompts into one rate."""
+    pair = written(tmp_path, "pr.csv", {"gpt": 38}), written(tmp_path, "main.csv", {"gpt": 20})
+    assert "gpt (pr.csv) is better than gpt (main.csv)" in surefoot("compare", *pair).stdout
+    page = tmp_path / "page.json"
+    surefoot("report", *pair, "-o", str(page))
+    found = json.loads(page.read_text())
+    assert found["overview"]["rollouts"] == 40
+    assert [one["policy"] for one in found["overview"]["changes"]] == ["gpt"]
+
+
+def test_pooling_must_be_asked_for(runs: tuple[str, str], surefoot) -> None:
+    pooled = surefoot("compare", *runs, "--pool-runs", "--first", "m1", "--second", "m2")
+    assert "m1 67.5%" in pooled.stdout
+    refused = surefoot("compare", *runs, "--first", "m1", "--second", "m2", code=65)
+    assert "--pool-runs" in refused.stderr
+    assert "--pool-runs" in surefoot("rank", *runs, code=65).stderr
+    assert "m1" in surefoot("rank", *runs, "--pool-runs").stdout
+
+
+def test_a_gate_takes_the_previous_run(runs: tuple[str, str], surefoot) -> None:
+    now, previous = runs
+    passed = surefoot("compare", now, "--previous", previous, "--gate", "--margin", "0.3")
+    assert "m1 (now.csv) against m1 (prev.csv)" in passed.stdout
+    surefoot("compare", previous, "--previous", now, "--gate", code=1)
+
+
+def test_parts_of_one_run_are_no_two_runs(tmp_path: Path, surefoot) -> None:
+    parts = [written(tmp_path, f"{task}.csv", {"m1": 36, "m2": 10}, task) for task in ("cut", "pour")]
+    assert "m1 is better than m2" in surefoot("compare", *parts, "--first", "m1", "--second", "m2").stdout
