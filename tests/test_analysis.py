@@ -577,7 +577,9 @@ def test_a_gain_within_the_margin_can_be_shown_not_to_matter():
     assert "rollouts of each policy to show the two the same within the margin" in str(found.outlook)
     assert "to decide, if the observed gain" in sf.compare(rollouts, "new", "old", margin=0.001).outlook.wanted
     at_it = sf.compare(rollouts, "new", "old", margin=found.gain.estimate)
-    assert str(at_it.outlook).endswith(" The observed gain is as large as the margin: no number of rollouts would decide.")
+    assert str(at_it.outlook).endswith(
+        " The observed gain is as large as the margin: no number of rollouts would decide."
+    )
     equal = sf.compare(table(policy=["new"] * 20 + ["old"] * 20, score=score[:20] * 2), "new", "old")
     assert str(equal.outlook).endswith(" No gain was observed: no number of rollouts would show one.")
 

@@ -735,8 +735,6 @@ def test_the_deciding_rule_its_promise_and_what_it_needs_are_on_the_page(changes
     ("rule", "seed", "note"),
     [
         ("savi", 1, "not from the rule: it may hold 0 after a verdict"),
-        ("exact", 4, "The end at 0 is not in the interval: the verdict excludes 0."),
-        ("exact", 8, "The end at 0 is not in the interval: the verdict excludes 0."),
         ("mixture", 8, "The end at 0 is not in the interval: the verdict excludes 0."),
     ],
 )

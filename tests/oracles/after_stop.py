@@ -100,3 +100,81 @@ def every_state(horizon: int, moves: list[tuple[int, int]]) -> Iterator[State]:
         for s, f in product(range(n + 1), repeat=2):
             if len(moves) == 4 or s + f <= n:
                 yield n, s, f
+
+
+def reached(
+    decide: Rule, horizon: int, moves: list[tuple[int, int]], quits: Callable[..., bool]
+) -> dict[State, tuple[int, float]]:
+    """Every end with its verdict and P(not ended before | counts), by the recursion over counts."""
+    before, out = {(0, 0): 1.0}, {}
+    for n in range(1, horizon + 1):
+        now: dict[tuple[int, int], float] = {}
+        for (s0, f0), q in before.items():
+            for a, b in moves:
+                s, f = s0 + a, f0 + b
+                if len(moves) == 4:
+                    share = (s if a else n - s) / n * ((f if b else n - f) / n)
+                else:
+                    share = {(0, 0): n - s - f, (0, 1): f, (1, 0): s}[a, b] / n
+                now[s, f] = now.get((s, f), 0.0) + share * q
+        before = {}
+        for (s, f), q in now.items():
+            verdict = decide(n, s, f)
+            if verdict or n == horizon or quits(n, s, f):
+                out[n, s, f] = verdict, q
+            else:
+                before[s, f] = q
+    return out
+
+
+EDGES = (0.0, 0.1, 0.2, 0.3, 0.45, 1.0)
+
+
+def score(end: State, c: float, *, streams: bool) -> float:
+    """z_c = ((x - y)/n - c) / sqrt(v/n), v at the rates fitted with the gain c."""
+    n, y, x = end
+    if streams:
+        p0 = min(max((x + y + 1) / (2 * n + 2) - c / 2, 0.0), 1 - c)
+        p1 = p0 + c
+        v = p1 * (1 - p1) + p0 * (1 - p0)
+    else:
+        v = max((x + y + 0.5) / (n + 1), c) - c * c
+    return ((x - y) / n - c) / math.sqrt(v / n)
+
+
+def root(end: State) -> float:
+    """The signed root of the likelihood ratio of the pairs that differ."""
+    _, y, x = end
+    total = sum(2 * k * math.log(2 * k / (x + y)) for k in (x, y) if k)
+    return math.copysign(math.sqrt(max(total, 0.0)), x - y)
+
+
+def rates(gain: float, share: float, *, streams: bool) -> tuple[float, float]:
+    """(first, second) with this gain, `share` of the way through what the second may be."""
+    second = share * (1 - gain) / (1 if streams else 2)
+    return second + gain, second
+
+
+def upper_tail(ends: dict, end: State, gain: float, share: float, *, streams: bool) -> float:
+    """P(a verdict for the first policy at least as far as `end`) at a gain: what decides the near end."""
+    n, s, f = end
+
+    def further(other: State) -> bool:
+        if not streams:
+            return root(other) >= root(end) - 1e-12
+        return other[0] < n or (other[0] == n and other[2] - other[1] >= f - s)
+
+    chosen = ((other, q) for other, (verdict, q) in ends.items() if verdict > 0 and further(other))
+    first, second = rates(gain, share, streams=streams)
+    return math.fsum(law(other, q, first, second, streams=streams) for other, q in chosen)
+
+
+def lower_tail(ends: dict, end: State, gain: float, share: float, c: float, *, streams: bool) -> float:
+    """P(at most as far as `end`, a verdict for the second policy lowest) at a gain: what decides the far end."""
+    limit = score(end, c, streams=streams) + 1e-12
+    first, second = rates(gain, share, streams=streams)
+    return math.fsum(
+        law(other, q, first, second, streams=streams)
+        for other, (verdict, q) in ends.items()
+        if verdict < 0 or score(other, c, streams=streams) <= limit
+    )

@@ -288,3 +288,20 @@ def _pooled_the_other_way(gain: float) -> str:
 def _pooled_verdict(gain: float, pooled: str, within: str) -> str:
     shown = words.number(gain, "gain")
     return f"Pooled over tasks the gain is {shown} points and the verdict '{pooled}', not '{within}': trust the tasks."
+
+
+@says("after_stop")
+def _after_stop(*, certified: bool) -> str:
+    proof = "" if certified else " Not yet certified: its ends were found on a grid."
+    return f"The interval holds for a run that stopped where its rule says, as this one did.{proof}"
+
+
+@says("each_end")
+def _each_end(confidence: float) -> str:
+    return f"Each end alone holds at {words.percent(confidence)}."
+
+
+@says("early_verdict")
+def _early_verdict(observed: float, scale: words.Scale) -> str:
+    raw = words.number(observed, scale) + words.unit(scale)
+    return f"A verdict that comes early tends to overstate the gain: {raw} observed. The estimate allows for that."

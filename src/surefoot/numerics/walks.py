@@ -208,14 +208,17 @@ def sweep(
         walk: The walk; it must follow every column to be `leaning`.
         limits: Its boundary.
         left: Receives P(not stopped | state) at the horizon, columns from -low[horizon] on; and the lean after it.
-        quits: Where the walk is given up before the horizon.
+        quits: Where the walk is given up before the horizon; the walk must then follow every column.
         leaning: Whether the lean of every state is followed as well.
     """
     signs = (1.0, -1.0) if leaning else (1.0,)  # of a state's value and of its mirror image's
     onward, begin = np.ones((len(signs), 1, 1)), 0
     last = np.zeros(1, np.int64)
+    closed = quits is not None and not walk.mirrored  # below the lowest state that goes on there is none
     for n in range(1, walk.horizon + 1):
         rows, low = walk.rows(n), int(walk.low[n])
+        if closed:
+            low = min(low, max(0, 1 - begin))
         reached = np.minimum(walk.top(n, last), n)
         top = max(int(reached.max()), 0)
         before = np.zeros((len(signs), rows, top + low + 3))  # columns -low - 1 to top + 1
@@ -225,7 +228,7 @@ def sweep(
         if walk.mirrored:
             for field, sign in zip(before, signs, strict=True):
                 field[1:, 0] = sign * field[:-1, 2]
-        else:
+        elif not closed:
             across, down = np.arange(-low - 1, begin), np.arange(rows)[:, None]
             before[0, :, :skip] = walk.valid(n - 1, down, across)
         here = np.stack([walk.arrive(n, field, -low) for field in before])
@@ -237,11 +240,15 @@ def sweep(
         columns = last[at] + 1 + step
         fine = walk.valid(n, at, columns)
         stopped = _taken(here, at[fine], columns[fine], low)
-        given_up = None if quits is None or n == walk.horizon else _give_up(walk, n, here, quits)
+        given_up = None if quits is None or n == walk.horizon else _give_up(n, here, quits, low)
         yield Stops(n, *stopped, given_up)
         onward, begin = here, -low
+        if closed and n < walk.horizon:
+            skip = int(here[0].any(axis=0).argmax())
+            onward, begin = here[:, :, skip:], skip - low
     if left is not None:
-        left.extend(onward)
+        pad = int(walk.low[walk.horizon]) + begin
+        left.extend(np.pad(onward, ((0, 0), (0, 0), (pad, 0))))
 
 
 def _taken(here: Floats, rows: Ints, columns: Ints, low: int) -> States:
@@ -251,9 +258,8 @@ def _taken(here: Floats, rows: Ints, columns: Ints, low: int) -> States:
     return States(rows, columns, found[0], found[-1])
 
 
-def _give_up(walk: BinaryWalk, n: int, here: Floats, quits: Quits) -> States:
+def _give_up(n: int, here: Floats, quits: Quits, low: int) -> States:
     """Take the states out of `here` in which the walk is given up."""
-    low = int(walk.low[n])
     at, column = np.nonzero(here[0])
     columns, total = column - low, 2 * at + column - low
     lost = (columns >= quits.low[n, total]) & (columns <= quits.high[n, total])

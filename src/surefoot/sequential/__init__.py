@@ -23,6 +23,7 @@ _HOMES = {
     "State": "surefoot.sequential.rules",
     "Wsr": "surefoot.sequential.wsrs",
     "admit": "surefoot.sequential.admission",
+    "interval_kind": "surefoot.sequential.after_stop",
     "run": "surefoot.sequential.runs",
     "run_ranking": "surefoot.sequential.ranking",
     "simulate": "surefoot.sequential.runs",
@@ -31,6 +32,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from surefoot.sequential.admission import admit as admit
+    from surefoot.sequential.after_stop import interval_kind as interval_kind
     from surefoot.sequential.closed_ranking import ClosedRanking as ClosedRanking
     from surefoot.sequential.closed_ranking import ClosedRankingState as ClosedRankingState
     from surefoot.sequential.exact_binary import ExactBinary as ExactBinary

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from surefoot.numerics.endings import Endings
+    from surefoot.numerics.stopped_ends import Space
     from surefoot.numerics.walks import Quits
 
     Ints = NDArray[np.int64]
@@ -51,6 +52,14 @@ def endings(declared: designs.Declared, share: float) -> Endings:
     return endings.endings(design.walk(), design.limits, quits(declared, share))
 
 
+@lru_cache(maxsize=4)
+def space(declared: designs.Declared, share: float) -> Space:
+    """The same, ready to be summed at any rates."""
+    from surefoot.numerics import stopped_ends
+
+    return stopped_ends.space(endings(declared, share), paired=declared.family == "paired")
+
+
 @lru_cache(maxsize=64)
 def certificate(declared: designs.Declared) -> tuple[float, float, float]:
     """Two numbers around the largest error in each direction, and where it is attained."""
@@ -81,9 +90,16 @@ def strays(declared: designs.Declared, near: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def stage_wise(declared: designs.Declared, pairs: int, row: int, other: int, decided: bool) -> float:
-    """The largest chance, over equal policies, of ending at least as far as here."""
-    from surefoot.numerics import characteristics
+def tail(declared: designs.Declared, pairs: int, row: int, other: int, decided: bool) -> float:
+    """The largest chance, over equal policies, of ending at least as far as here.
+
+    A verdict on pairs in shared environments is the further the larger its signed root is, as long as all endings are
+    listed; an earlier one is further otherwise, and for independent streams. No verdict comes after all of them.
+    """
+    from surefoot.numerics import characteristics, stopped_ends
 
     design = designs.design(declared)
+    if decided and declared.family == "paired" and declared.horizon <= designs.SEARCHED:
+        every = endings(declared, 0.0)
+        return stopped_ends.rooted(every, every.at(pairs, other, row), design.walk())
     return characteristics.stage_wise(design.walk(until=pairs), design.limits, row, other, decided=decided)

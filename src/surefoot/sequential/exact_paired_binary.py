@@ -31,7 +31,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
         >>> from surefoot.sequential import ExactPairedBinary, run
         >>> rule = ExactPairedBinary(horizon=50)
         >>> print(run(rule, [(1, 0)] * 50)[-1])
-        Decided after 6 pairs, p = 0.0157: the first policy is better.
+        Decided after 6 pairs, p = 0.0168: the first policy is better.
         >>> rule.certificate.high <= 0.05
         True
 

@@ -18,10 +18,10 @@ from surefoot import _check
 from surefoot.core import words
 from surefoot.core.certified import Certified
 from surefoot.core.interval import Interval
-from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import design_facts, designs
+from surefoot.sequential import after_stop, design_facts, designs
 from surefoot.sequential.betting import BettingState
+from surefoot.sequential.exact_standings import Standing
 from surefoot.sequential.rules import CODES, Rule, State, checked_futility
 
 if TYPE_CHECKING:
@@ -46,38 +46,6 @@ class Counts(NamedTuple):
 
     first: int
     second: int
-
-
-@dataclass(frozen=True, slots=True)
-class Standing(Record):
-    """Where the counts stand in the region in which the rule goes on.
-
-    Attributes:
-        pairs: Pairs seen.
-        first: The first policy's count.
-        second: The second policy's count.
-        better_above: The rule says BETTER now if the first count is above this, with the second count as it is; none
-            when no count is enough after so many pairs.
-        worse_above: The same for the second count and WORSE; none also when the rule never says WORSE.
-        wins_to_better: The fewest further pairs after which it can say BETTER; none when it cannot any more.
-        wins_to_worse: The same for WORSE.
-    """
-
-    pairs: int
-    first: int
-    second: int
-    better_above: int | None
-    worse_above: int | None
-    wins_to_better: int | None
-    wins_to_worse: int | None
-
-    def __str__(self) -> str:
-        seen = words.counted(self.pairs, "pair")
-        parts = [f"{self.first} for the first policy and {self.second} for the second after {seen}"]
-        for verdict, wins in (("better", self.wins_to_better), ("worse", self.wins_to_worse)):
-            if wins:
-                parts.append(f"{words.counted(wins, 'pair')} in a row from {verdict}")
-        return "; ".join(parts) + "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +144,7 @@ class ExactRule(Rule[E]):
         return verdict, self._p_value(pairs, counts, verdict)
 
     def _p_value(self, pairs: int, counts: Counts, verdict: Verdict) -> float:
-        """By stage-wise ordering: an earlier verdict is stronger, and after as many pairs the larger gain.
+        """The largest chance, over equal policies, to end at least as far; see `design_facts.tail` for the order.
 
         Before the end it is 1: only where the run ends has a place in the ordering. A run undecided at the horizon
         comes after all that were decided, in the order of the gain.
@@ -188,7 +156,7 @@ class ExactRule(Rule[E]):
         sides = 2.0 if self.claim == "either" else 1.0
         if not decided and first <= second:
             return 1.0
-        tail = design_facts.stage_wise(self.design.declared, pairs, second, first, decided)
+        tail = design_facts.tail(self.design.declared, pairs, second, first, decided)
         whole = 1.0 - self.confidence
         # The certificate bounds every decision; and without a verdict no p-value may look like one.
         return min(sides * tail, whole) if decided else min(1.0, max(sides * tail, math.nextafter(whole, 1.0)))
@@ -275,13 +243,59 @@ class ExactState(State[X]):
         It is the mean gain of the first pair given where the rule stopped (Rao and Blackwell). After an override, which
         no declaration foresaw, it is the observed gain.
         """
-        if self.overridden or not self.finished:
+        if not self._stopped:
             return self.observed
         found = design_facts.endings(self.rule.design.declared, self.rule.futility)
         return self.rule.width * float(found.gain[found.at(self.pairs, *self.counts)])
 
     @property
+    def _stopped(self) -> bool:
+        """Whether the rule has stopped as declared, and all its endings are known."""
+        return self.finished and not self.overridden and self.rule.horizon <= designs.SEARCHED
+
+    @property
+    def interval_kind(self) -> after_stop.IntervalKind:
+        """When `interval` holds: at any moment, or after this stop (proved, or not yet certified)."""
+        if not self._stopped or 2.0 * self.rule.error >= 1.0:
+            return "anytime"
+        return "final" if self.rule.horizon <= after_stop.AT_ONCE else "final, not certified"
+
+    @property
     def interval(self) -> Interval:
+        """Where the gain lies: valid at any moment while the rule goes on, and for this stop once it has stopped.
+
+        It leaves out 0 exactly when there is a verdict. For horizons above 300 the final one is not yet certified:
+        `final_interval()` proves it. After an override, and for horizons above 500, it is the one that holds at any
+        moment.
+        """
+        kind = self.interval_kind
+        return self.anytime_interval if kind == "anytime" else self.final_interval(certified=kind == "final")
+
+    def final_interval(self, *, certified: bool = True) -> Interval:
+        """Where the gain lies, now that the rule has stopped as declared.
+
+        Args:
+            certified: Whether every gain left out is proved to be: within a second up to 200 pairs, some 10 seconds
+                for 500. Otherwise the far ends are found on a grid.
+
+        Raises:
+            ValueError: The rule has not stopped as declared, or its horizon is above 500.
+        """
+        if self.interval_kind == "anytime":
+            got = "one that was overridden" if self.overridden else f"{self.pairs} of {self.rule.horizon:,} pairs"
+            must = f"have stopped as declared, within a horizon of at most {designs.SEARCHED}"
+            raise ValueError(f"The rule must {must}; got {got}. `anytime_interval` holds at any moment.")
+        return after_stop.final(
+            self.rule,
+            self.rule.design.declared,
+            (self.pairs, *self.counts),
+            verdict=self.verdict,
+            estimate=self.estimate,
+            certified=certified,
+        )
+
+    @property
+    def anytime_interval(self) -> Interval:
         """Where the gain lies, valid at any moment; it leaves out 0 exactly when there is a verdict.
 
         Gains within `rule.near` of 0 are tested by the table itself, and leave when it decides. Gains further away
@@ -301,7 +315,7 @@ class ExactState(State[X]):
             high = max(high, near * width)
         notes = (BARELY,) if 0.0 in (math.nextafter(low, -1.0), math.nextafter(high, 1.0)) else bets.notes
         # Bets that have decided follow no further pair: their own estimate may be of fewer pairs than there are.
-        estimate = width * (self.counts.first - self.counts.second) / max(1, self.pairs)
+        estimate = self.observed
         return replace(
             bets,
             low=min(low, estimate),

@@ -60,4 +60,4 @@ def assumptions(fold: Fold) -> tuple[str, ...]:
 def interval_notes(verdict: Verdict, interval: Interval) -> tuple[str, ...]:
     """What is to be said where the interval of the gain stands beside the verdict: an end shown as 0 is not 0."""
     barely = {Verdict.BETTER: 0.0 < interval.low < ZERO, Verdict.WORSE: -ZERO < interval.high < 0.0}
-    return tuple(dict.fromkeys((*interval.notes, *((BARELY,) if barely.get(verdict) else ()))))
+    return tuple(dict.fromkeys((*map(str, interval.notes), *((BARELY,) if barely.get(verdict) else ()))))

@@ -1,0 +1,114 @@
+"""Where does the gain lie, once an exact rule has stopped as declared?
+
+An interval that holds at any moment must be wide: it has to be right whatever made you look. Once the rule has stopped
+by itself, where it stopped is an observation of known law, and the gains under which it would be unlikely are left out.
+The two intervals are never mixed: which one to use is known before a pair is run.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from surefoot.core.interval import Interval
+from surefoot.core.notes import Note
+from surefoot.core.verdict import Verdict
+from surefoot.sequential import design_facts, designs
+
+if TYPE_CHECKING:
+    from surefoot.sequential.rules import Rule
+
+IntervalKind = Literal["anytime", "final", "final, not certified"]
+"""When an interval holds: at any moment; after a stop as declared, proved; or found on a grid only."""
+
+AT_ONCE = 300
+"""Up to this horizon the final interval is proved in a second or two; for longer ones when it is asked for."""
+_ABOVE, _BELOW = math.nextafter(0.0, 1.0), math.nextafter(0.0, -1.0)
+
+
+def interval_kind(interval: Interval) -> IntervalKind:
+    """When the interval of a sequential rule holds.
+
+    Example:
+        >>> from surefoot.sequential import ExactBinary, interval_kind, run
+        >>> states = run(ExactBinary(50), [(1, 0)] * 50)
+        >>> interval_kind(states[0].interval), interval_kind(states[-1].interval)
+        ('anytime', 'final')
+    """
+    for note in interval.notes:
+        if isinstance(note, Note) and note.kind == "after_stop":
+            return "final" if note.values["certified"] else "final, not certified"
+    return "anytime"
+
+
+def final(
+    rule: Rule[object],  # type: ignore[type-var]
+    declared: designs.Declared,
+    place: tuple[int, int, int],
+    *,
+    verdict: Verdict,
+    estimate: float,
+    certified: bool,
+) -> Interval:
+    """The interval after the stop at `place`: pairs, and the counts of the first and the second policy."""
+    low, high = ends(declared, rule.futility, *place, certified=certified)
+    # The table is proved to decide wrongly with no more than the error: 0 is left out exactly when it has decided.
+    # Where a large declared futility drives the estimate out of the interval, the interval is stretched to it.
+    share = estimate / rule.width
+    low = max(min(low, share), _ABOVE) if verdict is Verdict.BETTER else min(low, share, 0.0)
+    high = min(max(high, share), _BELOW) if verdict is Verdict.WORSE else max(high, share, 0.0)
+    pairs, first, second = place
+    notes = [Note("after_stop", {"certified": certified})]
+    if rule.claim != "either":
+        notes.append(Note("each_end", {"confidence": rule.confidence}))
+    if verdict is not Verdict.UNDECIDED and pairs < rule.horizon:
+        notes.append(Note("early_verdict", {"observed": rule.width * (first - second) / pairs, "scale": _scale(rule)}))
+    return Interval(
+        low=rule.width * low,
+        high=rule.width * max(low, high),
+        estimate=estimate,
+        confidence=1.0 - 2.0 * rule.error,
+        method=f"{rule.title}, final" + ("" if certified else ", not certified"),
+        trials=pairs,
+        scale=_scale(rule),
+        assumptions=(
+            "Pairs are independent of one another, and their mean gain is the same throughout.",
+            "The rule was declared before the first pair, and the run stopped where it says.",
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _scale(rule: Rule[object]) -> Literal["gain", "score gain"]:  # type: ignore[type-var]
+    return "gain" if rule.width == 1.0 else "score gain"
+
+
+@lru_cache(maxsize=512)
+def ends(
+    declared: designs.Declared, share: float, pairs: int, first: int, second: int, *, certified: bool
+) -> tuple[float, float]:
+    """The lowest and the highest gain left, as shares of the range, after a stop in this state.
+
+    Raises:
+        ValueError: The rule never ends there.
+    """
+    from surefoot.numerics import stopped_ends
+
+    error, every = declared.error, design_facts.space(declared, share)
+    place = every.endings.at(pairs, first, second)
+    verdict = int(every.endings.verdict[place])
+
+    def near(ours: int, theirs: int) -> float:
+        # The end next to 0 follows the order of the p-value, among all runs: futility need not be obeyed.
+        plain = design_facts.space(declared, 0.0)
+        return stopped_ends.near_end(plain, plain.endings.at(pairs, ours, theirs), error)
+
+    low = (
+        near(first, second)
+        if verdict > 0
+        else -stopped_ends.far_end(every.swapped(), place, error, certified=certified)
+    )
+    # By symmetry for the second policy: only a rule in both directions decides for it.
+    high = -near(second, first) if verdict < 0 else stopped_ends.far_end(every, place, error, certified=certified)
+    return low, high
