@@ -232,7 +232,11 @@ LAYOUTS = [
     ([(2, 2), (2, 2), (2, 2), (2, 2)], "rollouts"),
     ([(2, 2), (20, 20)], "rollouts"),
     ([(3, 3), (12, 12)], "rollouts"),
-    # below 5 in some cell, more than 5 tasks: rule X with more pull
+    # below 5 in some cell, otherwise: rule X with more pull
+    ([(5, 1), (1, 12)], "rollouts"),
+    ([(5, 1), (1, 12)], "tasks"),
+    ([(30, 30), (2, 2)], "tasks"),
+    ([(1, 1), (1, 12)], "rollouts"),
     ([(2, 1), (1, 2), (1, 1), (2, 1), (1, 2), (1, 1)], "rollouts"),
     ([(1, 2), (1, 2), (1, 2), (1, 2), (1, 2), (1, 2)], "tasks"),
 ]
