@@ -44,7 +44,7 @@ def test_numbers_and_plain_files_say_the_same(capsys, tmp_path):
     assert run(["band", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == typed
     assert sf.Band.from_dict(typed["ks"]) == sf.stats.band(sf.Scores(VALUES))
-    assert sf.Interval.from_dict(typed["mean"]) == sf.stats.betting_mean(sf.Scores(VALUES))
+    assert sf.Interval.from_dict(typed["mean"]) == sf.stats.score_mean(sf.Scores(VALUES))
     assert {row["what"] for row in typed["bounds"]} >= {"mean", "median", "5% quantile"}
 
 

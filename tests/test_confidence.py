@@ -14,6 +14,7 @@ PAIRS = PairTally(9, 14, 6, 11)
 DRAWN = np.random.default_rng(8)
 FIRST, SECOND = Scores(DRAWN.beta(3, 2, 48).round(2)), Scores(DRAWN.beta(2, 3, 48).round(2))
 LABELS = [i // 4 for i in range(48)]
+TRIED = [Tally(k, 10) for k in range(2, 10)] * 3
 RUNS = (DRAWN.random((5, 12)) < np.linspace(0.2, 0.9, 12)).astype(int).tolist()
 KNOWN = stats.Calibration(true_pass=30, false_fail=6, false_pass=5, true_fail=29)
 LEVELS = (0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
@@ -44,6 +45,8 @@ METHODS = {
     "two_sample_cluster_gain": lambda c: stats.two_sample_cluster_gain(FIRST, SECOND, (LABELS, LABELS), confidence=c),
     "cohen_kappa": lambda c: stats.cohen_kappa([1, 0, 1, 1, 0, 0] * 6, [1, 0, 0, 1, 0, 1] * 6, confidence=c),
     "empirical_bernstein": lambda c: stats.empirical_bernstein(Scores(FIRST.values * 10), confidence=c),
+    "central_gain": lambda c: stats.central_gain(ONE, OTHER, confidence=c),
+    "central_paired_gain": lambda c: stats.central_paired_gain(PAIRS, confidence=c),
     "exact_gain": lambda c: stats.exact_gain(ONE, OTHER, confidence=c),
     "exact_paired_gain": lambda c: stats.exact_paired_gain(PAIRS, confidence=c),
     "hoeffding": lambda c: stats.hoeffding(FIRST, confidence=c),
@@ -52,8 +55,10 @@ METHODS = {
     "judge_corrected_rate_lee": lambda c: stats.judge_corrected_rate_lee(ONE, KNOWN, confidence=c),
     "mean_on_these_tasks": lambda c: stats.mean_on_these_tasks(RUNS, confidence=c),
     "mean_over_tasks": lambda c: stats.mean_over_tasks(RUNS, confidence=c),
-    "mean_pass_all": lambda c: stats.mean_pass_all([Tally(k, 10) for k in range(3, 11)] * 3, 2, rng=1, confidence=c),
-    "mean_pass_at": lambda c: stats.mean_pass_at([Tally(k, 10) for k in range(8)] * 3, 2, rng=1, confidence=c),
+    "mean_pass_all": lambda c: stats.mean_pass_all([Tally(k, 10) for k in range(3, 11)] * 3, 2, confidence=c),
+    "mean_pass_at": lambda c: stats.mean_pass_at([Tally(k, 10) for k in range(8)] * 3, 2, confidence=c),
+    "pass_all_gain": lambda c: stats.pass_all_gain(TRIED, TRIED[::-1], 2, confidence=c),
+    "pass_at_gain": lambda c: stats.pass_at_gain(TRIED, TRIED[::-1], 2, confidence=c),
     "miettinen_nurminen": lambda c: stats.miettinen_nurminen(ONE, OTHER, confidence=c),
     "moments_gain": lambda c: stats.moments_gain(moments(FIRST), moments(SECOND), confidence=c),
     "moments_mean": lambda c: stats.moments_mean(Moments(30_000, 0.4, 0.05, 0.0, 1.0), confidence=c),

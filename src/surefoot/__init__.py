@@ -12,6 +12,8 @@ from surefoot import _lazy
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Attempts": "surefoot.analysis.attempts",
+    "AttemptsCompared": "surefoot.analysis.attempts",
     "Audit": "surefoot.auditing.audits",
     "Band": "surefoot.core.bands",
     "Bound": "surefoot.core.interval",
@@ -45,6 +47,7 @@ _HOMES = {
     "Verification": "surefoot.study.verification",
     "audit": "surefoot.auditing.audits",
     "compare": "surefoot.analysis.comparisons",
+    "compare_pass_rates": "surefoot.analysis.attempts",
     "compare_tasks": "surefoot.analysis.comparisons",
     "draw_labels": "surefoot.rollouts.label_draws",
     "human_corrections": "surefoot.analysis.labels",
@@ -53,6 +56,7 @@ _HOMES = {
     "mean_score": "surefoot.analysis.measures",
     "measure": "surefoot.analysis.measures",
     "open_store": "surefoot.study.stores",
+    "pass_rates": "surefoot.analysis.attempts",
     "plan_band": "surefoot.planning.bands",
     "plan_bound": "surefoot.planning.bounds",
     "plan_comparison": "surefoot.planning.comparisons",
@@ -77,6 +81,10 @@ _HOMES = {
 if TYPE_CHECKING:
     from surefoot import sequential as sequential
     from surefoot import stats as stats
+    from surefoot.analysis.attempts import Attempts as Attempts
+    from surefoot.analysis.attempts import AttemptsCompared as AttemptsCompared
+    from surefoot.analysis.attempts import compare_pass_rates as compare_pass_rates
+    from surefoot.analysis.attempts import pass_rates as pass_rates
     from surefoot.analysis.comparisons import Comparison as Comparison
     from surefoot.analysis.comparisons import compare as compare
     from surefoot.analysis.comparisons import compare_tasks as compare_tasks

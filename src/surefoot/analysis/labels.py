@@ -121,7 +121,7 @@ def _means(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
             only = scores_in(rest, *ends)
             interval = stats.prediction_powered_mean(human, judge, only, confidence=confidence).interval
         else:
-            interval = stats.betting_mean(human, confidence=confidence)
+            interval = stats.score_mean(human, confidence=confidence)
         own = mean_score(part, confidence=confidence)
         found.append(Correction(policy, "score", own, _alone(part, interval), len(both)))
     return tuple(found)

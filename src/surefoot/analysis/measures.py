@@ -110,7 +110,7 @@ def mean_score(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh = "
         >>> import surefoot as sf
         >>> rollouts = sf.read(pl.DataFrame({"policy": ["new"] * 20, "score": [1.0, 0.5, 0.75, 1.0] * 5}))
         >>> print(sf.mean_score(rollouts))
-        0.812 [0.695, 0.889] n=20 (95% Gaffke interval).
+        0.812 [0.650, 0.902] n=20 (95% Gaffke interval).
     """
     a_table(rollouts).moments()
     return _widest(_grouped(rollouts, "score", weigh), lambda found: _mean(rollouts, found, confidence, weigh))

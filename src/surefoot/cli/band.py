@@ -62,7 +62,7 @@ def band(
     bands = {"ks": stats.band(scores, confidence=confidence)}
     if marked == "tail_tight" or len(scores) <= MOST_TAIL_TIGHT:  # refused for more, when it is asked for
         bands["tail_tight"] = stats.band(scores, confidence=confidence, using=stats.tail_tight)
-    mean = stats.betting_mean(scores, confidence=confidence)
+    mean = stats.score_mean(scores, confidence=confidence)
     rows = _rows(bands, quantile or QUANTILES, worst or WORST, at_least or ())
     if figure is not None:
         from surefoot.reporting import bandplots, style
@@ -139,9 +139,7 @@ def _scores(data: list[str], score: str | None, policy: str | None, low: float |
     if policy is None and len(rollouts.policies) > 1:
         names = ", ".join(rollouts.policies[:6])
         raise ValueError(f"`--policy` must say which policy's scores are meant; the file holds {names}.")
-    from surefoot.analysis.laps import scores_in_turn
-
-    return scores_in_turn(rollouts.where(policy=policy or rollouts.policies[0]))
+    return rollouts.where(policy=policy or rollouts.policies[0]).scores()
 
 
 def _listed(path: Path) -> list[tuple[int, str]] | None:

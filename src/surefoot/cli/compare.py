@@ -89,6 +89,10 @@ def compare(
         Path | None,
         typer.Option("--previous", help="With files: an earlier run; each policy is compared with itself in it."),
     ] = None,
+    pass_at: Annotated[
+        int | None,
+        typer.Option("--pass-at", help="With files: compare the chance of any success in so many attempts (pass@k)."),
+    ] = None,
     pool_runs: runs.PoolRuns = False,
     weigh: files.Weigh = "rollouts",
     columns: files.Columns = None,
@@ -127,7 +131,7 @@ def compare(
     named = what or []
     of_files = {"--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
                 "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low, "--high": high,
-                "--previous": previous,
+                "--previous": previous, "--pass-at": pass_at,
                 "--pool-runs": pool_runs, "--weigh": None if weigh == "rollouts" else weigh}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
@@ -154,9 +158,19 @@ def compare(
         _in_place("files", {"--using": using, "--details": details, "--baseline": baseline})
         if by is not None:
             _in_place("`--by`", {"--paired": paired})
+        if pass_at is not None:
+            _in_place("`--pass-at`", {"--by": by, "--paired": paired, "--gate": gate, "--score": score,
+                                      "--previous": previous})  # fmt: skip
         said: dict[str, Any] = {"columns": columns, "policies": policies, "policies_in": policies_in, "score": score}
         said |= {"low": low, "high": high}
         table = files.table([Path(name) for name in named], **said)
+        if pass_at is not None:
+            import surefoot as sf
+
+            two = files.two_policies(table, named, first, second)
+            tried = sf.compare_pass_rates(table, *two, pass_at, confidence=confidence, margin=margin)
+            words.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
+            return
         again = None if previous is None else files.table([previous], **said)
         found = runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
         wanted = {

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import words
+from surefoot.cli import files, words
+
+if TYPE_CHECKING:
+    from surefoot.core.record import Record
 
 INTERVALS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wald", "optimal")
 BOUNDS = ("wilson", "clopper-pearson", "optimal")
 
 
 def rate(
-    tallies: Annotated[list[str], typer.Argument(metavar="K/N...", help="Successes/rollouts, such as 38/50.")],
+    what: Annotated[
+        list[str],
+        typer.Argument(metavar="K/N... | FILE...", help="Successes/rollouts, such as 38/50; or files."),
+    ],
     using: Annotated[
         str | None,
         typer.Option(help=f"Method: {', '.join(INTERVALS)}. An interval is Wilson's, a bound Clopper-Pearson's."),
@@ -24,6 +31,17 @@ def rate(
     requires: Annotated[
         float | None, typer.Option(help="A rate to be claimed: can these rollouts claim at least that?")
     ] = None,
+    pass_at: Annotated[
+        int | None,
+        typer.Option("--pass-at", help="With files: the chance of at least one success in so many attempts (pass@k)."),
+    ] = None,
+    pass_all: Annotated[
+        int | None,
+        typer.Option("--pass-all", help="With files: the chance that every one of so many attempts succeeds (pass^k)."),
+    ] = None,
+    columns: files.Columns = None,
+    policies: files.Policies = None,
+    weigh: files.Weigh = "rollouts",
     confidence: words.Confidence = 0.95,
     seed: words.Seed = None,
     as_json: words.AsJson = False,
@@ -42,8 +60,23 @@ def rate(
 
         surefoot rate 38/50 --requires 0.6
 
-    The rates in a file: surefoot report FILE.
+        surefoot rate results.csv
+
+        surefoot rate results.csv --pass-at 5
     """
+    if any(Path(word).exists() for word in what):
+        _of_files(what, {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed},
+                  columns, policies, pass_at, pass_all, weigh, confidence, as_json)  # fmt: skip
+        return
+    for option, given in (
+        ("--pass-at", pass_at),
+        ("--pass-all", pass_all),
+        ("--column", columns),
+        ("--policy", policies),
+    ):
+        if given is not None:
+            raise ValueError(f"`{option}` must come with a file of results; got {' '.join(what)}.")
+    tallies = what
     if lower and upper:
         raise ValueError("`--lower` and `--upper` must not be given together; leave both out for an interval.")
     if requires is not None and (using or lower or upper):
@@ -57,6 +90,42 @@ def rate(
         chance: dict[str, Any] = {"rng": seed} if using == "optimal" else {}
         results = [method(tally, confidence=confidence, **chance) for tally in parsed]
     words.show(results[0] if len(results) == 1 else results, as_json=as_json)
+
+
+def _of_files(
+    paths: list[str],
+    others: dict[str, object],
+    columns: list[str] | None,
+    policies: list[str] | None,
+    pass_at: int | None,
+    pass_all: int | None,
+    weigh: str,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    """Every policy's rate in files of results, or its pass@k."""
+    import surefoot as sf
+
+    for option, given in others.items():
+        if given:
+            raise ValueError(f"`{option}` must come with a tally such as 38/50; the rates of a file have one method.")
+    if pass_at is not None and pass_all is not None:
+        raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
+    table = files.table([Path(path) for path in paths], columns=columns, policies=policies)
+    attempts = pass_at if pass_at is not None else pass_all
+    if attempts is not None:
+        found: tuple[Record, ...] = sf.pass_rates(table, attempts, every=pass_all is not None, confidence=confidence)
+    else:
+        table.require("success")
+        found = sf.measure(table, only="success", weigh=files.weigh_of(weigh), confidence=confidence)
+    words.show(found[0] if len(found) == 1 else found, as_json=as_json)
+    if not as_json and attempts is None:
+        for line in dict.fromkeys(str(note) for one in found for note in _notes(one)):
+            typer.echo(f"  {line}")
+
+
+def _notes(one: Any) -> tuple[object, ...]:
+    return one.success.notes if one.success is not None else ()
 
 
 def _method(using: str | None, side: str | None) -> Any:

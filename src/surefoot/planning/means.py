@@ -9,6 +9,8 @@ from functools import lru_cache
 from surefoot import _check
 from surefoot.core import words
 from surefoot.core.record import Record
+from surefoot.core.scores import Scores
+from surefoot.stats.score_means import score_mean
 
 _STARTS = (0.1, 0.35, 0.6, 0.85)
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -17,7 +19,7 @@ _LARGEST = 5_000
 
 @dataclass(frozen=True, slots=True)
 class MeanPlan(Record):
-    """How many rollouts make the betting interval of a mean as narrow as asked, if the assumed spread is true.
+    """How many rollouts make the interval of a mean as narrow as asked, if the assumed spread is true.
 
     Attributes:
         rollouts: The number.
@@ -43,7 +45,7 @@ class MeanPlan(Record):
 
     def __str__(self) -> str:
         return (
-            f"{words.rollouts(self.rollouts)}: expect a {words.percent(self.confidence)} betting interval of about "
+            f"{words.rollouts(self.rollouts)}: expect a {words.percent(self.confidence)} interval of about "
             f"±{self.reached:.3g} if the scores spread by {self.spread:g} around {self.mean:g}."
         )
 
@@ -59,7 +61,7 @@ def plan_mean(
 ) -> MeanPlan:
     """How many rollouts make the interval of the mean score about as narrow as `half_width` on each side?
 
-    The width is the betting interval's own, on evenly spread scores of a beta distribution with the assumed mean
+    The width is the interval's own, on evenly spread scores of a beta distribution with the assumed mean
     and standard deviation; no chance enters, and it is within a few percent of the average over random scores.
 
     Args:
@@ -73,10 +75,10 @@ def plan_mean(
     Example:
         >>> from surefoot import plan_mean
         >>> print(plan_mean(0.05, spread=0.2))
-        82 rollouts: expect a 95% betting interval of about ±0.0498 if the scores spread by 0.2 around 0.5.
+        83 rollouts: expect a 95% interval of about ±0.0498 if the scores spread by 0.2 around 0.5.
 
     Reference:
-        The interval is `betting_mean`.
+        The interval is `score_mean`.
     """
     low, high = _check.span(low, high)
     size = high - low
@@ -127,8 +129,6 @@ def _expected(count: int, mean: float, spread: float, each: float) -> float:
     import numpy as np
     from scipy import special
 
-    from surefoot.numerics import mean_bets
-
     if count > _LARGEST:  # from here on the width shrinks with the root
         return _expected(_LARGEST, mean, spread, each) * math.sqrt(_LARGEST / count)
     weight = mean * (1.0 - mean) / spread**2 - 1.0
@@ -139,6 +139,5 @@ def _expected(count: int, mean: float, spread: float, each: float) -> float:
             z = special.betaincinv(mean * weight, (1.0 - mean) * weight, places)
         else:  # as spread as can be: nothing but the two ends
             z = (places > 1.0 - mean).astype(float)
-        low, high = mean_bets.aimed_ends(z, each)
-        halves.append((high - low) / 2.0)
+        halves.append(score_mean(Scores(z.tolist()), confidence=1.0 - 2.0 * each).width / 2.0)
     return math.fsum(halves) / len(halves)

@@ -136,7 +136,9 @@ _HOMES = {
     "paired_score_gain_bound": "surefoot.stats.score_gains",
     "paired_score_test": "surefoot.stats.score_gains",
     "pass_all": "surefoot.stats.passes",
+    "pass_all_gain": "surefoot.stats.passes",
     "pass_at": "surefoot.stats.passes",
+    "pass_at_gain": "surefoot.stats.passes",
     "pooled_score": "surefoot.stats.rate_tests",
     "power": "surefoot.stats.powers",
     "prediction_powered_mean": "surefoot.stats.predictions",
@@ -271,7 +273,9 @@ if TYPE_CHECKING:
     from surefoot.stats.passes import mean_pass_all as mean_pass_all
     from surefoot.stats.passes import mean_pass_at as mean_pass_at
     from surefoot.stats.passes import pass_all as pass_all
+    from surefoot.stats.passes import pass_all_gain as pass_all_gain
     from surefoot.stats.passes import pass_at as pass_at
+    from surefoot.stats.passes import pass_at_gain as pass_at_gain
     from surefoot.stats.permutations import paired_permutation as paired_permutation
     from surefoot.stats.powers import Power as Power
     from surefoot.stats.powers import RolloutsNeeded as RolloutsNeeded

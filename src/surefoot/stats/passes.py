@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from surefoot import _check
+from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.stats import bootstraps
-from surefoot.stats.differences import APPROXIMATE
-from surefoot.stats.means import betting_mean
+from surefoot.stats.cluster_gains import cluster_gain
+from surefoot.stats.clusters import cluster_mean
 from surefoot.stats.rates import counts
+from surefoot.stats.score_gains import paired_score_gain
+from surefoot.stats.score_means import score_mean
 
 DRAWN = "The tasks are independent draws from those that matter."
 
@@ -62,69 +65,133 @@ def pass_all(tally: Tally, attempts: int) -> float:
 
 
 def mean_pass_at(
-    tasks: Iterable[Tally],
-    attempts: int,
-    *,
-    rng: _check.Rng,
-    resamples: int = bootstraps.RESAMPLES,
-    confidence: float = 0.95,
+    tasks: Iterable[Tally], attempts: int, *, clusters: Iterable[object] | None = None, confidence: float = 0.95
 ) -> Interval:
     """How likely is at least one success in so many attempts, over all tasks like these?
+
+    Every task counts once, with its unbiased estimate: the interval is that of the mean of bounded scores, guaranteed
+    whatever their law. One success more never lowers an end.
 
     Args:
         tasks: The tally of every task.
         attempts: How many attempts a task is given.
-        rng: A seed, kept with the result, or a Generator.
-        resamples: How many resamples of the tasks.
-        confidence: How often such intervals hold the mean, nearly.
+        clusters: The cluster of each task, where tasks are not independent; the interval is approximate then.
+        confidence: How often such intervals hold the mean, at least.
 
     Assumptions:
-        The tasks are independent draws from those that matter; attempts at a task are independent.
+        The tasks (or their clusters) are independent draws from those that matter, and the attempts at a task are
+        independent with one success rate.
 
     Example:
         >>> from surefoot import Tally
         >>> from surefoot.stats import mean_pass_at
         >>> tasks = [Tally(3, 10), Tally(9, 10), Tally(0, 10), Tally(5, 10), Tally(1, 10), Tally(8, 10)]
-        >>> print(mean_pass_at(tasks, 3, rng=7))
-        65.4% [33.4%, 93.8%] n=6 (95% task bootstrap of pass@3 interval).
+        >>> print(mean_pass_at(tasks, 3))
+        65.4% [26.1%, 91.4%] n=6 (95% pass@3, Gaffke interval).
 
     Reference:
-        Chen et al. (2021), equation 1; tasks resampled as in Efron and Tibshirani (1993), section 13.3.
+        Chen et al. (2021), equation 1; the interval as `score_mean`.
     """
-    return _mean(tasks, attempts, pass_at, f"pass@{attempts}", rng, resamples, confidence)
+    return _mean(tasks, attempts, pass_at, f"pass@{attempts}", clusters, confidence)
 
 
 def mean_pass_all(
-    tasks: Iterable[Tally],
-    attempts: int,
-    *,
-    rng: _check.Rng,
-    resamples: int = bootstraps.RESAMPLES,
-    confidence: float = 0.95,
+    tasks: Iterable[Tally], attempts: int, *, clusters: Iterable[object] | None = None, confidence: float = 0.95
 ) -> Interval:
     """How likely is it that every one of so many attempts succeeds, over all tasks like these?
 
     Args:
         tasks: The tally of every task.
         attempts: How many attempts a task is given.
-        rng: A seed, kept with the result, or a Generator.
-        resamples: How many resamples of the tasks.
-        confidence: How often such intervals hold the mean, nearly.
+        clusters: The cluster of each task, where tasks are not independent; the interval is approximate then.
+        confidence: How often such intervals hold the mean, at least.
 
     Assumptions:
-        The tasks are independent draws from those that matter; attempts at a task are independent.
+        As for `mean_pass_at`.
 
     Example:
         >>> from surefoot import Tally
         >>> from surefoot.stats import mean_pass_all
         >>> tasks = [Tally(3, 10), Tally(9, 10), Tally(0, 10), Tally(5, 10), Tally(1, 10), Tally(8, 10)]
-        >>> print(mean_pass_all(tasks, 3, rng=7))
-        21.0% [1.5%, 44.2%] n=6 (95% task bootstrap of pass^3 interval).
+        >>> print(mean_pass_all(tasks, 3))
+        21.0% [3.9%, 60.8%] n=6 (95% pass^3, Gaffke interval).
 
     Reference:
-        Yao et al. (2024), section 4; tasks resampled as in Efron and Tibshirani (1993), section 13.3.
+        Yao et al. (2024), "tau-bench", section 4; the interval as `score_mean`.
     """
-    return _mean(tasks, attempts, pass_all, f"pass^{attempts}", rng, resamples, confidence)
+    return _mean(tasks, attempts, pass_all, f"pass^{attempts}", clusters, confidence)
+
+
+def pass_at_gain(
+    first: Iterable[Tally],
+    second: Iterable[Tally],
+    attempts: int,
+    *,
+    clusters: Iterable[object] | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Gain:
+    """How much likelier is at least one success in so many attempts for the first, on the same tasks?
+
+    Args:
+        first: The tally of the first policy on every task.
+        second: The tally of the second policy, task by task in the same order.
+        attempts: How many attempts a task is given.
+        clusters: The cluster of each task, where tasks are not independent; the interval is approximate then.
+        confidence: How often such intervals hold the gain, at least.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        As for `mean_pass_at`; the two policies' results on a task may depend on each other.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import pass_at_gain
+        >>> new = [Tally(k, 10) for k in (8, 9, 5, 7, 9, 6, 8, 9)]
+        >>> old = [Tally(k, 10) for k in (1, 0, 1, 0, 0, 1, 2, 0)]
+        >>> print(pass_at_gain(new, old, 2).verdict)
+        better
+
+    Reference:
+        Chen et al. (2021), equation 1; the interval as `paired_score_gain`.
+    """
+    return _gain((first, second), attempts, pass_at, f"pass@{attempts}", clusters, confidence, margin)
+
+
+def pass_all_gain(
+    first: Iterable[Tally],
+    second: Iterable[Tally],
+    attempts: int,
+    *,
+    clusters: Iterable[object] | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Gain:
+    """How much likelier is it for the first that every one of so many attempts succeeds, on the same tasks?
+
+    Args:
+        first: The tally of the first policy on every task.
+        second: The tally of the second policy, task by task in the same order.
+        attempts: How many attempts a task is given.
+        clusters: The cluster of each task, where tasks are not independent; the interval is approximate then.
+        confidence: How often such intervals hold the gain, at least.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        As for `pass_at_gain`.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import pass_all_gain
+        >>> new = [Tally(k, 10) for k in (8, 9, 10, 7, 9, 9, 8, 9)]
+        >>> old = [Tally(k, 10) for k in (1, 3, 1, 4, 0, 1, 2, 5)]
+        >>> print(pass_all_gain(new, old, 2).verdict)
+        better
+
+    Reference:
+        Yao et al. (2024), "tau-bench", section 4; the interval as `paired_score_gain`.
+    """
+    return _gain((first, second), attempts, pass_all, f"pass^{attempts}", clusters, confidence, margin)
 
 
 def _attempts(tally: Tally, attempts: int) -> int:
@@ -137,40 +204,49 @@ def _attempts(tally: Tally, attempts: int) -> int:
     return attempts
 
 
+def _values(tasks: tuple[Tally, ...], attempts: int, statistic: Callable[[Tally, int], float]) -> Scores:
+    """The unbiased estimate of every task."""
+    return Scores([statistic(tally, attempts) for tally in tasks])
+
+
 def _mean(
     tasks: Iterable[Tally],
     attempts: int,
     statistic: Callable[[Tally, int], float],
     name: str,
-    rng: _check.Rng,
-    resamples: int,
+    clusters: Iterable[object] | None,
     confidence: float,
 ) -> Interval:
-    import numpy as np
-
-    from surefoot.numerics import resampling
-
     kept = tuple(tasks)
-    if len(kept) < 2:
-        raise ValueError(f"`tasks` must hold at least 2 tasks; got {len(kept)}. One task cannot show how tasks differ.")
-    values = np.array([statistic(tally, attempts) for tally in kept])
-    resamples = bootstraps.check_resamples(resamples, confidence)
-    generator, seed = _check.generator(rng)
-    low, high = bootstraps.percentile_ends(resampling.resampled_means(values, resamples, generator), confidence)
-    notes = (f"{resamples:,} resamples.", *bootstraps.few(len(kept)))
-    if low == high:
-        sure = betting_mean(Scores(values), confidence=confidence)
-        low, high = sure.low, sure.high
-        notes = ("All tasks scored alike: the ends are those of the betting interval, not bootstrapped.",)
-    return Interval(
-        low=low,
-        high=high,
-        estimate=float(values.mean()),
-        confidence=float(confidence),
-        method=f"task bootstrap of {name}",
-        trials=len(kept),
-        assumptions=(DRAWN, APPROXIMATE),
-        notes=notes,
-        data=kept,
-        seed=seed,
-    )
+    if not kept:
+        raise ValueError("`tasks` must hold at least one task; got none.")
+    values = _values(kept, attempts, statistic)
+    if clusters is None:
+        made = score_mean(values, confidence=confidence)
+    else:
+        made = cluster_mean(values, clusters, confidence=confidence).interval
+    assumptions = (DRAWN, *made.assumptions)
+    method = f"{name}, {made.method}"
+    return replace(made, scale="rate", method=method, trials=len(kept), data=kept, assumptions=assumptions)
+
+
+def _gain(
+    sides: tuple[Iterable[Tally], Iterable[Tally]],
+    attempts: int,
+    statistic: Callable[[Tally, int], float],
+    name: str,
+    clusters: Iterable[object] | None,
+    confidence: float,
+    margin: float,
+) -> Gain:
+    first, second = (tuple(side) for side in sides)
+    if len(first) != len(second) or not first:
+        raise ValueError(f"`second` must hold a tally for each of the {len(first):,} tasks; got {len(second):,}.")
+    one, other = (_values(side, attempts, statistic) for side in (first, second))
+    if clusters is None:
+        made = paired_score_gain(one, other, confidence=confidence, margin=margin)
+    else:
+        made = cluster_gain(one, other, clusters, confidence=confidence, margin=margin)
+    method, assumptions = f"{name}, {made.method}", (DRAWN, *made.assumptions)
+    interval = replace(made.interval, scale="gain", method=method, trials=len(first), assumptions=assumptions)
+    return replace(made, interval=interval, method=method, assumptions=assumptions)

@@ -1,0 +1,84 @@
+"""pass@k from a file: problems are found, clusters counted, two policies compared on the problems that both met."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.cli.main import run
+
+
+@pytest.fixture
+def results(tmp_path):
+    rng = np.random.default_rng(2)
+    rows = [
+        (
+            model,
+            f"p{problem:02}",
+            f"d{problem % 6}",
+            attempt,
+            int(rng.random() < level * (0.4 + 0.2 * (problem % 4))),
+        )
+        for model, level in (("new", 0.8), ("old", 0.25))
+        for problem in range(30)
+        for attempt in range(10)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "problem_id", "document", "epoch", "success"], orient="row")
+    path = tmp_path / "results.csv"
+    frame.rename({"problem_id": "item_id"}).drop("document").write_csv(path)
+    return path, frame
+
+
+def test_a_file_gives_each_policys_pass_rate(results, capsys):
+    path, frame = results
+    assert run(("rate", str(path), "--pass-at", "5", "--json")) == 0
+    new, old = json.loads(capsys.readouterr().out)
+    tallies = [
+        sf.Tally(int(part["success"].sum()), 10)
+        for part in frame.filter(model="new").partition_by("problem_id", maintain_order=True)
+    ]
+    alone = sf.stats.mean_pass_at(tallies, 5)
+    assert (new["policy"], new["problems"], new["fewest"]) == ("new", 30, 10)
+    assert new["interval"]["low"] == pytest.approx(alone.low)
+    assert old["interval"]["high"] < new["interval"]["low"]
+    assert new["by"] == ["item_id"]
+    assert run(("rate", str(path), "--pass-all", "3")) == 0
+    assert "pass^3" in capsys.readouterr().out
+
+
+def test_two_models_are_compared(results, capsys):
+    path, _ = results
+    assert run(("compare", str(path), "--first", "new", "--second", "old", "--pass-at", "5")) == 0
+    out = capsys.readouterr().out
+    assert "new against old" in out
+    assert "the first is better" in out
+    found = sf.compare_pass_rates(sf.read(path), "old", "new", 5)
+    assert found.gain.verdict is sf.Verdict.WORSE
+    assert sf.AttemptsCompared.from_dict(found.to_dict()) == found
+
+
+def test_clusters_of_problems_are_counted(results):
+    frame = results[1].rename({"document": "cluster", "problem_id": "item_id"})
+    found = sf.pass_rates(sf.read(frame), 5)[0]
+    assert found.interval.method == "pass@5, cluster-robust t"
+
+
+def test_what_cannot_be_judged_is_refused(results, capsys, tmp_path):
+    path, frame = results
+    assert run(("rate", str(path), "--pass-at", "11")) == 65
+    assert "every problem must have at least 11 attempts; 'new' has 10 at item_id 'p00'" in capsys.readouterr().err
+    bare = tmp_path / "bare.csv"
+    frame.select("model", "success").write_csv(bare)
+    assert run(("rate", str(bare), "--pass-at", "2")) == 65
+    assert "tells problems apart" in capsys.readouterr().err
+    assert run(("rate", "38/50", "--pass-at", "2")) == 64
+    assert "must come with a file" in capsys.readouterr().err
+
+
+def test_the_rates_of_a_file(results, capsys):
+    assert run(("rate", str(results[0]))) == 0
+    out = capsys.readouterr().out
+    assert "new: success" in out
+    assert "clustered by item_id" in out  # attempts at one item are not independent
