@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import Row, section
-from surefoot.console.tokens import Tokens
+from surefoot.console.authentication import Tokens
 from surefoot.study.plans import Plan
 from surefoot.study.stores import open_store
 from surefoot.study.studies import Study

@@ -20,7 +20,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from surefoot.console.app import create_app
-from surefoot.console.tokens import Tokens
+from surefoot.console.authentication import Tokens
 from surefoot.study.plans import Plan
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
@@ -64,7 +64,7 @@ class Console:
         return self.made
 
     def bearer(self, role: str = "runner", name: str = "") -> dict[str, str]:
-        headers = {"Authorization": f"Bearer {getattr(self.tokens, role)}"}
+        headers = {"Authorization": f"Bearer {getattr(self.tokens, role).reveal()}"}
         return {**headers, "X-Surefoot-Name": name} if name else headers
 
     def client(self, role: str | None = None, **more: Any) -> TestClient:
@@ -75,7 +75,9 @@ class Console:
     def browser(self, role: str, name: str = "Ann") -> TestClient:
         """A client that exchanged its token for a cookie, and says where its requests come from."""
         client = TestClient(self.app, base_url=HERE, headers=OURS)
-        answer = client.post("/join", data={"token": getattr(self.tokens, role), "name": name}, follow_redirects=False)
+        answer = client.post(
+            "/join", data={"token": getattr(self.tokens, role).reveal(), "name": name}, follow_redirects=False
+        )
         assert answer.status_code == 303
         return client
 
@@ -110,7 +112,7 @@ def threaded(study: Study, tokens: Tokens) -> Iterator[str]:
     try:
         yield address
     finally:
-        app.state.desk.closing = server.should_exit = True
+        app.state.service.closing = server.should_exit = True
         thread.join(10)
         listener.close()
 

@@ -31,7 +31,7 @@ def plan(**changes: Any) -> Plan:
 
 def begun(store: Any = None, clock: Clock | None = None, seed: int = 1, **changes: Any) -> Study:
     """A study whose schedule is known."""
-    with patch("surefoot.study.studies.secrets.token_hex", return_value=f"{seed:064x}"):
+    with patch("surefoot.study.log.secrets.token_hex", return_value=f"{seed:064x}"):
         return Study.create(plan(**changes), MemoryStore() if store is None else store, clock=clock)
 
 

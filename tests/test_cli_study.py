@@ -10,10 +10,10 @@ import sys
 import pytest
 
 import surefoot as sf
-from surefoot.cli import study_run
 from surefoot.cli.main import run
 from surefoot.cli.study import app
-from surefoot.console.tokens import Tokens
+from surefoot.console.authentication import Tokens
+from surefoot.runners import functions
 from surefoot.study.stores import StoreError
 
 ROBOT = """
@@ -65,7 +65,8 @@ def test_from_plan_to_report(here, capsys):
     assert "stop: decided" in out
     assert "better" not in out
     assert said(capsys, "export") == (
-        65, "", "surefoot: The study is blinded: its log would give outcomes away. Unblind it first.\n"
+        65, "", "surefoot: The study is blinded: its log would give outcomes away. Unblind it first, "
+        "or make a sealed backup with `surefoot study backup`.\n"
     )  # fmt: skip
     code, out, err = said(capsys, "unblind", "--reason", "decided")
     assert "Verdict on new: better." in out
@@ -127,7 +128,7 @@ def test_everything_speaks_json(here, capsys):
         (("verify", "none.db"), 65, "there is no study here"),
         (("report", "none.db"), 65, "there is no study here"),
         (("run", "none.db", "--command", "true"), 65, "there is no study here"),
-        (("run", "http://127.0.0.1:9", "--command", "true"), 64, "`SUREFOOT_TOKEN` must hold the runner's token"),
+        (("run", "http://127.0.0.1:9", "--command", "true"), 64, "`SUREFOOT_TOKEN` must hold a token"),
         (("restore", "none.jsonl", "a.db"), 65, "no such file"),
         (("restore", ".", "a.db"), 65, ".: it cannot be read or written: Is a directory."),
     ],
@@ -145,7 +146,7 @@ def test_refusals_of_a_study_that_is_there(here, capsys):
     create(capsys)
     for words, code, hint in (
         (("create", "--policies", "a,b"), 64, "`--policies` must be left out when plan.toml exists"),
-        (("run",), 64, "`--command` must be given"),
+        (("run",), 64, "Either `--command` or `--runner` must be given"),
         (("run", "--command", "true", "--turns", "0"), 64, "at least 1"),
         (("unblind",), 65, "A reason must be given"),
         (("amend", "study.db", "horizon"), 64, "FIELD=VALUE"),
@@ -233,26 +234,38 @@ def test_a_result_can_be_said_in_many_ways(here, capsys):
 @pytest.mark.parametrize(
     ("program", "hint"),
     [
-        ("import sys; sys.exit(3)", "exit code 3"),
-        ("raise RuntimeError", "exit code 1"),
-        ("pass", "last line must be its result"),
-        ("print('maybe')", "last line must be its result"),
-        ("print('[1]')", "last line must be its result"),
-        ("print('2')", "true or false"),
-        ('print(\'{"result": true, "nte": 3}\')', "last line must be its result"),
-        ('print(\'{"result": true, "note": 3}\')', "`note` must be a str"),
+        ("import sys; sys.exit(3)", "crash: the command ended with exit code 3"),
+        ("raise RuntimeError", "crash: the command ended with exit code 1"),
+        ("pass", "unreadable: the last line must be the result"),
+        ("print('[1]')", "unreadable: the last line must be the result"),
+        ("print('2')", "unreadable: `result` must be true or false"),
+        ('print(\'{"result": true, "nte": 3}\')', "unreadable: the last line must be the result"),
     ],
 )
-def test_what_is_no_result_records_nothing_and_hands_the_turn_back(here, capsys, program, hint):
+def test_what_is_no_result_is_a_failure_and_the_run_goes_on(here, capsys, program, hint):
     create(capsys)
     (here / "bad.py").write_text(program)
-    code, _, err = said(capsys, "run", "--command", f"{sys.executable} bad.py", "--holder", "arm 1")
-    assert code in (64, 65)
-    assert hint in err.splitlines()[-1]
-    assert "Turn 1 was handed back: mend the command and run it again." in err
+    code, _, _ = said(capsys, "run", "--command", f"{sys.executable} bad.py", "--holder", "arm 1", "--turns", "2")
+    assert code == 0
+    results = sf.Study.open("study.db").fold.results
+    assert [result.score for result in results.values()] == [0.0, 0.0]
+    assert f"{results[1].ended}: {results[1].note}".startswith(hint)
+
+
+def test_a_command_that_is_not_there_ends_the_run_and_hands_the_turn_back(here, capsys):
+    create(capsys)
+    code, _, err = said(capsys, "run", "--command", "pyhton3.99 rollout.py", "--holder", "arm 1")
+    assert (code, "The command cannot be run: exit code 127" in err) == (65, True)
     study = sf.Study.open("study.db")
     assert study.fold.results == {}
     assert study.next_turn(holder="arm 2").number == 1
+
+
+def test_bytes_that_are_no_text_lose_no_result(here, capsys):
+    create(capsys)
+    (here / "bytes.py").write_text("import sys; sys.stdout.buffer.write(b'\\xff\\xfe noise\\ntrue\\n')")
+    assert said(capsys, "run", "--command", f"{sys.executable} bytes.py", "--turns", "1")[0] == 0
+    assert sf.Study.open("study.db").fold.results[1].score == 1.0
 
 
 def test_exit_codes_are_read_only_when_asked_for(here, capsys):
@@ -261,14 +274,13 @@ def test_exit_codes_are_read_only_when_asked_for(here, capsys):
         words = ("run", "--command", f"exit {code}", "--exit-code", "--turns", "1")
         assert said(capsys, *words)[0] == 0
         assert sf.Study.open("study.db").fold.results[len(sf.Study.open("study.db").fold.results)].score == score
-    code, _, err = said(capsys, "run", "--command", "exit 2", "--exit-code")
-    assert code == 65
-    assert "0 is a success and 1 a failure" in err
+    assert said(capsys, "run", "--command", "exit 2", "--exit-code", "--turns", "1")[0] == 0
+    assert sf.Study.open("study.db").fold.results[3].ended == "crash"
 
 
 def test_a_store_that_is_away_is_waited_for(here, capsys, monkeypatch):
     create(capsys)
-    monkeypatch.setattr(study_run, "PAUSE", 0.0)
+    monkeypatch.setattr(functions, "PAUSE", 0.0)
     record, calls = sf.Study.record, []
 
     def away(self, *words, **more):
@@ -293,7 +305,7 @@ def served(here, capsys, monkeypatch):
 
     create(capsys)
     tokens = Tokens.fresh()
-    monkeypatch.setenv("SUREFOOT_TOKEN", tokens.runner)
+    monkeypatch.setenv("SUREFOOT_TOKEN", tokens.runner.reveal())
     with threaded(sf.Study.open("study.db"), tokens) as address:
         yield address
 
@@ -305,9 +317,9 @@ def test_a_served_study_is_run_by_its_address(served, capsys):
 
 
 def test_a_turn_of_a_served_study_is_handed_back_too(served, capsys):
-    code, _, err = said(capsys, "run", served, "--command", "exit 3")
+    code, _, err = said(capsys, "run", served, "--command", "exit 127")
     assert code == 65
-    assert "Turn 1 was handed back" in err
+    assert "The command cannot be run" in err
     study = sf.Study.open("study.db")
     assert study.next_turn(holder="another").number == 1
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from surefoot.console.tokens import Tokens
+from surefoot.console.authentication import Tokens
 from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
@@ -38,7 +38,7 @@ class Person:
         self.errors = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self.heard)
-        self.page.goto(f"{program.address}/join#{getattr(program.tokens, role)}")
+        self.page.goto(f"{program.address}/join#{getattr(program.tokens, role).reveal()}")
         assert "#" not in self.page.url
         self.page.fill("input[name=name]", name)
         self.page.keyboard.press("Enter")
@@ -332,7 +332,7 @@ def test_the_worker_keeps_no_secret_and_no_other_page(chromium, program):
         kept = kept_by_worker(person.page)
         names = ("console.css", "mark.svg", "base.js", "console.js", "watching.js")
         assert set(kept) == {"/run", *(f"/static/{name}" for name in names)}
-        tokens = [getattr(program.tokens, name) for name in ("operator", "runner", "owner")]
+        tokens = [getattr(program.tokens, name).reveal() for name in ("operator", "runner", "owner")]
         page = kept["/run"]
         assert not any(secret in page for secret in [*tokens, "polka", "quince", person.code()])
         person.context.set_offline(True)
@@ -369,7 +369,7 @@ def test_entries_are_never_sent_to_another_study(chromium, tmp_path):
         ann.by_key("f")
         with Program(tmp_path / "two" / "study.db", one.port) as two:
             bob = ann.context.new_page()
-            bob.goto(f"{two.address}/join#{two.tokens.operator}")
+            bob.goto(f"{two.address}/join#{two.tokens.operator.reveal()}")
             bob.keyboard.press("Enter")
             bob.wait_for_selector("#turn:visible")
             ann.page.click("#pill")

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import surefoot as sf
-from surefoot.console.tokens import Tokens
+from surefoot.console.authentication import Tokens
 from surefoot.errors import StudyError
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
@@ -33,23 +33,25 @@ def recorded(opened):
 def test_a_simulated_study_stops_by_itself(tmp_path):
     tokens, opened, rng = Tokens.fresh(), study(tmp_path, horizon=100), random.Random(5)
     with threaded(opened, tokens) as address:
-        client = sf.Client(address, tokens.runner, holder="arm 1")
+        client = sf.Client(address, tokens.runner.reveal(), holder="arm 1")
         while (turn := client.next_turn()) is not None:
-            status = client.record(turn, rng.random() < {"new": 0.9, "old": 0.6}[turn.policy], duration=0.5)
-        assert status["finished"]
-        assert status["decision"] == "stop: decided"
-        assert client.status()["blocks"] <= 100
-        owner = sf.Client(address, tokens.owner)
-        assert owner.unblind(reason="decided")["verdict"] == "better"
+            kept = client.record(turn, rng.random() < {"new": 0.9, "old": 0.6}[turn.policy], duration=0.5)
+        assert kept.status.finished
+        assert kept.status.decision == "stop: decided"
+        assert (client.mark.lines, client.mark.head) == (kept.status.version, kept.status.head)
+        assert client.status().blocks <= 100
+        owner = sf.Client(address, tokens.owner.reveal())
+        assert owner.unblind(reason="decided").status.verdict is sf.Verdict.BETTER
         assert owner.results()["verdict"] == "better"
-        assert client.plan()["policies"] == ["new", "old"]
+        assert client.plan.policies == ("new", "old")
+        assert owner.export() == Study.open(opened.store).export()
     opened.refresh()
     assert opened.verdict is sf.Verdict.BETTER
 
 
 def test_undo_void_and_refusals(served):
     _, tokens, address = served
-    client = sf.Client(address, tokens.operator)
+    client = sf.Client(address, tokens.operator.reveal())
     turn = client.next_turn()
     assert turn.policy == ""
     assert turn.code
@@ -60,7 +62,7 @@ def test_undo_void_and_refusals(served):
     assert client.next_turn() == turn
     client.record(turn, False)
     client.void(turn, reason="hardware fault")
-    assert client.status()["voided"] == 1
+    assert client.status().voided == 1
     with pytest.raises(StudyError, match="owner"):
         client.unblind(reason="curious")
     with pytest.raises(StudyError, match="token is wrong"):
@@ -83,9 +85,9 @@ def test_a_wrong_address_is_told_at_once_and_patience_ends_with_a_sentence(caplo
 
 def test_what_is_handed_back_is_free_at_once(served):
     _, tokens, address = served
-    one, other = (sf.Client(address, tokens.runner, holder=name) for name in ("arm 1", "arm 2"))
+    one, other = (sf.Client(address, tokens.runner.reveal(), holder=name) for name in ("arm 1", "arm 2"))
     turn = one.next_turn()
-    assert one.release()["recorded"] == 0
+    assert one.release().turns == (turn.number,)
     assert other.next_turn() == turn
 
 
@@ -132,7 +134,7 @@ def test_an_answer_cut_off_is_asked_again_and_recorded_once(tmp_path):
     tokens, opened = Tokens.fresh(), study(tmp_path, horizon=50)
     with threaded(opened, tokens) as address:
         wire = Cutter(address)
-        client = sf.Client(wire.address, tokens.runner, patience=20)
+        client = sf.Client(wire.address, tokens.runner.reveal(), patience=20)
         for _ in range(10):
             client.record(client.next_turn(), True)
         wire.listener.close()
@@ -146,7 +148,7 @@ def race(address, tokens, clients, rounds):
     taken = [[None] * clients for _ in range(rounds)]
 
     def run(place):
-        client = sf.Client(address, tokens.operator, holder=f"device {place}")
+        client = sf.Client(address, tokens.operator.reveal(), holder=f"device {place}")
         for number in range(rounds):
             barrier.wait()
             turn = client.next_turn()
@@ -181,11 +183,11 @@ def test_no_turn_is_handed_out_or_recorded_twice_in_200_rounds(tmp_path, clients
 
 def test_ten_devices_on_one_turn_record_one_result(served):
     opened, tokens, address = served
-    sf.Client(address, tokens.operator).next_turn()
+    sf.Client(address, tokens.operator.reveal(), holder="shared").next_turn()
     barrier = threading.Barrier(10)
 
     def run(place):
-        client = sf.Client(address, tokens.operator, holder=f"device {place}")
+        client = sf.Client(address, tokens.operator.reveal(), holder="shared")
         barrier.wait()
         try:
             client.record(1, place % 2)
@@ -204,7 +206,7 @@ def test_ten_devices_on_one_turn_record_one_result(served):
 def test_a_killed_server_loses_and_doubles_nothing(tmp_path):
     study(tmp_path, horizon=200)._store.close()
     with Program(tmp_path / "study.db") as program:
-        client = sf.Client(program.address, program.tokens.runner, holder="arm")
+        client = sf.Client(program.address, program.tokens.runner.reveal(), holder="arm")
         acknowledged = []
 
         def run():

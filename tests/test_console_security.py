@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import surefoot.console
+from surefoot._secret import Secret
 from surefoot.console.app import create_app
-from surefoot.console.guards import HEADERS, MOST_BYTES
+from surefoot.console.authentication import ROLES, SESSION_SECONDS, Attempts, Session, Tokens, seal, unseal
+from surefoot.console.middleware import HEADERS, MOST_BYTES
 from surefoot.console.serving import Place, serve
-from surefoot.console.tokens import ROLES, SESSION_SECONDS, Attempts, Session, Tokens, seal, unseal
 from surefoot.errors import StudyError
 from tests.consoles import HERE, OURS, Console, ran, study
 
@@ -115,7 +116,7 @@ def test_no_operation_without_a_token(console, method, name):
     wrong = console.client().request(method, path, headers={"Authorization": "Bearer not-the-token-at-all"})
     assert wrong.status_code == 401
     assert wrong.json()["error"] == "The token is wrong."
-    basic = console.client().request(method, path, headers={"Authorization": f"Basic {console.tokens.owner}"})
+    basic = console.client().request(method, path, headers={"Authorization": f"Basic {console.tokens.owner.reveal()}"})
     assert basic.status_code == 401
 
 
@@ -123,10 +124,19 @@ def test_wrong_tokens_are_limited_for_joining_and_for_scripts(console):
     client = console.client()
     for _ in range(10):
         assert client.post("/join", data={"token": "x" * 24}, headers=OURS).status_code == 401
-    right = client.post("/join", data={"token": console.tokens.owner}, headers=OURS, follow_redirects=False)
-    assert right.status_code == 429
-    assert int(right.headers["retry-after"]) > 0
-    assert client.get("/api/v1/status", headers=console.bearer("owner")).status_code == 429
+    wrong = client.post("/join", data={"token": "x" * 24}, headers=OURS)
+    assert wrong.status_code == 429
+    assert int(wrong.headers["retry-after"]) > 0
+    assert client.get("/api/v1/status", headers={"Authorization": "Bearer yesterday's"}).status_code == 429
+
+
+def test_right_tokens_are_served_after_ten_wrong_ones_from_the_same_address(console):
+    client = console.client()
+    for _ in range(12):
+        client.get("/api/v1/status", headers={"Authorization": "Bearer yesterday's token"})
+    assert client.get("/api/v1/status", headers=console.bearer("runner")).status_code == 200
+    right = client.post("/join", data={"token": console.tokens.owner.reveal()}, headers=OURS, follow_redirects=False)
+    assert right.status_code == 303
 
 
 def test_those_who_joined_before_are_not_locked_out(console):
@@ -151,17 +161,19 @@ def test_attempts_are_forgotten_after_a_minute_and_memory_is_bounded():
 
 
 def test_the_cookie_is_strict_and_holds_no_token(console):
-    answer = console.client().post("/join", data={"token": console.tokens.owner}, headers=OURS, follow_redirects=False)
+    answer = console.client().post(
+        "/join", data={"token": console.tokens.owner.reveal()}, headers=OURS, follow_redirects=False
+    )
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
-    assert console.tokens.owner not in cookie
+    assert console.tokens.owner.reveal() not in cookie
     assert "Secure" not in cookie
     secure = create_app(console.study, console.tokens, secure=True)
     from starlette.testclient import TestClient
 
     client = TestClient(secure, base_url="https://localhost", headers={"Origin": "https://localhost"})
-    answer = client.post("/join", data={"token": console.tokens.owner}, follow_redirects=False)
+    answer = client.post("/join", data={"token": console.tokens.owner.reveal()}, follow_redirects=False)
     assert "Secure" in answer.headers["set-cookie"]
 
 
@@ -199,7 +211,7 @@ def test_tokens_are_kept_for_their_owner_only(tmp_path):
     tokens = Tokens.kept(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert Tokens.kept(path) == tokens
-    assert all(getattr(tokens, role) not in repr(tokens) for role in ROLES)
+    assert all(getattr(tokens, role).reveal() not in repr(tokens) for role in ROLES)
     path.write_text("{}")
     with pytest.raises(StudyError, match="tokens cannot be used"):
         Tokens.kept(path)
@@ -207,9 +219,9 @@ def test_tokens_are_kept_for_their_owner_only(tmp_path):
 
 def test_tokens_must_be_long_and_different():
     with pytest.raises(StudyError, match="at least 16 characters"):
-        Tokens("short", "b" * 20, "c" * 20)
+        Tokens(*map(Secret, ("short", "b" * 20, "c" * 20)))
     with pytest.raises(StudyError, match="a token of its own"):
-        Tokens("a" * 20, "a" * 20, "c" * 20)
+        Tokens(*map(Secret, ("a" * 20, "a" * 20, "c" * 20)))
 
 
 def test_pages_show_no_token_but_the_operators_to_the_owner(console):
@@ -217,9 +229,9 @@ def test_pages_show_no_token_but_the_operators_to_the_owner(console):
         browser = console.browser(role)
         for path in PAGES:
             text = browser.get(path).text
-            assert console.tokens.runner not in text
-            assert console.tokens.owner not in text
-            assert (console.tokens.operator in text) == (role == "owner" and path == "/owner")
+            assert console.tokens.runner.reveal() not in text
+            assert console.tokens.owner.reveal() not in text
+            assert (console.tokens.operator.reveal() in text) == (role == "owner" and path == "/owner")
 
 
 # --- floods ---

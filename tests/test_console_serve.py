@@ -8,8 +8,8 @@ import pytest
 
 from surefoot.cli.main import run
 from surefoot.console import qr, serving
+from surefoot.console.authentication import Tokens
 from surefoot.console.serving import Place, lan_address
-from surefoot.console.tokens import Tokens
 from surefoot.errors import StudyError
 from tests.consoles import study
 
@@ -84,7 +84,7 @@ def test_every_role_gets_a_link_and_a_network_its_warning_and_code(tmp_path, mon
     serving.serve(study(tmp_path), tokens, Place("192.0.2.7"), say=said.append)
     text = "\n".join(said)
     for role in ("operator", "runner", "owner"):
-        assert f"/join#{getattr(tokens, role)}" in text
+        assert f"/join#{getattr(tokens, role).reveal()}" in text
     assert "Anyone on this network can read" in text
     assert "▀" in text or "█" in text
     said.clear()
@@ -94,7 +94,7 @@ def test_every_role_gets_a_link_and_a_network_its_warning_and_code(tmp_path, mon
     monkeypatch.setattr(serving, "lan_address", lambda: "192.0.2.7")
     serving.serve(_other(tmp_path, "third"), tokens, Place("0.0.0.0"), say=said.append)
     text = "\n".join(said)
-    assert re.search(rf"http://192\.0\.2\.7:\d+/join#{tokens.operator}", text)  # a phone cannot open 0.0.0.0
+    assert re.search(rf"http://192\.0\.2\.7:\d+/join#{tokens.operator.reveal()}", text)  # a phone cannot open 0.0.0.0
     assert "0.0.0.0" not in text
 
 

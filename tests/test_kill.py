@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from surefoot.console.tokens import Tokens
+from surefoot.console.authentication import Tokens
 from surefoot.study.schedules import Turn
 from surefoot.study.stores import open_store
 from surefoot.study.studies import Study
@@ -79,7 +79,7 @@ def outcome(turn: Turn, results: int) -> bool:
 
 def post(server: Server, results: int, kept: dict[int, bool], arm: int) -> None:
     """One arm of several: post until the study needs no more; what was acknowledged goes to `kept`, by turn."""
-    client = sf.Client(server.url, server.tokens.runner, holder=f"arm-{arm}", patience=120)
+    client = sf.Client(server.url, server.tokens.runner.reveal(), holder=f"arm-{arm}", patience=120)
     while (turn := client.next_turn()) is not None:
         result = outcome(turn, results)
         client.record(turn, result)

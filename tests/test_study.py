@@ -17,10 +17,10 @@ import surefoot as sf
 from surefoot.console.figures import live_of
 from surefoot.errors import StudyError
 from surefoot.sequential import run
-from surefoot.study.accounts import Account, account
 from surefoot.study.deviations import deviations, worst_case
 from surefoot.study.events import Event, Line, breaks, broken, chained
-from surefoot.study.folds import folded
+from surefoot.study.state import folded
+from surefoot.study.status import Account, account
 from surefoot.study.stores import ConflictError
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.stores.sqlite import SQLiteStore
@@ -53,16 +53,19 @@ def test_from_plan_to_verdict_and_table(tmp_path):
         tuple(study.fold.results[t.number].score for p in ("new", "old") for t in turns if t.policy == p)
         for _, turns in sorted(study.fold.blocks.items())
     ]
-    assert run(study.fold.judge.rule, pairs)[-1].verdict is study.verdict
+    assert run(study.fold.decision.rule, pairs)[-1].verdict is study.verdict
     assert sf.Study.open(sf.open_store(tmp_path / "study.db")).verdict is study.verdict
 
 
 def test_numpy_results_are_results():
     study = begun()
-    assert study.record(study.next_turn(), np.bool_(True), duration=np.float32(1.5)).score == 1.0
+    study.record(study.next_turn(), np.bool_(True), duration=np.float32(1.5))
+    assert study.fold.results[1].score == 1.0
     scored = begun(measure="score")
     for value in (np.float32(0.5), np.int64(1), np.array(0.25)):
-        assert scored.record(scored.next_turn(), value).score == float(value)
+        turn = scored.next_turn()
+        scored.record(turn, value)
+        assert scored.fold.results[turn.number].score == float(value)
     assert broken(scored.store.read()) is None
 
 
@@ -111,12 +114,14 @@ def test_the_same_request_records_once_and_is_for_one_turn():
     study = begun()
     one, two = study.next_turns(2)
     first = study.record(one, True, request="word")
-    assert study.record(one, True, request="word") == first
+    assert study.record(one, True, request="word") == replace(first, repeated=True)
+    with pytest.raises(StudyError, match="with another result"):
+        study.record(one, False, request="word")
     with pytest.raises(StudyError, match="cannot record turn 2"):
         study.record(two, True, request="word")
     study.undo(one, reason="slip")
-    with pytest.raises(StudyError, match="undone since"):
-        study.record(one, True, request="word")
+    assert study.record(one, True, request="word").repeated  # it was recorded once, and undone since
+    assert 1 not in study.fold.results
 
 
 def test_undo_gives_the_turn_back_and_both_results_stay_in_the_log():
@@ -135,7 +140,7 @@ def test_a_void_takes_the_whole_pair_out_and_another_is_scheduled():
     one, two = study.next_turns(2)
     study.record(one, True)
     study.void(one, reason="hardware fault")
-    with pytest.raises(StudyError, match="voided; ask for the next turn"):
+    with pytest.raises(StudyError, match=r"was voided meanwhile\. Ask for the next turn"):
         study.record(two, True)
     assert study.next_turn().block == 2
     driven(study, outcomes(1, new=0.9, old=0.2))
@@ -155,20 +160,19 @@ def test_what_is_voided_or_unblinded_already_is_not_so_again():
     study = begun()
     turn = study.next_turn()
     study.void(turn, reason="hardware fault")
-    with pytest.raises(StudyError, match="Turn 1 is voided already"):
-        study.void(turn, reason="hardware fault")
+    assert study.void(turn, reason="hardware fault").repeated
     study.unblind(reason="enough")
     before = study.store.read()
-    study.unblind(reason="enough")
+    assert study.unblind(reason="enough").repeated
     assert study.store.read() == before
 
 
 def test_a_store_that_others_always_write_first_is_given_up():
     class Busy(MemoryStore):
-        def append(self, lines):
+        def append(self, lines, *, after):
             if self.read():
                 raise ConflictError("somebody else was faster")
-            super().append(lines)
+            super().append(lines, after=after)
 
     study = begun(Busy())
     with pytest.raises(StudyError, match="Others are writing too fast; nothing was recorded: try again"):
@@ -192,7 +196,8 @@ def test_every_event_says_who_and_when():
     clock.on(seconds=5)
     study.record(study.next_turn(), True)
     event = study.store.read()[-1].event
-    assert (event.author, event.time, event.schema) == ("Ann", "2026-01-01T00:00:05+00:00", 1)
+    assert (event.author, event.time, event.schema) == ("Ann", "2026-01-01T00:00:05+00:00", 2)
+    assert event.role == "local"
 
 
 # --- the chain and its verification ---
@@ -363,7 +368,9 @@ def test_the_head_written_down_elsewhere_shows_a_perfect_forgery():
 def test_dates_that_run_backwards_are_found():
     lines = finished().store.read()
     lines[6] = replace(lines[6], event=replace(lines[6].event, time="2000-01-01T00:00:00+00:00"))
-    assert any("before the line that it follows" in fault for fault in verified(rechained(lines)).faults)
+    found = verified(rechained(lines))
+    assert found.sound  # a clock that was wrong breaks nothing, and is told
+    assert any("the clock of whoever wrote one of them was wrong" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("policies", [("new", "old"), ("new", "old", "none")])
@@ -391,7 +398,7 @@ def test_the_worst_of_three_is_called_worse_by_both_paths():
 def test_a_line_that_does_not_follow_is_not_taken_in():
     study, other = begun(), begun()
     other.next_turn()
-    study.store.append([replace(other.store.read()[1], hash="0" * 64)])
+    study.store.append([replace(other.store.read()[1], hash="0" * 64)], after=study.fold.head)
     with pytest.raises(StudyError, match="Line 2 of the log does not follow from the one before it"):
         study.refresh()
 
@@ -400,7 +407,7 @@ def test_a_table_from_elsewhere_is_found_and_stops_the_study(monkeypatch):
     store = MemoryStore()
     study = begun(store, rule="exact", horizon=20)
     driven(study, lambda turn: turn.number % 2, 6)
-    monkeypatch.setattr("surefoot.study.folds.table_of", lambda plan: "another table")
+    monkeypatch.setattr("surefoot.study.state.table_of", lambda plan: "another table")
     opened = Study.open(store)
     with pytest.raises(StudyError, match="not the one that the study declared"):
         opened.next_turn()
@@ -471,7 +478,7 @@ def test_an_undecided_end_may_be_extended():
     assert study.finished
     study.amend({"horizon": 8}, reason="too short")
     assert not study.finished
-    assert study.status["exploratory"]
+    assert study.status().exploratory
 
 
 def test_a_result_that_was_undone_was_seen_before_the_change():
@@ -602,7 +609,7 @@ def test_the_worst_case_counts_seen_voids_against_the_winner():
     assert study.verdict is sf.Verdict.BETTER
     assert len(study.fold.counted) == needed
     pairs = [(0.0, 1.0)] * 3 + [(1.0, 0.0)] * needed
-    assert worst_case(study.fold) == (run(study.fold.judge.rule, pairs)[-1].verdict,) == (sf.Verdict.UNDECIDED,)
+    assert worst_case(study.fold) == (run(study.fold.decision.rule, pairs)[-1].verdict,) == (sf.Verdict.UNDECIDED,)
     study.unblind(reason="done")
     assert any("would be 'undecided' instead of 'better'" in line for line in deviations(study.fold))
 
@@ -650,10 +657,8 @@ def test_nothing_of_a_policy_is_reachable_while_blinded():
     assert "Stop: decided" in str(made)
     data = json.dumps({**made.data()["study"], "plan": None})
     assert leaks(data) == []
-    assert set(study.status) == {
-        "title", "recorded", "blocks", "horizon", "voided", "finished", "blinded", "exploratory", "version", "decision",
-        "waits",
-    }  # fmt: skip
+    assert leaks(json.dumps({**study.status().to_dict(), "head": None})) == []
+    assert study.status().verdict is None
     assert study.fold.blinded
 
 
@@ -742,7 +747,7 @@ def test_an_interval_that_touches_0_beside_a_verdict_is_explained_wherever_it_is
     study = driven(begun(rule=rule, horizon=60), outcomes(seed, new=0.95, old=0.2))
     study.unblind(reason="decided")
     assert study.verdict is sf.Verdict.BETTER
-    assert study.fold.judge.state.interval.low < 0.0005
+    assert study.fold.decision.state.interval.low < 0.0005
     made = sf.report(study)
     for text in (str(made), made.html(), made.markdown(), live_of(study.fold).curves[-1].summary):
         assert text.count(note) == 1
@@ -755,7 +760,7 @@ def test_a_study_that_goes_on_gives_no_verdict():
 
 def test_an_undecided_end_is_said_so():
     study = driven(begun(blinded=False, horizon=5), lambda turn: True)
-    assert study.status["decision"] == "stop: nothing more can be decided"
+    assert study.status().decision == "stop: nothing more can be decided"
     assert str(sf.report(study)).startswith("Cannot tell whether new is better than old.")
 
 
@@ -805,7 +810,7 @@ def test_an_export_is_restored_whole(tmp_path):
         (lambda rows: ["3", *rows], "not an event"),
         (lambda rows: [*rows[:4], *rows[5:]], "line 5 is missing"),
         (lambda rows: [row.replace('"result":true', '"result":false') for row in rows], "was changed by hand"),
-        (lambda rows: [rows[0].replace('"schema":1', '"schema":9'), *rows[1:]], "newer surefoot"),
+        (lambda rows: [rows[0].replace('"schema":2', '"schema":9'), *rows[1:]], "newer surefoot"),
         (lambda rows: [re.sub(r'"seed":"."', '"seed":"x"', rows[0]), *rows[1:]], "seed"),
         (
             lambda rows: [row[: len(row) // 2] if i == 9 else row for i, row in enumerate(rows)],
@@ -818,14 +823,14 @@ def test_a_damaged_export_restores_nothing(tmp_path, damage, said):
     study = finished()
     study.unblind(reason="done")
     rows = study.export().splitlines()
-    rows[0] = re.sub(r'"seed":"[^"]*"', f'"seed":"{"0" if "seed" in said else ""}{study.fold.seed}"', rows[0])
+    rows[0] = re.sub(r'"seed":"[^"]*"', f'"seed":"{"0" if "seed" in said else ""}{study.fold.seed.reveal()}"', rows[0])
     with pytest.raises(StudyError, match=said):
         Study.restore("\n".join(damage(rows)), tmp_path / "copy.db")
     assert not (tmp_path / "copy.db").exists() or SQLiteStore(tmp_path / "copy.db").read() == []
 
 
 def test_a_newer_log_is_refused_with_a_hint():
-    data = {**Event("checked", {"items": [], "note": ""}, "", "2026").to_dict(), "schema": 2}
+    data = {**Event("checked", {"items": [], "note": ""}, "", "2026").to_dict(), "schema": 3}
     with pytest.raises(StudyError, match="Use a newer surefoot"):
         Event.from_dict(data)
 
@@ -852,7 +857,7 @@ def test_old_logs_open_for_ever(path, tmp_path):
     text = path.read_text(encoding="utf-8")
     known = json.loads(path.with_suffix(".json").read_text())
     study = Study.restore(text, tmp_path / "study.db")
-    assert study.export() == text
+    assert study.export().startswith(text)  # a later version adds the log's length and head at its end
     assert study.verdict.value == known["verdict"]
     assert study.plan.fingerprint == known["fingerprint"]
     assert [study.fold.turns[n].policy for n in sorted(study.fold.turns)] == known["policies"]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.sequential import ExactBinary, FiniteHorizonMixture
+from surefoot.study.decision import rule_of
 from surefoot.study.expectations import expect, usual
-from surefoot.study.judging import rule_of
 from surefoot.study.plans import BINDING, Plan
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12).filter(str.strip)

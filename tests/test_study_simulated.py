@@ -6,7 +6,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.planning.sequential import plan_sequential
-from surefoot.study.judging import rule_of
+from surefoot.study.decision import rule_of
 from tests.studies import begun, driven, outcomes, plan
 
 DECLARED = {"rule": "exact", "horizon": 100, "claim": "either", "confidence": 0.95, "environments": "independent"}

@@ -30,16 +30,20 @@ _HOMES = {
     "Labelling": "surefoot.rollouts.labelling",
     "Measurement": "surefoot.analysis.measures",
     "Moments": "surefoot.core.moments",
+    "Outcome": "surefoot.runners.outcomes",
     "PairTally": "surefoot.core.tally",
     "Plan": "surefoot.study.plans",
     "Preferences": "surefoot.rollouts.preferences",
     "ProgressReport": "surefoot.reporting.reports",
     "Ranking": "surefoot.stats.rankings",
+    "Receipt": "surefoot.study.status",
     "Report": "surefoot.reporting.reports",
     "Rollouts": "surefoot.rollouts.table",
     "Scores": "surefoot.core.scores",
+    "Status": "surefoot.study.status",
     "Study": "surefoot.study.studies",
     "StudyError": "surefoot.errors",
+    "StudyOperations": "surefoot.study.protocol",
     "SurefootError": "surefoot.errors",
     "Tally": "surefoot.core.tally",
     "Turn": "surefoot.study.schedules",
@@ -72,6 +76,7 @@ _HOMES = {
     "replay": "surefoot.analysis.replays",
     "replay_ranking": "surefoot.analysis.ranking_replays",
     "report": "surefoot.reporting.reports",
+    "run_study": "surefoot.runners.functions",
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
     "success_rate": "surefoot.analysis.measures",
@@ -136,9 +141,14 @@ if TYPE_CHECKING:
     from surefoot.rollouts.preferences import read_preferences as read_preferences
     from surefoot.rollouts.reading import read as read
     from surefoot.rollouts.table import Rollouts as Rollouts
+    from surefoot.runners.functions import run_study as run_study
+    from surefoot.runners.outcomes import Outcome as Outcome
     from surefoot.stats.rankings import Ranking as Ranking
     from surefoot.study.plans import Plan as Plan
+    from surefoot.study.protocol import StudyOperations as StudyOperations
     from surefoot.study.schedules import Turn as Turn
+    from surefoot.study.status import Receipt as Receipt
+    from surefoot.study.status import Status as Status
     from surefoot.study.stores import open_store as open_store
     from surefoot.study.studies import Study as Study
     from surefoot.study.verification import Verification as Verification

@@ -34,15 +34,16 @@ def serve(
 
         surefoot study serve 'postgresql://lab/evals?study=grasping' --lan --port 9000
     """
+    from surefoot.console.authentication import Tokens
     from surefoot.console.serving import Place, lan_address
     from surefoot.console.serving import serve as start
-    from surefoot.console.tokens import Tokens
 
     if not 0 <= port <= 65_535:
         raise ValueError(f"`--port` must be a whole number from 0 to 65535; got {port}.")
     if (certificate is None) != (key is None):
         raise ValueError("`--certificate` and `--key` must be given together.")
     study = opened(store)
-    kept = tokens or Path("surefoot-tokens.json" if "://" in store else f"{store}.tokens.json")
+    known = study.status().study
+    kept = tokens or Path(f"surefoot-{known}.tokens.json" if "://" in store else f"{store}.tokens.json")
     place = Place(host or (lan_address() if lan else "127.0.0.1"), port, tuple(name or ()), certificate, key)
-    start(study, Tokens.kept(kept), place, say=typer.echo)
+    start(study, Tokens.kept(kept, known), place, say=typer.echo)

@@ -6,7 +6,8 @@ import typer
 
 from surefoot.cli.serve import serve
 from surefoot.cli.study_create import create
-from surefoot.cli.study_log import amend, export, report, restore, status, unblind, verify
+from surefoot.cli.study_log import amend, anchor, backup, export, report, restore, status, unblind, verify
+from surefoot.cli.study_record import record, undo, void
 from surefoot.cli.study_run import release, run
 
 app = typer.Typer(
@@ -34,5 +35,7 @@ def _group() -> None:
     """
 
 
-for command in (create, serve, run, status, release, unblind, report, verify, export, restore, amend):
+RUNNING = (create, serve, run, status, record, undo, void, release)
+READING = (unblind, report, verify, anchor, backup, export, restore, amend)
+for command in (*RUNNING, *READING):
     app.command()(command)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot._files import write_whole
+from surefoot._secret import without_password
 from surefoot.cli import words
 from surefoot.errors import StudyError
 
@@ -77,21 +79,26 @@ def create(
     wanted = [tuple(map(_number, _names(text) or ())) for text in assume or ()] or list(usual(declared))
     expected = [expect(declared, rates) for rates in wanted]
     if new:
-        plan.write_text(declared.to_toml(), encoding="utf-8")
+        write_whole(plan, declared.to_toml())
     if not as_json:
         _show(plan, declared, [str(one) for one in expected], new=new)
     if not check:
         if not (yes or as_json) and sys.stdin.isatty():
-            typer.confirm(f"Fix this plan and begin the study in {store}?", default=True, abort=True)
+            typer.confirm(f"Fix this plan and begin the study in {without_password(store)}?", default=True, abort=True)
         Study.create(declared, store, author=author)
     if as_json:
-        body = {"plan": declared.to_dict(), "fingerprint": declared.fingerprint, "store": None if check else store}
+        body = {
+            "plan": declared.to_dict(),
+            "fingerprint": declared.fingerprint,
+            "store": None if check else without_password(store),
+        }
         words.show_json({**body, "expected": [one.to_dict() for one in expected]})
     elif check:
         typer.echo(f"Nothing is fixed yet. Edit {plan}, then: surefoot study create {plan}")
     else:
-        typer.echo(f"Began {store}. Run it with a phone or keyboard: surefoot study serve {store}")
-        typer.echo(f"         or with a script: surefoot study run {store} --command '...'")
+        place = without_password(store)
+        typer.echo(f"Began {place}. Run it with a phone or keyboard: surefoot study serve {place}")
+        typer.echo(f"         or with a script: surefoot study run {place} --command '...'")
 
 
 def _free(store: str) -> None:

@@ -1,28 +1,33 @@
-"""`surefoot study status`, `unblind`, `report`, `verify`, `export`, `restore`, `amend`: read a study and its log."""
+"""`surefoot study status`, `unblind`, `report`, `verify`, `anchor`, `backup`, `export`, `restore`, `amend`."""
 
 from __future__ import annotations
 
+import os
+import secrets
 import shlex
 import sys
 import tomllib
-from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from surefoot._files import write_whole
+from surefoot._secret import Secret, without_password
 from surefoot.cli import words
 from surefoot.core.words import counted, rollouts
 from surefoot.errors import StudyError
 
 if TYPE_CHECKING:
+    from surefoot.study.leases import Wait
+    from surefoot.study.protocol import StudyOperations
     from surefoot.study.studies import Study
 
 Kept = Annotated[str, typer.Argument(help="The study: a file, or postgresql://host/database?study=NAME.")]
 Reason = Annotated[str, typer.Option(help="Why; kept in the log and shown in the report.")]
 Author = Annotated[str, typer.Option(help="Who does it; kept in the log.")]
 UNSOUND = 65
+TOKEN = "SUREFOOT_TOKEN"
 
 
 def opened(store: str, author: str = "") -> Study:
@@ -34,6 +39,23 @@ def opened(store: str, author: str = "") -> Study:
     from surefoot.study.studies import Study
 
     return Study.open(_there(store), author=author)
+
+
+def taking_part(store: str, author: str = "", holder: str = "") -> StudyOperations:
+    """The study, here or served elsewhere.
+
+    Raises:
+        ValueError: It is served, and there is no token to show.
+        StudyError: There is none, or its log was changed by hand.
+    """
+    if not store.startswith(("http://", "https://")):
+        return opened(store, author)
+    from surefoot.console.client import Client
+
+    token = os.environ.get(TOKEN, "")
+    if not token:
+        raise ValueError(f"`{TOKEN}` must hold a token, which `surefoot study serve` printed.")
+    return Client(store, token, holder=holder or author)
 
 
 def _there(store: str) -> str:
@@ -54,46 +76,43 @@ def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
         surefoot study status study.db --json
     """
     study = opened(store)
-    known: dict[str, Any] = dict(study.status)
-    if not known["blinded"]:
-        known["verdict"] = study.verdict.value
+    known = study.status()
     if as_json:
-        words.show_json(known)
+        words.show(known, as_json=True)
         return
     unit = "pair" if len(study.plan.policies) == 2 else "round"
-    typer.echo(f"{known['title']}: {known['decision']}.")
+    typer.echo(f"{known.title}: {known.decision}.")
     typer.echo(
-        f"{rollouts(known['recorded'])} recorded; {known['blocks']:,} of at most {counted(known['horizon'], unit)} "
-        f"{'counts' if known['blocks'] == 1 else 'count'}."
+        f"{rollouts(known.recorded)} recorded; {known.blocks:,} of at most {counted(known.horizon, unit)} "
+        f"{'counts' if known.blocks == 1 else 'count'}."
     )
-    if known["waits"]:
-        typer.echo(held_up(known["waits"], store))
+    if known.waits is not None:
+        typer.echo(held_up(known.waits, store))
     elif held := holders(study):
         typer.echo(f"Turns are held by {', '.join(held)}.")
-    if known["voided"]:
-        typer.echo(f"{counted(known['voided'], unit)} voided.")
-    if known["exploratory"]:
+    if known.voided:
+        typer.echo(f"{counted(known.voided, unit)} voided.")
+    if known.exploratory:
         typer.echo("The verdict is exploratory: something that binds was amended after the first result.")
-    if known["blinded"]:
+    if known.verdict is None:
         typer.echo("Blinded; `surefoot study unblind` reveals what was found.")
     else:
-        typer.echo(f"Verdict on {study.plan.policies[0]}: {known['verdict']}.")
+        typer.echo(f"Verdict on {study.plan.policies[0]}: {known.verdict.value}.")
+    typer.echo(f"Log: {counted(known.version, 'line')}, head {known.head[:16]}.")
 
 
 def holders(study: Study) -> list[str]:
     """Who holds turns now, while any are needed."""
-    fold = study.fold
-    turns = [] if fold.finished else fold.held(datetime.now(UTC).isoformat())
-    return list(dict.fromkeys(fold.leases[turn.number].holder for turn in turns))
+    return list(dict.fromkeys(study.fold.leases[turn.number].holder for turn in study.held()))
 
 
-def held_up(wait: Mapping[str, Any], store: str) -> str:
+def held_up(wait: Wait, store: str) -> str:
     """What the rule waits for, and what to do about it."""
-    if not wait["holder"]:
-        return str(wait["sentence"])
+    if not wait.holder:
+        return wait.sentence
     finish = "Finish it there (started again under its name, it has it again), or hand it back:"
-    hand_back = f"surefoot study release {shlex.quote(store)} --holder {shlex.quote(wait['holder'])}"
-    return f"{wait['sentence']}\n{finish}\n  {hand_back}"
+    hand_back = f"surefoot study release {shlex.quote(without_password(store))} --holder {shlex.quote(wait.holder)}"
+    return f"{wait.sentence}\n{finish}\n  {hand_back}"
 
 
 def unblind(
@@ -141,11 +160,13 @@ def report(
 
     lines = seeded(open_store(_there(store)).read())
     if not lines:
-        raise StudyError(f"{store}: there is no study here. Make one with `surefoot study create`.")
+        raise StudyError(f"{without_password(store)}: there is no study here. Make one with `surefoot study create`.")
     checked, (fold, _) = verified(lines), taken(lines)
     if fold.last is None:
-        raise StudyError(f"{store}: no report can be made. {checked}")
-    made = study_report(fold, checked, command=f"surefoot study report {store} -o {output}")
+        raise StudyError(f"{without_password(store)}: no report can be made. {checked}")
+    made = study_report(
+        fold, checked, command=f"surefoot study report {shlex.quote(without_password(store))} -o {output}"
+    )
     made.save(output)
     if as_json:
         words.show_json(made.data())
@@ -156,21 +177,110 @@ def report(
     typer.echo(f"Wrote {output}")
 
 
-def verify(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
+def verify(
+    store: Kept = "study.db",
+    head: Annotated[
+        list[str] | None, typer.Option(help="A hash that you wrote down, or its first 8 characters; repeatable.")
+    ] = None,
+    witness: Annotated[
+        list[Path] | None, typer.Option(help="A file that knows the log: a report, an anchor, an export; repeatable.")
+    ] = None,
+    as_json: words.AsJson = False,
+) -> None:
     """Is the log what was written, and does the verdict follow?
 
-    The exit code is 65 when it is not, or does not.
+    That the end of a log was cut off, or that all of it was written anew, only a witness can show: a hash that was kept
+    elsewhere. The exit code is 65 when the log does not verify.
 
     Examples:
 
         surefoot study verify study.db
+
+        surefoot study verify study.db --head 9f2c51d0a7b3e466
+
+        surefoot study verify study.db --witness anchor.txt --witness report.html
     """
+    from surefoot.study.transfers import marks
     from surefoot.study.verification import verify as checked
 
-    found = checked(_there(store))
+    known = {str(path): marks(path.read_text(encoding="utf-8", errors="replace")) for path in witness or ()}
+    found = checked(_there(store), heads=head or (), witnesses=known)
     words.show(found, as_json=as_json)
     if not found.sound:
         raise typer.Exit(UNSOUND)
+
+
+def anchor(
+    store: Kept = "study.db",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file; standard output if left out.")
+    ] = None,
+) -> None:
+    """Write down what proves the study later.
+
+    Plan, decision, and the log's length and head, as one short text: for a lab book, a message or a git commit. It
+    gives no policy away. `surefoot study verify --witness` holds the log against it.
+
+    Examples:
+
+        surefoot study anchor study.db -o anchor.txt
+    """
+    from surefoot.study.transfers import anchor_of
+    from surefoot.study.verification import verify as checked
+
+    found = checked(_there(store))
+    if not found.sound:
+        typer.echo(str(found), err=True)
+        raise typer.Exit(UNSOUND)
+    text = anchor_of(opened(store).status(), found.fingerprint)
+    if output is None:
+        sys.stdout.write(text)
+        return
+    write_whole(output, text)
+    typer.echo(f"Wrote {output}")
+
+
+def backup(
+    store: Kept = "study.db",
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("study.backup"),
+    key: Annotated[
+        Path | None, typer.Option(help="The file of the backups' key; made if there is none. Keep it apart.")
+    ] = None,
+) -> None:
+    """Copy the whole study, at any moment, blinded too.
+
+    The copy is sealed: without its key it tells the log's length and head, and nothing else. The key is made once and
+    opens every backup of the study; keep it apart from them. `surefoot study restore` reads a backup.
+
+    Examples:
+
+        surefoot study backup study.db -o monday.backup
+
+        surefoot study restore monday.backup again.db --key study.db.key
+    """
+    study = opened(store)
+    place = key or Path(f"{study.status().study}.key" if "://" in store else f"{store}.key")
+    new = not place.exists()
+    if new:
+        write_whole(place, secrets.token_urlsafe(32) + "\n", private=True)
+    write_whole(output, study.backup(_key(place)))
+    typer.echo(f"Wrote {output}: {counted(study.version, 'line')}, sealed.")
+    typer.echo(
+        f"{'Made its key' if new else 'Its key is'} {place}: keep a copy apart from the backup; without it, "
+        "nobody can open the backup."
+    )
+
+
+def _key(path: Path) -> Secret:
+    """A backup's key.
+
+    Raises:
+        StudyError: The file holds none.
+    """
+    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    if len(text) < 16:
+        raise StudyError(f"{path}: it must hold a key of at least 16 characters.")
+    return Secret(text)
 
 
 def export(
@@ -191,7 +301,7 @@ def export(
     if output is None:
         sys.stdout.write(text)
         return
-    output.write_text(text, encoding="utf-8", newline="\n")
+    write_whole(output, text)
     typer.echo(f"Wrote {output}")
 
 
@@ -200,13 +310,16 @@ def restore(
     store: Annotated[
         str, typer.Argument(help="Where to put it: a new file, or postgresql://host/database?study=NAME.")
     ],
+    key: Annotated[Path | None, typer.Option(help="The file of a backup's key.")] = None,
     as_json: words.AsJson = False,
 ) -> None:
-    """Put an exported log into an empty place, all of it or nothing.
+    """Put an exported log or a backup into an empty place, all of it or nothing.
 
     Examples:
 
         surefoot study restore study.jsonl copy.db
+
+        surefoot study restore monday.backup copy.db --key study.db.key
     """
     from surefoot.study.studies import Study
 
@@ -214,7 +327,7 @@ def restore(
         text = log.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise StudyError(f"{log}: the file is not an exported log.") from None
-    Study.restore(text, store)
+    Study.restore(text, store, key=None if key is None else _key(key))
     status(store, as_json)
 
 

@@ -15,12 +15,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from surefoot.console.api import Api
-from surefoot.console.desks import Desk
-from surefoot.console.doors import Door
-from surefoot.console.guards import Guard
+from surefoot.console.authentication import Door, Tokens
+from surefoot.console.middleware import Guard
 from surefoot.console.pages import Pages
-from surefoot.console.refusals import Refusal
-from surefoot.console.tokens import Tokens
+from surefoot.console.responses import Refusal
+from surefoot.console.service import Service
 from surefoot.study.studies import Study
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -48,14 +47,14 @@ def create_app(
         address: Where a phone reaches it, such as ``http://192.168.1.20:8765``; shown as a QR code to the owner.
         secure: Whether it is served over HTTPS, so that cookies are never sent without.
     """
-    desk = Desk(study)
-    door = Door(tokens, desk.id)
-    pages = Pages(desk, door, address=address, secure=secure)
+    service = Service(study)
+    door = Door(tokens, service.id)
+    pages = Pages(service, door, address=address, secure=secure)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        desk.close()
+        service.close()
 
     async def worker(_: Request) -> Response:  # a worker may serve no page above its own address
         return FileResponse(STATIC / "worker.js", headers={"cache-control": "no-cache"})
@@ -75,7 +74,7 @@ def create_app(
 
     app = Starlette(
         routes=[
-            *Api(desk, door).routes,
+            *Api(service, door).routes,
             *pages.routes,
             Route("/worker.js", worker),
             Mount("/static", _Static(directory=STATIC)),
@@ -84,5 +83,5 @@ def create_app(
         exception_handlers={Refusal: refused, HTTPException: refused, 500: refused},
         lifespan=lifespan,
     )
-    app.state.desk = desk
+    app.state.service = service
     return app

@@ -1,11 +1,12 @@
 """How does a robot's script or a simulator take part in a study on another machine?
 
 Nothing but Python's own library is needed. A request that was cut off is sent again with the same word, so that a
-result is recorded once.
+result is recorded once. Each acknowledgement carries the log's length and head, so that every client is a witness.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import http.client
 import json
 import logging
@@ -14,18 +15,30 @@ import socket
 import time
 import urllib.error
 import urllib.request
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, get_args
+from urllib.parse import quote, urlsplit
 
 from surefoot import _check
+from surefoot._secret import Secret
+from surefoot.console.operations import OPERATIONS
+from surefoot.console.responses import Refusal
+from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
+from surefoot.study.leases import LEASE, Wait
+from surefoot.study.plans import Plan
+from surefoot.study.recording import Ended, RefusedError, Why
 from surefoot.study.schedules import Turn
+from surefoot.study.status import Receipt, Status
+from surefoot.study.studies import HAND_BACK, POLL
+from surefoot.study.transfers import Mark
 
 AWAY = (408, 429, 502, 503, 504)
-POLL = 1.0
+ANSWER = 30.0
 BRIEFLY = 5.0
 """Seconds to keep trying to hand turns back: those that are not come free by themselves."""
-HAND_BACK = "If that device has left, hand its turns back: on the console, or with `surefoot study release`."
+TURN = tuple(field.name for field in dataclasses.fields(Turn))
 LOG = logging.getLogger(__name__)
 
 
@@ -53,10 +66,11 @@ class Client:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(_check.refusal("url", "be an address such as http://127.0.0.1:8765", url))
         self._address = f"{parts.scheme}://{parts.netloc}"
-        self._token = token
+        self._token = Secret(token)
         self.holder = holder or f"{socket.gethostname()}-{secrets.token_hex(3)}"
         self.patience = _check.positive(patience, "patience")
-        self._attempts: dict[int, int] = {}
+        self.mark: Mark | None = None
+        self._taken: dict[int, tuple[int, str]] = {}  # by turn, the attempt and the holder for whom it was asked for
         direct: dict[str, str] | None = (
             {} if parts.hostname in ("localhost", "127.0.0.1", "::1") else None
         )  # no proxy to this machine
@@ -65,27 +79,42 @@ class Client:
     def __repr__(self) -> str:
         return f"Client({self._address!r}, holder={self.holder!r})"
 
-    def next_turn(self) -> Turn | None:
+    @property
+    def plan(self) -> Plan:
+        """The plan, amendments included; asked of the server each time."""
+        return Plan.from_dict(self._ask("plan")["plan"])
+
+    def status(self) -> Status:
+        """Progress, and whether to go on; the verdict once the study is not blinded."""
+        return self._status(self._ask("status"))
+
+    def next_turn(self, *, holder: str = "", lease: timedelta = LEASE, wait: bool = True) -> Turn | None:
         """The rollout to run next, held for you; None when the study needs no further one.
 
-        While turns that others hold must come in first, it waits, and the log says for whom. The turn's `policy` is
-        empty for an operator while the study is blinded.
+        While turns that others hold must come in first, it waits, and the log says for whom; with `wait=False` it
+        answers None at once. The turn's `policy` is empty for an operator while the study is blinded.
         """
         told = None
         while True:
-            answer = self._ask("/turns/next", {"holder": self.holder})
-            row = answer["turn"]
-            if row is not None:
-                self._attempts[row["number"]] = row["attempt"]
-                names = ("number", "block", "policy", "code", "task", "condition")
-                return Turn(**{name: row.get(name, "") for name in names})
-            if answer["finished"]:
-                return None
-            wait = answer["status"]["waits"]
-            if wait is not None and (wait["turn"], wait["holder"]) != told:
-                told = (wait["turn"], wait["holder"])
-                LOG.warning("surefoot: waiting. %s %s", wait["sentence"], HAND_BACK)
+            found, status = self._next(1, holder, lease)
+            if found or not wait or status.finished:
+                return next(iter(found), None)
+            waits = status.waits
+            if waits is not None and (waits.turn, waits.holder) != told:
+                told = (waits.turn, waits.holder)
+                LOG.warning("surefoot: waiting. %s %s", waits.sentence, HAND_BACK)
             time.sleep(POLL)
+
+    def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
+        """The rollouts to run next, up to `count`, all held for you; it never waits."""
+        return self._next(_check.whole(count, "count", least=1), holder, lease)[0]
+
+    def _next(self, count: int, holder: str, lease: timedelta) -> tuple[list[Turn], Status]:
+        name, seconds = holder or self.holder, _check.positive(lease.total_seconds(), "lease")
+        answer = self._ask("next", holder=name, ahead=count - 1, lease=seconds)
+        rows = [row for row in (answer["turn"], *answer["ahead"]) if row is not None]
+        self._taken |= {row["number"]: (row["attempt"], name) for row in rows}
+        return [Turn(**{field: row.get(field, "") for field in TURN}) for row in rows], self._status(answer["status"])
 
     def record(
         self,
@@ -93,103 +122,160 @@ class Client:
         result: float,
         *,
         duration: float | None = None,
+        steps: int | None = None,
         note: str = "",
         failure: str = "",
         request: str = "",
-    ) -> dict[str, Any]:
+        holder: str = "",
+        reason: str = "",
+        attempt: int | None = None,
+    ) -> Receipt:
         """Keep a turn's result for good, once, however often the connection drops.
 
         Args:
             turn: The turn, or its number.
             result: Success (true or false), or a score in the plan's range.
             duration: How long the rollout took, in seconds.
+            steps: How many steps it took.
             note: Anything worth remembering.
             failure: What went wrong, when it failed.
             request: A word that names this request; a fresh one by default.
-
-        Returns:
-            The study's status after it.
+            holder: Who ran it; the one for whom this client took it, by default.
+            reason: Why somebody else than the holder records it; for the owner.
+            attempt: Which try at this turn; refused when somebody was faster.
 
         Raises:
-            StudyError: The turn was never handed out, already has a result or was voided, or the result is not one
-                that the plan knows. Nothing was recorded then.
+            StudyError: The turn was never handed out, is another's, already has a result or was voided, or the result
+                is not one that the plan knows. Nothing was recorded then.
         """
         number = _number(turn)
-        value = result.item() if hasattr(result, "item") else result  # a numpy number or truth value
-        body: dict[str, Any] = {
-            "result": value,
-            "note": note,
-            "failure": failure,
-            "request": request or secrets.token_hex(16),
-        }
-        if duration is not None:
-            body["duration"] = float(duration)
-        if number in self._attempts:
-            body |= {"attempt": self._attempts[number], "holder": self.holder}
-        return self._status(f"/turns/{number}/record", body)
+        taken = self._taken.get(number)
+        return self._receipt(
+            "record",
+            number,
+            result=result.item() if hasattr(result, "item") else result,  # a numpy number or truth value
+            duration=None if duration is None else float(duration),
+            steps=steps,
+            note=note,
+            failure=failure,
+            request=request or secrets.token_hex(16),
+            holder=holder or (taken[1] if taken else self.holder),
+            reason=reason,
+            attempt=attempt or (taken[0] if taken else None),
+        )
 
-    def undo(self, turn: Turn | int, *, reason: str) -> dict[str, Any]:
+    def crash(
+        self, turn: Turn | int, *, ended: Ended = "crash", note: str = "", request: str = "", holder: str = ""
+    ) -> Receipt:
+        """Say that a turn's rollout gave no result; the plan's `on_crash` says what that counts as."""
+        number = _number(turn)
+        name = holder or (self._taken[number][1] if number in self._taken else self.holder)
+        word = request or secrets.token_hex(16)
+        return self._receipt("crash", number, ended=ended, note=note, request=word, holder=name)
+
+    def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> Receipt:
         """Take back a turn's result, with the reason; both stay in the log."""
         number = _number(turn)
-        attempt = {"attempt": self._attempts[number]} if number in self._attempts else {}
-        return self._status(f"/turns/{number}/undo", {"reason": reason, **attempt})
+        which = attempt or (self._taken[number][0] if number in self._taken else None)
+        return self._receipt("undo", number, reason=reason, attempt=which)
 
-    def void(self, turn: Turn | int, *, reason: str, note: str = "") -> dict[str, Any]:
+    def void(self, turn: Turn | int, *, reason: str, note: str = "") -> Receipt:
         """Declare that the turn's whole block does not count, for one of the plan's reasons."""
-        return self._status(f"/turns/{_number(turn)}/void", {"reason": reason, "note": note})
+        return self._receipt("void", _number(turn), reason=reason, note=note)
 
-    def release(self, *, holder: str = "") -> dict[str, Any]:
-        """Hand back what you hold and will not run, so that another robot may take it at once.
+    def release(self, turn: Turn | int | None = None, *, holder: str = "") -> Receipt:
+        """Hand back a turn that will not be run, or all that a holder has, so that another may take them at once.
 
         Args:
+            turn: The turn, or its number; every turn of the holder when left out.
             holder: Whose turns, when a robot has left and cannot hand back its own; those of this client by default.
 
         Returns:
-            The study's status after it, and how many turns were `released`.
+            A receipt that names the turns handed back.
         """
-        answer = self._ask("/release", {"holder": holder or self.holder}, min(BRIEFLY, self.patience))
-        return {**answer["status"], "released": answer["released"]}
+        number = None if turn is None else _number(turn)
+        name = holder or (self._taken[number][1] if number in self._taken else self.holder)
+        return self._receipt("release", None, min(BRIEFLY, self.patience), holder=name, turn=number)
 
-    def status(self) -> dict[str, Any]:
-        """Progress, and whether to go on; the verdict once the study is not blinded."""
-        return self._ask("/status")
+    def check(self, items: Iterable[str], *, note: str = "") -> Receipt:
+        """Log that a session's checklist was gone through."""
+        if isinstance(items, str):
+            raise TypeError(_check.refusal("items", "be a list of texts", items))
+        return self._receipt("check", items=list(items), note=note)
 
-    def plan(self) -> dict[str, Any]:
-        """The plan, amendments included."""
-        answer: dict[str, Any] = self._ask("/plan")["plan"]
-        return answer
+    def amend(self, changes: Mapping[str, Any], *, reason: str, version: int | None = None) -> Receipt:
+        """For the owner: change the plan, with the reason."""
+        return self._receipt("amend", changes=dict(changes), reason=reason, version=version)
 
-    def unblind(self, *, reason: str) -> dict[str, Any]:
+    def unblind(self, *, reason: str, version: int | None = None) -> Receipt:
         """For the owner: reveal which policy each code meant."""
-        return self._status("/unblind", {"reason": reason})
+        return self._receipt("unblind", reason=reason, version=version)
+
+    def export(self) -> str:
+        """For the owner: the log as JSON lines, once the study is not blinded."""
+        return self._fetch("export", None, {}, self.patience).decode()
 
     def results(self) -> dict[str, Any]:
         """Evidence, confidence sequence and each policy's interval, once the study is not blinded."""
-        return self._ask("/results")
+        return self._ask("results")
 
-    def _status(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any] = self._ask(path, body)["status"]
+    def _receipt(self, name: str, number: int | None = None, patience: float | None = None, **fields: Any) -> Receipt:
+        answer = self._ask(name, number, patience, **fields)
+        return Receipt(tuple(answer["turns"]), answer["repeated"], self._status(answer["status"]))
+
+    def _status(self, row: dict[str, Any]) -> Status:
+        """The status, and what it tells of the log, kept as a witness.
+
+        Raises:
+            StudyError: The log is shorter than it was: what was acknowledged is lost.
+        """
+        told = {field.name: row[field.name] for field in dataclasses.fields(Status)}
+        told["waits"] = None if row["waits"] is None else Wait(**row["waits"])
+        told["verdict"] = None if row["verdict"] is None else Verdict(row["verdict"])
+        status, before = Status(**told), self.mark
+        if before is not None and before.study == status.study and status.version < before.lines:
+            raise StudyError(
+                f"The study's log has lost what it had acknowledged: it had {before.lines} lines and has "
+                f"{status.version}. Tell its owner, and keep this: {before}"
+            )
+        self.mark = Mark(status.study, status.version, status.head)
+        return status
+
+    def _ask(
+        self, name: str, number: int | None = None, patience: float | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """The answer of an operation of the table."""
+        answer: dict[str, Any] = json.loads(self._fetch(name, number, fields, patience or self.patience))
         return answer
 
-    def _ask(self, path: str, body: dict[str, Any] | None = None, patience: float | None = None) -> dict[str, Any]:
+    def _fetch(self, name: str, number: int | None, fields: dict[str, Any], patience: float) -> bytes:
         """One answer; cut off or away, the same request is sent again until patience ends."""
-        patience = self.patience if patience is None else patience
-        data = None if body is None else json.dumps(body, allow_nan=False).encode()
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        headers["X-Surefoot-Name"] = self.holder.encode("ascii", "replace").decode()
+        operation, data = OPERATIONS[name], None
+        if operation.method == "POST":
+            given = {field: value for field, value in fields.items() if value not in (None, "")}
+            try:
+                operation.checked(given)
+                data = json.dumps(given, allow_nan=False).encode()
+            except Refusal as refusal:
+                raise RefusedError("invalid", refusal.message) from None
+        headers = {"Authorization": f"Bearer {self._token.reveal()}", "Content-Type": "application/json"}
+        headers["X-Surefoot-Name"] = quote(self.holder)
         until, pause, warned = time.monotonic() + patience, 0.1, False
         while True:
-            question = urllib.request.Request(f"{self._address}/api/v1{path}", data, headers)
+            question = urllib.request.Request(f"{self._address}{operation.at(number)}", data, headers)
             try:
-                with self._opener.open(question, timeout=30) as answer:
-                    content: dict[str, Any] = json.load(answer)
+                with self._opener.open(question, timeout=ANSWER) as answer:
+                    content: bytes = answer.read()
+                    if operation.answer != "application/jsonl":
+                        json.loads(content)
                     return content
             except urllib.error.HTTPError as error:
                 with error:
-                    said = _said(error)
+                    refused = _refused(error)
                     wait = float(error.headers.get("Retry-After") or 0)
                 if error.code not in AWAY:
-                    raise StudyError(said) from None
+                    raise refused from None
+                said = str(refused)
             except (OSError, http.client.HTTPException, json.JSONDecodeError) as error:
                 why = getattr(error, "reason", error)
                 said, wait = f"The study's server cannot be reached at {self._address}: {why}.", 0.0
@@ -213,9 +299,13 @@ def _number(turn: Turn | int) -> int:
     return turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
 
 
-def _said(error: urllib.error.HTTPError) -> str:
+def _refused(error: urllib.error.HTTPError) -> StudyError:
+    """What the server refuses, as the study itself would say it."""
     try:
         content = json.load(error)
-        return " ".join(content[name] for name in ("error", "hint") if content.get(name))
+        message, hint, why = str(content["error"]), str(content.get("hint", "")), content.get("why")
     except (ValueError, TypeError, KeyError, AttributeError, OSError):
-        return f"The server answered {error.code}."
+        return StudyError(f"The server answered {error.code}.")
+    if why in get_args(Why):
+        return RefusedError(why, message, hint)
+    return StudyError(f"{message} {hint}" if hint else message)

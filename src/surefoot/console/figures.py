@@ -11,9 +11,9 @@ from surefoot.core import words
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.study.folds import Fold
-from surefoot.study.judging import PairJudge
-from surefoot.study.promises import interval_notes
+from surefoot.study.decision import PairDecision
+from surefoot.study.guarantees import interval_notes
+from surefoot.study.state import Fold
 
 POINTS = 150
 """Most points of a curve: more cannot be seen, and each interval costs time."""
@@ -60,10 +60,10 @@ class Live:
 
 def live_of(fold: Fold) -> Live:
     """Evidence, confidence sequence and tallies of a study that is not blinded."""
-    judge = fold.judge
+    decision = fold.decision
     intervals = _policies(fold)
     bars = tuple(_bar(policy, interval, fold) for policy, interval in intervals)
-    states = _thinned(judge.states) if isinstance(judge, PairJudge) else []  # a ranking has no one gain to draw
+    states = _thinned(fold.states) if isinstance(decision, PairDecision) else []  # a ranking has no one gain to draw
     gains = _gains(fold)
     rows = [
         {"pairs": state.pairs, **_evidence(state), "low": i.low, "estimate": gains[state.pairs - 1], "high": i.high}
@@ -71,7 +71,7 @@ def live_of(fold: Fold) -> Live:
         if state.pairs and (i := state.interval)
     ]
     data: dict[str, Any] = {
-        "verdict": judge.verdict.value,
+        "verdict": decision.verdict.value,
         "policies": [{"policy": policy, **interval.to_dict()} for policy, interval in intervals],
         "sequence": rows,
     }
@@ -83,7 +83,7 @@ def live_of(fold: Fold) -> Live:
         elif "lead" in rows[-1]:
             curves = (_lead_curve(rows, fold),)
         curves = (*curves, _gain_curve(rows, fold, states[-1].interval))
-    return Live(judge.verdict.value, str(judge.state), bars, curves, data)
+    return Live(decision.verdict.value, str(decision.state), bars, curves, data)
 
 
 def _gains(fold: Fold) -> list[float]:
@@ -214,7 +214,7 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve
     )
     return Curve(
         f"Gain of {names[0]} over {names[1]}, at {words.percent(last.confidence)} confidence over all looks",
-        " ".join((told, *interval_notes(fold.judge.verdict, last))),
+        " ".join((told, *interval_notes(fold.decision.verdict, last))),
         place.line((row["pairs"], row["estimate"]) for row in rows),
         place.line([*upper, *lower]),
         marks,

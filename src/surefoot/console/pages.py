@@ -9,12 +9,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from surefoot.console.bodies import Fields
-from surefoot.console.desks import Desk
-from surefoot.console.doors import Door, new_device
+from surefoot.console.authentication import SESSION_SECONDS, Door, Session, new_device, seal
+from surefoot.console.operations import JOIN, form
 from surefoot.console.qr import svg
-from surefoot.console.refusals import Refusal
-from surefoot.console.tokens import SESSION_SECONDS, Session, seal
+from surefoot.console.responses import Refusal
+from surefoot.console.service import Service
 from surefoot.core import words
 from surefoot.study.plans import BINDING
 
@@ -31,11 +30,11 @@ REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src
 
 
 class Pages:
-    """The pages on one desk."""
+    """The pages on one study."""
 
-    def __init__(self, desk: Desk, door: Door, *, address: str = "", secure: bool = False) -> None:
-        """Serve a desk behind a door; `address` is where a phone reaches it."""
-        self.desk, self.door, self.address, self.secure = desk, door, address, secure
+    def __init__(self, service: Service, door: Door, *, address: str = "", secure: bool = False) -> None:
+        """Serve a study behind a door; `address` is where a phone reaches it."""
+        self.service, self.door, self.address, self.secure = service, door, address, secure
         self._templates = Environment(
             loader=PackageLoader("surefoot.console", "templates"),
             autoescape=True,
@@ -74,9 +73,10 @@ class Pages:
 
     async def joined(self, request: Request) -> Response:
         """A token in exchange for a cookie."""
-        fields = Fields(await request.body(), ("token", "name"), form=True)
-        role = self.door.role_of(fields.text("token", most=200), request)
-        session = Session(role, new_device(), fields.text("name", most=60), browser=True)
+        told = JOIN.checked(form(await request.body()))
+        role, before = self.door.role_of(told["token"], request), self.door.known(request)
+        device = before.device if before is not None and before.browser and before.role == role else new_device()
+        session = Session(role, device, told["name"], browser=True)
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
             self.door.cookie,
@@ -98,52 +98,52 @@ class Pages:
     async def run(self, request: Request) -> Response:
         """The operator's page."""
         session = self.door.enter(request)
-        status = await self.desk.ask(self.desk.status)
+        status = await self.service.now()
         more: dict[str, Any] = {"status": status, "ahead": AHEAD, "checklist": CHECKLIST}
         return self._page("run.html", request, session, **more)
 
     async def mirror(self, request: Request) -> Response:
         """A large display for the room: read only."""
         session = self.door.enter(request)
-        status = await self.desk.ask(self.desk.status)
+        status = await self.service.now()
         codes_only = Session("operator", session.device)  # a screen for all shows codes, whoever opened it
-        turns = [turn for turn in await self.desk.ask(self.desk.held, codes_only) if turn["current"]]
+        turns = [turn for turn in await self.service.held(codes_only) if turn["current"]]
         return self._page("mirror.html", request, session, status=status, turns=turns)
 
     async def runner(self, request: Request) -> Response:
         """Which policy each code means, for whoever starts them."""
         session = self.door.enter(request, "runner")
-        status = await self.desk.ask(self.desk.status)
-        turns = await self.desk.ask(self.desk.held, session)
+        status = await self.service.now()
+        turns = await self.service.held(session)
         return self._page("runner.html", request, session, status=status, turns=turns)
 
     async def live(self, request: Request) -> Response:
         """Progress; and once the study is not blinded, evidence, intervals and tallies."""
         session = self.door.enter(request)
-        status = await self.desk.ask(self.desk.status)
-        live = None if status["blinded"] else await self.desk.ask(self.desk.live)
+        status = await self.service.now()
+        live = None if status.blinded else await self.service.live()
         return self._page("live.html", request, session, status=status, live=live)
 
     async def owner(self, request: Request) -> Response:
         """Phones, unblinding, amendments, export."""
         session = self.door.enter(request, "owner")
-        status = await self.desk.ask(self.desk.status)
+        status = await self.service.now()
         base = self.address or f"{request.url.scheme}://{request.headers['host']}"
-        link = f"{base}/join#{self.door.tokens.operator}"  # the runner's is printed at the start, never shown
+        link = f"{base}/join#{self.door.tokens.operator.reveal()}"  # the runner's is printed at the start, never shown
         more: dict[str, Any] = {
             "status": status,
-            "turns": await self.desk.ask(self.desk.held, session),
+            "turns": await self.service.held(session),
             "link": link,
             "code": svg(link),
             "binding": BINDING,
-            "shown": _shown(self.desk.plan.to_dict()),
+            "shown": _shown(self.service.plan.to_dict()),
         }
         return self._page("owner.html", request, session, **more)
 
     async def report(self, request: Request) -> Response:
         """The report, in a sandbox: it has styles of its own and may run nothing."""
         self.door.enter(request)
-        page = await self.desk.report()
+        page = await self.service.report()
         return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})
 
     def refused(self, request: Request, refusal: Refusal) -> Response:
@@ -158,11 +158,11 @@ class Pages:
     def _page(
         self, template: str, request: Request, session: Session | None, *, status_code: int = 200, **more: Any
     ) -> Response:
-        unit = "pairs" if len(self.desk.plan.policies) == 2 else "rounds"
+        unit = "pairs" if len(self.service.plan.policies) == 2 else "rounds"
         context = {
-            "plan": self.desk.plan,
+            "plan": self.service.plan,
             "unit": unit,
-            "study": self.desk.id,
+            "study": self.service.id,
             "session": session,
             "path": request.url.path,
         }

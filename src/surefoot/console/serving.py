@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from surefoot.console.tokens import Tokens
+from surefoot.console.authentication import Tokens
 from surefoot.errors import StudyError
+from surefoot.study.events import Role
 from surefoot.study.studies import Study
 
 PORT = 8765
@@ -77,12 +78,17 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
     hosts = {*LOOPBACK, host, *place.names}
     app = create_app(study, tokens, hosts=hosts, address=address, secure=place.secure)
     say(f"{study.plan}\n")
-    for role, what in (("operator", "runs turns by code"), ("runner", "learns the policies"), ("owner", "unblinds")):
-        say(f"{role:>8}  {address}/join#{getattr(tokens, role)}   {what}")
+    links: tuple[tuple[Role, str], ...] = (
+        ("operator", "runs turns by code"),
+        ("runner", "learns the policies"),
+        ("owner", "unblinds"),
+    )
+    for role, what in links:
+        say(f"{role:>8}  {address}/join#{tokens.of(role).reveal()}   {what}")
     if host not in LOOPBACK:
         if not place.secure:
             say("\nAnyone on this network can read what is sent: use a network you trust, or --certificate and --key.")
-        say(f"\nThe operator's phone:\n{terminal(f'{address}/join#{tokens.operator}')}")
+        say(f"\nThe operator's phone:\n{terminal(f'{address}/join#{tokens.operator.reveal()}')}")
     say("\nStop with Ctrl+C; nothing recorded is lost.")
     config = uvicorn.Config(
         app,
@@ -100,10 +106,10 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
         """Tells listening pages to go before it waits for them."""
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            app.state.desk.closing = True
+            app.state.service.closing = True
             super().handle_exit(sig, frame)
 
-    sys.setswitchinterval(0.0005)  # the desk's thread and the network's take turns more often than every 5 ms
+    sys.setswitchinterval(0.0005)  # the queue's thread and the network's take turns more often than every 5 ms
     with listener:
         Server(config).run(sockets=[listener])
 

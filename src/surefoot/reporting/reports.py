@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from surefoot._files import write_whole
 from surefoot.analysis.overviews import Overview, overview
 from surefoot.core.record import Record
 from surefoot.rollouts.table import Rollouts
-from surefoot.study.accounts import Account, account
-from surefoot.study.folds import Fold
+from surefoot.study.state import Fold
+from surefoot.study.status import Account, account
 from surefoot.study.studies import Study
 from surefoot.study.tables import rollouts_of
 from surefoot.study.verification import Verification, verify
@@ -154,8 +155,7 @@ def _save(made: Report | ProgressReport, path: str | Path) -> Path:
     else:
         known = ".html, .md, .tex or .json" if ".tex" in writers else ".html, .md or .json"
         raise ValueError(f"`path` must end in {known}; got {target.name!r}.")
-    target.write_text(text, encoding="utf-8")
-    return target
+    return write_whole(target, text)
 
 
 @overload

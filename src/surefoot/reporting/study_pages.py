@@ -11,7 +11,7 @@ from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from surefoot.study.accounts import Account, StudyFinding
+    from surefoot.study.status import Account, StudyFinding
 
 UNSOUND = (
     "The study's log does not verify, so nothing below can be relied on; what was found is listed under deviations."
@@ -125,7 +125,7 @@ def study_section(account: Account) -> dict[str, Any]:
     rows = [[name.replace("_", " "), _told(value)] for name, value in account.plan.to_dict().items() if name != "type"]
     return {
         "title": "How it was decided",
-        "lines": [f"Plan {account.fingerprint}, fixed before the first rollout. Head of the log: {account.head}."],
+        "lines": [f"Plan {account.fingerprint}, fixed before the first rollout. Log: {account.mark}."],
         "figures": [shown_figure(drawn, name, captions[name], prefix="study") for name in drawn],
         "table": {"summary": "The plan", "header": ["field", "value"], "rows": [row for row in rows if row[1]]},
     }
@@ -147,7 +147,7 @@ def progress_page(account: Account, made: str) -> str:
             made=made,
             version=__version__,
             fingerprint=account.fingerprint,
-            head=account.head,
+            mark=account.mark,
         )
     )
 

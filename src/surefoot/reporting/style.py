@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot._files import whole_file
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -92,8 +94,9 @@ def save(figure: Figure, path: str | Path) -> Path:
     kind = target.suffix.lower()
     if kind not in dates:
         raise ValueError(f"A figure's name must end in .svg, .png or .pdf; got {target.name!r}.")
-    with _quietly(), mpl.rc_context({**RC, "svg.hashsalt": "surefoot", "svg.fonttype": "path"}):
-        figure.savefig(target, dpi=160, metadata=dates[kind])
+    look = mpl.rc_context({**RC, "svg.hashsalt": "surefoot", "svg.fonttype": "path"})
+    with _quietly(), look, whole_file(target) as file:
+        figure.savefig(file, format=kind[1:], dpi=160, metadata=dates[kind])
     return target
 
 

@@ -49,7 +49,8 @@ def markdown(report: Report) -> str:
             tables.COMPARED,
             [tables.comparison_row(one) for one in found.comparisons],
         )
-    lines += [f"Made {report.made}: `{report.command}`. Data: {found.fingerprint}.", ""]
+    log = "" if report.study is None else f" Log: {report.study.mark}."
+    lines += [f"Made {report.made}: `{report.command}`. Data: {found.fingerprint}.{log}", ""]
     return "\n".join(lines)
 
 
@@ -58,7 +59,9 @@ def progress_markdown(report: ProgressReport) -> str:
     first, *more = study_pages.progress_lines(report.study)
     lines = [f"# {_md(report.study.plan.title)}", "", f"**{_md(first)}**", "", *(f"{_md(line)}\n" for line in more)]
     lines += [f"- {_md(line)}" for line in report.study.deviations]
-    return "\n".join([*lines, "", f"Made {report.made}. Plan {report.study.fingerprint}.", ""])
+    return "\n".join(
+        [*lines, "", f"Made {report.made}. Plan {report.study.fingerprint}. Log: {report.study.mark}.", ""]
+    )
 
 
 def latex(report: Report) -> str:

@@ -11,7 +11,6 @@ import io
 import json
 import os
 import sys
-import tempfile
 import time
 import zipfile
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from surefoot._files import write_whole
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -199,14 +199,7 @@ def keep(path: Path, made: list[ExactDesign]) -> None:
         file.writestr(zipfile.ZipInfo("index.json", (1980, 1, 1, 0, 0, 0)), text, zipfile.ZIP_DEFLATED, 9)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as whole:
-                whole.write(buffer.getvalue())
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)  # there still if the disk is full
+        write_whole(path, buffer.getvalue())
     except OSError:
         if path.is_relative_to(SHIPPED):
             raise

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import counted
+from surefoot.study.decision import decision_of
 from surefoot.study.events import Event
-from surefoot.study.folds import Fold
-from surefoot.study.holders import known_as
-from surefoot.study.judging import judge_of
+from surefoot.study.leases import known_as
 from surefoot.study.plans import BINDING
+from surefoot.study.state import Fold
 
 MOST = 12
 """Turns named one by one in a sentence; beyond, they are counted."""
@@ -38,25 +38,25 @@ def worst_case(fold: Fold) -> tuple[Verdict, ...]:
 
     Against the first-named policy if it was found better, for it if it was found worse; both when nothing was decided.
     """
-    verdict = fold.judge.verdict
+    verdict = fold.decision.verdict
     sides = {Verdict.BETTER: (True,), Verdict.WORSE: (False,)}.get(verdict, (True, False))
     return tuple(_had_they_counted(fold, against=side) for side in sides)
 
 
 def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
-    plan, judge = fold.plan, judge_of(fold.plan)
+    plan, found = fold.plan, decision_of(fold.plan)
     ends = {True: plan.low, False: plan.high}
     for number, turns in sorted(fold.blocks.items()):
         void = fold.voids.get(number)
-        if judge.finished:
+        if found.finished:
             break
         if void is not None and void.body["seen"]:
-            judge.add({turn.policy: ends[(turn.policy == plan.policies[0]) is against] for turn in turns})
+            found = found.after({turn.policy: ends[(turn.policy == plan.policies[0]) is against] for turn in turns})
         elif void is None:
             if not all(turn.number in fold.results for turn in turns):
                 break
-            judge.add({turn.policy: fold.results[turn.number].score for turn in turns})
-    return judge.verdict
+            found = found.after({turn.policy: fold.results[turn.number].score for turn in turns})
+    return found.verdict
 
 
 def _amendments(fold: Fold) -> list[str]:
@@ -103,7 +103,7 @@ def _voids(fold: Fold) -> list[str]:
     if seen:
         turns = ", ".join(f"{event.body['turn']} ({fold.turns[event.body['turn']].policy})" for event in seen[:MOST])
         more = f" and {len(seen) - MOST} more" if len(seen) > MOST else ""
-        verdict, worst = fold.judge.verdict, worst_case(fold)
+        verdict, worst = fold.decision.verdict, worst_case(fold)
         other = next((one for one in worst if one is not verdict), None)
         then = "would be the same" if other is None else f"would be {other.value!r} instead of {verdict.value!r}"
         found.append(
@@ -161,7 +161,7 @@ def _late(fold: Fold) -> list[str]:
     before = sum(places[number] < decided for number in later)
     unit, found = "pair" if len(fold.plan.policies) == 2 else "round", []
     if before:
-        ended = "ended" if fold.judge.verdict is Verdict.UNDECIDED else "decided"
+        ended = "ended" if fold.decision.verdict is Verdict.UNDECIDED else "decided"
         found.append(
             f"{counted(before, 'result')} of later {unit}s {_was(before)} recorded while an earlier {unit} was still "
             f"being run. The rule reads {unit}s in the order in which they were scheduled and {ended} at {unit} "
@@ -187,23 +187,34 @@ def _refused(fold: Fold) -> list[str]:
 
 
 def _twice(fold: Fold) -> list[str]:
-    """Turns that went to a second holder because the first one's time ran out: they may have been run twice."""
-    holders: dict[int, tuple[str, bool]] = {}
-    again = []
+    """Turns that went to a second holder although the first may have run them: those it had in hand, not in reserve.
+
+    A device runs its turns in order, so of several that it held when its time ran out, it may have run the first only.
+    """
+    hand: dict[str, list[int]] = {}  # the turns that each holder has, in the order in which it runs them
+    again = set()
     for event in fold.history:
-        if event.kind != "leased":
-            continue
-        number, back = event.body["turn"], event.body["until"] <= event.time
-        before = holders.get(number)
-        if before and not back and before[0] != event.body["holder"] and not before[1]:
-            again.append(number)
-        holders[number] = (event.body["holder"], back)
+        body = event.body
+        if event.kind == "leased":
+            number, holder = body["turn"], body["holder"]
+            back = body["until"] <= event.time if event.schema == 1 else not body["seconds"]
+            for other, turns in hand.items():
+                if number in turns and not back and other != holder and min(turns) == number:
+                    again.add(number)
+            for turns in hand.values():
+                if number in turns:
+                    turns.remove(number)
+            if not back:
+                hand.setdefault(holder, []).append(number)
+        elif event.kind in ("recorded", "voided"):
+            settled = [body["turn"]] if event.kind == "recorded" else [t.number for t in fold.blocks[body["block"]]]
+            hand = {holder: [one for one in turns if one not in settled] for holder, turns in hand.items()}
     if not again:
         return []
-    turns = ", ".join(str(number) for number in sorted(set(again))[:MOST])
+    shown = ", ".join(str(number) for number in sorted(again)[:MOST])
     return [
-        f"{counted(len(set(again)), 'turn')} went to another holder when the first one's time had run out, and may "
-        f"have been run twice (turn {turns}): only a result of the holder who had it last counts."
+        f"{counted(len(again), 'turn')} went to another holder when the first one's time had run out, and may "
+        f"have been run twice (turn {shown}): only a result of the holder who had it last counts."
     ]
 
 

@@ -1,7 +1,8 @@
 """What can happen in a study?
 
-An event is one line of the log. Each carries who, when and which schema; each line's hash covers the one before, so
-that no line can be changed, dropped or slipped in unnoticed.
+An event is one line of the log. Each carries who, in which role, when and which schema; each line's hash covers the one
+before, so that no line can be changed, dropped or slipped in unnoticed. What carries an outcome also carries a random
+salt: the hash of a line is shown to everybody, and must not tell what the line says.
 """
 
 from __future__ import annotations
@@ -9,43 +10,60 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
+from surefoot._secret import Secret
 from surefoot.errors import StudyError
 from surefoot.study.plans import canonical
 
-SCHEMA = 1
+SCHEMA = 2
 GENESIS = "0" * 64
+Role = Literal["operator", "runner", "owner", "local"]
+"""In which role somebody writes; "local" writes to the store itself, without a server."""
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened: its kind, what it says, who wrote it and when (UTC, ISO 8601)."""
+    """One thing that happened: its kind, what it says, who wrote it and when (UTC, ISO 8601), and in which role."""
 
     kind: str
     body: Mapping[str, Any]
     author: str
     time: str
+    role: str = "local"
     schema: int = SCHEMA
 
     KINDS: ClassVar[dict[str, frozenset[str]]] = {
         "started": frozenset({"plan", "fingerprint", "seed_hash", "table"}),
-        "leased": frozenset({"turn", "holder", "until"}),
-        "recorded": frozenset({"turn", "attempt", "result", "duration", "note", "failure", "request"}),
-        "refused": frozenset({"turn", "holder", "result", "request"}),  # it came after the turn had gone to another
+        "leased": frozenset({"turn", "holder", "seconds"}),
+        "recorded": frozenset(
+            {"turn", "attempt", "result", "duration", "steps", "note", "failure", "ended", "request", "reason", "salt"}
+        ),
+        "crashed": frozenset({"turn", "ended", "note", "request"}),  # a rollout that gave no result, and is run again
+        "refused": frozenset({"turn", "holder", "result", "request", "salt"}),  # the turn had gone to another
         "undone": frozenset({"turn", "attempt", "reason"}),
         "voided": frozenset({"turn", "block", "reason", "note", "seen"}),
         "amended": frozenset({"changes", "reason", "table"}),
         "unblinded": frozenset({"seed", "reason"}),
         "checked": frozenset({"items", "note"}),
     }
+    FIRST: ClassVar[dict[str, frozenset[str]]] = {
+        "leased": frozenset({"turn", "holder", "until"}),
+        "recorded": frozenset({"turn", "attempt", "result", "duration", "note", "failure", "request"}),
+        "refused": frozenset({"turn", "holder", "result", "request"}),
+    }
+    """What the first schema said otherwise."""
 
     def __post_init__(self) -> None:
         fields = self.KINDS.get(self.kind)
         if fields is None:
             raise StudyError(f"An event's kind must be one of {', '.join(self.KINDS)}; got {self.kind!r}.")
+        fields = self.FIRST.get(self.kind, fields) if self.schema == 1 else fields
         if set(self.body) != fields:
             raise StudyError(f"A {self.kind!r} event must say {sorted(fields)}; got {sorted(self.body)}.")
+        if self.schema > 1 and self.role not in ROLES:
+            raise StudyError(f"An event's role must be one of {', '.join(ROLES)}; got {self.role!r}.")
 
     @property
     def key(self) -> str | None:
@@ -60,14 +78,9 @@ class Event:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """The event as JSON-ready data."""
-        return {
-            "kind": self.kind,
-            "body": dict(self.body),
-            "author": self.author,
-            "time": self.time,
-            "schema": self.schema,
-        }
+        """The event as JSON-ready data; one of the first schema has no role."""
+        said = {"kind": self.kind, "body": dict(self.body), "author": self.author, "time": self.time}
+        return {**said, "schema": self.schema, **({"role": self.role} if self.schema > 1 else {})}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Event:
@@ -77,13 +90,25 @@ class Event:
             StudyError: It is not an event, or of a newer schema.
         """
         try:
-            if data["schema"] > SCHEMA:
+            schema, body = data["schema"], data["body"]
+            if isinstance(schema, bool) or not isinstance(schema, int) or schema < 1:
                 raise StudyError(
-                    f"The log is of schema {data['schema']}; this version reads up to {SCHEMA}. Use a newer surefoot."
+                    f"A line of the log is not an event: its schema must be a whole number; got {schema!r}."
                 )
-            return cls(data["kind"], data["body"], data["author"], data["time"], data["schema"])
+            if schema > SCHEMA:
+                raise StudyError(
+                    f"The log is of schema {schema}; this version reads up to {SCHEMA}. Use a newer surefoot."
+                )
+            said = {name: data[name] for name in ("kind", "author", "time")}
+            said["role"] = data["role"] if schema > 1 else ""
         except (KeyError, TypeError) as error:
             raise StudyError(f"A line of the log is not an event: {error}.") from None
+        for name, value in said.items():
+            if not isinstance(value, str):
+                raise StudyError(f"A line of the log is not an event: its {name} must be a text; got {value!r}.")
+        if not isinstance(body, Mapping):
+            raise StudyError(f"A line of the log is not an event: its body must be an object; got {body!r}.")
+        return cls(said["kind"], body, said["author"], said["time"], said["role"], schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +118,32 @@ class Line:
     number: int
     event: Event
     hash: str
-    private: str | None = None  # the secret seed, beside the first line: kept by the store, never exported or hashed
+    private: Secret | None = None  # the seed, beside the first line: kept by the store, never hashed
 
     @classmethod
-    def after(cls, previous: Line | None, event: Event, private: str | None = None) -> Line:
+    def after(cls, previous: Line | None, event: Event, private: Secret | None = None) -> Line:
         """The line that follows `previous`."""
         number = 1 if previous is None else previous.number + 1
-        return cls(number, event, chained(GENESIS if previous is None else previous.hash, number, event), private)
+        return cls(number, event, chained(head_of(previous), number, event), private)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Line:
         """The line that `to_dict` wrote."""
         try:
-            return cls(int(data["number"]), Event.from_dict(data), str(data["hash"]), data.get("seed"))
-        except (KeyError, TypeError, ValueError) as error:
+            seed = data.get("seed")
+            private = None if seed is None else Secret(str(seed))
+            return cls(int(data["number"]), Event.from_dict(data), str(data["hash"]), private)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise StudyError(f"A line of the log cannot be read: {error}.") from None
 
     def to_dict(self) -> dict[str, Any]:
         """The line as JSON-ready data, as exported."""
         return {"number": self.number, "hash": self.hash, **self.event.to_dict()}
+
+
+def head_of(line: Line | None) -> str:
+    """The hash that the next line must follow."""
+    return GENESIS if line is None else line.hash
 
 
 def chained(previous: str, number: int, event: Event) -> str:
@@ -132,7 +164,7 @@ def seeded(lines: list[Line]) -> list[Line]:
     if not lines or lines[0].private:
         return lines
     seed = next((line.event.body["seed"] for line in lines if line.event.kind == "unblinded"), None)
-    return [replace(lines[0], private=seed), *lines[1:]]
+    return [replace(lines[0], private=None if seed is None else Secret(str(seed))), *lines[1:]]
 
 
 def breaks(lines: list[Line]) -> list[str]:

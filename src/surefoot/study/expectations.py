@@ -10,7 +10,7 @@ from surefoot import _check
 from surefoot.core import words
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.study.judging import ranking_rule_of, rule_of
+from surefoot.study.decision import ranking_rule_of, rule_of
 from surefoot.study.plans import Plan
 
 if TYPE_CHECKING:

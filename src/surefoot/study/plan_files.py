@@ -33,6 +33,12 @@ FIELDS = {
     "time_limit": "Seconds a rollout may take.",
     "reset": "What to do before each rollout; shown to the operator.",
     "void_reasons": "Why a pair may be declared not to count. Failing is not a reason.",
+    "on_crash": (
+        "What a rollout counts as that crashed, ran out of time or gave an unreadable answer:\n"
+        '  "failure"      a failure; of scores, the lowest\n'
+        '  "void"         its pair does not count, and another is run\n'
+        '  "retry"        it is run again, three times at most; the report counts that by policy'
+    ),
 }
 EXAMPLES = {
     "levels": [0.0, 0.5, 1.0],

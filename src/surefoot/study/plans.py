@@ -20,6 +20,7 @@ from surefoot.errors import StudyError
 
 Claim = Literal["first better", "either"]
 Environments = Literal["one", "shared", "independent", "stratified"]
+OnCrash = Literal["failure", "void", "retry"]
 RuleName = Literal["exact", "mixture", "nscore", "wsr", "savi", "fixed"]
 VOID_REASONS = ("hardware fault", "wrong set-up", "operator error", "safety stop")
 BINDING = (
@@ -34,8 +35,11 @@ BINDING = (
     "horizon",
     "margin",
     "environments",
+    "on_crash",
 )
 """What may not change after the first result without making the verdict exploratory."""
+ADDED = {"on_crash": "failure"}
+"""Fields that the first version's plans lack, and what they amount to there."""
 _FITTING: Any = None  # a rule that fits the plan, chosen when none is named
 _EXACT_TO = 500  # pairs: the longest horizon whose table is searched; the mixture takes any
 
@@ -64,6 +68,8 @@ class Plan(Record):
         time_limit: Seconds a rollout may take, if there is a limit.
         reset: What to do before each rollout.
         void_reasons: Why a pair may be declared not to count.
+        on_crash: What a rollout counts as that crashed, ran out of time or gave an unreadable answer: a failure, no
+            rollout at all (its pair is void), or one to run again, three times at most.
     """
 
     policies: tuple[str, ...]
@@ -84,6 +90,7 @@ class Plan(Record):
     time_limit: float | None = None
     reset: str = ""
     void_reasons: tuple[str, ...] = VOID_REASONS
+    on_crash: OnCrash = "failure"
 
     def __post_init__(self) -> None:
         for name in ("policies", "tasks", "conditions", "void_reasons"):
@@ -96,7 +103,12 @@ class Plan(Record):
         object.__setattr__(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
         named: RuleName | None = self.rule
         object.__setattr__(self, "rule", named or self._fitting())
-        for name, options in (("claim", Claim), ("environments", Environments), ("rule", RuleName)):
+        for name, options in (
+            ("claim", Claim),
+            ("environments", Environments),
+            ("rule", RuleName),
+            ("on_crash", OnCrash),
+        ):
             _check.choice(getattr(self, name), name, dict.fromkeys(get_args(options)))
         object.__setattr__(self, "confidence", _check.confidence(self.confidence))
         object.__setattr__(self, "margin", _check.margin(self.margin))
@@ -138,7 +150,18 @@ class Plan(Record):
     @property
     def fingerprint(self) -> str:
         """The hash of the plan's content."""
-        return hashlib.sha256(canonical(self.to_dict()).encode()).hexdigest()
+        content = self.to_dict()
+        for name, usual in ADDED.items():  # a plan of an earlier version keeps its fingerprint
+            if content[name] == usual:
+                del content[name]
+        return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+    @property
+    def worst(self) -> float:
+        """The result of a rollout that gave none, where it counts as a failure."""
+        if self.measure == "success":
+            return False
+        return self.levels[0] if self.levels else self.low
 
     def value(self, result: Any) -> float:
         """A rollout's result as a score in the plan's range.

@@ -2,6 +2,9 @@
 
 A pure function of the plan, a secret seed and the log. A block holds one rollout of every policy still in play, in
 random order; contexts are interleaved, never blocked; every turn has a blind code of its own.
+
+The order of each pair is a fair coin, forced only when one order leads by `STICK` (the big stick design of Soares and
+Wu, 1983): whoever recognises the policies afterwards guesses the next order in 54% of pairs, and orders balance.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from surefoot.core.record import Record
@@ -18,6 +22,8 @@ from surefoot.study.plans import Plan
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0 or 1: read aloud at a robot
 CODE_LENGTH = 4
 ROUNDS = 6
+STICK = 6
+"""How far one order of a pair may lead the other before the next is forced."""
 T = TypeVar("T")
 
 
@@ -42,9 +48,11 @@ class Turn(Record):
     condition: str
 
 
-def block(plan: Plan, seed: str, number: int, first_turn: int, active: Sequence[str]) -> tuple[Turn, ...]:
-    """The turns of block `number`, of the policies still `active`."""
-    order = _order(seed, number, active)
+def block(
+    plan: Plan, seed: str, number: int, first_turn: int, active: Sequence[str], *, schema: int
+) -> tuple[Turn, ...]:
+    """The turns of block `number`, of the policies still `active`; `schema` is that of the log's first line."""
+    order = _order(seed, number, active) if schema > 1 else _order_in_fours(seed, number, active)
     contexts = _contexts(plan, seed, number, len(order))
     return tuple(
         Turn(first_turn + place, number, policy, code(seed, first_turn + place), *contexts[place])
@@ -78,7 +86,30 @@ def _letters(number: int, length: int) -> str:
 
 
 def _order(seed: str, number: int, active: Sequence[str]) -> list[str]:
-    """A random order; among four blocks two run in an order and two in its reverse, so that orders balance."""
+    """A random order: of two policies by a fair coin with a stick, of more by a shuffle of its own."""
+    if len(active) != 2:
+        return shuffle(seed, f"order {number}", sorted(active))
+    return sorted(active) if _coins(seed, number)[number - 1] else sorted(active)[::-1]
+
+
+@lru_cache(maxsize=64)
+def _kept_coins(_: str) -> tuple[list[bool], list[int]]:
+    return [], [0]
+
+
+def _coins(seed: str, number: int) -> list[bool]:
+    """Whether each block up to `number` runs forward; those drawn before are kept."""
+    coins, lead = _kept_coins(seed)
+    while len(coins) < number:
+        fair = bool(_digest(seed, f"coin {len(coins) + 1}")[0] & 1)
+        forward = lead[0] < 0 if abs(lead[0]) >= STICK else fair
+        coins.append(forward)
+        lead[0] += 1 if forward else -1
+    return coins
+
+
+def _order_in_fours(seed: str, number: int, active: Sequence[str]) -> list[str]:
+    """The order in logs of the first schema: among four blocks two run in an order and two in its reverse."""
     group, within = divmod(number - 1, 4)
     drawn = shuffle(seed, f"order {group}", sorted(active))
     forward = shuffle(seed, f"direction {group}", (True, True, False, False))[within]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from surefoot.errors import StudyError
 from surefoot.rollouts.reading import read
 from surefoot.rollouts.table import Rollouts
-from surefoot.study.folds import Fold
+from surefoot.study.state import Fold
 
 
 def rollouts_of(fold: Fold) -> Rollouts:

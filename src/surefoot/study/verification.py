@@ -1,8 +1,14 @@
-"""Is a study's log what was written, and does its verdict follow from it?"""
+"""Is a study's log what was written, and does its verdict follow from it?
+
+The chain shows every change within the log. That its end was cut off, or that all of it was written anew, shows only to
+whoever knows a hash of it from elsewhere: a witness.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,12 +17,18 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential import run
+from surefoot.study.decision import ranking_rule_of, rule_of
 from surefoot.study.events import Line, breaks, seeded
-from surefoot.study.folds import Fold
-from surefoot.study.judging import ranking_rule_of, rule_of
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn, block, seed_hash
+from surefoot.study.state import Fold
 from surefoot.study.stores import Store, StoreError, open_store
+from surefoot.study.transfers import Mark, mark_of
+
+SKEW = timedelta(minutes=2)
+"""How far the clocks of two machines may differ before it is said."""
+SHORT = 8
+"""Characters of a hash, at least, that name a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,9 @@ class Verification(Record):
         verdict: The verdict, computed again from the pairs in scheduled order; none while the study is blinded.
         faults: What does not hold, each as a sentence; none when all does.
         table: The hash of the exact rule's table as the study declared it; empty for a rule that needs none.
+        mark: The log's length and head in one word, for a witness to keep.
+        notes: What is odd and breaks nothing, each as a sentence: a clock that jumped.
+        witnesses: How many marks kept elsewhere were found in the log.
     """
 
     lines: int
@@ -40,6 +55,9 @@ class Verification(Record):
     verdict: Verdict | None
     faults: tuple[str, ...]
     table: str = ""
+    mark: str = ""
+    notes: tuple[str, ...] = ()
+    witnesses: int = 0
 
     @property
     def sound(self) -> bool:
@@ -51,18 +69,27 @@ class Verification(Record):
             return "The study does not verify.\n" + "\n".join(f"  ! {fault}" for fault in self.faults)
         said = "replays the same" if self.verdict is None else f"replays the same: {self.verdict.value}"
         plan = f"plan {self.fingerprint[:16]}" + (f", exact table {self.table[:12]}" if self.table else "")
+        known = f"\nWitnesses: {words.counted(self.witnesses, 'mark')} kept elsewhere, all in the log."
         return (
             f"The study verifies: {words.counted(self.lines, 'line')}, unbroken; {plan}; the verdict {said}.\n"
-            f"Head of the log: {self.head}"
-        )
+            f"Head of the log: {self.head}{known if self.witnesses else ''}"
+        ) + "".join(f"\n  note: {note}" for note in self.notes)
 
 
-def verify(store: Store | str | Path) -> Verification:
+def verify(
+    store: Store | str | Path, *, heads: Iterable[str] = (), witnesses: Mapping[str, Iterable[Mark]] | None = None
+) -> Verification:
     """Check a study's chain of lines, its plan's fingerprint, its seed, and its verdict by a second path.
+
+    Args:
+        store: Where the log is kept.
+        heads: Hashes of lines that somebody wrote down, whole or their first eight characters at least.
+        witnesses: What others know of the log, by their name: the marks in a report, an anchor, a receipt.
 
     Raises:
         StudyError: There is no study, or its store cannot be read at all.
     """
+    told = {name: tuple(each) for name, each in (witnesses or {}).items()}
     kept = open_store(store) if isinstance(store, str | Path) else store
     try:
         lines = seeded(kept.read())
@@ -72,13 +99,16 @@ def verify(store: Store | str | Path) -> Verification:
         return Verification(0, "", "", True, None, (str(error),))
     if not lines:
         raise StudyError("There is no study here yet; create one.")
-    return verified(lines)
+    return verified(lines, tuple(heads), told)
 
 
-def verified(lines: list[Line]) -> Verification:
+def verified(
+    lines: list[Line], heads: tuple[str, ...] = (), witnesses: Mapping[str, tuple[Mark, ...]] | None = None
+) -> Verification:
     """The same, of lines already read."""
     faults = [f"{clause[0].upper()}{clause[1:]}." for clause in breaks(lines)]
     faults += _declared(lines) + _times(lines)
+    faults += _unheard(lines, heads) + _contradicted(lines, witnesses or {})
     fold, fault = taken(lines)
     if fault and not (faults and fold.last is None):
         faults.append(fault)
@@ -87,7 +117,7 @@ def verified(lines: list[Line]) -> Verification:
         verdict = None if fold.foreign else replayed(lines, fold)
         if fold.foreign:
             faults.append(f"{fold.foreign} The verdict was not replayed; chain, plan and seed were checked.")
-        elif verdict is not fold.judge.verdict:
+        elif verdict is not fold.decision.verdict:
             faults.append("The verdict computed from the pairs in scheduled order differs from the study's own.")
     return Verification(
         lines=len(lines),
@@ -97,7 +127,72 @@ def verified(lines: list[Line]) -> Verification:
         verdict=None if fold.last is None or fold.blinded else verdict,
         faults=tuple(dict.fromkeys(faults)),
         table="" if fold.last is None else fold.table,
+        mark=str(mark_of(lines)),
+        notes=tuple(_jumps(lines)),
+        witnesses=len(heads) + sum(len(each) for each in (witnesses or {}).values()),
     )
+
+
+def _unheard(lines: list[Line], heads: tuple[str, ...]) -> list[str]:
+    """Hashes that were written down and are not in the log."""
+    found = []
+    for head in heads:
+        wanted = head.strip().lower()
+        if len(wanted) < SHORT:
+            raise ValueError(f"A head must have at least {SHORT} characters; got {head!r}.")
+        if not any(line.hash.startswith(wanted) for line in lines):
+            found.append(
+                f"No line of the log has the head {wanted[:16]} that was kept elsewhere: lines were cut off, or the "
+                "log was written anew."
+            )
+    return found
+
+
+def _contradicted(lines: list[Line], witnesses: Mapping[str, tuple[Mark, ...]]) -> list[str]:
+    """Marks that were kept elsewhere and that the log contradicts."""
+    known, study = {line.number: line.hash for line in lines}, mark_of(lines).study
+    found = []
+    for name, each in witnesses.items():
+        ours = [mark for mark in each if mark.study == study]
+        if not ours:
+            found.append(f"{name} is no witness of this study: it holds no mark of its log.")
+        for mark in ours:
+            if mark.lines not in known:
+                found.append(
+                    f"{name} knows line {mark.lines}; the log ends at line {lines[-1].number}: it was cut off."
+                )
+            elif known[mark.lines] != mark.head:
+                found.append(f"{name} knows another line {mark.lines}: the log was written anew.")
+    return found
+
+
+def _jumps(lines: list[Line]) -> list[str]:
+    """Where the clock of whoever wrote went back: it had jumped ahead before, or was set back."""
+    found = []
+    for before, after in pairwise(lines):
+        if after.event.schema == 1:
+            continue
+        try:
+            back = datetime.fromisoformat(before.event.time) - datetime.fromisoformat(after.event.time)
+        except (ValueError, TypeError):
+            continue  # told as a fault
+        if back > SKEW:
+            found.append(
+                f"Line {after.number} is dated {_minute(after.event.time)}, {_long(back)} before line {before.number}: "
+                "the clock of whoever wrote one of them was wrong. No lease was measured by it."
+            )
+    return found
+
+
+def _minute(time: str) -> str:
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
+def _long(span: timedelta) -> str:
+    minutes = round(span.total_seconds() / 60)
+    if minutes < 120:
+        return words.counted(minutes, "minute")
+    return words.counted(round(minutes / 60), "hour") if minutes < 2880 else words.counted(round(minutes / 1440), "day")
 
 
 def taken(lines: list[Line]) -> tuple[Fold, str]:
@@ -127,7 +222,7 @@ def replayed(lines: list[Line], fold: Fold) -> Verdict:
     two = len(plan.policies) == 2
     rounds = []
     for number in range(1, len(fold.blocks) + 1):
-        turns = _pair(plan, fold.seed, number) if two else fold.blocks[number]
+        turns = _pair(plan, fold, number) if two else fold.blocks[number]
         if number in voided:
             continue
         if not all(turn.number in standing for turn in turns):
@@ -140,8 +235,8 @@ def replayed(lines: list[Line], fold: Fold) -> Verdict:
     return _place(plan, rounds)
 
 
-def _pair(plan: Plan, seed: str, number: int) -> tuple[Turn, ...]:
-    return block(plan, seed, number, 2 * number - 1, plan.policies)
+def _pair(plan: Plan, fold: Fold, number: int) -> tuple[Turn, ...]:
+    return block(plan, fold.seed.reveal(), number, 2 * number - 1, plan.policies, schema=fold.schema)
 
 
 def _place(plan: Plan, rounds: list[dict[str, float]]) -> Verdict:
@@ -165,15 +260,28 @@ def _declared(lines: list[Line]) -> list[str]:
             found.append("The plan in the log does not match its fingerprint: it was changed by hand.")
     except (StudyError, ValueError, TypeError, KeyError, AttributeError) as error:
         found.append(f"The plan in the log is no plan any more: {error}.")
-    seeds = [lines[0].private or "", *(line.event.body["seed"] for line in lines if line.event.kind == "unblinded")]
+    kept = lines[0].private
+    seeds = ["" if kept is None else kept.reveal()]
+    seeds += [line.event.body["seed"] for line in lines if line.event.kind == "unblinded"]
     if any(seed_hash(seed) != body["seed_hash"] for seed in seeds):
         found.append("The secret seed does not match the hash that was declared: the schedule cannot be trusted.")
     return found
 
 
 def _times(lines: list[Line]) -> list[str]:
-    return [
+    """Dates that are none, and in logs of the first version, which let none go back, those that do."""
+    found = [
+        f"Line {line.number} is dated {line.event.time!r}, which is no date." for line in lines if not _dated(line)
+    ]
+    return found + [
         f"Line {after.number} is dated {after.event.time}, before the line that it follows."
         for before, after in pairwise(lines)
-        if after.event.time < before.event.time
+        if after.event.schema == 1 and after.event.time < before.event.time
     ]
+
+
+def _dated(line: Line) -> bool:
+    try:
+        return datetime.fromisoformat(line.event.time).tzinfo is not None or line.event.schema == 1
+    except ValueError:
+        return line.event.schema == 1

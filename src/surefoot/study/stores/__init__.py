@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from surefoot._secret import Secret
 from surefoot.errors import StudyError
 from surefoot.study.events import Event, Line
 
@@ -19,6 +20,22 @@ class StoreError(StudyError):
     """The store could not be written or read: what was acknowledged is safe, and the same may be tried again."""
 
 
+class TimeLimitError(StoreError):
+    """The store gave no answer in time; what was asked was kept or it was not, and the same may be tried again."""
+
+
+class LostError(StoreError):
+    """Lines that were acknowledged are no longer in the store: it was rolled back, cut short or replaced."""
+
+    @classmethod
+    def at(cls, number: int) -> LostError:
+        """Of the line that is missing."""
+        return cls(
+            f"The log has lost what it had acknowledged: line {number} is no longer there, or is another. Nothing was "
+            "recorded. Put the whole log back (a backup, the database that has it), or start again to go on without."
+        )
+
+
 class Store(Protocol):
     """An append-only log.
 
@@ -26,13 +43,30 @@ class Store(Protocol):
     store itself refuses the second with `ConflictError`.
     """
 
-    def append(self, lines: Sequence[Line]) -> None:
-        """Keep all lines for good, or raise and keep none."""
+    def append(self, lines: Sequence[Line], *, after: str) -> None:
+        """Keep all lines for good, or raise and keep none.
+
+        Args:
+            lines: What to keep.
+            after: The hash of the line that they follow: the store holds it as its last, or nothing is kept.
+
+        Raises:
+            ConflictError: Somebody else wrote a line there first.
+            LostError: The line that they follow is not there, or is another.
+            StoreError: The store could not be written.
+        """
         ...
 
     def read(self, after: int = 0) -> list[Line]:
         """All lines after number `after`, in order."""
         ...
+
+
+def refused(lines: Sequence[Line], last: int) -> StoreError | ConflictError:
+    """Why lines cannot be appended to a log whose last line is number `last`."""
+    if last >= lines[0].number:
+        return ConflictError(f"Line {lines[0].number} of the log was written by somebody else first.")
+    return LostError.at(lines[0].number - 1)
 
 
 def line_of(number: int, text: str, hash_: str, private: str | None) -> Line:
@@ -42,8 +76,8 @@ def line_of(number: int, text: str, hash_: str, private: str | None) -> Line:
         StudyError: It is no event any more.
     """
     try:
-        return Line(number, Event.from_dict(json.loads(text)), hash_, private)
-    except (TypeError, json.JSONDecodeError) as error:
+        return Line(number, Event.from_dict(json.loads(text)), hash_, None if private is None else Secret(private))
+    except (TypeError, ValueError, RecursionError) as error:
         raise StudyError(
             f"Line {number} of the log was changed by hand and is no longer JSON: {error}. Go on with a copy that "
             "verifies, or put an export into a new place with `surefoot study restore`."

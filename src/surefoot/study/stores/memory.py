@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from surefoot.study.events import Line
-from surefoot.study.stores import ConflictError
+from surefoot.study.events import Line, head_of
+from surefoot.study.stores import ConflictError, refused
 
 
 class MemoryStore:
@@ -17,10 +17,12 @@ class MemoryStore:
         self._keys: set[str] = set()
         self._lock = threading.Lock()
 
-    def append(self, lines: Sequence[Line]) -> None:
+    def append(self, lines: Sequence[Line], *, after: str) -> None:
         """Keep all lines, or raise and keep none."""
         keys = [line.event.key for line in lines if line.event.key is not None]
         with self._lock:
+            if after != head_of(self._lines[-1] if self._lines else None):
+                raise refused(lines, len(self._lines))
             numbers = [line.number for line in lines]
             expected = list(range(len(self._lines) + 1, len(self._lines) + 1 + len(lines)))
             if numbers != expected or len(set(keys)) < len(keys) or not self._keys.isdisjoint(keys):

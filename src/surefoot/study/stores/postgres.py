@@ -1,16 +1,24 @@
-"""How does a team keep a log that several servers write at once?"""
+"""How does a team keep a log that several servers write at once?
+
+Every question has a time limit: a database that is frozen, or a network that swallows what is sent, must be told from
+one that answers, within seconds.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from surefoot._secret import Secret, without_password
 from surefoot.errors import StudyError
-from surefoot.study.events import Line
+from surefoot.study.events import GENESIS, Line
 from surefoot.study.plans import canonical
-from surefoot.study.stores import ConflictError, StoreError, line_of
+from surefoot.study.stores import ConflictError, StoreError, TimeLimitError, line_of, refused
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -30,11 +38,25 @@ create table if not exists surefoot_log (
 
 
 WRITE = """
-insert into surefoot_log select %s, * from unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::text[])
+insert into surefoot_log
+select %(study)s, * from unnest(%(numbers)s::integer[], %(hashes)s::text[], %(events)s::text[], %(keys)s::text[],
+    %(privates)s::text[])
+where (%(last)s, %(after)s) = (
+    select coalesce(max(number), 0), coalesce((array_agg(hash order by number desc))[1], %(genesis)s) from (
+        select number, hash from surefoot_log where study = %(study)s order by number desc limit 1
+    ) as newest
+)
+returning number
 """
-READ = "select number, hash, event, private from surefoot_log where study = %s and number > %s order by number"
+"""Kept only when the log's last line is the one that they follow: a replica that lags behind takes nothing."""
+LAST = "select coalesce(max(number), 0) from surefoot_log where study = %(study)s"
+READ = """
+select number, hash, event, private from surefoot_log where study = %(study)s and number > %(after)s order by number
+"""
 
 
+ANSWER, CONNECT = 4.0, 4.0
+"""Seconds to wait for an answer, and for a connection."""
 DURABLE = "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
 """A line is kept before it is acknowledged, however the server is set up."""
 
@@ -42,7 +64,7 @@ DURABLE = "select set_config('synchronous_commit', 'on', false) where current_se
 class PostgresStore:
     """A study's log in PostgreSQL; servers on several machines may share it."""
 
-    def __init__(self, address: str, study: str) -> None:
+    def __init__(self, address: Secret, study: str) -> None:
         """Connect and make the table if there is none.
 
         Raises:
@@ -63,12 +85,12 @@ class PostgresStore:
 
     def _make_table(self) -> None:
         """Make the table unless it is there: somebody who may only write need not be allowed to make one."""
-        if self._ask("select to_regclass('surefoot_log')::text", ()) != [(None,)]:
+        if self._ask("select to_regclass('surefoot_log')::text") != [(None,)]:
             return
         try:
-            self._ask(TABLE, ())
+            self._ask(TABLE)
         except ConflictError:  # PostgreSQL lets two makers race: the other has made it
-            self._ask("select 1 from surefoot_log limit 0", ())
+            self._ask("select 1 from surefoot_log limit 0")
 
     @classmethod
     def at(cls, address: str) -> PostgresStore:
@@ -78,29 +100,37 @@ class PostgresStore:
         study = options.pop("study", "")
         if not study:
             raise StudyError("A PostgreSQL address must name its study: postgresql://host/database?study=NAME.")
-        return cls(urlunsplit(parts._replace(query=urlencode(options, quote_via=quote))), study)
+        rest = urlunsplit(parts._replace(query=urlencode(options, quote_via=quote)))
+        return cls(Secret(rest), study)
 
-    def append(self, lines: Sequence[Line]) -> None:
+    def append(self, lines: Sequence[Line], *, after: str) -> None:
         """Keep all lines for good, or raise and keep none."""
-        columns: list[list[Any]] = [
-            [line.number for line in lines],
-            [line.hash for line in lines],
-            [canonical(line.event.to_dict()) for line in lines],
-            [line.event.key for line in lines],
-            [line.private for line in lines],
-        ]
+        values: dict[str, Any] = {
+            "study": self.study,
+            "numbers": [line.number for line in lines],
+            "hashes": [line.hash for line in lines],
+            "events": [canonical(line.event.to_dict()) for line in lines],
+            "keys": [line.event.key for line in lines],
+            "privates": [None if line.private is None else line.private.reveal() for line in lines],
+            "last": lines[0].number - 1,
+            "after": after,
+            "genesis": GENESIS,
+        }
         try:
-            self._ask(WRITE, (self.study, *columns))
-        except ConflictError:
+            kept = self._ask(WRITE, values)
+        except (ConflictError, TimeLimitError):
             raise
-        except StudyError:  # cut off: the lines were kept or they were not, so look
-            kept = [row[1] for row in self._ask(READ, (self.study, lines[0].number - 1))][: len(lines)]
-            if kept != [line.hash for line in lines]:
+        except StoreError:  # cut off: the lines were kept or they were not, so look
+            found = [row[1] for row in self._ask(READ, {"study": self.study, "after": lines[0].number - 1})]
+            if found[: len(lines)] != [line.hash for line in lines]:
                 raise
+            return
+        if not kept:
+            raise refused(lines, self._ask(LAST, {"study": self.study})[0][0])
 
     def read(self, after: int = 0) -> list[Line]:
         """All lines after number `after`, in order."""
-        rows = self._ask(READ, (self.study, after))
+        rows = self._ask(READ, {"study": self.study, "after": after})
         return [line_of(number, text, hash_, private) for number, hash_, text, private in rows]
 
     def close(self) -> None:
@@ -115,23 +145,71 @@ class PostgresStore:
         if link is not None:
             link.close()
 
-    def _ask(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-        """Run one statement as one transaction, on a fresh connection when the last one died."""
+    def _ask(self, query: str, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """Run one statement as one transaction, on a fresh connection when the last one died.
+
+        Raises:
+            ConflictError: Somebody else wrote that line first.
+            TimeLimitError: The database gave no answer in time.
+            StoreError: It could not be asked.
+        """
         with self._lock:
+            limit, whole = _Limit(), False
             try:
                 if self._link is None or self._link.closed:
-                    self._link = self._driver.connect(self._address, autocommit=True, connect_timeout=10)
-                    self._link.execute(DURABLE)
-                answer = self._link.execute(query, values)
-                return answer.fetchall() if answer.description else []
+                    self._link = self._driver.connect(
+                        self._address.reveal(), autocommit=True, connect_timeout=int(CONNECT)
+                    )
+                    with limit.on(self._link):
+                        self._link.execute(DURABLE)
+                with limit.on(self._link):
+                    answer = self._link.execute(query, values)
+                    rows = answer.fetchall() if answer.description else []
+                whole = True
+                return rows
             except self._driver.errors.UniqueViolation:
+                whole = True
                 raise ConflictError("That line of the log was written by somebody else first.") from None
             except self._driver.Error as error:
-                if self._link is not None:
+                late = limit.passed or isinstance(error, self._driver.errors.ConnectionTimeout)
+                raise _failure(str(error), late=late) from None
+            finally:
+                if not whole and self._link is not None:  # also after Ctrl+C: the answer must not be the next one's
                     self._link.close()
-                self._link = None
-                reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-                raise StoreError(
-                    f"The database could not be asked: {reason}. What was acknowledged is safe: see that the server "
-                    "runs and can be reached, then try again."
-                ) from None
+                    self._link = None
+
+
+class _Limit:
+    """Cuts a connection whose database gives no answer: frozen, it would be waited for without end."""
+
+    def __init__(self) -> None:
+        self.passed = False
+
+    @contextlib.contextmanager
+    def on(self, link: Connection[Any]) -> Iterator[None]:
+        """Allow so many seconds for what is done within."""
+        watch = threading.Timer(ANSWER, self._cut, (link.pgconn.socket,))
+        watch.daemon = True
+        watch.start()
+        try:
+            yield
+        finally:
+            watch.cancel()
+
+    def _cut(self, number: int) -> None:
+        self.passed = True
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(number)) as wire:
+            wire.shutdown(socket.SHUT_RDWR)
+
+
+def _failure(reason: str, *, late: bool) -> StoreError:
+    first = without_password(reason.strip().splitlines()[0]) if reason.strip() else "no reason was given"
+    if late:
+        return TimeLimitError(
+            f"The database gave no answer within {ANSWER:g} s. Nothing is acknowledged that is not kept: see that the "
+            "server runs, then try again."
+        )
+    return StoreError(
+        f"The database could not be asked: {first.rstrip('.')}. What was acknowledged is safe: see that the server "
+        "runs and can be reached, then try again."
+    )

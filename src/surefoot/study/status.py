@@ -9,15 +9,101 @@ from typing import Any
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.study import promises
+from surefoot.study import guarantees
+from surefoot.study.decision import RankingDecision
 from surefoot.study.deviations import deviations
-from surefoot.study.folds import Fold, summary_of
-from surefoot.study.judging import RankingJudge
+from surefoot.study.leases import LeaseClock, Wait, wait_of
 from surefoot.study.plans import Plan
+from surefoot.study.state import Fold
 from surefoot.study.verification import Verification
 
 POINTS = 120
 """Most steps kept of a confidence sequence: more cannot be seen, and each interval costs time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status(Record):
+    """Progress that gives no policy away.
+
+    Attributes:
+        study: The study's short name for itself.
+        title: What it is called.
+        recorded: Results recorded.
+        blocks: Pairs (or rounds) that have entered the rule.
+        horizon: The most pairs.
+        voided: Pairs declared not to count.
+        finished: Whether the rule needs no further rollout.
+        blinded: Whether policies are hidden.
+        exploratory: Whether something that binds was changed after the first result.
+        version: The number of lines in the log.
+        head: The hash of its last line: kept elsewhere, it proves later that none of those lines was changed or lost.
+        decision: Whether to go on.
+        waits: The pair that the rule waits for while later ones are complete.
+        verdict: About the first-named policy; none while the study is blinded.
+    """
+
+    study: str
+    title: str
+    recorded: int
+    blocks: int
+    horizon: int
+    voided: int
+    finished: bool
+    blinded: bool
+    exploratory: bool
+    version: int
+    head: str
+    decision: str
+    waits: Wait | None
+    verdict: Verdict | None
+
+
+DECISIONS = ("continue", "stop: decided", "stop: nothing more can be decided")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt(Record):
+    """What a study acknowledges, once it is durable.
+
+    Attributes:
+        turns: The turns that it is about.
+        repeated: Whether it had been done before, so that nothing changed.
+        status: The study after it, with its log's length and head.
+    """
+
+    turns: tuple[int, ...]
+    repeated: bool
+    status: Status
+
+
+def id_of(fold: Fold) -> str:
+    """A study's short name for itself, the same wherever it is kept."""
+    return str(fold.history[0].body["seed_hash"])[:16]
+
+
+def status_of(fold: Fold, clock: LeaseClock) -> Status:
+    """Progress, whether to go on, and what is waited for."""
+    going, decided, over = DECISIONS
+    standing = fold.standing
+    decision = going
+    if fold.finished:
+        decision = over if standing.verdict is Verdict.UNDECIDED else decided
+    return Status(
+        study=id_of(fold),
+        title=fold.plan.title,
+        recorded=len(fold.results),
+        blocks=fold.count if standing is fold.decision else standing.taken,
+        horizon=fold.plan.horizon,
+        voided=len(fold.voids),
+        finished=fold.finished,
+        blinded=fold.blinded,
+        exploratory=fold.exploratory,
+        version=fold.version,
+        head=fold.head,
+        decision=decision,
+        waits=wait_of(fold, clock),
+        verdict=None if fold.blinded else fold.decision.verdict,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +137,7 @@ class StudyFinding(Record):
         steps: How evidence and interval came about.
         threshold: The evidence at which the rule decides; none for a rule without evidence.
         notes: What is to be said where the interval stands beside the verdict.
-        methods: Which rule decided, and what it promises.
+        methods: Which rule decided, and what it guarantees.
         assumptions: What must hold for that.
     """
 
@@ -82,6 +168,7 @@ class Account(Record):
         exploratory: Whether something that binds was changed after the first result.
         deviations: How the study departed from its plan, each as a sentence.
         finding: What the rule found; none while the study is blinded.
+        mark: The log's length and head in one word, which makes the report a witness of it.
     """
 
     plan: Plan
@@ -95,33 +182,35 @@ class Account(Record):
     exploratory: bool
     deviations: tuple[str, ...]
     finding: StudyFinding | None
+    mark: str = ""
 
 
 def account(fold: Fold, verification: Verification) -> Account:
     """What a study says of itself."""
-    summary = summary_of(fold, fold.history[-1].time)
+    known = status_of(fold, LeaseClock())
     return Account(
         plan=fold.plan,
         fingerprint=verification.fingerprint,
         head=verification.head,
         sound=verification.sound,
-        decision=summary["decision"],
-        recorded=summary["recorded"],
-        blocks=summary["blocks"],
+        decision=known.decision,
+        recorded=known.recorded,
+        blocks=known.blocks,
         blinded=fold.blinded,
         exploratory=fold.exploratory,
-        deviations=deviations(fold, verification.faults),
+        deviations=(*deviations(fold, verification.faults), *verification.notes),
         finding=None if fold.blinded else _finding(fold),
+        mark=verification.mark,
     )
 
 
 def _finding(fold: Fold) -> StudyFinding:
-    judge, told = fold.judge, {"methods": promises.methods(fold), "assumptions": promises.assumptions(fold)}
-    if isinstance(judge, RankingJudge):
-        return StudyFinding(judge.verdict, str(judge.state), None, None, (), None, (), **told)
-    state = judge.state
-    every = max(1, math.ceil(len(judge.states) / POINTS))
-    shown = [one for place, one in enumerate(judge.states) if one.pairs and (place % every == 0 or one is state)]
+    decision, told = fold.decision, {"methods": guarantees.methods(fold), "assumptions": guarantees.assumptions(fold)}
+    if isinstance(decision, RankingDecision):
+        return StudyFinding(decision.verdict, str(decision.state), None, None, (), None, (), **told)
+    state, states = decision.state, fold.states
+    every = max(1, math.ceil(len(states) / POINTS))
+    shown = [one for place, one in enumerate(states) if one.pairs and (place % every == 0 or one is state)]
     return StudyFinding(
         verdict=state.verdict,
         statement=str(state),
@@ -129,7 +218,7 @@ def _finding(fold: Fold) -> StudyFinding:
         interval=state.interval if state.pairs else None,
         steps=tuple(_step(one) for one in shown),
         threshold=1.0 / state.rule.error if hasattr(state, "evidence") else None,
-        notes=promises.interval_notes(state.verdict, state.interval) if state.pairs else (),
+        notes=guarantees.interval_notes(state.verdict, state.interval) if state.pairs else (),
         **told,
     )
 

@@ -1,4 +1,4 @@
-"""What does a log amount to? Plan, turns, results and verdict are a fold of its lines, and nothing else."""
+"""What does a log amount to? Plan, turns, results and decision are a fold of its lines, and nothing else."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from surefoot._secret import Secret
 from surefoot.core.record import Record
-from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
-from surefoot.study.events import Event, Line
-from surefoot.study.judging import Judge, judge_of, table_of
+from surefoot.study.decision import Decision, decision_of, table_of
+from surefoot.study.events import Event, Line, head_of
+from surefoot.study.leases import Lease, LeaseClock, most_later, seconds_of
 from surefoot.study.plans import BINDING, Plan
 from surefoot.study.schedules import Turn, block, seed_hash
-from surefoot.study.waits import most_later, wait_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,10 @@ class Result(Record):
     failure: str
     author: str
     time: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lease(Record):
-    """Who has a turn, since when and until when; past that, anybody may take it."""
-
-    holder: str
-    since: str
-    until: str
+    holder: str = ""
+    ended: str = "finished"
+    steps: int | None = None
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -45,7 +40,8 @@ class Fold:
 
     plan: Plan = field(init=False)
     declared: Plan = field(init=False)
-    seed: str = field(init=False, default="")
+    seed: Secret = field(init=False, default=Secret(""))
+    schema: int = field(init=False, default=0)  # of the first line, by which orders are drawn
     last: Line | None = None
     turns: dict[int, Turn] = field(default_factory=dict)
     blocks: dict[int, tuple[Turn, ...]] = field(default_factory=dict)
@@ -53,23 +49,26 @@ class Fold:
     results: dict[int, Result] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
     leases: dict[int, Lease] = field(default_factory=dict)
+    had: dict[int, set[str]] = field(default_factory=dict)  # every holder to whom each turn was ever handed
     refused: set[tuple[int, str]] = field(default_factory=set)  # turns and holders whose results came too late
+    crashes: dict[int, int] = field(default_factory=dict)  # how often each turn is run again after a crash
+    crash_requests: set[str] = field(default_factory=set)
     voids: dict[int, Event] = field(default_factory=dict)
-    requests: dict[str, int] = field(default_factory=dict)
+    requests: dict[str, tuple[int, float]] = field(default_factory=dict)  # turn and result of each request's word
     history: list[Event] = field(default_factory=list)
     amended_after: list[str] = field(default_factory=list)
     table: str = ""  # the hash of the exact rule's table as declared
     foreign_table: str = ""  # the hash of the table on this machine, when it is another
     unblinded: Event | None = None
     early: bool = False
-    _judge: Judge | None = None
-    _judged: int = 0
+    _decisions: list[Decision] = field(default_factory=list)  # before the first block, and after each one read
+    _stopped: Decision | None = None  # the decision at which the study stopped first
 
     def take(self, line: Line) -> None:
         """Add one line.
 
         Raises:
-            StudyError: The line cannot follow from those before it; the state stays what it was.
+            StudyError: The line cannot follow from those before it.
         """
         event = line.event
         try:
@@ -77,9 +76,11 @@ class Fold:
                 self._start(line)
             elif event.kind == "started":
                 raise StudyError("a study starts once")
+            elif event.kind == "leased":
+                self._leased(event, line.number)
             else:
                 getattr(self, f"_{event.kind}")(event)
-        except (StudyError, KeyError, ValueError, TypeError) as error:
+        except (StudyError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
             reason = f"{error.args[0]!r} is unknown" if isinstance(error, KeyError) else str(error).rstrip(".")
             raise StudyError(f"Line {line.number} of the log ({event.kind}) makes no sense: {reason}.") from None
         self.history.append(event)
@@ -91,39 +92,48 @@ class Fold:
         return 0 if self.last is None else self.last.number
 
     @property
-    def judge(self) -> Judge:
+    def head(self) -> str:
+        """The hash of the last line."""
+        return head_of(self.last)
+
+    @property
+    def decision(self) -> Decision:
         """The rule's word on the completed prefix of blocks, in scheduled order."""
-        if self._judge is None:
-            self._judge, self._judged = judge_of(self.plan), 0
-        while not self._judge.finished and self._complete(self._judged + 1):
-            self._judged += 1
-            if self._judged not in self.voids:
-                turns = self.blocks[self._judged]
-                self._judge.add({turn.policy: self.results[turn.number].score for turn in turns})
-        return self._judge
+        return self._decisions[-1]
+
+    @property
+    def states(self) -> list[Any]:
+        """The rule's states, from before the first block that counted to now."""
+        kept = self._decisions
+        return [one.state for place, one in enumerate(kept) if place == 0 or one is not kept[place - 1]]
+
+    @property
+    def standing(self) -> Decision:
+        """What the study says: a decision that it stopped at stays while it is blinded, whatever is corrected since.
+
+        That a corrected result sets it going again would tell which code leads.
+        """
+        return self._stopped if self.blinded and self._stopped is not None else self.decision
 
     @property
     def finished(self) -> bool:
         """Whether the rule needs no further block."""
-        return self.judge.finished
+        return self.standing.finished
 
     @property
     def counted(self) -> list[int]:
         """The blocks that entered the rule, in order."""
-        _ = self.judge
-        return [number for number in range(1, self._judged + 1) if number not in self.voids]
+        return [number for number in range(1, self.reached + 1) if number not in self.voids]
 
     @property
     def count(self) -> int:
         """How many blocks entered the rule."""
-        _ = self.judge
-        return self._judged - sum(number <= self._judged for number in self.voids)
+        return self.reached - sum(number <= self.reached for number in self.voids)
 
     @property
     def reached(self) -> int:
         """The block up to which all are complete or voided."""
-        _ = self.judge
-        return self._judged
+        return len(self._decisions) - 1
 
     @property
     def later(self) -> int:
@@ -152,8 +162,11 @@ class Fold:
             "so its verdict could differ. Use the version of surefoot that began the study."
         )
 
-    def open_turn(self, now: str, asker: str) -> Turn | None:
-        """The first turn that nobody has or holds; None when there is none, or none may be begun before others are in.
+    def open_turn(self, clock: LeaseClock, asker: str) -> Turn | None:
+        """The turn to hand out next; None when there is none, or none may be begun before others are in.
+
+        The first that nobody has or holds; but the rest of a pair stays with whoever ran its beginning, where it can:
+        it is set up alike there, and scored by the same eyes.
 
         Raises:
             StudyError: This machine would judge by another table than the one declared.
@@ -162,42 +175,57 @@ class Fold:
             return None
         if self.foreign_table:
             raise StudyError(self.foreign)
-        for number in sorted(self.waiting):
-            held = self.leases.get(number)
-            if held is None or held.until <= now:
-                return self.waiting[number]
-        ahead = sum(number not in self.voids for number in range(self._judged + 1, len(self.blocks) + 1))
-        if self.judge.taken + ahead >= self.plan.horizon:
-            return None
-        if self.later >= most_later({asker, *(self.leases[turn.number].holder for turn in self.held(now))}):
-            return None
-        return self._next_block()[0]
+        free = [number for number in sorted(self.waiting) if not clock.live(self.leases.get(number))]
+        mine = [number for number in free if asker in self._at(number)]
+        others = [number for number in free if not self._expected_of_another(number, asker, clock)]
+        if mine or others:
+            return self.waiting[(mine or others)[0]]
+        ahead = sum(number not in self.voids for number in range(self.reached + 1, len(self.blocks) + 1))
+        if self.decision.taken + ahead < self.plan.horizon:
+            at_work = {asker, *(self.leases[turn.number].holder for turn in self.held(clock))}
+            if self.later < most_later(at_work):
+                return self._next_block()[0]
+        return self.waiting[free[0]] if free else None
 
-    def held(self, now: str, holder: str | None = None) -> list[Turn]:
+    def _at(self, number: int) -> set[str]:
+        """Who was handed another turn of the same block."""
+        turns = self.blocks[self.turns[number].block]
+        return {self.leases[one.number].holder for one in turns if one.number != number and one.number in self.leases}
+
+    def _expected_of_another(self, number: int, asker: str, clock: LeaseClock) -> bool:
+        """Whether the turn is left to somebody who runs, or has just run, another turn of its block."""
+        turns = self.blocks[self.turns[number].block]
+        begun = (self.leases[one.number] for one in turns if one.number in self.leases)
+        return number not in self.leases and any(one.holder != asker and clock.live(one) for one in begun)
+
+    def held(self, clock: LeaseClock, holder: str | None = None) -> list[Turn]:
         """The turns being run, by `holder` or by anybody, in scheduled order."""
         return [
             self.waiting[number]
             for number in sorted(self.waiting)
-            if (lease := self.leases.get(number)) and lease.until > now and holder in (None, lease.holder)
+            if clock.live(lease := self.leases.get(number)) and lease is not None and holder in (None, lease.holder)
         ]
-
-    def find(self, number: int) -> Turn:
-        """The turn of that number.
-
-        Raises:
-            StudyError: It was never handed out.
-        """
-        turn = self.turns.get(number)
-        if turn is None:
-            raise StudyError(f"Turn {number} was never handed out; ask for the next turn first.")
-        return turn
 
     def _complete(self, number: int) -> bool:
         turns = self.blocks.get(number)
         return number in self.voids or (turns is not None and all(turn.number in self.results for turn in turns))
 
     def _next_block(self) -> tuple[Turn, ...]:
-        return block(self.plan, self.seed, len(self.blocks) + 1, len(self.turns) + 1, self.judge.active)
+        number, first = len(self.blocks) + 1, len(self.turns) + 1
+        return block(self.plan, self.seed.reveal(), number, first, self.decision.active, schema=self.schema)
+
+    def _read_on(self, *, again_from: int | None = None) -> None:
+        """Let the rule read the blocks that are complete now; from block `again_from` anew, if it had read it."""
+        if again_from is not None:
+            del self._decisions[max(1, again_from) :]
+        while not self.decision.finished and self._complete(self.reached + 1):
+            number = self.reached + 1
+            found = self.decision
+            if number not in self.voids:
+                found = found.after({turn.policy: self.results[turn.number].score for turn in self.blocks[number]})
+            self._decisions.append(found)
+        if self._stopped is None and self.decision.finished:
+            self._stopped = self.decision
 
     # One method per kind of event.
 
@@ -205,21 +233,25 @@ class Fold:
         event = line.event
         if event.kind != "started":
             raise StudyError(f"A log must begin with its plan; this one begins with {event.kind!r}.")
-        plan, seed = Plan.from_dict(event.body["plan"]), line.private or ""
+        plan, seed = Plan.from_dict(event.body["plan"]), line.private or Secret("")
         if plan.fingerprint != event.body["fingerprint"]:
             raise StudyError("The plan in the log does not match its fingerprint: it was changed by hand.")
-        if seed_hash(seed) != event.body["seed_hash"]:
+        if seed_hash(seed.reveal()) != event.body["seed_hash"]:
             raise StudyError("The secret seed does not match the hash in the plan's event: it was changed by hand.")
         self._declare(plan, event)
-        self.declared, self.seed = plan, seed
+        self.declared, self.seed, self.schema = plan, seed, event.schema
 
     def _declare(self, plan: Plan, event: Event) -> None:
         here, declared = table_of(plan), event.body["table"]
         self.plan, self.table = plan, declared
         self.foreign_table = (here or "none") if here != declared else ""
+        self._decisions, self._stopped = [decision_of(plan)], None
+        self._read_on()
 
-    def _leased(self, event: Event) -> None:
-        number = event.body["turn"]
+    def _leased(self, event: Event, line: int) -> None:
+        number, holder = event.body["turn"], event.body["holder"]
+        first = event.schema == 1
+        seconds = seconds_of(event.time, event.body["until"]) if first else float(event.body["seconds"])
         if number not in self.turns:
             opened = self._next_block()
             if number != opened[0].number:
@@ -227,35 +259,47 @@ class Fold:
             self.blocks[opened[0].block] = opened
             for turn in opened:
                 self.turns[turn.number] = self.waiting[turn.number] = turn
-        holder, before = event.body["holder"], self.leases.get(number)
-        same = before is not None and before.holder == holder and before.until > event.time
-        since = before.since if before is not None and same else event.time
-        self.leases[number] = Lease(holder, since, event.body["until"])
+        self.leases[number] = Lease(holder, event.role, event.time, seconds, line)
+        self.had.setdefault(number, set()).add(holder)
 
     def _recorded(self, event: Event) -> None:
-        body = event.body
-        number = body["turn"]
+        body, number = event.body, event.body["turn"]
+        if number not in self.turns or (event.schema > 1 and number not in self.leases and not body["reason"]):
+            raise StudyError(f"turn {number} was never handed out")
         if number in self.results:
             raise StudyError(f"turn {number} has a result already")
-        if self.find(number).block in self.voids:
+        if self.turns[number].block in self.voids:
             raise StudyError(f"turn {number} was voided")
+        score, lease = self.plan.value(body["result"]), self.leases.get(number)
         self.results[number] = Result(
-            number,
-            body["attempt"],
-            self.plan.value(body["result"]),
-            body["duration"],
-            body["note"],
-            body["failure"],
-            event.author,
-            event.time,
+            turn=number,
+            attempt=body["attempt"],
+            score=score,
+            duration=body["duration"],
+            note=body["note"],
+            failure=body["failure"],
+            author=event.author,
+            time=event.time,
+            holder="" if lease is None else lease.holder,
+            ended=body.get("ended", "finished"),
+            steps=body.get("steps"),
+            reason=body.get("reason", ""),
         )
         self.attempts[number] = body["attempt"]
         self.waiting.pop(number, None)
         if body["request"]:
-            self.requests[body["request"]] = number
+            self.requests[body["request"]] = (number, score)
+        self._read_on()
+
+    def _crashed(self, event: Event) -> None:
+        """A rollout that is run again changes nothing that is counted; the report lists it."""
+        number = self.turns[event.body["turn"]].number
+        self.crashes[number] = self.crashes.get(number, 0) + 1
+        if event.body["request"]:
+            self.crash_requests.add(event.body["request"])
 
     def _refused(self, event: Event) -> None:
-        self.find(event.body["turn"])
+        _ = self.turns[event.body["turn"]]
         self.refused.add((event.body["turn"], event.body["holder"]))
 
     def _undone(self, event: Event) -> None:
@@ -264,23 +308,20 @@ class Fold:
         turn = self.turns[number]
         if turn.block not in self.voids:
             self.waiting[number] = turn  # whoever held it holds it still, to record what was meant
-        if turn.block <= self._judged:
-            self._judge = None
+        self._read_on(again_from=turn.block)
 
     def _voided(self, event: Event) -> None:
         number = event.body["block"]
         for turn in self.blocks[number]:
             self.waiting.pop(turn.number, None)
         self.voids[number] = event
-        if number <= self._judged:
-            self._judge = None
+        self._read_on(again_from=number)
 
     def _amended(self, event: Event) -> None:
         changes = event.body["changes"]
         self._declare(self.plan.amended(changes), event)
         if self.attempts:  # a result that was undone was seen all the same
             self.amended_after += [name for name in changes if name in BINDING]
-        self._judge = None
 
     def _unblinded(self, event: Event) -> None:
         self.early = not self.finished
@@ -288,28 +329,6 @@ class Fold:
 
     def _checked(self, event: Event) -> None:
         """A checklist changes nothing that is counted."""
-
-
-def summary_of(fold: Fold, now: str) -> dict[str, Any]:
-    """Progress that gives no policy away: turns done, blocks counted, whether to go on, and what is waited for."""
-    done = len(fold.results)
-    decision = "continue"
-    if fold.finished:
-        decided = fold.judge.verdict is not Verdict.UNDECIDED
-        decision = "stop: decided" if decided else "stop: nothing more can be decided"
-    return {
-        "title": fold.plan.title,
-        "recorded": done,
-        "blocks": fold.count,
-        "horizon": fold.plan.horizon,
-        "voided": len(fold.voids),
-        "finished": fold.finished,
-        "blinded": fold.blinded,
-        "exploratory": fold.exploratory,
-        "version": fold.version,
-        "decision": decision,
-        "waits": None if (wait := wait_of(fold, now)) is None else wait.to_dict(),
-    }
 
 
 def folded(lines: Iterable[Line]) -> Fold:

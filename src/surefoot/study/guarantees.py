@@ -7,8 +7,8 @@ from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import ASSUMPTIONS
 from surefoot.sequential.exact_rules import BARELY
-from surefoot.study.folds import Fold
-from surefoot.study.judging import PairJudge
+from surefoot.study.decision import PairDecision
+from surefoot.study.state import Fold
 
 ZERO = 0.0005
 """An end closer to 0 is shown as 0.0, in points."""
@@ -22,10 +22,10 @@ ENVIRONMENTS = {
 
 def methods(fold: Fold) -> tuple[str, ...]:
     """The rule that decides, and what it promises."""
-    plan, judge = fold.plan, fold.judge
+    plan, decision = fold.plan, fold.decision
     wrong, half = (words.percent(error, "up") for error in (1.0 - plan.confidence, (1.0 - plan.confidence) / 2.0))
     many = words.counted(plan.horizon, "pair" if len(plan.policies) == 2 else "round")
-    if not isinstance(judge, PairJudge):
+    if not isinstance(decision, PairDecision):
         return (
             f"Verdict: a ranking by the finite-horizon mixture of every two policies, read after every round, {many} "
             "at most.",
@@ -40,13 +40,13 @@ def methods(fold: Fold) -> tuple[str, ...]:
         promise = f"The chance of a wrong verdict{looks} is at most {wrong}: {half} in each direction"
     else:
         promise += wrong
-    return f"Verdict: the {judge.rule.title} rule, {read}.", f"{promise}."
+    return f"Verdict: the {decision.rule.title} rule, {read}.", f"{promise}."
 
 
 def assumptions(fold: Fold) -> tuple[str, ...]:
     """What must hold for the rule's promise."""
-    plan, judge = fold.plan, fold.judge
-    own = judge.state.interval.assumptions if isinstance(judge, PairJudge) else ASSUMPTIONS
+    plan, decision = fold.plan, fold.decision
+    own = decision.state.interval.assumptions if isinstance(decision, PairDecision) else ASSUMPTIONS
     blind = ("Whoever scored a rollout did not know its policy.",) if plan.blinded else ()
     return (
         *own,

@@ -1,11 +1,12 @@
 """What is refused before any of our code looks at it?
 
-A wrong host (DNS rebinding), a body too large, and a request that another site made a browser send. Every answer leaves
-with the same strict headers.
+A wrong host (DNS rebinding), a body too large or not all there, and a request that another site made a browser send.
+Every answer leaves with the same strict headers.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Collection
 
@@ -13,9 +14,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from surefoot.console.refusals import Refusal
+from surefoot.console.responses import Refusal
 
 MOST_BYTES = 64 * 1024
+ARRIVES = 10.0
+"""Seconds in which a request's body must have arrived."""
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
@@ -32,6 +35,10 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=()",
     "cache-control": "no-store",
 }
+
+
+class _GoneError(Exception):
+    """Whoever asked has left before all of the request was here."""
 
 
 class Guard:
@@ -59,6 +66,8 @@ class Guard:
             self._right_host(headers)
             _same_origin(scope, headers)
             await self.app(scope, await _whole_body(scope, headers, receive), headed)
+        except _GoneError:
+            return
         except Refusal as refusal:
             answer = JSONResponse(refusal.body, refusal.status, refusal.headers)
             await answer(scope, receive, headed)
@@ -91,10 +100,15 @@ async def _whole_body(scope: Scope, headers: Headers, receive: Receive) -> Recei
     if int(length[:12]) > MOST_BYTES:
         raise Refusal(413, f"A request may hold at most {MOST_BYTES // 1024} KiB.")
     chunks, size, more = [], 0, True
+    until = asyncio.get_running_loop().time() + ARRIVES
     while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            break
+        try:
+            async with asyncio.timeout_at(until):
+                message = await receive()
+        except TimeoutError:
+            raise Refusal(408, "The request's body did not arrive in time.", "It may be sent again.") from None
+        if message["type"] == "http.disconnect":  # half a request is none: nobody waits for its answer
+            raise _GoneError
         chunks.append(message.get("body", b""))
         size += len(chunks[-1])
         more = message.get("more_body", False)

@@ -1,9 +1,13 @@
-"""Which rule decides a study, and what does it say of the blocks completed so far?"""
+"""Which rule decides a study, and what does it say of the blocks completed so far?
+
+A decision is a value: one more block gives another decision and leaves this one as it was.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot import sequential
@@ -15,18 +19,13 @@ if TYPE_CHECKING:
     from surefoot.sequential import RankingRule, RankingState, Rule, State
 
 
-class PairJudge:
-    """Two policies, one rule, fed the completed pairs in scheduled order."""
+@dataclass(frozen=True, slots=True)
+class PairDecision:
+    """What the rule on two policies says, fed the completed pairs in scheduled order."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.rule = rule_of(plan)
-        self.states: list[State[Any]] = [self.rule.start()]
-
-    @property
-    def state(self) -> State[Any]:
-        """What the rule knows now."""
-        return self.states[-1]
+    plan: Plan
+    rule: Rule[Any]
+    state: State[Any]
 
     @property
     def verdict(self) -> Verdict:
@@ -48,19 +47,19 @@ class PairJudge:
         """The pairs that counted."""
         return self.state.pairs
 
-    def add(self, scores: Mapping[str, float]) -> None:
-        """Take in one more completed pair."""
+    def after(self, scores: Mapping[str, float]) -> PairDecision:
+        """The decision after one more completed pair."""
         first, second = (scores[policy] for policy in self.plan.policies)
-        self.states.append(self.rule.step(self.state, (first, second)))
+        return replace(self, state=self.rule.step(self.state, (first, second)))
 
 
-class RankingJudge:
-    """Three policies or more, ranked: what `PairJudge` is to two. Policies whose place is settled run no more."""
+@dataclass(frozen=True, slots=True)
+class RankingDecision:
+    """Three policies or more, ranked: what `PairDecision` is to two. Policies whose place is settled run no more."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.rule = ranking_rule_of(plan)
-        self.state: RankingState = self.rule.start()
+    plan: Plan
+    rule: RankingRule
+    state: RankingState
 
     @property
     def verdict(self) -> Verdict:
@@ -86,19 +85,24 @@ class RankingJudge:
         """The rounds that counted."""
         return self.state.rounds
 
-    def add(self, scores: Mapping[str, float]) -> None:
-        """Take in one more completed block; results of policies settled meanwhile are not looked at."""
+    def after(self, scores: Mapping[str, float]) -> RankingDecision:
+        """The decision after one more completed block; results of policies settled meanwhile are not looked at."""
         running = {name: score for name, score in scores.items() if name in self.state.running}
-        if set(running) == set(self.state.running):
-            self.state = self.rule.step(self.state, running)
+        if set(running) != set(self.state.running):
+            return self
+        return replace(self, state=self.rule.step(self.state, running))
 
 
-Judge = PairJudge | RankingJudge
+Decision = PairDecision | RankingDecision
 
 
-def judge_of(plan: Plan) -> Judge:
-    """The judge that a plan declares."""
-    return PairJudge(plan) if len(plan.policies) == 2 else RankingJudge(plan)
+def decision_of(plan: Plan) -> Decision:
+    """The decision before the first block, by the rule that a plan declares."""
+    if len(plan.policies) == 2:
+        rule = rule_of(plan)
+        return PairDecision(plan, rule, rule.start())
+    ranking = ranking_rule_of(plan)
+    return RankingDecision(plan, ranking, ranking.start())
 
 
 def table_of(plan: Plan) -> str:

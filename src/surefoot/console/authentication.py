@@ -1,0 +1,248 @@
+"""Who is asking, and what may they do?
+
+Three roles with a token each, and each study has its own. A browser shows its token once and gets a signed cookie in
+return; a script sends its token with every request. The cookie is signed with the role's token, so a restarted server
+knows it again and a changed token ends every session made from it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from surefoot._files import write_whole
+from surefoot._secret import Secret
+from surefoot.console.operations import clean
+from surefoot.console.responses import Refusal
+from surefoot.errors import StudyError
+from surefoot.study.events import Role
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+ROLES: tuple[Role, ...] = ("operator", "runner", "owner")
+SESSION_SECONDS = 7 * 24 * 3600
+LEAST = 16
+"""Characters of a token, at least: shorter ones can be guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The secret of each role.
+
+    Attributes:
+        operator: Sees codes, runs turns.
+        runner: As an operator, and alone learns which policy a code means.
+        owner: As an operator, and may unblind, amend and export.
+    """
+
+    operator: Secret
+    runner: Secret
+    owner: Secret
+
+    def __post_init__(self) -> None:
+        each = [self.of(role).reveal() for role in ROLES]
+        if any(len(token) < LEAST for token in each):
+            raise StudyError(f"A token must have at least {LEAST} characters.")
+        if len(set(each)) != len(each):
+            raise StudyError("Each role must have a token of its own.")
+
+    @classmethod
+    def fresh(cls) -> Tokens:
+        """Three new tokens of 144 random bits."""
+        return cls(*(Secret(secrets.token_urlsafe(18)) for _ in ROLES))
+
+    @classmethod
+    def kept(cls, path: Path, study: str = "") -> Tokens:
+        """The tokens in a file that only its owner may read; made new if there is none, or only another study's.
+
+        Args:
+            path: The file.
+            study: The study's short name for itself.
+
+        Raises:
+            StudyError: The file cannot be read or written.
+        """
+        try:
+            if path.exists():
+                told = json.loads(path.read_text(encoding="utf-8"))
+                if told.pop("study", study) == study or not study:
+                    return cls(**{role: Secret(token) for role, token in told.items()})
+            tokens = cls.fresh()
+            told = {role: tokens.of(role).reveal() for role in ROLES} | ({"study": study} if study else {})
+            write_whole(path, json.dumps(told, indent=1), private=True)
+        except (OSError, TypeError, ValueError, AttributeError) as error:
+            raise StudyError(f"{path}: the tokens cannot be used: {error}. Delete it for new ones.") from None
+        return tokens
+
+    def of(self, role: Role) -> Secret:
+        """A role's token."""
+        token: Secret = getattr(self, role)
+        return token
+
+    def role_of(self, token: str) -> Role | None:
+        """Whose token it is; every token is compared, and in constant time."""
+        found: Role | None = None
+        for role in ROLES:
+            if Secret(token) == self.of(role):
+                found = role
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Somebody who showed a token.
+
+    Attributes:
+        role: What they may do.
+        device: The browser or script, under which turns are held.
+        name: Who they say they are; the author of their events.
+        browser: Whether a cookie vouches for them: then requests must come from our own pages.
+    """
+
+    role: Role
+    device: str
+    name: str = ""
+    browser: bool = False
+
+    @property
+    def author(self) -> str:
+        """The name in the log."""
+        return self.name or self.role
+
+    @property
+    def holder(self) -> str:
+        """Who holds a turn: a name to recognise, and the device that makes it unique."""
+        return f"{self.author} ({self.device})" if self.browser else self.device
+
+
+def seal(session: Session, tokens: Tokens, now: float | None = None) -> str:
+    """The session as a cookie that only we can have written."""
+    body = [session.role, session.device, session.name, int((now or time.time()) + SESSION_SECONDS)]
+    text = base64.urlsafe_b64encode(json.dumps(body).encode()).decode().rstrip("=")
+    return f"{text}.{_mark(text, tokens.of(session.role))}"
+
+
+def unseal(cookie: str, tokens: Tokens, now: float | None = None) -> Session | None:
+    """The session in a cookie; None when it was not written by us, or is too old."""
+    text, _, mark = cookie.partition(".")
+    try:
+        body: Any = json.loads(base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4)))
+        role, device, name, until = body
+        known = role in ROLES and isinstance(device, str) and isinstance(name, str)
+        good = known and hmac.compare_digest(mark.encode("ascii"), _mark(text, tokens.of(role)).encode())
+    except (ValueError, TypeError, UnicodeError):
+        return None
+    if not good or until <= (now or time.time()):
+        return None
+    return Session(role, device, name, browser=True)
+
+
+def _mark(text: str, key: Secret) -> str:
+    return hmac.new(f"surefoot session {key.reveal()}".encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+class Attempts:
+    """Wrong tokens by address: past a number in a minute, another wrong one is told to wait."""
+
+    def __init__(self, most: int = 10, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+        """Allow `most` wrong tokens in so many seconds."""
+        self.most, self.seconds, self._clock = most, seconds, clock
+        self._wrong: dict[str, deque[float]] = {}
+
+    def wait(self, address: str) -> float:
+        """Seconds until this address may try again; 0 when it may now."""
+        now, wrong = self._clock(), self._wrong.get(address)
+        if not wrong:
+            return 0.0
+        while wrong and wrong[0] <= now - self.seconds:
+            wrong.popleft()
+        if not wrong:
+            del self._wrong[address]
+        return wrong[0] + self.seconds - now if len(wrong) >= self.most else 0.0
+
+    def failed(self, address: str) -> None:
+        """Count a wrong token."""
+        if len(self._wrong) > 10_000:  # somebody has many addresses: keep memory bounded, forget the oldest
+            del self._wrong[next(iter(self._wrong))]
+        self._wrong.setdefault(address, deque(maxlen=self.most)).append(self._clock())
+
+
+@dataclass(slots=True)
+class Door:
+    """Lets in whoever shows a token, and knows them again by their cookie."""
+
+    tokens: Tokens
+    study: str
+    attempts: Attempts = field(default_factory=Attempts)
+
+    @property
+    def cookie(self) -> str:
+        """The cookie's name: each study has its own, so that one browser may take part in several."""
+        return f"surefoot_{self.study}"
+
+    def enter(self, request: Request, *roles: Role) -> Session:
+        """The session of a request, in one of `roles` if any are named.
+
+        Raises:
+            Refusal: Nobody we know, or not allowed here.
+        """
+        if request.headers.get("x-surefoot-study", self.study) != self.study:
+            raise Refusal(421, "Another study is served here now.", "What you entered waits for its own study.")
+        session = self.known(request)
+        if session is None:
+            raise Refusal(401, "Show a token first.", "Scan the code on the owner's page, or send a bearer token.")
+        if session.browser and request.method == "POST" and not _by_our_page(request):
+            raise Refusal(403, "The request does not say that it comes from our own page.", "Use a current browser.")
+        if roles and session.role not in roles:
+            raise Refusal(403, f"This is for the {' or '.join(roles)}; you are the {session.role}.")
+        return session
+
+    def known(self, request: Request) -> Session | None:
+        """The session of a request, if it has one.
+
+        Raises:
+            Refusal: A token was shown, and it is wrong.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            role = self.role_of(token.strip(), request)
+            name = clean(unquote(request.headers.get("x-surefoot-name", "")[:600])[:200], "X-Surefoot-Name").strip()
+            return Session(role, name or role, name)
+        return unseal(request.cookies.get(self.cookie, ""), self.tokens)
+
+    def role_of(self, token: str, request: Request) -> Role:
+        """Whose token it is; wrong ones are counted by address, and a right one is never kept waiting by them.
+
+        Raises:
+            Refusal: The token is wrong, or one of too many that were.
+        """
+        role = self.tokens.role_of(token)
+        if role is not None:
+            return role
+        address = request.client.host if request.client else ""
+        wait = self.attempts.wait(address)
+        if wait:
+            raise Refusal(429, "Too many wrong tokens from this address.", f"Wait {wait:.0f} s.", wait=wait)
+        self.attempts.failed(address)
+        raise Refusal(401, "The token is wrong.", "Scan the code again, or copy the whole token.")
+
+
+def new_device() -> str:
+    """A name for a browser, to hold its turns under."""
+    return secrets.token_hex(4)
+
+
+def _by_our_page(request: Request) -> bool:
+    """Whether the browser says so itself; `Guard` has refused those that say otherwise."""
+    return "origin" in request.headers or "sec-fetch-site" in request.headers

@@ -1,0 +1,394 @@
+"""Which operations does a study offer over JSON?
+
+One table. The server's routes, the checks and limits of every field, the description of the API and the client's
+requests are made from it, so that none can say what another does not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+from urllib.parse import parse_qsl
+
+from surefoot.console.responses import Refusal
+from surefoot.study.events import Role
+from surefoot.study.recording import Ended
+
+BASE = "/api/v1"
+LARGEST = 1e12
+MOST_AHEAD = 20
+MOST_LINES = 1_000_000_000
+Kind = Literal["text", "texts", "whole", "number", "result", "mapping"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One field of a request's body.
+
+    Attributes:
+        name: Its name.
+        kind: What it holds.
+        tells: What it means.
+        required: Whether it must be given.
+        least: The least number.
+        most: The largest number, the longest text, or the most texts.
+        options: The words that it may be, when only these.
+    """
+
+    name: str
+    kind: Kind = "text"
+    tells: str = ""
+    required: bool = False
+    least: float = 0
+    most: float = 200
+    options: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> Any:
+        """The value, checked; when it is absent, an empty text or list, or None.
+
+        Raises:
+            Refusal: It is not what it must be.
+        """
+        if value is None:
+            if self.required:
+                raise Refusal(422, f"`{self.name}` must be given.")
+            return {"text": "", "texts": []}.get(self.kind)
+        return getattr(self, f"_{self.kind}")(value)
+
+    def _text(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise Refusal(422, f"`{self.name}` must be a text; got {_shown(value)}.")
+        value = clean(value, self.name).strip()
+        if len(value) > self.most:
+            raise Refusal(422, f"`{self.name}` must have at most {self.most:g} characters; got {len(value)}.")
+        if self.required and not value:
+            raise Refusal(422, f"`{self.name}` must be given; it is kept in the log.")
+        if self.options and value and value not in self.options:
+            raise Refusal(422, f"`{self.name}` must be one of {', '.join(self.options)}; got {_shown(value)}.")
+        return str(value)
+
+    def _texts(self, value: Any) -> list[str]:
+        if not isinstance(value, list) or len(value) > self.most or not all(isinstance(item, str) for item in value):
+            raise Refusal(422, f"`{self.name}` must be a list of at most {self.most:g} texts; got {_shown(value)}.")
+        if any(len(item) > 200 for item in value):
+            raise Refusal(422, f"`{self.name}` must hold texts of at most 200 characters.")
+        return [clean(item, self.name) for item in value]
+
+    def _whole(self, value: Any) -> int:
+        if isinstance(value, float) and value.is_integer():  # to JSON, 2.0 and 2 are one number
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
+            message = f"`{self.name}` must be a whole number from {self.least:g} to {self.most:.0f}"
+            raise Refusal(422, f"{message}; got {_shown(value)}.")
+        return value
+
+    def _number(self, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not self.least <= value <= self.most:
+            raise Refusal(
+                422, f"`{self.name}` must be a number from {self.least:g} to {self.most:g}; got {_shown(value)}."
+            )
+        return float(value)
+
+    def _result(self, value: Any) -> Any:
+        return value  # the plan knows which there are
+
+    def _mapping(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict) or not value:
+            raise Refusal(422, f"`{self.name}` must be an object of names and values; got {_shown(value)}.")
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One thing that can be asked of a study.
+
+    Attributes:
+        name: Its name; the service's method and the description use it.
+        method: GET reads, POST changes.
+        path: Where; `{number}` is a turn's.
+        tells: What it does.
+        answer: What it answers: a schema's name, or a media type.
+        fields: What its body may hold.
+        roles: Who may ask; anybody with a token when empty.
+        refusals: The statuses with which it may refuse, beyond those of every operation.
+    """
+
+    name: str
+    method: Literal["GET", "POST"]
+    path: str
+    tells: str
+    answer: str = "Receipt"
+    fields: tuple[Field, ...] = ()
+    roles: tuple[Role, ...] = ()
+    refusals: tuple[int, ...] = ()
+
+    def read(self, raw: bytes) -> dict[str, Any]:
+        """The fields of a body, each checked.
+
+        Raises:
+            Refusal: It is not an object, has a field that nobody asked for, or one that is not what it must be.
+        """
+        return self.checked(parsed(raw))
+
+    def checked(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """The same, of a body already parsed."""
+        unknown = sorted(set(data) - {field.name for field in self.fields})
+        if unknown:
+            raise Refusal(422, f"The request must use known fields only; got {', '.join(unknown)[:200]!r}.")
+        return {field.name: field.read(data.get(field.name)) for field in self.fields}
+
+    def at(self, number: int | None = None) -> str:
+        """Its address, of a turn if it is about one."""
+        return BASE + self.path.replace("{number}", str(number))
+
+
+REASON = Field(name="reason", tells="Why; kept in the log.", required=True, most=500)
+HOLDER = Field(name="holder", tells="The robot's name; a browser has its own.")
+NOTE = Field(name="note", tells="Anything worth remembering.", most=2000)
+REQUEST = Field(
+    name="request", tells="A word for this request: repeated with the same word, nothing is done twice.", most=100
+)
+ATTEMPT = Field(
+    name="attempt",
+    kind="whole",
+    least=1,
+    most=1_000_000,
+    tells="Which try at this turn; refused with 409 when somebody was faster.",
+)
+VERSION = Field(
+    name="version",
+    kind="whole",
+    least=1,
+    most=MOST_LINES,
+    tells="The log's version you have seen; refused with 409 when the study has moved on.",
+)
+
+OPERATIONS: dict[str, Operation] = {
+    one.name: one
+    for one in (
+        Operation(name="openapi", method="GET", path="/openapi.json", tells="This description.", answer="object"),
+        Operation(
+            name="status", method="GET", path="/status", tells="Progress, and whether to go on.", answer="Status"
+        ),
+        Operation(name="plan", method="GET", path="/plan", tells="The plan, amendments included.", answer="Plan"),
+        Operation(name="turns", method="GET", path="/turns", tells="The turns being run now.", answer="Turns"),
+        Operation(
+            name="next",
+            method="POST",
+            path="/turns/next",
+            tells="The turn to run next, held for you.",
+            answer="Next",
+            refusals=(409,),
+            fields=(
+                HOLDER,
+                Field(
+                    name="ahead", kind="whole", most=MOST_AHEAD, tells="Turns to hold in reserve for a lost connection."
+                ),
+                Field(
+                    name="lease", kind="number", least=1, most=86_400, tells="Seconds to hold them; an hour if absent."
+                ),
+            ),
+        ),
+        Operation(
+            name="turn",
+            method="GET",
+            path="/turns/{number}",
+            tells="One turn that was handed out.",
+            answer="Turn",
+            refusals=(404,),
+        ),
+        Operation(
+            name="record",
+            method="POST",
+            path="/turns/{number}/record",
+            tells="Keep a turn's result, once.",
+            refusals=(404, 409),
+            fields=(
+                Field(name="result", kind="result", required=True, tells="Success, or a score in the plan's range."),
+                Field(name="duration", kind="number", most=10_000_000, tells="Seconds that it took."),
+                Field(name="steps", kind="whole", most=MOST_LINES, tells="Steps that it took."),
+                NOTE,
+                Field(name="failure", tells="What went wrong."),
+                REQUEST,
+                ATTEMPT,
+                HOLDER,
+                Field(
+                    name="reason", most=500, tells="Owner: why you record a turn that another holds; kept in the log."
+                ),
+            ),
+        ),
+        Operation(
+            name="crash",
+            method="POST",
+            path="/turns/{number}/crash",
+            tells="Say that a turn's rollout gave no result; the plan says what that counts as.",
+            refusals=(404, 409),
+            fields=(
+                Field(name="ended", tells="How it ended.", options=tuple(get_args(Ended))[1:], required=True),
+                NOTE,
+                REQUEST,
+                HOLDER,
+            ),
+        ),
+        Operation(
+            name="undo",
+            method="POST",
+            path="/turns/{number}/undo",
+            tells="Take back a turn's result.",
+            refusals=(404, 409),
+            fields=(REASON, ATTEMPT),
+        ),
+        Operation(
+            name="void",
+            method="POST",
+            path="/turns/{number}/void",
+            tells="Declare that the turn's block does not count.",
+            refusals=(404, 409),
+            fields=(Field(name="reason", required=True, tells="One of the plan's reasons."), NOTE),
+        ),
+        Operation(
+            name="release",
+            method="POST",
+            path="/release",
+            tells="Hand back turns that will not be run.",
+            refusals=(404, 409),
+            fields=(
+                Field(
+                    name="holder",
+                    tells="Whose; your own when left out. Another's: the owner, or when it is waited for.",
+                ),
+                Field(name="turn", kind="whole", least=1, most=MOST_LINES, tells="This one only."),
+            ),
+        ),
+        Operation(
+            name="check",
+            method="POST",
+            path="/checks",
+            tells="Log a session's checklist.",
+            fields=(Field(name="items", kind="texts", most=50, tells="What was checked."), NOTE),
+        ),
+        Operation(
+            name="amend",
+            method="POST",
+            path="/amend",
+            tells="Owner: change the plan.",
+            refusals=(409,),
+            roles=("owner",),
+            fields=(Field(name="changes", kind="mapping", required=True, tells="The plan's fields."), REASON, VERSION),
+        ),
+        Operation(
+            name="unblind",
+            method="POST",
+            path="/unblind",
+            tells="Owner: reveal which policy each code meant.",
+            refusals=(409,),
+            roles=("owner",),
+            fields=(REASON, VERSION),
+        ),
+        Operation(
+            name="results",
+            method="GET",
+            path="/results",
+            tells="Evidence and tallies, once not blinded.",
+            answer="Results",
+        ),
+        Operation(
+            name="export",
+            method="GET",
+            path="/export",
+            tells="Owner: the log as JSON lines, once not blinded.",
+            answer="application/jsonl",
+            roles=("owner",),
+            refusals=(409,),
+        ),
+        Operation(
+            name="events",
+            method="GET",
+            path="/events",
+            tells="Progress as server-sent events.",
+            answer="text/event-stream",
+        ),
+    )
+}
+JOIN = Operation(
+    name="join",
+    method="POST",
+    path="/join",
+    tells="Show a token, get a cookie.",
+    fields=(Field(name="token"), Field(name="name", most=60)),
+)
+
+
+def form(raw: bytes) -> dict[str, Any]:
+    """The fields of a form that a page sent.
+
+    Raises:
+        Refusal: It cannot be read.
+    """
+    try:
+        return dict(parse_qsl(raw.decode("ascii"), max_num_fields=20))
+    except (UnicodeError, ValueError):
+        raise Refusal(400, "The form cannot be read.") from None
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    """A body as a JSON object; an empty one has no fields.
+
+    Raises:
+        Refusal: It is not one, or holds what the log could not keep.
+    """
+    if not raw.strip():
+        return {}
+    try:
+        data = json.loads(raw.decode("utf-8"), parse_constant=_refused)
+        _kept(data)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(400, f"The body must be JSON; {str(error)[:200] or 'it cannot be read'}.") from None
+    if not isinstance(data, dict):
+        raise Refusal(400, "The body must be a JSON object.")
+    return data
+
+
+def turn_number(word: str) -> int:
+    """A turn's number in an address.
+
+    Raises:
+        Refusal: No turn can have it.
+    """
+    if not (word.isascii() and word.isdecimal() and len(word) <= 9 and int(word) > 0):
+        raise Refusal(404, "There is no such turn.", "A turn's number is a whole number from 1.")
+    return int(word)
+
+
+def clean(text: str, name: str) -> str:
+    """The text, if every character of it can be kept and shown."""
+    if any((one < " " and one not in "\n\r\t") or "\ud800" <= one <= "\udfff" for one in text):
+        raise Refusal(422, f"`{name}` must not hold control characters.")
+    return text
+
+
+def _kept(value: Any) -> None:
+    """Nothing that the log could not keep: endless numbers, broken characters."""
+    if isinstance(value, dict):
+        _all_kept((*value, *value.values()))
+    elif isinstance(value, list):
+        _all_kept(value)
+    elif isinstance(value, str):
+        clean(value, "text")
+    elif isinstance(value, int | float) and not abs(value) <= LARGEST:
+        raise Refusal(422, f"A number must be within ±{LARGEST:g}.")
+
+
+def _all_kept(values: Iterable[Any]) -> None:
+    for value in values:
+        _kept(value)
+
+
+def _refused(word: str) -> Any:
+    raise ValueError(f"{word} is not a number")
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True)[:60]

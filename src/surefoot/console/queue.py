@@ -1,0 +1,172 @@
+"""How do many devices use one study at once, in one server?
+
+Requests are carried out one after the other by one thread, so that devices never race each other inside a server. Those
+that wait at one moment and only write a line or two share one trip to the store. While other servers write to the same
+log, each request makes its own trip: lines held back would often be refused. When the store does not answer, everybody
+who waits hears so at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from surefoot.console.responses import AWAY, Refusal, away
+from surefoot.errors import StudyError
+from surefoot.study.events import Line
+from surefoot.study.stores import Store, TimeLimitError
+
+TOGETHER = 64
+"""Most requests that share one append."""
+APART = 60.0
+"""Seconds for which every request makes its own trip, after another server was seen to write."""
+
+
+class SharedStore:
+    """A store in front of a store. What is appended within `together` is kept by one append at its end.
+
+    All of it or nothing; so fifty devices that record at one moment wait for one commit, not for fifty.
+    """
+
+    def __init__(self, store: Store) -> None:
+        """Stand in front of `store`."""
+        self.behind = store
+        self._lines: list[Line] | None = None
+        self._after = ""
+
+    def append(self, lines: Sequence[Line], *, after: str) -> None:
+        """Keep all lines for good; within `together`, at its end."""
+        if self._lines is None:
+            self.behind.append(lines, after=after)
+            return
+        if not self._lines:
+            self._after = after
+        self._lines.extend(lines)
+
+    def read(self, after: int = 0) -> list[Line]:
+        """All lines after number `after`; while lines are held back, of those only: others would be in their place."""
+        return [line for line in self._lines if line.number > after] if self._lines else self.behind.read(after)
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Keep what is appended within by one append at the end.
+
+        Raises:
+            StudyError: The store refused, and nothing of it was kept: whoever appended must read the log anew.
+        """
+        lines: list[Line] = []
+        self._lines = lines
+        try:
+            yield
+        finally:
+            self._lines = None
+        if lines:
+            self.behind.append(lines, after=self._after)
+
+
+@dataclass(slots=True)
+class _Request:
+    """Something asked, and the promise of its answer."""
+
+    question: Callable[[], Any]
+    quick: bool
+    promise: Future[Any] = field(default_factory=Future)
+
+
+class Queue:
+    """Lets requests through one after the other."""
+
+    def __init__(
+        self, store: SharedStore, answer: Callable[[Callable[[], Any]], Any], forget: Callable[[], None]
+    ) -> None:
+        """Carry out requests by `answer`; call `forget` when lines it had taken in were not kept."""
+        self._store, self._answer, self._forget = store, answer, forget
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="surefoot-queue")
+        self._waiting: deque[_Request] = deque()
+        self._apart_until = 0.0
+
+    async def ask(self, question: Callable[[], Any], *, quick: bool) -> Any:
+        """The answer, once everything that it wrote is durable."""
+        request = _Request(question, quick)
+        self._waiting.append(request)
+        self._worker.submit(self._next)  # one for each request: some find that theirs went through with another
+        return await asyncio.wrap_future(request.promise)
+
+    def keep_apart(self) -> None:
+        """Another server writes too: for a while each request makes its own trip to the store."""
+        self._apart_until = time.monotonic() + APART
+
+    def close(self) -> None:
+        """Let go of the thread; what it is asked just now has a time limit of its own."""
+        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._refuse_all(Refusal(AWAY, "The server is being stopped.", "It may be sent again.", wait=2))
+
+    def _next(self) -> None:
+        """Carry out the request that has waited longest, and with it others that are quick."""
+        most = 1 if time.monotonic() < self._apart_until else TOGETHER
+        batch: list[_Request] = []
+        while self._waiting and len(batch) < most and (not batch or (batch[0].quick and self._waiting[0].quick)):
+            request = self._waiting.popleft()
+            if request.promise.set_running_or_notify_cancel():
+                batch.append(request)
+        try:
+            left = self._together(batch) if len(batch) > 1 else list(batch)
+            while left:
+                request = left.pop(0)
+                refusal = self._alone(request)
+                if refusal is not None and refusal.late:
+                    self._refuse_all(refusal, request, *left)
+                    left = []
+                elif refusal is not None:
+                    request.promise.set_exception(refusal)
+        finally:
+            unheard = [request for request in batch if not request.promise.done()]
+            if unheard:  # a fault of ours: whoever waits must hear of it, and what it left is not to be trusted
+                self._forget()
+            for request in unheard:
+                request.promise.set_exception(sys.exc_info()[1])
+
+    def _refuse_all(self, refusal: Refusal, *more: _Request) -> None:
+        """Tell everybody who waits now: to ask the store for each in turn would let the last wait for minutes."""
+        found = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        found = [request for request in found if request.promise.set_running_or_notify_cancel()]
+        for request in (*more, *found):
+            request.promise.set_exception(refusal.again())
+
+    def _together(self, batch: list[_Request]) -> list[_Request]:
+        """Carry out several requests with one append; those that must be carried out alone come back."""
+        answers, apart = [], []
+        try:
+            with self._store.together():
+                for request in batch:
+                    try:
+                        answers.append((request, self._answer(request.question)))
+                    except Refusal:  # perhaps only because another server's lines were not looked at
+                        apart.append(request)
+        except TimeLimitError as error:  # the same again would take as long
+            self._forget()
+            self._refuse_all(away(error), *batch)
+            return []
+        except StudyError:  # another server was faster, or the store is away: nothing was kept
+            self._forget()
+            self.keep_apart()
+            return list(batch)
+        for request, answer in answers:
+            request.promise.set_result(answer)
+        return apart
+
+    def _alone(self, request: _Request) -> Refusal | None:
+        """Carry out one request; why it was refused, which is not told yet."""
+        try:
+            answer = self._answer(request.question)
+        except Refusal as refusal:
+            return refusal
+        request.promise.set_result(answer)
+        return None

@@ -1,0 +1,267 @@
+"""What may be asked of a study from outside, and what is answered while it is blinded?
+
+This is the only file of the console that reads a study's fold, and so the only one that must keep policies and outcomes
+back. What may be written, and by whom, the study itself knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from surefoot.console.authentication import Session
+from surefoot.console.figures import Live, live_of
+from surefoot.console.queue import Queue, SharedStore
+from surefoot.console.responses import Refusal, away, plain
+from surefoot.errors import DataError, StudyError
+from surefoot.study.leases import LEASE
+from surefoot.study.plans import Plan
+from surefoot.study.recording import Ended, RefusedError, found_turn
+from surefoot.study.schedules import Turn
+from surefoot.study.status import Receipt, Status, id_of
+from surefoot.study.stores import Store, StoreError
+from surefoot.study.studies import Study
+
+FRESH = 1.0
+"""Seconds after which a reader looks whether another server wrote to the log."""
+WARN_AGAIN = 60.0
+QUICK = ("record", "next")
+"""Operations that write a line or two, and may share a trip to the store."""
+BROWSER = re.compile(r" \([0-9a-f]{8}\)$")
+LOG = logging.getLogger(__name__)
+
+Answer = dict[str, Any]
+
+
+class Service:
+    """A study, asked one thing after another."""
+
+    def __init__(self, study: Study) -> None:
+        """Serve a study; the service reads the log by itself, so refresh `study` to see what was done here."""
+        self._store = SharedStore(study.store)
+        self._study = Study.open(self._store)
+        self._lost = False
+        self._queue = Queue(self._store, self._answer, self._forget)
+        self._refreshed = 0.0
+        self._live: tuple[int, Live] | None = None
+        self._report: tuple[int, str] | None = None
+        self._writing = asyncio.Lock()
+        self._warned = ("", 0.0)
+        self.closing = False  # listeners look at it, so that a server can stop while pages listen
+        self.id = id_of(study.fold)
+
+    async def ask(self, name: str, session: Session, **values: Any) -> Any:
+        """Carry out one of the table's operations, in its turn.
+
+        Raises:
+            Refusal: It cannot be done; nothing was recorded.
+        """
+        operation = getattr(self, f"_{name}")
+
+        def carried_out() -> Any:
+            self._study.author, self._study.role, self._study.holder = session.author, session.role, session.holder
+            return operation(session, **values)
+
+        return await self._queue.ask(carried_out, quick=name in QUICK)
+
+    async def now(self) -> Status:
+        """Progress, and whether to go on."""
+        found: Status = await self._queue.ask(self._fresh_status, quick=False)
+        return found
+
+    async def held(self, session: Session) -> list[Answer]:
+        """The turns being run, by holder; each holder's first is the current one."""
+        rows: list[Answer] = (await self.ask("turns", session))["turns"]
+        return rows
+
+    async def live(self) -> Live:
+        """Evidence, intervals and tallies; never while the study is blinded."""
+        found: Live = await self._queue.ask(self._figures, quick=False)
+        return found
+
+    async def report(self) -> str:
+        """The study's report as a page, written aside so that recording goes on; never while the study is blinded."""
+        await self.live()
+        async with self._writing:
+            version = self.version
+            if self._report is None or self._report[0] != version:
+                self._report = (version, await asyncio.to_thread(_written, self._store.behind))
+            return self._report[1]
+
+    def _forget(self) -> None:
+        """Lines were taken in that the store did not keep: read the log anew before the next answer."""
+        self._lost = True
+
+    def _answer(self, question: Callable[[], Any]) -> Any:
+        try:
+            if self._lost:
+                self._study = Study.open(self._store)
+                self._lost = False
+            return question()
+        except StoreError as error:
+            self._warn(str(error))
+            raise away(error) from None
+        except RefusedError as error:
+            raise Refusal.of(error) from None
+        except StudyError as error:
+            raise Refusal(409, str(error)) from None
+
+    def _warn(self, fault: str) -> None:
+        """Tell whoever runs the server that the store fails, once for each fault in a minute."""
+        now = time.monotonic()
+        if fault != self._warned[0] or now - self._warned[1] > WARN_AGAIN:
+            self._warned = (fault, now)
+            LOG.warning("surefoot: %s", fault)
+
+    def close(self) -> None:
+        """Let go of the thread."""
+        self._queue.close()
+
+    @property
+    def version(self) -> int:
+        """The number of the log's last line, as far as it was read."""
+        return self._study.version
+
+    @property
+    def plan(self) -> Plan:
+        """The plan; it names policies, and tells nothing of which turn runs which."""
+        return self._study.plan
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to look what other servers wrote."""
+        return time.monotonic() - self._refreshed >= FRESH
+
+    def _look(self) -> None:
+        """Take in what other servers wrote, at most once a second."""
+        if self.due:
+            if self._study.refresh():  # another server writes too: lines held back would often be refused
+                self._queue.keep_apart()
+            self._refreshed = time.monotonic()
+
+    def _fresh_status(self) -> Status:
+        self._look()
+        return self._study.status()
+
+    def _figures(self) -> Live:
+        self._look()
+        fold = self._study.fold
+        if fold.blinded:
+            raise Refusal(403, "The study is blinded.", "Only progress is shown until its owner unblinds it.")
+        if self._live is None or self._live[0] != fold.version:
+            self._live = (fold.version, live_of(fold))
+        return self._live[1]
+
+    # One method per operation of the table.
+
+    def _status(self, _: Session) -> Answer:
+        return plain(self._fresh_status())
+
+    def _plan(self, _: Session) -> Answer:
+        self._look()
+        return {"plan": self.plan.to_dict(), "fingerprint": self.plan.fingerprint, "version": self.version}
+
+    def _turns(self, session: Session) -> Answer:
+        self._look()
+        fold = self._study.fold
+        seen: set[str] = set()
+        rows = []
+        for turn in self._study.held():
+            holder = fold.leases[turn.number].holder
+            rows.append({**self._row(turn, session), "holder": holder, "current": holder not in seen})
+            seen.add(holder)
+        return {"turns": rows}
+
+    def _turn(self, session: Session, number: int) -> Answer:
+        self._look()
+        fold = self._study.fold
+        turn = found_turn(fold, number)
+        return {
+            **self._row(turn, session),
+            "recorded": number in fold.results,
+            "voided": turn.block in fold.voids,
+        }
+
+    def _results(self, _: Session) -> Answer:
+        return self._figures().data
+
+    def _export(self, _: Session) -> str:
+        return self._study.export()
+
+    def _next(self, session: Session, holder: str, ahead: int | None, lease: float | None) -> Answer:
+        self._look()
+        name = self._holder(session, holder)
+        span = LEASE if lease is None else timedelta(seconds=lease)
+        turns = self._study.next_turns((ahead or 0) + 1, holder=name, lease=span)
+        rows = [{**self._row(turn, session), "holder": name} for turn in turns]
+        status = self._study.status()
+        waiting = not rows and not status.finished
+        return {"turn": rows[0] if rows else None, "ahead": rows[1:], "waiting": waiting, "status": plain(status)}
+
+    def _record(self, session: Session, number: int, result: Any, holder: str, **told: Any) -> Answer:
+        return self._done(self._study.record(number, result, holder=self._holder(session, holder), **told))
+
+    def _crash(self, session: Session, number: int, ended: Ended, note: str, request: str, holder: str) -> Answer:
+        name = self._holder(session, holder)
+        return self._done(self._study.crash(number, ended=ended, note=note, request=request, holder=name))
+
+    def _undo(self, _: Session, number: int, reason: str, attempt: int | None) -> Answer:
+        self._study.refresh()
+        return self._done(self._study.undo(number, reason=reason, attempt=attempt))
+
+    def _void(self, _: Session, number: int, reason: str, note: str) -> Answer:
+        self._study.refresh()
+        return self._done(self._study.void(number, reason=reason, note=note))
+
+    def _release(self, session: Session, holder: str, turn: int | None) -> Answer:
+        self._study.refresh()
+        return self._done(self._study.release(turn, holder=holder or session.holder))
+
+    def _check(self, _: Session, items: list[str], note: str) -> Answer:
+        return self._done(self._study.check(items, note=note))
+
+    def _amend(self, _: Session, changes: dict[str, Any], reason: str, version: int | None) -> Answer:
+        return self._done(self._study.amend(changes, reason=reason, version=version))
+
+    def _unblind(self, _: Session, reason: str, version: int | None) -> Answer:
+        return self._done(self._study.unblind(reason=reason, version=version))
+
+    def _done(self, receipt: Receipt) -> Answer:
+        return plain(receipt)
+
+    def _holder(self, session: Session, claimed: str) -> str:
+        """Whose turns these are: a browser's are its own, whatever it says; a script says under which name it works."""
+        if session.browser or not claimed:
+            return session.holder
+        if BROWSER.search(claimed):
+            raise Refusal(422, "`holder` must not be a browser's name.", "Give the robot a name of its own.")
+        return claimed
+
+    def _row(self, turn: Turn, session: Session) -> Answer:
+        fold = self._study.fold
+        others = [one.number for one in fold.blocks[turn.block] if one.number < turn.number]
+        row: Answer = {
+            "number": turn.number,
+            "block": turn.block,
+            "code": turn.code,
+            "task": turn.task,
+            "condition": turn.condition,
+            "attempt": fold.attempts.get(turn.number, 0) + 1,
+            "same_start_as": others[0] if others and fold.plan.environments == "shared" else None,
+        }
+        return {**row, "policy": turn.policy} if session.role == "runner" or not fold.blinded else row
+
+
+def _written(store: Store) -> str:
+    """The report, from a reading of the log of its own: the service's goes on changing."""
+    from surefoot.reporting.reports import report
+
+    try:
+        return report(Study.open(store)).html()
+    except (DataError, StudyError, ValueError) as error:
+        raise Refusal(409, f"The report cannot be written: {error}") from None

@@ -1,0 +1,1 @@
+"""Who carries out a turn: a Python function, or a command."""

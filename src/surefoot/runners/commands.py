@@ -1,0 +1,113 @@
+"""How does a command on the shell carry out a turn?"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from typing import Any
+
+from surefoot.errors import StudyError
+from surefoot.runners.outcomes import CrashError, Outcome
+from surefoot.study.plans import Plan
+from surefoot.study.schedules import Turn
+
+WORDS = {"true": True, "success": True, "false": False, "failure": False}
+TOLD = {"result", "note", "failure", "duration", "steps"}
+MISTYPED = (126, 127)
+FIELDS = ("turn", "block", "policy", "code", "task", "condition")
+
+
+class Command:
+    """A command for every turn; it learns its turn from the environment and from a line of JSON on standard input."""
+
+    def __init__(self, command: str, plan: Plan, *, exit_code: bool = False) -> None:
+        """Run `command` through the shell; its result is its exit code, or the last line that it prints."""
+        self.command, self.plan, self.exit_code = command, plan, exit_code
+
+    def __call__(self, turn: Turn) -> Outcome:
+        """Carry out a turn without a time limit."""
+        return self.within(turn, None)
+
+    def within(self, turn: Turn, limit: float | None) -> Outcome:
+        """Carry out a turn.
+
+        Raises:
+            CrashError: The command failed, ran out of time, or said nothing that can be read.
+            StudyError: There is no such command.
+        """
+        told = {name: value for name, value in turn.to_dict().items() if name not in ("type", "schema")}
+        with subprocess.Popen(
+            self.command,
+            shell=True,
+            stdin=subprocess.PIPE,
+            stdout=None if self.exit_code else subprocess.PIPE,
+            env={**os.environ, **_environment(turn)},
+            start_new_session=True,  # so that all that it starts can be ended with it
+        ) as process:
+            try:
+                said, _ = process.communicate(json.dumps(told).encode(), timeout=limit)
+            except subprocess.TimeoutExpired:
+                raise CrashError("time-out", f"not done after {limit:g} s") from None
+            finally:
+                if process.poll() is None:
+                    _end(process)
+        if process.returncode in MISTYPED:  # the shell's word that there is no such command: no rollout was run
+            raise StudyError(f"The command cannot be run: exit code {process.returncode}. Nothing was recorded.")
+        return self._by_code(process.returncode) if self.exit_code else self._said(process.returncode, said)
+
+    def _outcome(self, result: Any, told: dict[str, Any]) -> Outcome:
+        success = self.plan.measure == "success"
+        try:
+            return Outcome(
+                success=result if success else None,
+                score=None if success else result,
+                failure=str(told.get("failure") or ""),
+                duration=told.get("duration"),
+                steps=told.get("steps"),
+                notes=str(told.get("note") or ""),
+            )
+        except (ValueError, TypeError) as error:
+            raise CrashError("unreadable", str(error)) from None
+
+    def _by_code(self, code: int) -> Outcome:
+        if code not in (0, 1):
+            raise CrashError("crash", f"the command ended with exit code {code}; 0 is a success and 1 a failure")
+        return self._outcome(code == 0, {})
+
+    def _said(self, code: int, said: bytes) -> Outcome:
+        if code:
+            raise CrashError("crash", f"the command ended with exit code {code}")
+        lines = [line.strip() for line in said.decode("utf-8", errors="replace").splitlines() if line.strip()]
+        last = lines[-1] if lines else ""
+        given: Any = WORDS.get(last.lower())
+        if given is None:
+            with contextlib.suppress(ValueError, RecursionError):
+                given = json.loads(last)
+        if isinstance(given, bool | int | float):
+            return self._outcome(given, {})
+        if isinstance(given, dict) and "result" in given and set(given) <= TOLD:
+            return self._outcome(WORDS.get(str(given["result"]).lower(), given["result"]), given)
+        raise CrashError(
+            "unreadable",
+            f'the last line must be the result, such as true, 0.5 or {{"result": true}}; got {last[:200]!r}',
+        )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the command and all that it started."""
+    for word in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.name == "posix":
+                os.killpg(process.pid, word)
+            else:
+                process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(2.0)
+            return
+
+
+def _environment(turn: Turn) -> dict[str, str]:
+    return {f"SUREFOOT_{name.upper()}": str(getattr(turn, {"turn": "number"}.get(name, name))) for name in FIELDS}

@@ -1,0 +1,248 @@
+"""How is a whole study run by a Python function, unattended?
+
+A rollout that crashes, runs out of time or answers what cannot be read is an outcome like any other: the plan says what
+it counts as, the log keeps it, and the study goes on. Several workers run turns at the same moment; the rule reads
+their results in the order in which the turns were scheduled, whatever order they finish in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from surefoot import _check
+from surefoot.errors import StudyError
+from surefoot.runners.outcomes import CrashError, Outcome, outcome_of
+from surefoot.study.leases import LEASE, Unnamed
+from surefoot.study.plans import Plan
+from surefoot.study.protocol import StudyOperations
+from surefoot.study.recording import RefusedError
+from surefoot.study.schedules import Turn
+from surefoot.study.status import Receipt, Status
+from surefoot.study.stores import StoreError
+
+PATIENCE, PAUSE = 300.0, 2.0
+"""Seconds to keep trying while the store is away, and between tries."""
+MARGIN = 600.0
+"""Seconds for which a turn is held beyond its time limit."""
+LOG = logging.getLogger(__name__)
+
+Rollout = Callable[[Turn], "bool | float | Outcome"]
+Told = Callable[[Turn, Receipt], None]
+
+
+def run_study(
+    study: StudyOperations,
+    rollout: Rollout,
+    *,
+    workers: int = 1,
+    turns: int | None = None,
+    time_limit: float | None = None,
+    holder: str = "",
+    progress: Told | None = None,
+) -> Status:
+    """Run a study to its end: a function for every turn, several at a time if you like.
+
+    Stopped and called again, it goes on where it was. A crash of the function is an outcome: the plan's `on_crash` says
+    what it counts as.
+
+    Args:
+        study: The study, opened here or on a server (`Study` or `Client`).
+        rollout: Runs one turn and returns whether it succeeded, its score, or an `Outcome`.
+        workers: How many turns to run at the same moment, each in a thread of its own.
+        turns: Stop after this many turns.
+        time_limit: Seconds after which a rollout is given up; the plan's time limit when not given.
+        holder: This machine's name, when several run the study.
+        progress: Called after each turn with the turn and its receipt.
+
+    Returns:
+        The study's status at the end.
+
+    Example:
+        >>> import surefoot as sf
+        >>> study = sf.Study.create(sf.Plan(policies=("new", "old"), horizon=40), ":memory:")
+        >>> sf.run_study(study, lambda turn: turn.policy == "new").decision
+        'stop: decided'
+    """
+    _check.whole(workers, "workers", least=1)
+    if turns is not None:
+        _check.whole(turns, "turns", least=1)
+    limit = study.plan.time_limit if time_limit is None else _check.positive(time_limit, "time_limit")
+    carry = getattr(rollout, "within", None) or _Threaded(rollout)
+    run = _Run(study, carry, limit, turns, progress)
+    if workers == 1:
+        run.worker(holder)
+        return study.status()
+    unnamed = [Unnamed() for _ in range(workers)]  # gone with this call, and their turns come free
+    names = [f"{holder} #{place}" if holder else one.name for place, one in enumerate(unnamed, 1)]
+    with ThreadPoolExecutor(workers, thread_name_prefix="surefoot-rollout") as pool:
+        _all_done([pool.submit(run.worker, name) for name in names], run)
+    return study.status()
+
+
+def _all_done(each: list[Future[None]], run: _Run) -> None:
+    try:
+        wait(each, return_when=FIRST_EXCEPTION)
+    finally:
+        run.stop.set()  # one that failed, or Ctrl+C, ends them all after the turn that they run
+    for one in each:
+        one.result()
+
+
+class _Threaded:
+    """A function with a time limit: one that does not come back is left behind."""
+
+    def __init__(self, rollout: Rollout) -> None:
+        self.rollout = rollout
+
+    def __call__(self, turn: Turn, limit: float | None) -> Any:
+        if limit is None:
+            return _called(self.rollout, turn)
+        answer: Future[Any] = Future()
+
+        def carried_out() -> None:
+            caught = _Caught()
+            with caught:
+                answer.set_result(_called(self.rollout, turn))
+            if caught.error is not None:
+                answer.set_exception(caught.error)
+
+        threading.Thread(target=carried_out, daemon=True, name=f"surefoot-turn-{turn.number}").start()
+        try:
+            return answer.result(limit)
+        except TimeoutError:
+            if answer.done():  # the function's own
+                raise
+            raise CrashError("time-out", f"not done after {limit:g} s") from None
+
+
+def _called(rollout: Rollout, turn: Turn) -> Any:
+    caught, found = _Caught(), None
+    with caught:
+        found = rollout(turn)
+    if caught.error is None:
+        return found
+    if isinstance(caught.error, CrashError | StudyError):
+        raise caught.error
+    LOG.warning("surefoot: turn %s crashed.", turn.number, exc_info=caught.error)
+    raise CrashError("crash", f"{type(caught.error).__name__}: {caught.error}")
+
+
+class _Caught:
+    """Keeps whatever a rollout raises: it is an outcome, of whatever kind it is."""
+
+    error: Exception | None = None
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        self.error = error if isinstance(error, Exception) else None
+        return self.error is not None
+
+
+class _Run:
+    """What the workers of one run share."""
+
+    def __init__(
+        self,
+        study: StudyOperations,
+        carry: Callable[[Turn, float | None], Any],
+        limit: float | None,
+        turns: int | None,
+        progress: Told | None,
+    ) -> None:
+        self.study, self.carry, self.limit, self.left, self.progress = study, carry, limit, turns, progress
+        self.plan: Plan = study.plan
+        self.lock = threading.RLock()  # a study is asked one thing after another
+        self.stop = threading.Event()
+
+    def worker(self, holder: str) -> None:
+        """Run turns until none is needed."""
+        while not self.stop.is_set() and self._claimed():
+            turn = self._next(holder)
+            if turn is None:
+                return
+            self._once(turn)
+
+    def _claimed(self) -> bool:
+        with self.lock:
+            if self.left is not None:
+                self.left -= 1
+            return self.left is None or self.left >= 0
+
+    def _next(self, holder: str) -> Turn | None:
+        """The next turn, once there is one; asked without waiting, so that the other workers may record theirs."""
+        span = LEASE if self.limit is None else type(LEASE)(seconds=max(LEASE.total_seconds(), self.limit + MARGIN))
+        told = None
+        while not self.stop.is_set():
+            with self.lock:
+                turn = self.study.next_turn(holder=holder, lease=span, wait=False)
+                if turn is not None:
+                    return turn
+                status = self.study.status()
+            if status.finished:
+                return None
+            if status.waits is not None and (status.waits.turn, status.waits.holder) != told:
+                told = (status.waits.turn, status.waits.holder)
+                LOG.warning("surefoot: waiting. %s", status.waits.sentence)
+            self.stop.wait(PAUSE / 4)
+        return None
+
+    def _once(self, turn: Turn) -> None:
+        began, settled = time.monotonic(), False
+        try:
+            try:
+                outcome = outcome_of(self.carry(turn, self.limit), self.plan)
+            except CrashError as crash:
+                gone = crash
+                receipt = self._kept(lambda word: self._crash(turn, gone, word))
+            else:
+                took = round(time.monotonic() - began, 3) if outcome.duration is None else outcome.duration
+                receipt = self._kept(lambda word: self._record(turn, outcome, took, word))
+            settled = True
+        except RefusedError as refused:  # voided, or taken over, meanwhile: the study goes on
+            LOG.warning("surefoot: turn %s was not recorded: %s", turn.number, refused)
+            settled = True
+            return
+        finally:
+            if not settled:
+                with contextlib.suppress(StudyError), self.lock:  # it comes free by itself when its time runs out
+                    self.study.release(turn)
+        if self.progress is not None:
+            with self.lock:
+                self.progress(turn, receipt)
+
+    def _record(self, turn: Turn, outcome: Outcome, took: float, word: str) -> Receipt:
+        result = outcome.success if self.plan.measure == "success" else outcome.score
+        return self.study.record(
+            turn,
+            result,  # type: ignore[arg-type]  # outcome_of has seen that the plan knows it
+            duration=took,
+            steps=outcome.steps,
+            note=outcome.notes,
+            failure=outcome.failure,
+            request=word,
+        )
+
+    def _crash(self, turn: Turn, crash: CrashError, word: str) -> Receipt:
+        return self.study.crash(turn, ended=crash.ended, note=crash.note, request=word)
+
+    def _kept(self, write: Callable[[str], Receipt]) -> Receipt:
+        """Write once, however long the store is away: the rollout was run, and must not be lost."""
+        word, until = secrets.token_hex(16), time.monotonic() + PATIENCE
+        while True:
+            try:
+                with self.lock:
+                    return write(word)
+            except StoreError as error:
+                if time.monotonic() > until:
+                    raise
+                LOG.warning("surefoot: %s Trying again.", error)
+                time.sleep(PAUSE)

@@ -1,0 +1,80 @@
+"""What did a rollout give: a result, or none and why?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from surefoot import _check
+from surefoot.core.record import Record
+from surefoot.errors import StudyError
+from surefoot.study.plans import Plan
+from surefoot.study.recording import Ended
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Record):
+    """All that a rollout may tell of itself.
+
+    Attributes:
+        success: Whether it succeeded, in a study of successes.
+        score: Its score, in a study of scores.
+        failure: What went wrong, when it failed.
+        duration: How long it took in seconds; measured from outside when not given.
+        steps: How many steps it took.
+        notes: Anything worth remembering.
+
+    Example:
+        >>> import surefoot as sf
+        >>> sf.Outcome(success=False, failure="dropped it", steps=212).failure
+        'dropped it'
+    """
+
+    success: bool | None = None
+    score: float | None = None
+    failure: str = ""
+    duration: float | None = None
+    steps: int | None = None
+    notes: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("failure", "notes"):
+            _check.instance(getattr(self, name), name, str)
+        if self.success is None and self.score is None:
+            raise ValueError("An outcome must have a `success` or a `score`; got neither.")
+
+
+class CrashError(Exception):
+    """A rollout that gave no result.
+
+    Attributes:
+        ended: How it ended.
+        note: What is known about it.
+    """
+
+    def __init__(self, ended: Ended, note: str) -> None:
+        """Tell how it ended."""
+        super().__init__(f"{ended}: {note}")
+        self.ended, self.note = ended, note[:2000]
+
+
+def outcome_of(given: Any, plan: Plan) -> Outcome:
+    """What a rollout returned, as an outcome that the plan knows.
+
+    Raises:
+        CrashError: It cannot be read as one.
+    """
+    success = plan.measure == "success"
+    if isinstance(given, Outcome):
+        found = given
+    else:
+        value = given.item() if hasattr(given, "item") and getattr(given, "size", 1) == 1 else given
+        if value is None:
+            raise CrashError("unreadable", "the rollout gave no result")
+        found = Outcome(success=value) if success else Outcome(score=value)
+    result = found.success if success else found.score
+    try:
+        plan.value(result)
+    except (StudyError, TypeError, ValueError) as error:
+        raise CrashError("unreadable", str(error)) from None
+    return found

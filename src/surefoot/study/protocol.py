@@ -1,0 +1,92 @@
+"""What can be asked of a study, wherever it is kept: in a file, in a database, or behind a server?
+
+`Study` and `Client` both are a `StudyOperations`, and one suite of tests holds them to the same behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, Protocol
+
+from surefoot.study.leases import LEASE
+from surefoot.study.plans import Plan
+from surefoot.study.recording import Ended
+from surefoot.study.schedules import Turn
+from surefoot.study.status import Receipt, Status
+
+
+class StudyOperations(Protocol):
+    """A study as whoever runs it sees it: ask for a turn, run it, record it."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan, amendments included."""
+        ...
+
+    def status(self) -> Status:
+        """Progress, and whether to go on: nothing that gives a policy away while the study is blinded."""
+        ...
+
+    def next_turn(self, *, holder: str = "", lease: timedelta = LEASE, wait: bool = True) -> Turn | None:
+        """The rollout to run next, held for you; None when the study needs no further one.
+
+        While turns that others hold must come in first, it waits, and the log says for whom; with `wait=False` it
+        answers None at once, and `status()` tells whether the study is `finished` and what it `waits` for.
+        """
+        ...
+
+    def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
+        """The rollouts to run next, up to `count`, all held for you; it never waits."""
+        ...
+
+    def record(
+        self,
+        turn: Turn | int,
+        result: float,
+        *,
+        duration: float | None = None,
+        steps: int | None = None,
+        note: str = "",
+        failure: str = "",
+        request: str = "",
+        holder: str = "",
+        reason: str = "",
+        attempt: int | None = None,
+    ) -> Receipt:
+        """Keep a turn's result for good."""
+        ...
+
+    def crash(
+        self, turn: Turn | int, *, ended: Ended = "crash", note: str = "", request: str = "", holder: str = ""
+    ) -> Receipt:
+        """Say that a turn's rollout gave no result; the plan says what that counts as."""
+        ...
+
+    def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> Receipt:
+        """Take back a turn's result, with the reason; both stay in the log."""
+        ...
+
+    def void(self, turn: Turn | int, *, reason: str, note: str = "") -> Receipt:
+        """Declare that the turn's whole block does not count, for one of the plan's reasons; another is scheduled."""
+        ...
+
+    def release(self, turn: Turn | int | None = None, *, holder: str = "") -> Receipt:
+        """Hand back a turn that will not be run, or all that a holder has; the receipt names them."""
+        ...
+
+    def check(self, items: Iterable[str], *, note: str = "") -> Receipt:
+        """Log that a session's checklist was gone through."""
+        ...
+
+    def amend(self, changes: Mapping[str, Any], *, reason: str, version: int | None = None) -> Receipt:
+        """Change the plan, with the reason."""
+        ...
+
+    def unblind(self, *, reason: str, version: int | None = None) -> Receipt:
+        """Reveal which policy each code meant."""
+        ...
+
+    def export(self) -> str:
+        """The log as JSON lines; refused while the study is blinded."""
+        ...

@@ -1,0 +1,329 @@
+"""What may be written to a study's log, by whom, and as what?
+
+The one place with these rules: the command line, a script and the console only pass on what they were told.
+
+A turn belongs to whoever it was handed to last, and only they may record it, or the owner with a reason. Somebody whose
+turn went to another meanwhile may come back with a result: it is refused, whichever of the two was faster, because
+which rollout counts must not hang on how it went; and the refusal is a line of the log.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from surefoot import _check
+from surefoot.errors import StudyError
+from surefoot.study.leases import Wait, known_as
+
+if TYPE_CHECKING:
+    from surefoot.study.events import Role
+    from surefoot.study.state import Fold
+
+Why = Literal[
+    "unknown", "held", "late", "voided", "recorded", "undone", "request", "invalid", "decided", "stale", "role"
+]
+"""Why something is refused: the turn is unknown, another's, went to another, was voided, has a result, its result was
+undone meanwhile; the request's word stood for something else; a value is not one that the plan knows; the rule has
+decided; the study has moved on; it is not for this role."""
+Ended = Literal["finished", "crash", "time-out", "unreadable"]
+"""How a rollout ended: by itself, by a crash, at its time limit, or with an answer that cannot be read."""
+RETRIES = 3
+"""How often a turn is run again after a crash, under `on_crash = "retry"`, before it counts as a failure."""
+CRASHED = "crash"
+"""The reason of a void under `on_crash = "void"`."""
+POWERS: tuple[Role, ...] = ("owner", "local")
+"""Who may record another's turn, undo and void after the decision, and hand back anybody's turns."""
+
+
+class RefusedError(StudyError):
+    """Something that may not be done to a study; nothing was changed.
+
+    Attributes:
+        why: The reason, as one word.
+        hint: What to do instead.
+    """
+
+    def __init__(self, why: Why, message: str, hint: str = "") -> None:
+        """Refuse for a reason, in a sentence."""
+        super().__init__(f"{message} {hint}" if hint else message)
+        self.why, self.message, self.hint = why, message, hint
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A result that somebody wants to record."""
+
+    turn: int
+    result: Any
+    duration: float | None = None
+    steps: int | None = None
+    note: str = ""
+    failure: str = ""
+    ended: Ended = "finished"
+    request: str = ""
+    holder: str = ""
+    reason: str = ""
+    attempt: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.duration is not None:
+            object.__setattr__(self, "duration", _check.real(self.duration, "duration"))
+            if self.duration < 0:
+                raise RefusedError("invalid", _check.refusal("duration", "be 0 or more", self.duration))
+        if self.steps is not None:
+            object.__setattr__(self, "steps", _check.whole(self.steps, "steps"))
+        for name in ("note", "failure", "request", "holder", "reason"):
+            _check.instance(getattr(self, name), name, str)
+        _check.choice(self.ended, "ended", dict.fromkeys(get_args(Ended)))
+
+    def event(self, fold: Fold, role: Role) -> tuple[str, dict[str, Any]] | None:
+        """The kind and content of the event to write; None when it was written before.
+
+        Raises:
+            RefusedError: The result cannot be recorded.
+        """
+        number = self.turn
+        found_turn(fold, number)
+        value = valued(fold, self.result)
+        if self._repeated(fold, value):
+            return None
+        result = bool(value) if fold.plan.measure == "success" else value
+        late = self.late(fold, role)
+        if late is not None:
+            if (number, self.holder) in fold.refused:
+                raise late
+            said = {"turn": number, "holder": self.holder, "result": result, "request": self.request}
+            return "refused", {**said, "salt": salt()}
+        self.admitted(fold, role)
+        body = {
+            "turn": number,
+            "attempt": fold.attempts.get(number, 0) + 1,
+            "result": result,
+            "duration": self.duration,
+            "steps": self.steps,
+            "note": self.note,
+            "failure": self.failure,
+            "ended": self.ended,
+            "request": self.request,
+            "reason": self.reason,
+            "salt": salt(),
+        }
+        return "recorded", body
+
+    def admitted(self, fold: Fold, role: Role) -> None:
+        """Refuse what the turn, as it stands, does not admit.
+
+        Raises:
+            RefusedError: It was voided, has a result, is at another attempt, or is not theirs.
+        """
+        number = self.turn
+        if fold.turns[number].block in fold.voids:
+            raise RefusedError("voided", f"Turn {number} was voided meanwhile.", "Ask for the next turn.")
+        if number in fold.results:
+            by = f", from {known_as(fold.results[number].author)}" if fold.results[number].author else ""
+            hint = "It was not overwritten: undo it first if it is wrong."
+            raise RefusedError("recorded", f"Turn {number} already has a result{by}.", hint)
+        if self.attempt is not None and self.attempt != fold.attempts.get(number, 0) + 1:
+            raise RefusedError("undone", f"Turn {number} was recorded and undone meanwhile.", "Ask for the turn again.")
+        if not self._theirs(fold, role):
+            self._stands_in(fold, role)
+
+    def _repeated(self, fold: Fold, value: float) -> bool:
+        """Whether this very request was carried out before."""
+        before = fold.requests.get(self.request) if self.request else None
+        if before is None:
+            return False
+        number, kept = before
+        if number != self.turn:
+            raise RefusedError(
+                "request", f"Request {self.request!r} recorded turn {number}; it cannot record turn {self.turn}."
+            )
+        if kept != value:
+            raise RefusedError(
+                "request",
+                f"Request {self.request!r} recorded turn {number} with another result.",
+                "It was not overwritten: undo it first if it is wrong.",
+            )
+        return True
+
+    def late(self, fold: Fold, role: Role) -> RefusedError | None:
+        """Why it comes too late: the turn was theirs and went to another holder; None when it did not."""
+        lease = fold.leases.get(self.turn)
+        if lease is None or self._theirs(fold, role) or self.holder not in fold.had[self.turn]:
+            return None
+        if self.reason and role in POWERS:
+            return None
+        return RefusedError(
+            "late",
+            f"Turn {self.turn} went to {known_as(lease.holder)} meanwhile, so this result of "
+            f"{known_as(self.holder)} was not recorded; the log and the report say so.",
+        )
+
+    def _theirs(self, fold: Fold, role: Role) -> bool:
+        lease = fold.leases.get(self.turn)
+        return lease is not None and owns(lease.holder, lease.role, self.holder, role)
+
+    def _stands_in(self, fold: Fold, role: Role) -> None:
+        """Allow a result that comes from somebody else than the holder: from the owner, with the reason."""
+        lease = fold.leases.get(self.turn)
+        if role in POWERS and self.reason.strip():
+            return
+        hint = (
+            "The owner may record it with a reason."
+            if role not in POWERS
+            else "Give a reason to record it all the same."
+        )
+        if lease is None:
+            raise RefusedError("held", f"Turn {self.turn} was not handed out yet; ask for the next turn first.", hint)
+        raise RefusedError("held", f"Turn {self.turn} is held by {known_as(lease.holder)}, not by you.", hint)
+
+
+def owns(holder: str, held_in: str, name: str, role: Role) -> bool:
+    """Whether a turn that `holder` took in the role `held_in` is that of `name` in `role`."""
+    return holder == name and (held_in in ("", role) or role == "local")
+
+
+def salt() -> str:
+    """What makes a line's hash unguessable."""
+    return secrets.token_hex(16)
+
+
+def found_turn(fold: Fold, number: int) -> Any:
+    """The turn of that number.
+
+    Raises:
+        RefusedError: No such turn was scheduled yet.
+    """
+    turn = fold.turns.get(number)
+    if turn is None:
+        raise RefusedError("unknown", f"Turn {number} was never handed out; ask for the next turn first.")
+    return turn
+
+
+def valued(fold: Fold, result: Any) -> float:
+    """A result as a score in the plan's range.
+
+    Raises:
+        RefusedError: The plan knows no such result.
+    """
+    try:
+        return fold.plan.value(result)
+    except StudyError as error:
+        raise RefusedError("invalid", str(error)) from None
+
+
+def undone(fold: Fold, number: int, reason: str, attempt: int | None, role: Role) -> dict[str, Any] | None:
+    """What the log keeps of a result that is taken back; None when it was before.
+
+    Raises:
+        RefusedError: There is no such result, or the rule has decided and it is not for this role.
+    """
+    said(reason)
+    found_turn(fold, number)
+    if attempt is not None and attempt != fold.attempts.get(number):
+        raise RefusedError("stale", f"Turn {number} has no result {attempt} to undo, or a newer one.")
+    if number not in fold.results:
+        if attempt is not None:
+            return None
+        raise RefusedError("stale", f"Turn {number} has no result to undo.")
+    _still_open(fold, role, "undo a result")
+    return {"turn": number, "attempt": fold.results[number].attempt, "reason": reason}
+
+
+def voided(fold: Fold, number: int, reason: str, note: str, role: Role) -> dict[str, Any] | None:
+    """What the log keeps of a block that does not count; None when it was voided before for the same reason.
+
+    Raises:
+        RefusedError: The plan names no such reason, or the rule has decided and it is not for this role.
+    """
+    found = found_turn(fold, number)
+    if reason not in fold.plan.void_reasons:
+        options = ", ".join(fold.plan.void_reasons)
+        message = f"A void's reason must be one that the plan names ({options}); got {reason!r}."
+        raise RefusedError("invalid", message)
+    if found.block in fold.voids:
+        return None
+    _still_open(fold, role, "void a pair")
+    return _void(fold, number, reason, _check.instance(note, "note", str))
+
+
+def crashed(fold: Fold, entry: Entry, role: Role) -> tuple[str, dict[str, Any]] | None:
+    """The event of a rollout that gave no result, as the plan counts it; None when it was written before.
+
+    Raises:
+        RefusedError: The turn is not theirs, or has a result.
+    """
+    number, found = entry.turn, found_turn(fold, entry.turn)
+    if entry.request and entry.request in fold.crash_requests:
+        return None
+    tries = fold.crashes.get(number, 0)
+    counts = fold.plan.on_crash
+    if counts == "failure" or (counts == "retry" and tries >= RETRIES) or entry.late(fold, role) is not None:
+        return entry.event(fold, role)
+    if counts == "void" and found.block in fold.voids:
+        return None
+    entry.admitted(fold, role)
+    if counts == "void":
+        return "voided", _void(fold, number, CRASHED, f"{entry.ended}: {entry.note}" if entry.note else entry.ended)
+    body = {"turn": number, "ended": entry.ended, "note": entry.note, "request": entry.request}
+    return "crashed", body
+
+
+def _void(fold: Fold, number: int, reason: str, note: str) -> dict[str, Any]:
+    block = fold.turns[number].block
+    seen = any(other.number in fold.attempts for other in fold.blocks[block])  # undone ones too
+    return {"turn": number, "block": block, "reason": reason, "note": note, "seen": seen}
+
+
+def may_release(fold: Fold, number: int, own: str, role: Role, waits: Wait | None) -> None:
+    """Refuse to hand back another's turn: that is for the owner, or for anybody when the study waits for it.
+
+    Raises:
+        RefusedError: It is another's.
+    """
+    lease = fold.leases[number]
+    stalled = waits is not None and waits.stalled and waits.holder == lease.holder
+    if role not in POWERS and not stalled and not owns(lease.holder, lease.role, own, role):
+        raise RefusedError(
+            "role", f"Those turns are held by {known_as(lease.holder)}.", "The owner can hand them back."
+        )
+
+
+def for_owner(role: Role) -> None:
+    """Refuse what only the owner may do.
+
+    Raises:
+        RefusedError: It is somebody else.
+    """
+    if role not in POWERS:
+        raise RefusedError("role", f"This is for the owner; you are the {role}.")
+
+
+def _still_open(fold: Fold, role: Role, what: str) -> None:
+    """After the decision, whether a result mattered would tell which code leads."""
+    if fold.finished and role not in POWERS:
+        raise RefusedError("decided", f"The study has stopped: only its owner may {what} now.", "Tell the owner why.")
+
+
+def said(reason: str) -> str:
+    """A reason, which must be given.
+
+    Raises:
+        RefusedError: It is empty.
+    """
+    if not _check.instance(reason, "reason", str).strip():
+        raise RefusedError("invalid", "A reason must be given; it is kept in the log and shown in the report.")
+    return reason
+
+
+def current(fold: Fold, version: int | None) -> None:
+    """Refuse what was decided by looking at an older log.
+
+    Raises:
+        RefusedError: The log has grown since.
+    """
+    if version is not None and version != fold.version:
+        message = f"The study has moved on: its log is at version {fold.version}, not {version}."
+        raise RefusedError("stale", message, "Look at it again, then repeat the request.")
