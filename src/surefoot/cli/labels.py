@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from surefoot._files import write_whole
 from surefoot.cli import files, words
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def draw(
             raise ValueError(f"`--output` must not overwrite {str(path)!r}, which may hold labels: --force does.")
     rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
     drawn = sf.draw_labels(rollouts, n, seed=seed)
-    output.write_text(drawn.to_csv(), encoding="utf-8")
+    write_whole(output, drawn.to_csv())
     if drawn.key:
-        key.write_text(drawn.key_csv(), encoding="utf-8")
+        write_whole(key, drawn.key_csv())
     if as_json:
         words.show_json(drawn.to_dict())
         return

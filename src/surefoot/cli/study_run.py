@@ -7,6 +7,7 @@ import importlib
 import logging
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -99,14 +100,16 @@ def _ending_well() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    here = threading.current_thread() is threading.main_thread()  # only there can it be heard
+    before = signal.signal(signal.SIGTERM, stop) if here else None
     try:
         yield
     except KeyboardInterrupt:
         typer.echo("stopped: the turn was handed back; the same command goes on from there.", err=True)
         raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if here:
+            signal.signal(signal.SIGTERM, before)
 
 
 class _Aloud(logging.Handler):
