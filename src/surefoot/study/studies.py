@@ -106,7 +106,8 @@ class Study(StudyLog):
             held = [one for one in held if fold.leases[one].holder == name]
             if not held:
                 return None
-            recording.may_release(fold, held[0], self._name, self.role, self.status().waits)
+            if not back:  # once for all that they hold: with the first gone, the study may wait for nobody
+                recording.may_release(fold, held[0], self._name, self.role, self.status().waits)
             back.append(held[0])
             return self._handed_back(fold, held[0])
 
