@@ -258,6 +258,49 @@ def _log_integral(sums: Sums) -> Floats:
     return start + np.log(total * (STEP / math.pi))
 
 
+def log_chance_and_slopes(sums: Sums, starts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Log P(W <= 0) of every row, and how it moves when all coefficients of a block of columns move together.
+
+    To be climbed with: cells count as their means.
+
+    Args:
+        sums: Rows with coefficients on both sides of 0.
+        starts: The first column of every block; the last block ends with the columns.
+    """
+    rows = max(1, ELEMENTS // (2 * BLOCK * sums.counts.size))
+    if sums.least.size > rows:
+        parts = [log_chance_and_slopes(sums.rows(slice(i, i + rows)), starts) for i in range(0, sums.least.size, rows)]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    scale = 1.0 / np.maximum(sums.most, -sums.least)
+    row = sums.even()
+    up = row.coefficients @ row.counts > 0.0
+    row = row.times(np.where(up, 1.0, -1.0))
+    c, k = row.coefficients, row.counts
+    t, width, bend = (part[:, None] for part in _saddle(row))
+    d, total, slopes = c / (1.0 + t * c), np.zeros(t.shape[0]), np.zeros((t.shape[0], starts.size))
+    left = np.arange(t.shape[0])
+    for first in range(0, 20 * BLOCK, BLOCK):
+        u = STEP * np.arange(first, first + BLOCK)
+        away = width[left] * (np.sinh(u) * 1j + bend[left] * (np.cosh(u) - 1.0))
+        turn = width[left] * (np.cosh(u) * 1j + bend[left] * np.sinh(u))
+        heights = np.exp(_log_ratio(away, d[left], k)) * (turn / (1.0 - away / t[left]))
+        if first == 0:
+            heights[:, 0] *= 0.5
+        s = away - t[left]
+        total[left] += heights.imag.sum(axis=1)
+        pieces = np.matmul((heights * s)[:, None, :], 1.0 / (1.0 - s[:, :, None] * c[left][:, None, :]))[:, 0].imag * k
+        slopes[left] += np.add.reduceat(pieces, starts, axis=1)
+        left = left[np.abs(heights[:, -1]) > 1e-9 * np.abs(total[left])]
+        if not left.size:
+            break
+    logs = np.minimum(-(np.log1p(t * c) @ k) - np.log(t[:, 0]) + np.log(total * (STEP / math.pi)), -1e-300)
+    slopes *= (scale / total)[:, None]
+    chance = np.exp(logs)  # where a row was turned, that of the other side
+    with np.errstate(divide="ignore"):
+        turned = np.log1p(-chance)
+    return np.where(up, logs, turned), np.where(up[:, None], slopes, slopes * (chance / (1.0 - chance))[:, None])
+
+
 def _log_ratio(away: Complexes, d: Floats, k: Floats) -> Complexes:
     """Log M(s) - log M(s0), up to whole turns, at s - s0 = `away`; d = c / (1 - s0 c)."""
     few = k <= FEW

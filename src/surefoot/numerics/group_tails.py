@@ -65,18 +65,26 @@ def log_alone(distance: Floats, groups: int) -> Floats:
 
 
 def projected(samples: Sequence[Pooled], weights: Floats, target: float) -> Floats:
-    """The null point of a target that is nearest to the estimates in standard errors, as far as it lies in [0, 1]."""
+    """A null point of a target below the estimate: every mean moves down, the farther the less sure it is.
+
+    No mean reaches 0, which its group's own scores would rule out.
+    """
     means = np.array([sample.mean for sample in samples])
-    errors = np.array([error_of(sample) ** 2 for sample in samples])
-    point = means.copy()
-    for _ in range(len(samples) + 1):
-        free = (point > 0.0) & (point < 1.0) if _ else np.ones(len(samples), bool)
-        short = target - float(weights @ point)
-        if abs(short) <= 1e-15 or not free.any():
+    steps = weights * np.array([error_of(sample) ** 2 for sample in samples]) / np.maximum(means, score_tails.TINY)
+
+    def at(size: float) -> Floats:
+        point: Floats = means / (1.0 + size * steps)
+        return point
+
+    low, high = 0.0, 1.0 / float(steps.max())
+    while float(weights @ at(high)) > target and high < 1e280:
+        high *= 4.0
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if float(weights @ at(middle)) > target else (low, middle)
+        if high - low <= 1e-14 * high:
             break
-        way = np.where(free, weights * errors, 0.0)
-        point = np.clip(point + way * (short / float(weights @ way)), 0.0, 1.0)
-    return point
+    return at(high)
 
 
 def error_of(sample: Pooled) -> float:

@@ -134,7 +134,14 @@ class OneSample:
 
 
 def root(
-    log_p: Callable[[float], float], tail: float, most: float, guess: float, about: float, *, slack: float = SAFE
+    log_p: Callable[[float], float],
+    tail: float,
+    most: float,
+    guess: float,
+    about: float,
+    *,
+    slack: float = SAFE,
+    near: float = 0.0,
 ) -> float:
     """The largest candidate in (0, most), to the slack, whose p-value is refused at this error; `log_p` rises.
 
@@ -147,6 +154,7 @@ def root(
         guess: Where to look first.
         about: How far a candidate moves for one unit of the normal quantile.
         slack: How far below the error, in logarithms, the p-value of the answer may be; at least its rounding.
+        near: How far from the kept side the answer may be.
     """
     goal = math.log(tail) - 1.5 * slack
     aim = float(special.ndtri_exp(goal))
@@ -158,7 +166,7 @@ def root(
         if abs(value - goal) <= 0.4 * slack:
             return x
         low, high = (x, high) if value <= goal else (low, x)
-        if high - low <= 1e-15 * high:
+        if high - low <= max(near, 1e-15 * high) or high <= 1e-40 * most:
             break
         height = float(special.ndtri_exp(min(value, -1e-16))) - aim
         slope = 1.0 / about if before is None else (height - before[1]) / (x - before[0])

@@ -76,7 +76,7 @@ class TwoGroups:
         if estimate <= 0.0:
             return 0.0
         # at the estimate itself the p-value is 1: nothing from there on is refused
-        end = score_tails.root(high, tail, estimate, guess, about, slack=SLACK)
+        end = score_tails.root(high, tail, estimate, guess, about, slack=SLACK, near=1e-6 * about)
         while end > 0.0 and self._proved(end) > math.log(tail):
             end = max(0.0, end - 0.01 * about)
         return end

@@ -158,6 +158,10 @@ _HOMES = {
     "stratified_gain": "surefoot.stats.strata",
     "stratified_hoeffding_gain": "surefoot.stats.strata",
     "stratified_rate_gain": "surefoot.stats.strata",
+    "stratified_score_gain": "surefoot.stats.score_strata",
+    "stratified_score_gain_bound": "surefoot.stats.score_strata",
+    "stratified_score_mean": "surefoot.stats.score_strata",
+    "stratified_score_test": "surefoot.stats.score_strata",
     "stratified_t_gain": "surefoot.stats.stratified_means",
     "student_t": "surefoot.stats.means",
     "surely_undecided": "surefoot.stats.score_gains",
@@ -329,6 +333,10 @@ if TYPE_CHECKING:
     from surefoot.stats.score_means import score_mean_lower as score_mean_lower
     from surefoot.stats.score_means import score_mean_test as score_mean_test
     from surefoot.stats.score_means import score_mean_upper as score_mean_upper
+    from surefoot.stats.score_strata import stratified_score_gain as stratified_score_gain
+    from surefoot.stats.score_strata import stratified_score_gain_bound as stratified_score_gain_bound
+    from surefoot.stats.score_strata import stratified_score_mean as stratified_score_mean
+    from surefoot.stats.score_strata import stratified_score_test as stratified_score_test
     from surefoot.stats.sequences import MeanEvidence as MeanEvidence
     from surefoot.stats.sequences import MeanSequence as MeanSequence
     from surefoot.stats.sequences import betting_sequence as betting_sequence

@@ -29,7 +29,7 @@ class Compared:
     """Two policies' scores with the test of their gain.
 
     Attributes:
-        data: The scores of both.
+        data: The scores of both, task by task where there are several.
         test: The test; its target is 0 at the least gain there can be and 1 at the most.
         estimate: The observed gain.
         method: The name of the test.
@@ -37,7 +37,7 @@ class Compared:
         assumptions: What must hold.
     """
 
-    data: tuple[Scores, Scores]
+    data: tuple[Scores, ...]
     test: order_free.Tested
     estimate: float
     method: str

@@ -1,0 +1,230 @@
+"""The order-free gain and mean over several tasks."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from surefoot import Scores, Verdict
+from surefoot.numerics import exponential_sums, group_tails, score_tails
+from surefoot.numerics.group_curves import Curves
+from surefoot.numerics.many_groups import ManyGroups, _onto, _Search, group_test
+from surefoot.numerics.two_groups import TwoGroups
+from surefoot.stats import (
+    paired_score_gain,
+    score_gain,
+    score_mean,
+    stratified_score_gain,
+    stratified_score_gain_bound,
+    stratified_score_mean,
+    stratified_score_test,
+)
+
+RNG = np.random.default_rng(11)
+TASKS = {
+    "pick": (Scores(RNG.choice(5, 12) / 4), Scores(RNG.choice(4, 9) / 4)),
+    "place": (Scores(RNG.choice(5, 8) / 4), Scores(RNG.choice(3, 10) / 4)),
+}
+
+
+def pooled(*samples):
+    return [exponential_sums.pool(np.asarray(z, float)) for z in samples]
+
+
+def test_one_group_is_one_sample_and_two_are_two():
+    first, second = TASKS["pick"]
+    assert stratified_score_gain({"pick": (first, second)}).interval.low == score_gain(first, second).interval.low
+    assert stratified_score_mean({"pick": first}).low == pytest.approx(score_mean(first).low, abs=1e-12)
+    alone = stratified_score_gain({"pick": (first, first)}, paired=True)
+    assert alone.interval.low == paired_score_gain(first, first).interval.low
+    assert isinstance(group_test(pooled([0.5], [0.2]), [1, 3]), TwoGroups)
+    assert group_test(pooled([0.5], [0.2], [0.1]), [1, 3, 4]).weights == (0.125, 0.375, 0.5)
+
+
+def test_the_answer_is_of_the_scores_and_not_of_their_order():
+    found = stratified_score_gain(TASKS, weights="tasks")
+    shuffled = {
+        task: tuple(Scores(np.random.default_rng(1).permutation(side.values)) for side in sides)
+        for task, sides in TASKS.items()
+    }
+    again = stratified_score_gain(shuffled, weights="tasks")
+    assert (found.interval.low, found.interval.high, found.p_value) == (
+        again.interval.low,
+        again.interval.high,
+        again.p_value,
+    )
+    assert found.estimate in found.interval
+    assert (found.p_value <= 0.05) == (found.verdict is not Verdict.UNDECIDED)
+
+
+def test_every_parameter_matters():
+    found = stratified_score_gain(TASKS)
+    total = sum(len(side) for sides in TASKS.values() for side in sides)
+    shares = {task: (len(one) + len(other)) / total for task, (one, other) in TASKS.items()}
+    wanted = sum(shares[task] * (one.mean - other.mean) for task, (one, other) in TASKS.items())
+    assert found.estimate == pytest.approx(wanted)
+    assert found.interval.trials == total
+    given = stratified_score_gain(TASKS, weights={"pick": 3.0, "place": 1.0})
+    gains = {task: one.mean - other.mean for task, (one, other) in TASKS.items()}
+    assert given.estimate == pytest.approx(0.75 * gains["pick"] + 0.25 * gains["place"])
+    wide = stratified_score_gain(TASKS, confidence=0.99)
+    assert wide.interval.width > found.interval.width
+    assert stratified_score_gain(TASKS, margin=0.9).verdict is Verdict.SAME
+    lower, upper = (stratified_score_gain_bound(TASKS, side) for side in ("lower", "upper"))
+    assert found.interval.low < lower.value < upper.value < found.interval.high
+    test = stratified_score_test(TASKS, gain=lower.value)
+    assert test.above == pytest.approx(0.05, rel=0.03)
+    assert stratified_score_test(TASKS).p_value == pytest.approx(found.p_value)
+    pairs = {"a": (Scores([1, 0.5, 1, 1]), Scores([0, 0.5, 0.5, 0.5])), "b": (Scores([1, 1, 0]), Scores([0, 0.5, 0]))}
+    as_pairs = stratified_score_gain(pairs, paired=True, weights="tasks")
+    assert as_pairs.estimate == pytest.approx((0.5 + 0.5) / 2)
+    assert as_pairs.interval.trials == 7
+    assert as_pairs.interval != stratified_score_gain(pairs, weights="tasks").interval
+
+
+def test_a_swap_mirrors():
+    found = stratified_score_gain(TASKS, weights="tasks")
+    swapped = stratified_score_gain({task: sides[::-1] for task, sides in TASKS.items()}, weights="tasks")
+    assert swapped.interval.low == pytest.approx(-found.interval.high, abs=0.005)
+    assert swapped.interval.high == pytest.approx(-found.interval.low, abs=0.005)
+    assert swapped.p_value == pytest.approx(found.p_value, rel=0.05)
+
+
+def test_units_do_not_matter():
+    scaled = {
+        task: tuple(Scores([10 * x - 5 for x in side.values], -5, 5) for side in sides) for task, sides in TASKS.items()
+    }
+    plain, found = stratified_score_gain(TASKS), stratified_score_gain(scaled)
+    assert found.interval.low == pytest.approx(10 * plain.interval.low, abs=0.02)
+    mean = stratified_score_mean({task: sides[0] for task, sides in scaled.items()}, weights="tasks")
+    bare = stratified_score_mean({task: sides[0] for task, sides in TASKS.items()}, weights="tasks")
+    assert (mean.low, mean.high) == pytest.approx((10 * bare.low - 5, 10 * bare.high - 5), abs=0.01)
+
+
+def test_slopes_are_differences():
+    rng = np.random.default_rng(2)
+    test = ManyGroups(tuple(pooled(rng.random(6), rng.choice(3, 8) / 2, rng.random(4))), (0.3, 0.5, 0.2))
+    search = _Search(test)
+    search.largest(test.estimate - 0.15)
+    point, owner = np.array([[0.3, 0.4, 0.5]]), np.array([0])
+    slopes = search._with_slopes(point, owner)[1][0]
+    for g in range(3):
+        step = np.zeros((1, 3))
+        step[0, g] = 1e-6
+        both = [search._with_slopes(point + sign * step, owner)[0][0] for sign in (1, -1)]
+        assert (both[0] - both[1]) / 2e-6 == pytest.approx(slopes[:, g], rel=1e-4, abs=1e-4)
+
+
+def test_tables_of_quantiles_are_close():
+    rng = np.random.default_rng(4)
+    samples = pooled(rng.random(6), [0.0] * 5 + [1.0] * 3, [1.0] * 4, [0.5] * 9, rng.beta(5, 1, 30))
+    curves = Curves.of(samples, 5.0)
+    for share in (0.05, 0.3, 0.6, 0.95):
+        for points in (
+            curves.lows + share * (curves.means - curves.lows),
+            curves.highs - share * (curves.highs - curves.means),
+        ):
+            exact = [math.sqrt(group_tails.distances(s, points[g : g + 1])[0]) for g, s in enumerate(samples)]
+            assert curves.at(points[None])[0][0] == pytest.approx(exact, abs=0.02)
+
+
+def random_points(test, target, count, rng):
+    weights = np.array(test.weights)
+    means = np.array([sample.mean for sample in test.samples])
+    errors = np.array([group_tails.error_of(sample) for sample in test.samples])
+    spread = rng.choice([0.5, 1.0, 2.0, 3.0], (count // 2, 1))
+    near = means + errors * spread * rng.normal(size=(count // 2, means.size))
+    shares = np.array(
+        [rng.dirichlet(np.full(means.size, size)) for size in rng.choice([0.1, 0.3, 1.0, 3.0], count - count // 2)]
+    )
+    away = means - (test.estimate - target) * shares / weights
+    return _onto(np.concatenate((near, away)), weights, target)
+
+
+LAYOUTS = [(3, 5, "beta"), (3, 10, "levels"), (5, 4, "rates")]
+
+
+def layout(tasks, size, law, seed):
+    rng, samples = np.random.default_rng(seed), []
+    for _ in range(tasks):
+        draw = {
+            "beta": lambda: rng.beta(5, 1, size),
+            "levels": lambda: rng.choice(5, size) / 4,
+            "rates": lambda: (rng.random(size) < 0.7).astype(float),
+        }[law]
+        samples += [draw(), 1 - draw()]
+    return ManyGroups(tuple(pooled(*samples)), (1 / len(samples),) * len(samples))
+
+
+def beaten(test, shift, count, seed):
+    """By how much the largest p-value of so many random null points exceeds the one found."""
+    rng, target = np.random.default_rng(seed), test.estimate - shift
+    search = _Search(test)
+    most = search.heights(random_points(test, target, count, rng)).max()
+    return math.exp(most - search.largest(target))
+
+
+def test_no_random_null_point_beats_the_one_found():
+    assert beaten(layout(2, 6, "levels", 0), 0.12, 600, 1) <= 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "size", "law"), LAYOUTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_null_point_of_6000_beats_the_one_found(tasks, size, law, seed):
+    assert beaten(layout(tasks, size, law, seed), 0.15, 6_000, seed) <= 1.0
+
+
+def test_a_cold_search_finds_what_a_warm_one_does():
+    test = layout(3, 5, "beta", 5)
+    low = test.low_end(0.025)
+    assert math.exp(test.log_p(low)) == pytest.approx(0.025, rel=0.03)
+
+
+@pytest.mark.slow
+def test_coverage_of_tiny_strata_counted_over_all_tables():
+    """Two tasks of 2 v 1 rollouts, success or failure: every table, over a grid of rates; worst null points too."""
+    sizes = (2, 1, 1, 2)
+    ends = {}
+    for table in itertools.product(*(range(n + 1) for n in sizes)):
+        sides = [Scores([1.0] * x + [0.0] * (n - x)) for x, n in zip(table, sizes, strict=True)]
+        found = stratified_score_gain({"a": tuple(sides[:2]), "b": tuple(sides[2:])}, weights="tasks", confidence=0.8)
+        ends[table] = (found.interval.low, found.interval.high)
+    grid = (0.0, 0.16, 0.4, 0.6, 0.84, 1.0)
+    for rates in itertools.product(grid, repeat=4):
+        gain = (rates[0] - rates[1] + rates[2] - rates[3]) / 2
+        held = 0.0
+        for table, (low, high) in ends.items():
+            chance = math.prod(
+                math.comb(n, x) * p**x * (1 - p) ** (n - x) for x, n, p in zip(table, sizes, rates, strict=True)
+            )
+            held += chance * (low <= gain + 1e-12 and gain - 1e-12 <= high)
+        assert held >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: stratified_score_gain({}), "`strata` must hold at least one task; got none"),
+        (lambda: stratified_score_mean({}), "`strata` must hold at least one task; got none"),
+        (lambda: stratified_score_gain({"a": (Scores([1]), Scores([1], 0, 2))}), "Scores on two scales have no gain"),
+        (
+            lambda: stratified_score_gain(
+                {"a": (Scores([1]), Scores([1])), "b": (Scores([1], 0, 2), Scores([1], 0, 2))}
+            ),
+            "Scores on two scales have no gain",
+        ),
+        (lambda: stratified_score_gain(TASKS, weights="success"), "`weights` must be one of rollouts, tasks"),
+        (lambda: stratified_score_gain(TASKS, weights={"pick": 1}), "must hold one number for each task"),
+        (lambda: stratified_score_gain(TASKS, paired=True), "A score without its partner is no pair"),
+    ],
+)
+def test_refusals(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
+def test_mirrored_samples_are_samples_of_failures():
+    sample = pooled([0.25, 0.5, 1.0])[0]
+    assert score_tails.mirror(sample).values.tolist() == [0.0, 0.5, 0.75]
