@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("plan compare --first 0.9 --second 0.9 --margin 10", 64, "Write 0.1 for 10 points."),
         ("plan compare --first 90 --second 60", 64, "`--second` must be between 0 and 1; got 60.0. Write 0.6 for 60%."),
         ("plan compare --first 0.9 --second 0.9", 64, "`--first` must differ from `--second`"),
-        ("rate act.csv", 64, "Rates of a file: surefoot report act.csv."),
+        ("rate none.csv", 64, "Rates of a file: surefoot report none.csv."),
         ("rate 76%", 64, "Say of how many rollouts."),
         ("rate 38/50 --requires 60", 64, "`--requires` must be strictly between 0 and 1; got 60.0. Write 0.6 for 60%."),
         ("rate 38/50 --requires 60%", 64, "`--requires` must be a number; got '60%'. Write 0.6 for 60%."),
@@ -71,17 +71,18 @@ def test_pairs_without_an_outcome_are_counted(folder, capsys):
     assert run(["compare", "act.csv", "dp.csv"]) == 0
     out = capsys.readouterr().out
     assert "n=5" in out
-    assert "1 of 6 pairs lack an outcome and were left out." in out
+    assert "1 rollout has no known success and was left out." in out
 
 
-def test_repeats_that_no_column_numbers_are_warned_about(folder, capsys):
+def test_repeats_are_clusters_whether_a_column_numbers_them_or_not(folder, capsys):
     rows = [(model, item, sample) for model in "ab" for item in range(8) for sample in range(2)]
     text = "".join(f"{model},{item},{sample},{(item + sample) % 2}\n" for model, item, sample in rows)
     Path("llm.csv").write_text(f"policy,condition,sample,success\n{text}", encoding="utf-8")
     assert run(["compare", "llm.csv"]) == 0
-    assert "may be surer than it should be: say which column is the `repeat`" in capsys.readouterr().out
+    bare = capsys.readouterr().out
+    assert "clustered by condition, because one policy met it several times" in bare
     assert run(["compare", "llm.csv", "--column", "repeat=sample"]) == 0
-    assert "surer" not in capsys.readouterr().out
+    assert capsys.readouterr().out == bare
 
 
 def test_a_replay_without_scores_names_the_option_for_successes(folder, capsys):

@@ -70,21 +70,15 @@ def _within_tasks(asked: Asked, frames: Sequence[pl.DataFrame], tasks: Sequence[
     import polars as pl
 
     parts = [frame.filter(pl.col("task").is_in(list(tasks))) for frame in frames]
-    if 2 * len(tasks) <= MOST_GROUPS:
-        strata = {task: tuple(asked.scores(part.filter(task=task)["value"]) for part in parts) for task in tasks}
-        fewest = min(len(side) for pair in strata.values() for side in pair)
-        notes = [Note("few rollouts a task", {"count": fewest})] if fewest < FEW_SCORES else []
-        return partial(stats.stratified_score_gain, strata, weights=asked.weigh), notes
-    each = [list(range(part.height)) for part in parts]
-    make = partial(
-        stats.two_sample_cluster_gain,
-        asked.scores(parts[0]["value"]),
-        asked.scores(parts[1]["value"]),
-        (each[0], each[1]),
-        tasks=(parts[0]["task"].to_list(), parts[1]["task"].to_list()),
-        weights=asked.weigh,
-    )
-    return make, []
+    strata = {
+        task: (asked.scores(parts[0].filter(task=task)["value"]), asked.scores(parts[1].filter(task=task)["value"]))
+        for task in tasks
+    }
+    if 2 * len(tasks) > MOST_GROUPS:
+        return partial(stats.stratified_t_gain, strata, weights=asked.weigh), []
+    fewest = min(len(side) for pair in strata.values() for side in pair)
+    notes = [Note("few rollouts a task", {"count": fewest})] if fewest < FEW_SCORES else []
+    return partial(stats.stratified_score_gain, strata, weights=asked.weigh), notes
 
 
 def _clustered(asked: Asked, sides: Sequence[Structure], tasks: tuple[str, ...], *, share: bool) -> Make:

@@ -28,6 +28,7 @@ class Audit(Record):
         why: How that is known.
         findings: What was found, the serious ones first.
         rollouts: The size of the table.
+        structure: What is paired and clustered in it.
         source: Where it came from.
     """
 
@@ -36,6 +37,7 @@ class Audit(Record):
     findings: tuple[Finding, ...]
     rollouts: int
     source: str = ""
+    structure: Structure | None = None
 
     @property
     def serious(self) -> tuple[Finding, ...]:
@@ -53,6 +55,7 @@ class Audit(Record):
         lines = [
             f"{words.rollouts(self.rollouts)}{origin}: {count or 'no'} finding{'' if count == 1 else 's'}{serious}.",
             f"Collected as {MEANING[self.collected]}. {self.why}",
+            *([str(self.structure)] if self.structure is not None and self.structure.clusters else []),
             *(f"{'!' if finding.serious else '-'} {finding}" for finding in self.findings),
         ]
         return "\n".join(lines)
@@ -80,7 +83,7 @@ def audit(rollouts: Rollouts) -> Audit:
         *collecting.task_mixes(rollouts),
     ]
     ordered = sorted(found, key=lambda finding: not finding.serious)
-    return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source)
+    return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source, met)
 
 
 def _collected(rollouts: Rollouts, met: Structure) -> tuple[Collected, str]:

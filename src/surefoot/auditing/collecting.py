@@ -158,8 +158,10 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
                 about="unequal task mixes",
                 says=f"Tasks are not equally shared: {task!r} is {a:.0%} of {first!r} and {b:.0%} of {second!r}"
                 f"{f', and {len(gaps) - 1} more pairs differ' if len(gaps) > 1 else ''}.",
-                threatens="A policy may look better merely because it met easier tasks (Simpson's paradox).",
-                remedy="Compare task by task, or by the stratified gain; do not pool.",
+                threatens="Their rates over all tasks are not comparable (Simpson's paradox). Their gains are: they are "
+                "compared within tasks.",
+                remedy="Look at gains, or at rates task by task; next time run every task equally often with both.",
+                serious=False,
             )
         )
     for first, second, pooled, within in turned[:3]:
@@ -168,7 +170,8 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
                 about="Simpson's paradox",
                 says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within tasks.",
                 threatens="The pooled comparison points the wrong way.",
-                remedy="Use the comparison within tasks.",
+                remedy="Use the comparison within tasks: it is the one that is made here.",
+                serious=False,
             )
         )
     return found
