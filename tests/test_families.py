@@ -354,6 +354,26 @@ def test_a_method_without_a_p_value_is_asked_at_every_level():
     assert (found[0].gain.verdict, found[0].verdict) == (Verdict.UNDECIDED, Verdict.BETTER)
 
 
+def test_a_ranking_of_scores_is_the_same_in_any_order_of_the_rows():
+    """Finding T1: scores were bet on in recorded order."""
+    rng = np.random.default_rng(4)
+    scores = {name: np.sort(rng.choice([0, 0.25, 0.5, 0.75, 1.0], 30, p=law)) for name, law in LAWS.items()}
+    plain = rank_policies({name: Scores(own) for name, own in scores.items()}, margin=0.01)
+    for _ in range(3):
+        mixed = rank_policies({name: Scores(rng.permutation(own)) for name, own in scores.items()}, margin=0.01)
+        for one, other in zip(plain.members, mixed.members, strict=True):
+            assert one.verdict is other.verdict
+            assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
+            assert one.gain.interval.low == pytest.approx(other.gain.interval.low, abs=1e-9)
+    assert {one.verdict for one in plain.members} == {Verdict.BETTER, Verdict.UNDECIDED}
+    best, worst = (Scores(scores[name]) for name in ("good", "bad"))
+    member = plain.member("good", "bad")
+    assert member.p_value == pytest.approx(6 * stats.score_test(best, worst, gain=0.01).above, rel=0.01)
+
+
+LAWS = {"good": (0, 0, 0.1, 0.3, 0.6), "fair": (0, 0.05, 0.15, 0.3, 0.5), "bad": (0.5, 0.3, 0.2, 0, 0)}
+
+
 def test_the_exact_gain_takes_no_steps():
     """Its error may lie on one side: half of its p-value is none for a direction."""
     pairs = list(itertools.combinations([Tally(30, 30), Tally(25, 30), Tally(13, 30)], 2))

@@ -19,10 +19,10 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
-from surefoot.stats.betting_gains import betting_gain
 from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
 from surefoot.stats.many_gains import central_gains
 from surefoot.stats.one_sided_gains import CENTRAL, agreeing, asked, central_gain, central_paired_gain, gain_of
+from surefoot.stats.score_gains import score_gain, score_test
 from surefoot.stats.step_downs import Sides, Stepped, step_down
 
 Policy = Tally | Scores
@@ -89,7 +89,7 @@ def bonferroni_gains(
     Args:
         pairs: First and second of every comparison in the family, or pairs of rollouts.
         using: The method of one pair; if not given the central gain for tallies (the exact gain for one pair alone) and
-            the betting gain for scores.
+            the score gain for scores.
         confidence: The chance that all intervals hold together.
         margin: The gain that would not matter.
 
@@ -167,7 +167,7 @@ def holm_gains(
 
     Args:
         pairs: First and second of every comparison in the family, or pairs of rollouts.
-        using: The method of one pair, with half of its error on each side; the central gain for tallies and the betting
+        using: The method of one pair, with half of its error on each side; the central gain for tallies and the score
             gain for scores if not given. For the exact gain the central one is taken.
         confidence: The chance that all intervals hold together.
         margin: The gain that would not matter.
@@ -271,9 +271,16 @@ def _shares(
             interval, p_value, method = _pair(pair, using or _usual(pair, count), share)
             if p_value is not None and not margin:
                 sides = Sides.of(p_value, interval.estimate)
+            elif using in (None, score_gain):
+                sides = _score_sides(*_compared(pair), margin=margin)
         adjusted = None if p_value is None else min(1.0, count * p_value)
         found.append((_gain(pair, interval, adjusted, method + over, confidence, margin), p_value, sides))
     return found
+
+
+def _score_sides(first: Any, second: Any, *, margin: float) -> Sides:
+    up, down = (score_test(first, second, gain=edge) for edge in (margin, -margin))
+    return Sides(up.above, down.below, down.above, up.below)
 
 
 def _central(pair: Any, using: Using | None, count: int) -> bool:
@@ -316,7 +323,7 @@ def _usual(pair: Pair, count: int) -> Using:
     if isinstance(pair[0], Tally) and isinstance(pair[1], Tally):
         return exact_gain if count == 1 else central_gain
     if isinstance(pair[0], Scores) and isinstance(pair[1], Scores):
-        return betting_gain
+        return score_gain
     raise TypeError(_check.refusal("pairs", "hold two tallies or two sets of scores each", pair))
 
 

@@ -167,7 +167,7 @@ def one_sided_bounds(using: Callable[..., Any], /, *data: object, confidence: fl
         >>> from surefoot.stats import one_sided_bounds, welch
         >>> lower, _ = one_sided_bounds(welch, Scores([0.9, 0.8, 0.7, 1.0]), Scores([0.4, 0.6, 0.5, 0.5]))
         >>> print(f"{lower.value:.2f} {lower.confidence}")
-        0.22 0.95
+        0.20 0.95
 
     Reference:
         Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach".

@@ -16,8 +16,8 @@ from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
 from surefoot.stats.families import Adjusting, FamilyGain, Policy, Using, step_down_gains
 from surefoot.stats.letters import Letters, compact_letters, places
-from surefoot.stats.means import betting_mean
 from surefoot.stats.rates import wilson
+from surefoot.stats.score_means import score_mean
 
 _APART = (Verdict.BETTER, Verdict.WORSE)
 
@@ -136,8 +136,8 @@ def rank_policies(
 
     Args:
         policies: The tally or the scores of every policy.
-        using: The method of one pair, `(first, second, confidence=...)`; the exact gain for tallies and the
-            betting gain for scores if not given.
+        using: The method of one pair, `(first, second, confidence=...)`; the central gain for tallies (the
+            exact gain for two policies) and the score gain for scores if not given.
         adjusting: How the error is shared among pairs: `step_down_gains` (simultaneous intervals, verdicts by Holm's
             step-down), `bonferroni_gains` (both by Bonferroni) or `holm_gains` (both by Holm).
         confidence: The chance that all intervals and verdicts hold together.
@@ -152,8 +152,8 @@ def rank_policies(
         >>> new, old, base = Scores([0.9, 0.8, 1.0] * 20), Scores([0.8, 0.9, 0.9] * 20), Scores([0.2, 0.4] * 30)
         >>> print(rank_policies({"base": base, "old": old, "new": new}))
         new   0.900 [0.842, 0.922] n=60  rank 1 to 2  a
-        old   0.867 [0.813, 0.883] n=60  rank 1 to 2  a
-        base  0.300 [0.267, 0.349] n=60  rank 3  b
+        old   0.867 [0.813, 0.881] n=60  rank 1 to 2  a
+        base  0.300 [0.268, 0.349] n=60  rank 3  b
 
     Reference:
         Piepho (2004) for the letters; Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks", for
@@ -208,8 +208,9 @@ def against_baseline(
         >>> from surefoot import Scores
         >>> from surefoot.stats import against_baseline
         >>> found = against_baseline({"base": Scores([0.2, 0.4] * 30), "new": Scores([0.9, 0.8, 1.0] * 20)}, "base")
-        >>> print(found)
-        new against base: +0.600 [+0.498, +0.646] n=60 (95% betting interval): the first is better.
+        >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
+        new against base: +0.600 [+0.530, +0.641] n=120 (95% two-sample Gaffke interval), adjusted p < 0.0001: the first
+        is better.
 
     Reference:
         Dunnett (1955), "A multiple comparison procedure for comparing several treatments with a control", for
@@ -287,9 +288,7 @@ def _light(gain: Gain) -> Gain:
 
 def _alone(data: Policy, confidence: float) -> Interval:
     """Where the rate or the mean score of one policy lies, without its data, which a family keeps once."""
-    found = (
-        wilson(data, confidence=confidence) if isinstance(data, Tally) else betting_mean(data, confidence=confidence)
-    )
+    found = wilson(data, confidence=confidence) if isinstance(data, Tally) else score_mean(data, confidence=confidence)
     return replace(found, data=())
 
 
