@@ -11,7 +11,17 @@ from surefoot import Scores, plan_sequential
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.planning.sequential import SequentialPlan
-from surefoot.sequential import ExactPairedBinary, FiniteHorizonMixture, FixedSize, NScore, Savi, Wsr, admit, simulate
+from surefoot.sequential import (
+    ExactBinary,
+    ExactPairedBinary,
+    FiniteHorizonMixture,
+    FixedSize,
+    NScore,
+    Savi,
+    Wsr,
+    admit,
+    simulate,
+)
 
 
 def test_a_plan_is_the_simulation_summed_up():
@@ -160,3 +170,25 @@ def test_a_rule_that_holds_is_given_back():
 def test_a_rule_that_does_not_hold_is_refused(rule, environments, randomised, words):
     with pytest.raises(ValueError, match=words):
         admit(rule, environments, randomised=randomised)
+
+
+@pytest.mark.parametrize("rng", [5, "generator"])
+@pytest.mark.parametrize("make", [ExactBinary, ExactPairedBinary, FiniteHorizonMixture])
+def test_a_plan_counts_what_futility_saves_and_costs(make, rng):
+    rule, plain = make(60, claim="either", futility=0.02), make(60, claim="either")
+
+    def planned(rule, first, second):
+        drawn = np.random.default_rng(9) if rng == "generator" else rng
+        return plan_sequential(rule, first, second, rng=drawn, runs=400)
+
+    plan, without = planned(rule, 0.8, 0.6), planned(plain, 0.8, 0.6)
+    assert (without.pairs_when_equal, without.power_lost) == (None, None)
+    assert plan.power_lost == pytest.approx(without.power - plan.power)
+    assert 0.0 <= plan.power_lost < 0.03
+    assert plan.expected_pairs < without.expected_pairs
+    equal = planned(rule, 0.6, 0.6)
+    assert plan.pairs_when_equal == pytest.approx(equal.expected_pairs)
+    assert equal.expected_pairs < 0.85 * planned(plain, 0.6, 0.6).expected_pairs
+    assert "If both were like the second:" in str(plan)
+    assert "futility" not in str(without)
+    assert Record.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan

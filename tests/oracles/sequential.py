@@ -53,13 +53,18 @@ def fhm(
     size: int = 16,
     xi_max: float = 0.99,
     hair: float = 0.0,
+    scores: Sequence[tuple[float, float]] | None = None,
+    beyond: float = 0.0,
 ) -> Trace:
     """Finite-horizon mixture, section 8 steps 1-5, for the claim "mean d > 0"; stops at a decision.
 
-    `hair`: the cap of step 4 aims at (1 + hair)/alpha. v0 is 0.5 for binary scores, 0.2 otherwise.
+    `hair`: the cap of step 4 aims at (1 + hair)/alpha. v0 is 0.5 for binary scores, 0.2 otherwise. With the `scores`
+    (ours, theirs) behind the differences, and the margin `beyond` in them, section 8b: a stake of 1.5 whose record
+    counts as .99.
     """
     x, b, d_min = 1.0, c0 * v0, math.inf
-    weights = [1.0] * size
+    record = 0.35 if scores else 0.0
+    weights = [(1.0 - record) / size] * size
     bets, wealth = [], []
     for n, d in enumerate(differences, 1):
         s2 = b / (c0 + n - 1)
@@ -67,13 +72,21 @@ def fhm(
         remaining = horizon - n + 1
         lo = min(0.9, math.sqrt(2 * math.log(1 / alpha) / (horizon * s2)))
         grid = [xi_max * lo ** (1 - j / (size - 1)) for j in range(size)]
-        mix = sum(wj * xj for wj, xj in zip(weights, grid, strict=True)) / sum(weights)
+        seen = list(scores or [])[: n - 1]
+        live = n == 1
+        if seen and any(0 < score < 1 for pair in seen for score in pair):
+            gap = max(theirs for _, theirs in seen) - min(ours for ours, _ in seen) + beyond
+            live = 1.5 * gap / (1 + abs(beyond)) < 1
+        counted = record if live else 0.0
+        mix = sum(wj * xj for wj, xj in zip(weights, grid, strict=True)) + xi_max * counted
+        mix /= sum(weights) + counted
         floor = math.sqrt(2 * math.log(1 / w) / (remaining * s2))
         xi = min(xi_max, max(mix, floor))
         if d_min < math.inf:
             xi = min(xi, ((1 + hair) / w - 1) / d_min)
         x *= 1 + xi * d
         weights = [wj * (1 + xj * d) for wj, xj in zip(weights, grid, strict=True)]
+        record *= max(0.0, 1 + 1.5 * d)
         b += d * d
         if d > 0:
             d_min = min(d_min, d)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,9 @@ class SequentialPlan(Record):
         runs: Sequences simulated; 0 when exact.
         seed: The seed they came from; none when exact or drawn from a generator.
         correlation: How strongly the two policies' scores were tied within a pair.
+        pairs_when_equal: Mean pairs used if the first policy were like the second; none where the rule declares no
+            futility.
+        power_lost: The power that stopping for futility costs; none where the rule declares none.
     """
 
     rule: Rule[Any]
@@ -54,6 +58,8 @@ class SequentialPlan(Record):
     runs: int = 0
     seed: int | None = None
     correlation: float = 0.0
+    pairs_when_equal: float | None = None
+    power_lost: float | None = None
 
     @property
     def saving(self) -> float:
@@ -74,10 +80,16 @@ class SequentialPlan(Record):
     def __str__(self) -> str:
         seeded = "" if self.seed is None else f", seed {self.seed}"
         how = "computed exactly" if self.exact else f"{self.runs:,} simulated runs{seeded}"
-        return (
+        told = (
             f"{self.expected_pairs:.1f} pairs on average (half of the runs stop by {self.quantile(0.5)}, "
             f"nine in ten by {self.quantile(0.9)}, at most {self.rule.horizon:,}), power {self.power:.1%}, "
             f"if the means are {self.first:g} and {self.second:g} ({self.rule.title}; {how})."
+        )
+        if self.pairs_when_equal is None or self.power_lost is None:
+            return told
+        return (
+            f"{told} If both were like the second: {self.pairs_when_equal:.1f} pairs. Stopping for futility costs "
+            f"{100.0 * self.power_lost:.1f} points of power."
         )
 
 
@@ -116,11 +128,30 @@ def plan_sequential(
     if not isinstance(rule, Rule):
         raise TypeError(_check.refusal("rule", "be a rule such as FiniteHorizonMixture(200)", rule))
     generator, seed = _check.generator(rng)
+    again = [copy.deepcopy(generator) for _ in range(2)]  # the same draws, for what futility saves and costs
     runs = _check.whole(runs, "runs", least=1)
     correlation = _check.real(correlation, "correlation")
     if not -1.0 < correlation < 1.0:
         raise ValueError(_check.refusal("correlation", "be strictly between -1 and 1", correlation))
     laws = [law_of(law, name, rule.low, rule.high) for law, name in ((first, "first"), (second, "second"))]
+    plan = _planned(rule, laws, correlation, runs, (generator, seed))
+    if not rule.futility:
+        return plan
+    equal = _planned(rule, [laws[1], laws[1]], correlation, runs, (again[0], seed))
+    plain: Rule[Any] = replace(rule, futility=0.0)  # type: ignore[call-arg]
+    lost = _planned(plain, laws, correlation, runs, (again[1], seed)).power - plan.power
+    return replace(plan, pairs_when_equal=equal.expected_pairs, power_lost=max(0.0, lost))
+
+
+def _planned(
+    rule: Rule[Any],
+    laws: list[tuple[Floats, Floats]],
+    correlation: float,
+    runs: int,
+    drawn_from: tuple[np.random.Generator, int | None],
+) -> SequentialPlan:
+    """What the rule will do, computed where it can be."""
+    generator, seed = drawn_from
     means = [float(values @ chances) for values, chances in laws]
     if (known := _exact_stopping(rule, laws, correlation)) is not None:
         stopping, chances = known
