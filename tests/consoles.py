@@ -21,6 +21,7 @@ from starlette.testclient import TestClient
 
 from surefoot.console.app import create_app
 from surefoot.console.authentication import Tokens
+from surefoot.console.connections import bounded
 from surefoot.study.plans import Plan
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
@@ -103,7 +104,7 @@ def threaded(study: Study, tokens: Tokens) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     app = create_app(study, tokens)
-    config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=3)
+    config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=3, http=bounded(), limit_concurrency=1000)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

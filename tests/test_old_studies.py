@@ -81,7 +81,10 @@ def test_a_new_report_says_what_the_old_one_said(old):
         assert now[field] == then[field]
     if then["finding"] is not None:
         assert now["finding"]["verdict"] == then["finding"]["verdict"]
-        assert now["finding"]["p_value"] == then["finding"]["p_value"]
+        p_values = [one["finding"]["p_value"] for one in (now, then)]
+        error = 1.0 - sf.Study.open(path).plan.confidence
+        # A later version may order outcomes otherwise; what the p-value says of the verdict stays.
+        assert len({one is not None and one <= error for one in p_values}) == 1
 
 
 def test_an_old_study_goes_on_where_it_was(tmp_path):

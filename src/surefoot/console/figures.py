@@ -99,6 +99,7 @@ def _gains(fold: Fold) -> list[float]:
 def _policies(fold: Fold) -> list[tuple[str, Interval]]:
     from surefoot import stats
 
+    level = fold.plan.confidence
     scores: dict[str, list[float]] = {policy: [] for policy in fold.plan.policies}
     for number, result in sorted(fold.results.items()):
         turn = fold.turns[number]
@@ -106,9 +107,13 @@ def _policies(fold: Fold) -> list[tuple[str, Interval]]:
             scores[turn.policy].append(result.score)
     counted = [(policy, values) for policy, values in scores.items() if values]
     if fold.plan.measure == "success":
-        return [(policy, stats.wilson(Tally(int(sum(values)), len(values)))) for policy, values in counted]
+        return [
+            (policy, stats.wilson(Tally(int(sum(values)), len(values)), confidence=level)) for policy, values in counted
+        ]
     low, high = fold.plan.low, fold.plan.high
-    return [(policy, stats.betting_mean(Scores(values, low=low, high=high))) for policy, values in counted]
+    return [
+        (policy, stats.betting_mean(Scores(values, low=low, high=high), confidence=level)) for policy, values in counted
+    ]
 
 
 def _bar(policy: str, interval: Interval, fold: Fold) -> Bar:

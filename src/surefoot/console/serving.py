@@ -67,6 +67,7 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
         import uvicorn
 
         from surefoot.console.app import LOOPBACK, create_app
+        from surefoot.console.connections import bounded
         from surefoot.console.qr import terminal
     except ImportError as error:
         hint = "in a clone of surefoot, pip install '.[console]'"
@@ -92,6 +93,7 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
     say("\nStop with Ctrl+C; nothing recorded is lost.")
     config = uvicorn.Config(
         app,
+        http=bounded(),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -120,7 +122,7 @@ def _listener(place: Place) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((place.host, place.port))
-        listener.listen(128)
+        listener.listen(1024)
     except OSError as error:
         listener.close()
         hint = "Is it being served already? Give another --port."

@@ -14,6 +14,7 @@ from surefoot.study.decision import decision_of
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
 from surefoot.study.plans import BINDING
+from surefoot.study.recording import CRASHED
 from surefoot.study.state import Fold
 
 MOST = 12
@@ -29,7 +30,9 @@ def deviations(fold: Fold, faults: Sequence[str] = ()) -> tuple[str, ...]:
     """
     found = [f"The log does not verify: {fault}" for fault in faults]
     found += _amendments(fold) + _unblinding(fold) + _voids(fold)
-    found += _undos(fold) + _over_time(fold) + _late(fold) + _twice(fold) + _refused(fold)
+    found += (
+        _crashes(fold) + _undos(fold) + _stood_in(fold) + _over_time(fold) + _late(fold) + _twice(fold) + _refused(fold)
+    )
     return tuple(found)
 
 
@@ -111,6 +114,43 @@ def _voids(fold: Fold) -> list[str]:
             f"Had {'it' if len(seen) == 1 else 'they'} counted in the worst way for the verdict, it {then}."
         )
     return found
+
+
+def _crashes(fold: Fold) -> list[str]:
+    """Rollouts that gave no result, whatever the plan counts them as."""
+    ended: list[tuple[str, str]] = []
+    for event in fold.history:
+        if event.kind == "crashed" or (event.kind == "recorded" and event.body.get("ended", "finished") != "finished"):
+            ended.append((fold.turns[event.body["turn"]].policy, event.body["ended"]))
+        elif event.kind == "voided" and event.body["reason"] == CRASHED:
+            ended.append((fold.turns[event.body["turn"]].policy, CRASHED))
+    if not ended:
+        return []
+    counts = {"failure": "a failure", "void": "no rollout: the pair is void", "retry": "one to run again"}
+    means = f"the plan counts that as {counts[fold.plan.on_crash]}"
+    total = f"{counted(len(ended), 'rollout')} gave no result"
+    if fold.blinded:
+        return [f"{total}; {means}."]
+    by = "; ".join(
+        f"{policy}: {_told(Counter(how for name, how in ended if name == policy))}"
+        for policy in fold.plan.policies
+        if any(name == policy for name, _ in ended)
+    )
+    return [f"{total} ({by}); {means}."]
+
+
+def _told(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {how}" for how, count in counts.most_common())
+
+
+def _stood_in(fold: Fold) -> list[str]:
+    """Results that somebody else than the holder recorded, with the reason."""
+    events = [event for event in fold.history if event.kind == "recorded" and event.body.get("reason")]
+    return [
+        f"Turn {event.body['turn']} was recorded by {known_as(event.author) or event.role} in its holder's place. "
+        f"{_why(event)}"
+        for event in events
+    ]
 
 
 def _undos(fold: Fold) -> list[str]:

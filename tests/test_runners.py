@@ -1,0 +1,252 @@
+"""A study run by a function or a command: to its end, by several workers, whatever crashes, and resumed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import surefoot as sf
+from surefoot.cli.main import run
+from surefoot.runners import functions
+from surefoot.runners.outcomes import CrashError
+from surefoot.study.deviations import deviations
+from surefoot.study.studies import Study
+from tests.studies import begun, plan
+
+
+def test_a_function_runs_a_study_to_its_end():
+    study, told = begun(), []
+    status = sf.run_study(study, lambda turn: turn.policy == "new", progress=lambda turn, _: told.append(turn.number))
+    assert status.decision == "stop: decided"
+    assert told == list(range(1, len(told) + 1)) == sorted(study.fold.results)
+    assert all(result.duration is not None for result in study.fold.results.values())
+
+
+def test_outcomes_are_kept_whole():
+    study = begun(measure="score", levels=(0.0, 0.5, 1.0))
+    outcome = sf.Outcome(score=0.5, failure="dropped it", duration=12.5, steps=212, notes="lid left")
+    sf.run_study(study, lambda _: outcome, turns=1)
+    kept = study.fold.results[1]
+    assert (kept.score, kept.failure, kept.duration, kept.steps, kept.note) == (
+        0.5,
+        "dropped it",
+        12.5,
+        212,
+        "lid left",
+    )
+    with pytest.raises(ValueError, match="a `success` or a `score`"):
+        sf.Outcome()
+
+
+def test_workers_run_at_once_and_the_rule_reads_in_order():
+    study, at_work, most = begun(horizon=60), set(), [0]
+    lock, rng = threading.Lock(), random.Random(3)
+
+    def rollout(turn):
+        with lock:
+            at_work.add(turn.number)
+            most[0] = max(most[0], len(at_work))
+            slow = rng.random() * 0.02
+        time.sleep(slow)
+        with lock:
+            at_work.discard(turn.number)
+        return turn.policy == "new" if turn.block % 3 else True
+
+    status = sf.run_study(study, rollout, workers=4)
+    assert status.finished
+    assert most[0] > 1
+    assert sf.verify(study.store).sound
+    again = sf.run_study(begun(horizon=60), lambda turn: turn.policy == "new" if turn.block % 3 else True)
+    assert (again.blocks, again.decision) == (status.blocks, status.decision)  # whatever order they finished in
+
+
+def test_it_goes_on_where_it_was():
+    study = begun()
+    sf.run_study(study, lambda turn: turn.policy == "new", turns=3)
+    assert len(study.fold.results) == 3
+    again = Study.open(study.store)
+    assert sf.run_study(again, lambda turn: turn.policy == "new").finished
+    assert Counter(e.body["turn"] for e in again.fold.history if e.kind == "recorded").most_common(1)[0][1] == 1
+
+
+def crashing(chance, rng, rates):
+    def rollout(turn):
+        if turn.policy == "new" and rng.random() < chance:
+            raise RuntimeError("segmentation fault")
+        return rng.random() < rates[turn.policy]
+
+    return rollout
+
+
+def test_a_crash_is_a_failure_and_none_is_missing_from_the_report(caplog):
+    """A hundred studies of a policy that crashes in 30% of its rollouts, beside one that fails there."""
+    crashed = 0
+    for seed in range(100):
+        rates = {"new": 0.9, "old": 0.5}
+        study = begun(seed=seed + 1, horizon=30)
+        sf.run_study(study, crashing(0.3, random.Random(seed), rates))
+        twin, rng = begun(seed=seed + 1, horizon=30), random.Random(seed)
+        while (turn := twin.next_turn()) is not None:
+            fails = turn.policy == "new" and rng.random() < 0.3
+            twin.record(turn, False if fails else rng.random() < rates[turn.policy])
+        assert study.verdict is twin.verdict
+        assert study.status().blocks == twin.status().blocks
+        results = [result for result in study.fold.results.values() if result.ended == "crash"]
+        crashed += len(results)
+        assert all((one.score, one.failure) == (0.0, "crash") for one in results)
+        if seed < 5 and results:
+            study.unblind(reason="done")
+            assert any(f"new: {len(results)} crash" in line for line in deviations(study.fold))
+    assert crashed > 200
+
+
+@pytest.mark.parametrize(("on_crash", "counted", "void"), [("failure", 4, 0), ("void", 2, 2), ("retry", 4, 0)])
+def test_the_plan_says_what_a_crash_counts_as(on_crash, counted, void):
+    study, seen = begun(on_crash=on_crash, rule="fixed", horizon=4 if on_crash != "void" else 2), Counter()
+
+    def rollout(turn):
+        seen[turn.number] += 1
+        if turn.policy == "new" and turn.block <= 2 and seen[turn.number] == 1:
+            raise OSError("no camera")
+        return True
+
+    status = sf.run_study(study, rollout)
+    assert (status.finished, status.blocks, status.voided) == (True, counted, void)
+    study.unblind(reason="done")
+    (said,) = [line for line in deviations(study.fold) if "gave no result" in line]
+    assert "new: 2 crash" in said
+    assert sf.verify(study.store).sound
+
+
+def test_a_turn_is_retried_three_times_and_then_fails():
+    study, tries = begun(on_crash="retry"), Counter()
+
+    def rollout(turn):
+        tries[turn.number] += 1
+        raise CrashError("crash", "always")
+
+    sf.run_study(study, rollout, turns=4)
+    assert (tries[1], study.fold.results[1].score) == (4, 0.0)
+
+
+@pytest.mark.parametrize("answer", [None, "yes", 0.5, [1]])
+def test_an_answer_that_cannot_be_read_is_an_outcome(answer):
+    study = begun()
+    sf.run_study(study, lambda _: answer, turns=1)
+    assert (study.fold.results[1].ended, study.fold.results[1].score) == ("unreadable", 0.0)
+
+
+def test_a_rollout_that_does_not_come_back_is_given_up():
+    study, over = begun(time_limit=0.2), threading.Event()
+    sf.run_study(study, lambda _: over.wait(5), turns=2)
+    over.set()
+    assert [result.ended for result in study.fold.results.values()] == ["time-out", "time-out"]
+
+
+def test_a_turn_voided_meanwhile_does_not_end_the_run():
+    study = begun()
+
+    def rollout(turn):
+        if turn.number == 1:
+            Study.open(study.store).void(1, reason="safety stop")
+        return True
+
+    sf.run_study(study, rollout, turns=3)
+    assert sorted(study.fold.results) == [3, 4]
+
+
+def test_stopping_hands_the_turn_back(monkeypatch):
+    study = begun()
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sf.run_study(study, stop, holder="arm 1")
+    assert study.next_turn(holder="arm 2").number == 1
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="`workers` must be at least 1"):
+        sf.run_study(begun(), bool, workers=0)
+    with pytest.raises(ValueError, match="`turns` must be at least 1"):
+        sf.run_study(begun(), bool, turns=0)
+    assert functions.PAUSE > 0
+
+
+# --- at the command line ---
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Study.create(plan(time_limit=1.5), "study.db")
+    return tmp_path
+
+
+def test_a_function_is_named_on_the_command_line(here, capsys):
+    (here / "my_lab_1.py").write_text("def rollout(turn):\n    return turn.policy == 'new'\n")
+    assert run(["study", "run", "study.db", "--runner", "my_lab_1:rollout", "--workers", "2"]) == 0
+    assert capsys.readouterr().out.endswith("stop: decided\n")
+    for wrong, said in (("my_lab_1", "module:function"), ("my_lab_1:other", "cannot be used"), ("no_lab:x", "cannot")):
+        assert run(["study", "run", "study.db", "--runner", wrong]) == 64
+        assert said in capsys.readouterr().err
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(here, capsys):
+    assert run(["study", "run", "study.db", "--command", "sleep 600 & echo $! > pid; wait", "--turns", "1"]) == 0
+    assert Study.open("study.db").fold.results[1].ended == "time-out"
+    process = int(Path("pid").read_text())
+    for _ in range(50):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.05)
+    else:
+        stat = Path(f"/proc/{process}/stat").read_text()
+        assert stat.split()[2] == "Z"
+
+
+def test_sigterm_hands_the_turn_back(here):
+    words = [sys.executable, "-m", "surefoot", "study", "run", "study.db", "--holder", "arm 1", "--time-limit", "60"]
+    script = subprocess.Popen([*words, "--command", "sleep 60"], stderr=subprocess.PIPE)
+    while not Study.open("study.db").fold.leases:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    script.send_signal(signal.SIGTERM)
+    _, err = script.communicate(timeout=30)
+    assert script.returncode == 130
+    assert b"the turn was handed back" in err
+    study = Study.open("study.db")
+    assert study.next_turn(holder="arm 2", wait=False).number == 1
+
+
+def test_a_person_enters_results_by_hand(here, capsys):
+    study = Study.open("study.db")
+    turn = study.next_turn(holder="arm 1")
+    assert run(["study", "record", "study.db", str(turn.number), "success"]) == 65
+    assert "held by arm 1, not by you. Give a reason" in capsys.readouterr().err
+    assert run(["study", "record", "study.db", "1", "success", "--holder", "arm 1", "--note", "by hand"]) == 0
+    assert "Turn 1 is recorded. continue." in capsys.readouterr().out
+    assert run(["study", "undo", "study.db", "1", "--reason", "wrong key"]) == 0
+    assert (
+        run(["study", "record", "study.db", "1", "failure", "--reason", "from the sheet", "--failure", "slipped"]) == 0
+    )
+    assert run(["study", "void", "study.db", "1", "--reason", "hardware fault", "--note", "gripper"]) == 0
+    out = capsys.readouterr().out
+    assert "Turn 1 and the rest of its pair are void" in out
+    assert run(["study", "record", "study.db", "1", "perhaps"]) == 64
+    kept = Study.open("study.db").fold
+    assert kept.voids[1].body["note"] == "gripper"
+    assert [event.body["reason"] for event in kept.history if event.kind == "recorded"] == ["", "from the sheet"]
