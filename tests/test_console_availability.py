@@ -175,3 +175,15 @@ def test_each_study_has_tokens_of_its_own(tmp_path):
     assert Tokens.kept(tmp_path / "t.json", two) != first
     assert (tmp_path / "t.json").stat().st_mode & 0o077 == 0
     assert first.owner.reveal() not in f"{first}{first!r}{first.owner}"
+
+
+def test_the_live_page_has_the_plans_confidence(tmp_path):
+    from tests.consoles import Console, ran
+
+    for measure, level in (("success", 0.8), ("score", 0.9)):
+        folder = tmp_path / measure
+        folder.mkdir()
+        console = Console(study(folder, confidence=level, measure=measure, blinded=False, rule="mixture"))
+        ran(console.client("runner"), [1, 0, 1, 1])
+        rows = console.client("operator").get("/api/v1/results").json()["policies"]
+        assert [row["confidence"] for row in rows] == [level, level]
