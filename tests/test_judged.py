@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.cli.main import run
 from surefoot.core.record import Record
 from surefoot.stats import judge_corrected_gain
 
@@ -106,7 +107,7 @@ def test_no_labels_no_judged_gain():
 def test_labels_of_one_policy_give_its_rate_and_the_tipping_point():
     found = sf.judged_gain(sf.read(table(both=False)), "a", "b")
     assert found.gain is None
-    assert found.refused.kind == "labels_one_policy"
+    assert found.refused.kind == "labels of one policy"
     values = found.refused.values
     assert (values["policy"], values["other"]) == ("a", "b")
     assert values["off"] == pytest.approx(values["said"] - values["estimate"])
@@ -119,19 +120,19 @@ def test_labels_of_different_items_are_refused():
     mine = ((pl.col("policy") == "a") & (place % 2 == 0)) | ((pl.col("policy") == "b") & (place % 2 == 1))
     frame = frame.with_columns(pl.when(mine).then(pl.col("human")))
     found = sf.judged_gain(sf.read(frame), "a", "b")
-    assert (found.gain, found.refused.kind) == (None, "labels_unpaired")
+    assert (found.gain, found.refused.kind) == (None, "labels of different items")
     assert str(found.refused) == "No item carries labels of both a and b: label both on the same items."
 
 
 def test_labels_of_one_document_are_refused():
     frame = table(documents=300)
     found = sf.judged_gain(sf.read(frame.with_columns(pl.lit("d").alias("cluster"))), "a", "b")
-    assert (found.gain, found.refused.kind) == (None, "labels_one_document")
+    assert (found.gain, found.refused.kind) == (None, "labels of one cluster")
 
 
 def test_labels_without_items_are_refused():
     found = sf.judged_gain(sf.read(table().drop("item")), "a", "b")
-    assert (found.gain, found.refused.kind) == (None, "labels_no_item")
+    assert (found.gain, found.refused.kind) == (None, "labels without items")
 
 
 def test_labels_that_differ_from_the_rest_give_no_verdict():
@@ -140,7 +141,7 @@ def test_labels_that_differ_from_the_rest_give_no_verdict():
     chosen = [key for key in sorted(judge) if judge[key] == 1][:60]
     frame = frame.with_columns(pl.when(pl.col("item").is_in(chosen)).then(pl.col("human")))
     found = sf.judged_gain(sf.read(frame), "a", "b")
-    assert found.refused.kind == "labels_differ"
+    assert found.refused.kind == "labels unlike the rest"
     assert found.refused.values["z"] > 2.81
     assert found.gain.verdict is sf.Verdict.UNDECIDED
     assert found.found.gain.verdict is sf.Verdict.BETTER
@@ -153,7 +154,7 @@ def test_labels_of_single_policies_beside_pairs_are_counted():
     drop = (pl.col("item") == first) & (pl.col("policy") == "b")
     found = sf.judged_gain(sf.read(frame.with_columns(pl.when(~drop).then(pl.col("human")))), "a", "b")
     assert found.found.labels == 79
-    assert [note.values for note in found.notes if note.kind == "labels_single"] == [{"count": 1}]
+    assert [note.values for note in found.notes if note.kind == "labels not used"] == [{"count": 1}]
 
 
 def test_what_the_judge_bought_and_how_many_labels_would_do_are_values():
@@ -161,9 +162,9 @@ def test_what_the_judge_bought_and_how_many_labels_would_do_are_values():
     assert found.gain.verdict is sf.Verdict.UNDECIDED
     assert found.needed is not None
     kinds = [note.kind for note in found.notes]
-    assert kinds == ["labels_used", "judge_bought", "labels_declared"]
+    assert kinds == ["labels used", "judge used", "labels declared random"]
     few = sf.judged_gain(sf.read(table(labels=12)), "a", "b")
-    assert [note.values["why"] for note in few.notes if note.kind == "judge_left_out"] == ["few labels"]
+    assert [note.values["why"] for note in few.notes if note.kind == "judge left out"] == ["few labels"]
     assert few.found.guaranteed
     assert "Labels alone (guaranteed): below 30 labels it does not help." in str(few)
 
@@ -182,7 +183,7 @@ def test_clusters_that_cross_items_make_one_document_of_them():
     place = pl.col("item").str.strip_prefix("q").cast(pl.Int64)
     crossed = pl.when(pl.col("epoch") == 0).then(place // 2).otherwise((place + 1) // 2 + 1000)
     one = sf.judged_gain(sf.read(frame.with_columns(crossed.cast(pl.String).alias("cluster"))), "a", "b")
-    assert one.refused.kind == "labels_one_document"
+    assert one.refused.kind == "labels of one cluster"
 
 
 def test_it_is_written_and_read_back():
@@ -191,3 +192,110 @@ def test_it_is_written_and_read_back():
         again = Record.from_dict(json.loads(json.dumps(found.to_dict())))
         assert again == found
         assert str(again) == str(found)
+
+
+# --- The headline, the rank, the page and the gate (T8)
+
+
+def leaning(path, **more):
+    """The judge prefers a; people prefer b."""
+    frame = table(lean=0.5, rates=(0.55, 0.68), items=600, labels=200, **more)
+    frame.write_csv(path)
+    return frame
+
+
+def test_labels_decide_a_comparison_and_the_judge_stands_below(tmp_path):
+    frame = leaning(tmp_path / "runs.csv")
+    by_judge = sf.compare(sf.read(frame.drop("human")), "a", "b")
+    found = sf.compare(sf.read(frame), "a", "b")
+    assert by_judge.verdict is sf.Verdict.BETTER
+    assert found.verdict is sf.Verdict.WORSE
+    assert found.uncorrected == by_judge.gain
+    assert found.gain == sf.judged_gain(sf.read(frame), "a", "b").gain
+    assert found.of_first.estimate < found.of_second.estimate
+    assert by_judge.of_first.estimate > by_judge.of_second.estimate
+    assert "by the judge" in [note.kind for note in found.notes]
+    again = Record.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert again == found
+
+
+def test_labels_decide_the_rank_and_the_page(tmp_path):
+    frame = leaning(tmp_path / "runs.csv")
+    assert sf.rank(sf.read(frame.drop("human"))).names == ("a", "b")
+    ranking = sf.rank(sf.read(frame))
+    assert ranking.names == ("b", "a")
+    assert ranking.alone[0].estimate > ranking.alone[1].estimate
+    page = sf.report(sf.read(frame)).markdown()
+    assert "a is worse than b." in page or "b is better than a." in page
+    assert "Approximate; measured coverage at least 94%" in page
+    assert "By the judge alone, not corrected" in page
+
+
+def test_labels_decide_the_gate(tmp_path, capsys):
+    leaning(tmp_path / "runs.csv")
+    asked = ["compare", str(tmp_path / "runs.csv"), "--first", "a", "--second", "b", "--gate"]
+    assert run(asked) == 1
+    said = capsys.readouterr().out
+    assert "By the judge alone, not corrected: +" in said
+    assert "Gate: failed, worse" in said
+    assert run([*asked, "--labels-method", "labels"]) == 1
+    assert "Labels alone (guaranteed): as asked." in capsys.readouterr().out
+    leaning(tmp_path / "half.csv", both=False)
+    assert run([*asked[:1], str(tmp_path / "half.csv"), *asked[2:]]) == 3
+    assert "Only a carries human labels" in capsys.readouterr().err
+
+
+def test_labels_from_a_file_on_every_command(tmp_path, capsys):
+    frame = leaning(tmp_path / "all.csv")
+    runs = tmp_path / "runs.csv"
+    frame.drop("human").write_csv(runs)
+    labels = tmp_path / "labels.csv"
+    frame.filter(pl.col("human").is_not_null()).select("item", "policy", "human").write_csv(labels)
+    two = ["--first", "a", "--second", "b"]
+    assert run(["compare", str(runs), *two, "--human", str(labels), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["gain"]["verdict"], found["uncorrected"]["verdict"]) == ("worse", "better")
+    assert run(["rank", str(runs), "--human", str(labels)]) == 0
+    ranked = capsys.readouterr().out
+    assert ranked.index("\n b ") < ranked.index("\n a ")
+    assert "corrected by human labels" in ranked
+    assert run(["report", str(runs), "--human", str(labels), "-o", str(tmp_path / "page.md")]) == 0
+    assert "By the judge alone" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert run(["compare", "17/20", "14/20", "--human", str(labels)]) == 64
+    assert "`--human` must be left out with tallies" in capsys.readouterr().err
+    assert run(["compare", str(runs), *two, "--labels-method", "labels"]) == 64
+    assert "must come with human labels" in capsys.readouterr().err
+    assert run(["compare", str(runs), *two, "--human", str(labels), "--labels-method", "best"]) == 64
+    labels.write_text("item,policy,human\nq1,nobody,1\n", encoding="utf-8")
+    assert run(["compare", str(runs), *two, "--human", str(labels)]) == 65
+    assert "labels.csv, row 1: `policy` must be in the table" in capsys.readouterr().err
+
+
+def test_two_runs_are_corrected_too(tmp_path, capsys):
+    frame = leaning(tmp_path / "all.csv")
+    for policy, name in (("a", "pr.csv"), ("b", "main.csv")):
+        part = frame.filter(pl.col("policy") == policy).with_columns(pl.lit("model").alias("policy"))
+        part.drop("human").write_csv(tmp_path / name)
+        part.filter(pl.col("human").is_not_null()).select(
+            "item", "policy", "human", pl.lit(name).alias("source")
+        ).write_csv(tmp_path / f"labels-{name}")
+    labels = tmp_path / "labels.csv"
+    pl.concat([pl.read_csv(tmp_path / f"labels-{name}") for name in ("pr.csv", "main.csv")]).write_csv(labels)
+    asked = ["compare", str(tmp_path / "pr.csv"), str(tmp_path / "main.csv"), "--human", str(labels), "--gate"]
+    assert run(asked) == 1
+    assert "By the judge alone, not corrected: +" in capsys.readouterr().out
+
+
+def test_how_many_labels_would_do_takes_the_place_of_how_many_rollouts():
+    found = sf.compare(sf.read(table(labels=60, rates=(0.66, 0.64))), "a", "b")
+    assert found.verdict is sf.Verdict.UNDECIDED
+    assert found.outlook is None
+    assert [note.values["items"] for note in found.notes if note.kind == "labels needed"] == [300]
+
+
+def test_tasks_that_weigh_the_same_have_no_corrected_gain():
+    frame = pl.concat([table(seed).with_columns(pl.lit(f"t{seed}").alias("task")) for seed in (1, 2)])
+    found = sf.compare(sf.read(frame), "a", "b", weigh="tasks")
+    assert (found.refused.kind, found.verdict) == ("labels weigh items", sf.Verdict.UNDECIDED)
+    assert sf.compare(sf.read(frame), "a", "b").refused is None

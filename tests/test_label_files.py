@@ -130,7 +130,7 @@ def test_codes_find_their_rollouts(epochs, tmp_path):
     found = sf.judged_gain(joined, "a", "b")
     assert found.drawn
     assert found.gain == sf.judged_gain(sf.read(wanted), "a", "b").gain
-    assert "labels_drawn" in [note.kind for note in found.notes]
+    assert "labels drawn" in [note.kind for note in found.notes]
 
 
 def test_missing_labels_of_a_draw_are_said(tmp_path):
@@ -139,7 +139,7 @@ def test_missing_labels_of_a_draw_are_said(tmp_path):
     joined = sf.label(unlabelled(full), filled(draw, full, tmp_path, leave=3))
     assert not joined.labelling.random
     assert joined.labelling.missing in (2, 3)
-    assert "labels_missing" in [note.kind for note in sf.judged_gain(joined, "a", "b").notes]
+    assert "labels missing" in [note.kind for note in sf.judged_gain(joined, "a", "b").notes]
 
 
 def test_a_draw_from_another_list_is_only_declared(tmp_path):
@@ -166,8 +166,8 @@ def test_raters_are_averaged_and_their_agreement_is_said(tmp_path):
     assert (how.raters, how.twice, how.alike) == (2, 60, 54)
     assert len(how.shared) == 60
     found = sf.judged_gain(sf.label(unlabelled(full), path), "a", "b")
-    assert [note.values["alike"] for note in found.notes if note.kind == "raters"] == [54]
-    assert [0.6 < note.values["kappa"] < 0.95 for note in found.notes if note.kind == "raters"] == [True]
+    assert [note.values["alike"] for note in found.notes if note.kind == "several raters"] == [54]
+    assert [0.6 < note.values["kappa"] < 0.95 for note in found.notes if note.kind == "several raters"] == [True]
     assert "90% of those alike" in str(found)
 
 

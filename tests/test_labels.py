@@ -100,12 +100,19 @@ def test_scores_are_corrected_by_prediction_powered_inference():
     assert found.agreed is None
     assert sf.human_corrections(sf.read(scored(labels=1)[0]), measure="score") == ()
     (whole,) = sf.human_corrections(sf.read(scored(labels=30, rest=1)[0]), measure="score")
-    assert whole.interval.method == "betting"
+    assert whole.interval.method == "Gaffke"
 
 
-def test_clusters_are_said_to_be_ignored():
-    (found,) = sf.human_corrections(sf.read(judged().with_columns(cluster=pl.int_range(pl.len()) // 4)))
-    assert any("clusters are not allowed for" in note for note in found.interval.notes)
+def test_clusters_and_epochs_are_allowed_for():
+    frame = judged().sample(fraction=1.0, shuffle=True, seed=1)
+    alone = sf.human_corrections(sf.read(frame))[0].interval
+    copies = pl.concat([frame.with_columns(item=pl.int_range(pl.len()), epoch=pl.lit(epoch)) for epoch in range(3)])
+    (epochs,) = sf.human_corrections(sf.read(copies))
+    assert epochs.interval.method == "judge-corrected"
+    assert 0.85 * alone.width < epochs.interval.width < 1.25 * alone.width  # three copies tell what one tells
+    (grouped,) = sf.human_corrections(sf.read(copies.drop("item", "epoch").with_columns(cluster=copies["item"] // 4)))
+    assert grouped.interval.width > 0.85 * alone.width
+    assert (epochs.labels, epochs.agreed) == (240, 213)
 
 
 def test_the_report_shows_both_rates_and_says_what_is_not_corrected():
@@ -116,7 +123,8 @@ def test_the_report_shows_both_rates_and_says_what_is_not_corrected():
     for shown in (page, text, str(made)):
         assert "Corrected for the judge" in shown
     for shown in (page, text):
-        assert "Not corrected: every gain, verdict, rank and letter" in shown
+        assert "Gains, verdicts, ranks and letters are corrected item by item" in shown
+        assert "no column tells the items apart" in shown
         assert "Without human labels, so not corrected: raw." in shown
         assert "melded prediction-powered" in shown
     assert "58.6%" in text  # the judge's own, 164 of 280
@@ -124,10 +132,14 @@ def test_the_report_shows_both_rates_and_says_what_is_not_corrected():
     assert "judged without calibration" not in {one.about for one in overview(table).audit.findings}
 
 
-def test_a_comparison_says_that_it_is_the_judges():
-    both = pl.concat([judged(), judged(policy="old")])
-    assert "not corrected" in [note.kind for note in sf.compare(sf.read(both), "new", "old").notes]
-    assert sf.compare(sf.read(both.drop("human")), "new", "old").notes == ()
+def test_a_comparison_without_labels_of_its_own_says_that_it_is_the_judges():
+    three = pl.concat([judged(policy=name) for name in ("new", "old", "raw")])
+    some = three.with_columns(pl.when(pl.col("policy") == "raw").then(pl.col("human")))
+    kinds = [note.kind for note in sf.compare(sf.read(some), "new", "old").notes]
+    assert "not corrected" in kinds
+    assert sf.compare(sf.read(three.drop("human")), "new", "old").notes == ()
+    refused = sf.compare(sf.read(three), "new", "old")  # labels of items that nothing tells apart
+    assert (refused.refused.kind, refused.verdict) == ("labels without items", sf.Verdict.UNDECIDED)
 
 
 @pytest.mark.slow

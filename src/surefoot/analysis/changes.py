@@ -78,7 +78,12 @@ def both_runs(rollouts: Rollouts, previous: Rollouts, name: str, names: tuple[st
     both = pl.concat(frames, how="diagonal_relaxed")
     if what == "success":  # scores may be on ranges of their own
         both = both.drop("score", strict=False)
-    return replace(read(both, low=rollouts.low, high=rollouts.high), named=rollouts.named, source=rollouts.source)
+    return replace(
+        read(both, low=rollouts.low, high=rollouts.high),
+        named=rollouts.named,
+        source=rollouts.source,
+        labelling=rollouts.labelling,
+    )
 
 
 def _labels(name: str, names: tuple[str, str]) -> tuple[str, str]:

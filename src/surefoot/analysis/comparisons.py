@@ -9,6 +9,8 @@ from typing import Any
 from surefoot import _check, stats
 from surefoot.analysis.asked import Found, Weigh
 from surefoot.analysis.gains import found_between
+from surefoot.analysis.judged import JudgedGain, judged_gain
+from surefoot.analysis.label_verdicts import by_labels
 from surefoot.analysis.measures import mean_score, success_rate
 from surefoot.analysis.outlooks import MOST_OUTLOOKS, outlook
 from surefoot.core.gain import Gain
@@ -42,6 +44,8 @@ class Comparison(Record):
         policy: The policy, where two of its runs are compared.
         stepped: What the step-down over a family of comparisons says of this one; None for one alone.
         bounds: The two one-sided bounds of a gate, each at its own error; None where no gate asked for them.
+        judged: What human labels tell of the gain, where there are any: the gain above is theirs.
+        uncorrected: The gain by the judge's outcomes alone, where human labels decide.
     """
 
     first: str
@@ -58,11 +62,21 @@ class Comparison(Record):
     policy: str | None = None
     stepped: Stepped | None = None
     bounds: tuple[Bound, Bound] | None = None
+    judged: JudgedGain | None = None
+    uncorrected: Gain | None = None
+
+    @property
+    def refused(self) -> Note | None:
+        """Why human labels allow no verdict; then no gate may pass."""
+        return None if self.judged is None else self.judged.refused
 
     @property
     def comparable(self) -> bool:
-        """Whether the two met a common task; otherwise the gain only describes what was seen, and no gate may pass."""
-        return not any(note.kind == "no common task" for note in self.notes)
+        """Whether a verdict is possible; otherwise the gain only describes what was seen, and no gate may pass.
+
+        It is not when the two met no common task, and when human labels do not tell their gain.
+        """
+        return self.refused is None and not any(note.kind == "no common task" for note in self.notes)
 
     @property
     def why(self) -> str:
@@ -105,7 +119,8 @@ class Comparison(Record):
 
     def __str__(self) -> str:
         where = f" on {self.task}" if self.task else ""
-        said = self.gain if self.comparable else f"{str(self.interval).removesuffix('.')}; no verdict: no common task."
+        why = "no common task" if self.refused is None else "human labels that do not tell"
+        said = self.gain if self.comparable else f"{str(self.interval).removesuffix('.')}; no verdict: {why}."
         return f"{self.first} against {self.second}{where}: {said}"
 
 
@@ -196,13 +211,13 @@ def named_comparison(
 ) -> Comparison:
     """A gain with the names of the two, each of them alone, and what must be known besides."""
     bounds = None
+    level = 0.0 if bounds_at is None else round(2.0 * bounds_at - 1.0, 15)
     if bounds_at is not None:  # two one-sided tests, each with all of its error on its own side
-        level = round(2.0 * bounds_at - 1.0, 15)
         bounds = _bounds(found.gain(confidence=level, margin=gain.margin, central=True))
     if not found.comparable:  # the gain only describes what was seen
         gain = replace(gain, verdict=Verdict.UNDECIDED)
     notes = (*found.notes, *(note for note in gain.notes if isinstance(note, Note)))
-    return Comparison(
+    made = Comparison(
         first=first,
         second=second,
         measure=what,
@@ -213,8 +228,15 @@ def named_comparison(
         task=rollouts.tasks[0] if len(rollouts.tasks) == 1 == len(rollouts.summary(by=("task",))) else None,
         weigh=weigh,
         bounds=bounds,
-        notes=(*notes, Note("not corrected")) if rollouts.labels else notes,
+        notes=notes,
     )
+    if not rollouts.labels:
+        return made
+    made = by_labels(made, rollouts)
+    wide = None
+    if bounds_at is not None and made.judged is not None:
+        wide = judged_gain(rollouts, first, second, measure=what, confidence=level, margin=gain.margin)
+    return made if wide is None or wide.gain is None else replace(made, bounds=_bounds(wide.gain))
 
 
 def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weigh: Weigh = "rollouts") -> Interval:

@@ -35,6 +35,7 @@ class Item(NamedTuple):
 
     judge: float
     human: float | None
+    rollouts: int
     labels: int
     alike: int
     clusters: frozenset[object]
@@ -140,17 +141,17 @@ def judged_gain(
         return JudgedGain(first, second, measure, None, Note(kind, values), drawn, sum(labels), alike)
 
     if not items.on:
-        return refuse("labels_no_item")
+        return refuse("labels without items")
     if not all(labels):
         have, lack = (0, 1) if labels[0] else (1, 0)
-        return refuse("labels_one_policy", **_tipping(rollouts, (first, second), have, lack, measure, confidence))
+        return refuse("labels of one policy", **_tipping(rollouts, (first, second), have, lack, measure, confidence))
     shared = sorted((key for key in sides[0] if key in sides[1]), key=repr)
     both = [all(side[key].human is not None for side in sides) for key in shared]
     if sum(both) < 2:
-        return refuse("labels_unpaired", first=first, second=second, both=sum(both))
-    documents = _documents(shared, sides)
+        return refuse("labels of different items", first=first, second=second, both=sum(both))
+    documents = documents_of(shared, sides)
     if documents is not None and len({of for of, there in zip(documents, both, strict=True) if there}) < 2:
-        return refuse("labels_one_document", called=rollouts.called("cluster"))
+        return refuse("labels of one cluster", called=rollouts.called("cluster"))
     judge = [sides[0][key].judge - sides[1][key].judge for key in shared]
     human = [_gap(sides, key) if there else None for key, there in zip(shared, both, strict=True)]
     found = stats.judge_corrected_gain(
@@ -163,7 +164,7 @@ def judged_gain(
         apart = {"gain": stats.draw_gap(judge, both, documents), "level": stats.draw_gap(level, both, documents)}
         about, z = max(apart.items(), key=lambda one: abs(one[1]))
         if abs(z) > APART:
-            refused = Note("labels_differ", {"about": about, "z": z})
+            refused = Note("labels unlike the rest", {"about": about, "z": z})
     return JudgedGain(
         first,
         second,
@@ -223,7 +224,7 @@ def _item(rows: list[tuple[float, float | None, object]]) -> Item:
     human = sum(label for _, label in labels) / len(labels) if labels else None
     alike = sum(abs(said - label) < 0.5 for said, label in labels)
     groups = frozenset(group for _, _, group in rows if group is not None)
-    return Item(sum(said for said, _, _ in rows) / len(rows), human, len(labels), alike, groups)
+    return Item(sum(said for said, _, _ in rows) / len(rows), human, len(rows), len(labels), alike, groups)
 
 
 def _gap(sides: list[Mapping[Key, Item]], key: Key) -> float:
@@ -231,8 +232,8 @@ def _gap(sides: list[Mapping[Key, Item]], key: Key) -> float:
     return (one or 0.0) - (other or 0.0)
 
 
-def _documents(shared: list[Key], sides: list[Mapping[Key, Item]]) -> list[object] | None:
-    """The document of each item; items that share a cluster in any epoch belong together. None without clusters."""
+def documents_of(shared: Sequence[Key], sides: Sequence[Mapping[Key, Item]]) -> list[object] | None:
+    """The document of each item; sharing a cluster in any epoch joins items. None where all stand alone."""
     above: dict[object, object] = {}
 
     def root(one: object) -> object:
@@ -241,7 +242,7 @@ def _documents(shared: list[Key], sides: list[Mapping[Key, Item]]) -> list[objec
         return one
 
     for key in shared:
-        for group in sides[0][key].clusters | sides[1][key].clusters:
+        for group in frozenset().union(*(side[key].clusters for side in sides)):
             one, other = sorted((root(("cluster", group)), root(("item", key))), key=repr)
             above[other] = one
     found = [root(("item", key)) for key in shared]
@@ -252,10 +253,10 @@ def _tipping(
     rollouts: Rollouts, names: tuple[str, str], have: int, lack: int, measure: Measure, confidence: float
 ) -> dict[str, Any]:
     """What labels of one policy tell: its rate, and how far off the judge must be on the other for the two to tie."""
-    from surefoot.analysis.labels import human_corrections
+    from surefoot.analysis.labels import corrections_of
 
-    known = {one.policy: one.interval for one in human_corrections(rollouts, measure=measure, confidence=confidence)}
-    one: Interval | None = known.get(names[have])
+    known = corrections_of(rollouts, measure, confidence).get(names[have])
+    one: Interval | None = None if known is None else known.interval
     scale: Scale = "rate" if measure == "success" else "score"
     said = _level(items_of(rollouts, measure).of.get(names[lack], {}))
     ends = {} if one is None else {"estimate": one.estimate, "low": one.low, "high": one.high}
@@ -292,24 +293,26 @@ def _notes(
 ) -> tuple[Note, ...]:
     how = rollouts.labelling
     notes = [
-        Note("labels_used", {"labels": found.labels, "items": found.items, "of": outcomes[0], "alike": outcomes[1]})
+        Note("labels used", {"labels": found.labels, "items": found.items, "of": outcomes[0], "alike": outcomes[1]})
     ]
     if found.left_out is None:
-        notes.append(Note("judge_bought", {"share": found.bought, "trust": found.trust}))
+        notes.append(Note("judge used", {"share": found.bought, "trust": found.trust}))
     else:
         notes.append(
-            Note("judge_left_out", {"why": found.left_out.value, "guaranteed": found.documents == found.labels})
+            Note("judge left out", {"why": found.left_out.value, "guaranteed": found.documents == found.labels})
         )
     single = sum(one.human is not None for side in sides for one in side.values()) - 2 * sum(both)
     if single:
-        notes.append(Note("labels_single", {"count": single}))
+        notes.append(Note("labels not used", {"count": single}))
     if how is None or how.drawn is None:
-        notes.append(Note("labels_declared"))
+        notes.append(Note("labels declared random"))
     elif how.missing:
-        notes.append(Note("labels_missing", {"missing": how.missing, "drawn": how.drawn}))
+        notes.append(Note("labels missing", {"missing": how.missing, "drawn": how.drawn}))
     else:
-        notes.append(Note("labels_drawn", {"drawn": how.drawn, "seed": how.seed}))
+        notes.append(Note("labels drawn", {"drawn": how.drawn, "seed": how.seed}))
     if how is not None and how.twice:
         kappa = _kappa(how.shared)
-        notes.append(Note("raters", {"raters": how.raters, "twice": how.twice, "alike": how.alike, "kappa": kappa}))
+        notes.append(
+            Note("several raters", {"raters": how.raters, "twice": how.twice, "alike": how.alike, "kappa": kappa})
+        )
     return tuple(notes)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from surefoot import _check, stats
+from surefoot.analysis.judged import documents_of, items_of
 from surefoot.analysis.measures import mean_score, success_rate
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 from surefoot.rollouts.canon import small
-from surefoot.rollouts.structure import Measure, structure
+from surefoot.rollouts.structure import Measure
 from surefoot.rollouts.table import Rollouts, a_table, scores_in
 from surefoot.stats.judges import Calibration
-
-ALONE = "Each rollout is taken to stand alone; clusters are not allowed for."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ def human_corrections(
     """What are the rates behind a judge's, for each policy with rollouts that a human labelled too?
 
     The labelled rollouts, taken to be drawn at random from the policy's own, tell how far the judge is off on all of
-    them (prediction-powered): however bad the judge is, this is right. Comparisons are not corrected.
+    them (prediction-powered): however bad the judge is, this is right. Epochs of one item count as one, and items of
+    one cluster belong together. What labels make of a comparison: `judged_gain`.
 
     Args:
         rollouts: The table, with a `human` column beside the judge's success or score.
@@ -67,11 +69,51 @@ def human_corrections(
     a_table(rollouts).require(measure)
     if not rollouts.labels:
         return ()
-    of = _rates if measure == "success" else _means
-    return of(rollouts, confidence)
+    grouped = _by_items(rollouts, measure, confidence)
+    alone = (_rates if measure == "success" else _means)(rollouts, confidence, set(grouped))
+    return tuple(sorted((*grouped.values(), *alone), key=lambda one: one.policy))
 
 
-def _rates(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
+def corrections_of(rollouts: Rollouts, measure: Measure, confidence: float) -> Mapping[str, Correction]:
+    """The corrections of all policies by name, found once for all comparisons of a table."""
+    kept, key = rollouts.environments, ("corrections", measure, repr(confidence))
+    if key not in kept:
+        made = human_corrections(rollouts, measure=measure, confidence=confidence)
+        kept[key] = MappingProxyType({one.policy: one for one in made})
+    found: Mapping[str, Correction] = kept[key]
+    return found
+
+
+def _by_items(rollouts: Rollouts, measure: Measure, confidence: float) -> dict[str, Correction]:
+    """The policies whose rollouts do not stand alone (epochs, clusters), or whose raters' labels were averaged."""
+    found = {}
+    for policy, items in items_of(rollouts, measure).of.items():
+        keys = sorted(items, key=repr)
+        documents = documents_of(keys, [items])
+        halves = rollouts.labelling is not None and rollouts.labelling.twice > 0
+        labelled = [place for place, key in enumerate(keys) if items[key].human is not None]
+        apart = labelled if documents is None else {documents[place] for place in labelled}
+        if len(apart) < 2 or (documents is None and not halves and all(one.rollouts == 1 for one in items.values())):
+            continue
+        made = stats.judge_corrected_mean(
+            [items[key].judge for key in keys],
+            [items[key].human for key in keys],
+            documents,
+            low=0.0 if measure == "success" else rollouts.low,
+            high=1.0 if measure == "success" else rollouts.high,
+            scale="rate" if measure == "success" else "score",
+            confidence=confidence,
+        )
+        own = (success_rate if measure == "success" else mean_score)(
+            rollouts.where(policy=policy), confidence=confidence
+        )
+        labels = sum(one.labels for one in items.values())
+        agreed = sum(one.alike for one in items.values()) if measure == "success" else None
+        found[policy] = Correction(policy, measure, own, made.interval, labels, agreed)
+    return found
+
+
+def _rates(rollouts: Rollouts, confidence: float, done: set[str]) -> tuple[Correction, ...]:
     import narwhals as nw
 
     known = rollouts.counted().filter(~nw.col("success").is_null())
@@ -81,7 +123,7 @@ def _rates(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
     for policy, success, human, count in zip(*rows, strict=True):
         counts.setdefault(policy, {})[int(success), human] = int(count)
     found = []
-    for policy in sorted(counts):
+    for policy in sorted(set(counts) - done):
         of = counts[policy]
         labels = {human for _, human in of if human is not None}
         if not labels or not labels <= {0.0, 1.0}:  # scores by humans say nothing of success
@@ -93,7 +135,7 @@ def _rates(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
         part = rollouts.where(policy=policy)
         own = success_rate(part, confidence=confidence)
         agreed = calibration.true_pass + calibration.true_fail
-        found.append(Correction(policy, "success", own, _alone(part, interval), calibration.labels, agreed))
+        found.append(Correction(policy, "success", own, interval, calibration.labels, agreed))
     return tuple(found)
 
 
@@ -105,9 +147,9 @@ def _rate(passed: int, judged: int, calibration: Calibration, confidence: float)
     return replace(alone, method=f"{alone.method}, human labels alone")
 
 
-def _means(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
+def _means(rollouts: Rollouts, confidence: float, done: set[str]) -> tuple[Correction, ...]:
     found = []
-    for policy in rollouts.policies:
+    for policy in sorted(set(rollouts.policies) - done):
         part = rollouts.where(policy=policy)
         rows = small(part.in_order("score", "human"))
         known = [(s, h) for s, h in zip(rows["score"], rows["human"], strict=True) if s is not None]
@@ -123,10 +165,5 @@ def _means(rollouts: Rollouts, confidence: float) -> tuple[Correction, ...]:
         else:
             interval = stats.score_mean(human, confidence=confidence)
         own = mean_score(part, confidence=confidence)
-        found.append(Correction(policy, "score", own, _alone(part, interval), len(both)))
+        found.append(Correction(policy, "score", own, interval, len(both)))
     return tuple(found)
-
-
-def _alone(part: Rollouts, interval: Interval) -> Interval:
-    clustered = structure(part, "success" if "success" in part.columns else "score").clusters
-    return replace(interval, notes=(*interval.notes, ALONE)) if clustered else interval

@@ -26,6 +26,8 @@ def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
     """
     if found.verdict is not Verdict.UNDECIDED or not found.comparable:
         return None
+    if found.judged is not None:  # more labels, not more rollouts, make this surer: a note says how many
+        return None
     gain, interval, data = found.gain, found.interval, found.gain.data
     if data and all(isinstance(item, Tally | PairTally) for item in data) and len(data) <= 2:
         return stats.outlook(gain, power=POWER)

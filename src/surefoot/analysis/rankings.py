@@ -11,6 +11,7 @@ from surefoot import _check, stats
 from surefoot.analysis.asked import Found, Weigh
 from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, named_comparison
 from surefoot.analysis.gains import found_between
+from surefoot.analysis.label_verdicts import corrected_alone
 from surefoot.analysis.outlooks import outlook
 from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
@@ -59,7 +60,8 @@ def rank(
     found = ranking_of(
         all_pairs(rollouts, measure=what, weigh=weigh, confidence=confidence, margin=margin, progress=progress)
     )
-    return replace(found, alone=tuple(alone(rollouts, name, what, confidence, weigh) for name in found.names))
+    own = {name: alone(rollouts, name, what, confidence, weigh) for name in found.names}
+    return replace(found, alone=tuple(corrected_alone(rollouts, what, own).values()))
 
 
 def all_pairs(

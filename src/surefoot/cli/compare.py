@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, gates, runs, words
+from surefoot.cli import files, gates, human, runs, words
 from surefoot.core import wording
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally, Tally
@@ -94,6 +94,8 @@ def compare(
         typer.Option("--pass-at", help="With files: compare the chance of any success in so many attempts (pass@k)."),
     ] = None,
     pool_runs: runs.PoolRuns = False,
+    human_labels: human.Human = None,
+    labels_method: human.Method = None,
     weigh: files.Weigh = "rollouts",
     columns: files.Columns = None,
     policies: files.Policies = None,
@@ -124,6 +126,8 @@ def compare(
 
         surefoot compare now.csv previous.csv
 
+        surefoot compare pr.eval main.eval --human labels.csv --gate
+
         surefoot compare results.csv --first new --second old --by task
 
         surefoot compare --counts dream-machines
@@ -131,7 +135,7 @@ def compare(
     named = what or []
     of_files = {"--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
                 "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low, "--high": high,
-                "--previous": previous, "--pass-at": pass_at,
+                "--previous": previous, "--pass-at": pass_at, "--human": human_labels, "--labels-method": labels_method,
                 "--pool-runs": pool_runs, "--weigh": None if weigh == "rollouts" else weigh}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
@@ -160,7 +164,9 @@ def compare(
             _in_place("`--by`", {"--paired": paired})
         if pass_at is not None:
             _in_place("`--pass-at`", {"--by": by, "--paired": paired, "--gate": gate, "--score": score,
-                                      "--previous": previous})  # fmt: skip
+                                      "--previous": previous, "--human": human_labels})  # fmt: skip
+        if previous is not None:
+            _in_place("`--previous`", {"--human": human_labels})
         said: dict[str, Any] = {"columns": columns, "policies": policies, "policies_in": policies_in, "score": score}
         said |= {"low": low, "high": high}
         table = files.table([Path(name) for name in named], **said)
@@ -171,6 +177,7 @@ def compare(
             tried = sf.compare_pass_rates(table, *two, pass_at, confidence=confidence, margin=margin)
             words.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
             return
+        table = human.labelled(table, human_labels, labels_method, score)
         again = None if previous is None else files.table([previous], **said)
         found = runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
         wanted = {
@@ -343,8 +350,6 @@ def _files(
                     typer.echo(f"  {line}")
         for line in dict.fromkeys(wording.holds_if(one.gain.assumptions) for one in found):
             typer.echo(f"  {line}")
-        if table.labels:
-            typer.echo("  Each policy's own rate, corrected by the labels: surefoot report.")
         files.show_serious(findings)
     gates.end(ends, as_json=as_json)
 
@@ -390,6 +395,8 @@ def _rates(found: Any) -> str:
 def _sentence(found: Any) -> str:
     if not found.comparable:
         return gates.NO_TASK.format(found.first, found.second)
+    if found.refused is not None:
+        return "No verdict: the human labels do not allow one."
     ends = found.interval
     return wording.sentence(
         found.verdict, ends.low, ends.high,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, runs, words
+from surefoot.cli import files, human, runs, words
 
 
 def rank(
@@ -17,6 +17,8 @@ def rank(
     figure: Annotated[Path | None, typer.Option("--figure", help="A figure to write: .svg, .png or .pdf.")] = None,
     pool_runs: runs.PoolRuns = False,
     weigh: files.Weigh = "rollouts",
+    human_labels: human.Human = None,
+    labels_method: human.Method = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
@@ -47,10 +49,12 @@ def rank(
     from surefoot.rollouts.preferences import holds_preferences
 
     if len(paths) == 1 and holds_preferences(paths[0]):
-        if figure is not None:
-            raise ValueError("`--figure` must come with rollouts; no figure is made of preferences.")
+        if figure is not None or human_labels is not None:
+            option = "--figure" if figure is not None else "--human"
+            raise ValueError(f"`{option}` must come with rollouts; it does nothing for preferences.")
         _preferences(paths[0], columns, seed, prior, confidence, as_json)
         return
+    from surefoot.analysis.label_verdicts import corrected_alone, label_lines
     from surefoot.analysis.measures import measure
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
     from surefoot.core.words import number, percent, span
@@ -58,6 +62,7 @@ def rank(
     rollouts = files.table(
         paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
     )
+    rollouts = human.labelled(rollouts, human_labels, labels_method, score)
     if not pool_runs:
         runs.refuse_two_runs(
             rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."
@@ -73,7 +78,9 @@ def rank(
     )
     ranking = ranking_of(pairs)
     found = {one.policy: one for one in measure(rollouts, confidence=confidence)}
-    ranking = replace(ranking, alone=tuple(filter(None, (found[name].of(what) for name in ranking.names))))
+    own = {name: alone for name in ranking.names if (alone := found[name].of(what)) is not None}
+    shown_of = corrected_alone(rollouts, what, own)
+    ranking = replace(ranking, alone=tuple(shown_of.values()))
     ordered = [found[name] for name in ranking.names]
     letters = ranking.letters.letters if ranking.letters.readable else ("",) * len(ordered)
     if figure is not None:
@@ -87,7 +94,7 @@ def rank(
         return
     rows = []
     for one, ranks, letter in zip(ordered, ranking.ranks, letters, strict=True):
-        shown = one.of(what)
+        shown = shown_of.get(one.policy)
         best, worst = ranks
         if shown is not None:
             rows.append(
@@ -110,8 +117,8 @@ def rank(
     unknown = [name for name in found if name not in ranking.names]
     if unknown:
         typer.echo(f"Left out, no {what} is known of them: {', '.join(unknown)}.")
-    if rollouts.labels:
-        typer.echo("Rates, ranks and letters are the judge's: they are not corrected by the human labels; report does.")
+    for line in label_lines(pairs):
+        typer.echo(line)
     files.show_serious(findings)
     if figure is not None:
         typer.echo(f"Wrote {figure}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, runs, words
+from surefoot.cli import files, human, runs, words
 
 ENDINGS = (".html", ".htm", ".md", ".tex", ".json")
 
@@ -29,6 +29,8 @@ def report(
     ] = None,
     pool_runs: runs.PoolRuns = False,
     weigh: files.Weigh = "rollouts",
+    human_labels: human.Human = None,
+    labels_method: human.Method = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
@@ -53,6 +55,8 @@ def report(
         surefoot report results.csv --score progress --figures figures/
 
         surefoot report today.csv --previous yesterday.csv
+
+        surefoot report results.csv --human labels.csv
     """
     writable(output)
     rollouts = files.table(
@@ -65,6 +69,7 @@ def report(
         high=high,
         collected=collected,
     )
+    rollouts = human.labelled(rollouts, human_labels, labels_method, score)
     two = None if pool_runs else runs.two_runs(rollouts, [str(path) for path in paths])
     if two is not None and previous is not None:
         raise ValueError(

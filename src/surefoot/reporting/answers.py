@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from surefoot.analysis.label_verdicts import label_lines
 from surefoot.analysis.rankings import leading_outlook
 from surefoot.core import wording, words
 from surefoot.core.verdict import Verdict
@@ -74,7 +75,8 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
         if over and rest and not all(name in first for name in names)
     ]
     takes = leading_outlook(found.comparisons)
-    return first, *named, _family(found), *((takes,) if takes else ()), *_shared_notes(found), *_corrected(found)
+    labels = (*label_lines(found.comparisons), *_corrected(found))
+    return first, *named, _family(found), *((takes,) if takes else ()), *_shared_notes(found), *labels
 
 
 def chip(found: Overview) -> tuple[str, str]:

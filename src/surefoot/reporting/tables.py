@@ -173,8 +173,8 @@ def correction_lines(found: Overview) -> list[str]:
     return [
         f"Corrected: the {what} of each policy over all its rollouts, by those of them that a human labelled too "
         f"({methods} interval). This is right if those were drawn at random.",
-        "Not corrected: every gain, verdict, rank and letter, and every rate by task. They hold for what the judge "
-        "said, and are right about the truth only as far as the judge is.",
+        "Gains, verdicts, ranks and letters are corrected item by item where both policies carry labels. Rates by task "
+        "and the tables below are what the judge said, and right about the truth only as far as the judge is.",
         *([f"Without human labels, so not corrected: {wording.listed(without)}."] if without else []),
         *dict.fromkeys(str(note) for one in found.corrections for note in one.interval.notes),
     ]

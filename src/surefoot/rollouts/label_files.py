@@ -108,7 +108,7 @@ def label(
     )
 
 
-def labels_alone(rollouts: Rollouts, method: LabelsMethod) -> Rollouts:
+def labels_used(rollouts: Rollouts, method: LabelsMethod) -> Rollouts:
     """The table whose own `human` column is to be used in this way."""
     how = rollouts.labelling or Labelling("", rollouts.labels)
     return replace(rollouts, labelling=replace(how, method=method))
