@@ -85,10 +85,8 @@ def label_lines(found: Sequence[Comparison]) -> list[str]:
     if not judged:
         return []
     told = [one for one in judged if one.refused is None]
-    many = f"{len(told):,} of the {len(found):,} pairs" if len(found) > 1 else "The gain"
-    lines = (
-        [f"{many} corrected by human labels: verdicts, ranks and letters follow the corrected gains."] if told else []
-    )
+    many = f"{len(told):,} of the {len(found):,} pairs are" if len(found) > 1 else "The gain is"
+    lines = [f"{many} corrected by human labels: verdicts, ranks and letters follow that."] if told else []
     for note in dict.fromkeys(note for one in told for note in one.notes if note.kind in HOW):
         lines.append(str(note))
     if any(one.judged is not None and one.judged.found is not None and not one.judged.found.guaranteed for one in told):

@@ -120,10 +120,8 @@ def _labels_differ(about: str, z: float) -> str:
 
 @says("labels used")
 def _labels_used(labels: int, items: int, of: int, alike: int | None = None) -> str:
-    alike_too = (
-        "" if alike is None or not of else f"; the judge ended {100 * alike / of:.0f}% of what was labelled alike"
-    )
-    return f"{words.counted(labels, 'item')} of {items:,} labelled by people for both{alike_too}."
+    agrees = "" if alike is None or not of else f"; the judge agrees on {100 * alike / of:.0f}% of the {of:,} labels"
+    return f"{labels:,} of {words.counted(items, 'item')} labelled by people for both{agrees}."
 
 
 @says("judge used")
