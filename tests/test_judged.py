@@ -255,6 +255,15 @@ def test_labels_from_a_file_on_every_command(tmp_path, capsys):
     assert run(["compare", str(runs), *two, "--human", str(labels), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["gain"]["verdict"], found["uncorrected"]["verdict"]) == ("worse", "better")
+    assert run(["rate", str(runs), "--human", str(labels)]) == 0
+    rated = capsys.readouterr().out
+    assert "a: corrected by 200 human labels" in rated
+    assert "a by the judge alone, not corrected:" in rated
+    assert run(["rate", str(runs), "--human", str(labels), "--json"]) == 0
+    assert {one["policy"] for one in json.loads(capsys.readouterr().out)} == {"a", "b"}
+    assert run(["rate", str(runs), "--human", str(labels), "--pass-at", "1"]) == 64
+    assert run(["rate", "3/4", "--human", str(labels)]) == 64
+    assert "`--human` must come with a file of results" in capsys.readouterr().err
     assert run(["rank", str(runs), "--human", str(labels)]) == 0
     ranked = capsys.readouterr().out
     assert ranked.index("\n b ") < ranked.index("\n a ")

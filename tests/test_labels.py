@@ -10,6 +10,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.analysis.overviews import overview
+from surefoot.rollouts.label_files import labels_used
 from surefoot.stats import Calibration
 
 
@@ -140,6 +141,20 @@ def test_a_comparison_without_labels_of_its_own_says_that_it_is_the_judges():
     assert sf.compare(sf.read(three.drop("human")), "new", "old").notes == ()
     refused = sf.compare(sf.read(three), "new", "old")  # labels of items that nothing tells apart
     assert (refused.refused.kind, refused.verdict) == ("labels without items", sf.Verdict.UNDECIDED)
+
+
+def test_labels_alone_leave_the_judge_out():
+    frame = judged()
+    turned = frame.with_columns(
+        pl.when(pl.col("human").is_null()).then(1 - pl.col("success")).otherwise(pl.col("success"))
+    )
+    for extra in ({}, {"cluster": pl.int_range(pl.len()) // 4}):
+        one, other = (
+            sf.human_corrections(labels_used(sf.read(each.with_columns(**extra)), "labels"))[0].interval
+            for each in (frame, turned)
+        )
+        assert one == other
+        assert one.estimate == pytest.approx(45 / 80)
 
 
 @pytest.mark.slow

@@ -102,6 +102,7 @@ def _by_items(rollouts: Rollouts, measure: Measure, confidence: float) -> dict[s
             low=0.0 if measure == "success" else rollouts.low,
             high=1.0 if measure == "success" else rollouts.high,
             scale="rate" if measure == "success" else "score",
+            method="labels" if _alone(rollouts) else "judge",
             confidence=confidence,
         )
         own = (success_rate if measure == "success" else mean_score)(
@@ -131,7 +132,7 @@ def _rates(rollouts: Rollouts, confidence: float, done: set[str]) -> tuple[Corre
         both = [of.get((said, truth), 0) for truth, said in ((1.0, 1), (1.0, 0), (0.0, 1), (0.0, 0))]
         passed, failed = of.get((1, None), 0), of.get((0, None), 0)
         calibration = Calibration(*both)
-        interval = _rate(passed, passed + failed, calibration, confidence)
+        interval = _rate(passed, 0 if _alone(rollouts) else passed + failed, calibration, confidence)
         part = rollouts.where(policy=policy)
         own = success_rate(part, confidence=confidence)
         agreed = calibration.true_pass + calibration.true_fail
@@ -159,7 +160,7 @@ def _means(rollouts: Rollouts, confidence: float, done: set[str]) -> tuple[Corre
         ends = part.low, part.high, part.source
         judge, human = (scores_in([pair[side] for pair in both], *ends) for side in (0, 1))
         rest = [score for score, label in known if label is None]
-        if len(rest) >= 2:
+        if len(rest) >= 2 and not _alone(rollouts):
             only = scores_in(rest, *ends)
             interval = stats.prediction_powered_mean(human, judge, only, confidence=confidence).interval
         else:
@@ -167,3 +168,8 @@ def _means(rollouts: Rollouts, confidence: float, done: set[str]) -> tuple[Corre
         own = mean_score(part, confidence=confidence)
         found.append(Correction(policy, "score", own, interval, len(both)))
     return tuple(found)
+
+
+def _alone(rollouts: Rollouts) -> bool:
+    """Whether the labels are to decide without the judge."""
+    return rollouts.labelling is not None and rollouts.labelling.method == "labels"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, words
+from surefoot.cli import files, human, words
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
+    from surefoot.rollouts.table import Rollouts
 
 INTERVALS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wald", "optimal")
 BOUNDS = ("wilson", "clopper-pearson", "optimal")
@@ -39,6 +40,8 @@ def rate(
         int | None,
         typer.Option("--pass-all", help="With files: the chance that every one of so many attempts succeeds (pass^k)."),
     ] = None,
+    human_labels: human.Human = None,
+    labels_method: human.Method = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
     weigh: files.Weigh = "rollouts",
@@ -63,16 +66,21 @@ def rate(
         surefoot rate results.csv
 
         surefoot rate results.csv --pass-at 5
+
+        surefoot rate runs.csv --human labels.csv
     """
     if any(Path(word).exists() for word in what):
         _of_files(what, {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed},
-                  columns, policies, pass_at, pass_all, weigh, confidence, as_json)  # fmt: skip
+                  columns, policies, pass_at, pass_all, weigh, (human_labels, labels_method), confidence,
+                  as_json)  # fmt: skip
         return
     for option, given in (
         ("--pass-at", pass_at),
         ("--pass-all", pass_all),
         ("--column", columns),
         ("--policy", policies),
+        ("--human", human_labels),
+        ("--labels-method", labels_method),
     ):
         if given is not None:
             raise ValueError(f"`{option}` must come with a file of results; got {' '.join(what)}.")
@@ -100,10 +108,11 @@ def _of_files(
     pass_at: int | None,
     pass_all: int | None,
     weigh: str,
+    labels: tuple[Path | None, str | None],
     confidence: float,
     as_json: bool,
 ) -> None:
-    """Every policy's rate in files of results, or its pass@k."""
+    """Every policy's rate in files of results, or its pass@k; corrected where people labelled some of it."""
     import surefoot as sf
 
     for option, given in others.items():
@@ -113,6 +122,12 @@ def _of_files(
         raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
     table = files.table([Path(path) for path in paths], columns=columns, policies=policies)
     attempts = pass_at if pass_at is not None else pass_all
+    if attempts is not None and any(labels):
+        raise ValueError("`--human` and `--labels-method` must be left out with several attempts: they are not corrected.")
+    table = human.labelled(table, *labels, None)
+    if attempts is None and table.labels and "success" in table.columns:
+        _corrected(table, confidence, as_json)
+        return
     if attempts is not None:
         found: tuple[Record, ...] = sf.pass_rates(table, attempts, every=pass_all is not None, confidence=confidence)
     else:
@@ -122,6 +137,19 @@ def _of_files(
     if not as_json and attempts is None:
         for line in dict.fromkeys(str(note) for one in found for note in _notes(one)):
             typer.echo(f"  {line}")
+
+
+def _corrected(table: Rollouts, confidence: float, as_json: bool) -> None:
+    """Each policy's rate by human labels, where it carries some, above the judge's own."""
+    import surefoot as sf
+
+    by = {one.policy: one for one in sf.human_corrections(table, confidence=confidence)}
+    own = {one.policy: one for one in sf.measure(table, only="success", confidence=confidence) if one.success is not None}
+    found = [by.get(name, one) for name, one in own.items()]
+    words.show(found[0] if len(found) == 1 else found, as_json=as_json)
+    if not as_json:
+        for one in by.values():
+            typer.echo(f"  {one.policy} by the judge alone, not corrected: {one.judged}")
 
 
 def _notes(one: Any) -> tuple[object, ...]:

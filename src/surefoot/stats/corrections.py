@@ -212,6 +212,7 @@ def judge_corrected_mean(
     low: float = 0.0,
     high: float = 1.0,
     scale: Literal["rate", "score"] = "rate",
+    method: Literal["judge", "labels"] = "judge",
     confidence: float = 0.95,
 ) -> CorrectedMean:
     """What is one policy's rate or mean score by human labels, when its items come in epochs or documents?
@@ -226,6 +227,7 @@ def judge_corrected_mean(
         low: The lowest score possible.
         high: The highest score possible.
         scale: Whether these are rates or scores.
+        method: "judge", or "labels" to leave the judge out; below 30 labels it is left out anyway.
         confidence: How often such intervals hold the mean, nearly; see the assumptions.
 
     Assumptions:
@@ -253,7 +255,8 @@ def judge_corrected_mean(
     g, h = (2.0 * (one - low) / (high - low) - 1.0 for one in (g, h))
     data = (h[there], g[there], documents[there], g[~there], documents[~there])
     n = int(there.sum())
-    fit = judged.corrected(*data, trusted=n >= FEWEST)
+    _check.choice(method, "method", {"judge": 1, "labels": 1})
+    fit = judged.corrected(*data, trusted=method == "judge" and n >= FEWEST)
     share = min(1.0, max(0.0, (fit.mean + 1.0) / 2.0))
     # the imagined labels count here too: without them no success rate of 1 has a size
     soft = (n * share + 1.0) / (n + 2.0)
@@ -265,7 +268,8 @@ def judge_corrected_mean(
     grouped = len(set(documents[there].tolist()))
     held = (DRAWN, HUMANS, *((DOCUMENTS,) if grouped < n else ()), MEASURED)
     least, most, middle = (low + (high - low) * one for one in (min(ends[0], share), max(ends[1], share), share))
-    interval = Interval(least, most, middle, confidence, "judge-corrected", n, scale, held)
+    name = "judge-corrected" if fit.trust > 0.0 else "clustered labels alone"
+    interval = Interval(least, most, middle, confidence, name, n, scale, held)
     return CorrectedMean(interval, g.size, n, grouped, fit.trust)
 
 
