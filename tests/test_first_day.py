@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("plan compare --first 0.9 --second 0.9 --margin 10", 64, "Write 0.1 for 10 points."),
         ("plan compare --first 90 --second 60", 64, "`--second` must be between 0 and 1; got 60.0. Write 0.6 for 60%."),
         ("plan compare --first 0.9 --second 0.9", 64, "`--first` must differ from `--second`"),
-        ("rate none.csv", 64, "Rates of a file: surefoot report none.csv."),
+        ("rate nowhere.csv", 64, "There is no file nowhere.csv."),
         ("rate 76%", 64, "Say of how many rollouts."),
         ("rate 38/50 --requires 60", 64, "`--requires` must be strictly between 0 and 1; got 60.0. Write 0.6 for 60%."),
         ("rate 38/50 --requires 60%", 64, "`--requires` must be a number; got '60%'. Write 0.6 for 60%."),

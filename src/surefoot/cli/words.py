@@ -81,7 +81,7 @@ def tally(word: str) -> Tally:
 def _instead(word: str) -> str:
     """What to do with a word that is no tally: a file, or a rate whose number of rollouts is left out."""
     if re.search(r"\.[A-Za-z]\w*$", word):
-        return f" Rates of a file: surefoot report {shlex.quote(word)}."
+        return f" There is no file {shlex.quote(word)}."
     return " Say of how many rollouts." if word.endswith("%") or is_number(word) else ""
 
 
