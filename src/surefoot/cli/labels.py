@@ -42,6 +42,7 @@ def draw(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
     columns: files.Columns = None,
     policies: files.Policies = None,
+    policies_in: files.PoliciesIn = None,
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
@@ -67,7 +68,9 @@ def draw(
     for path in (output, key):
         if path.exists() and not force:
             raise ValueError(f"`--output` must not overwrite {str(path)!r}, which may hold labels: --force does.")
-    rollouts = files.table(paths, columns=columns, policies=policies, score=score, low=low, high=high)
+    rollouts = files.table(
+        paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
+    )
     drawn = sf.draw_labels(rollouts, n, seed=seed)
     write_whole(output, drawn.to_csv())
     if drawn.key:
