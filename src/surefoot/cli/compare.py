@@ -393,10 +393,10 @@ def _rates(found: Any) -> str:
 
 
 def _sentence(found: Any) -> str:
-    if not found.comparable:
-        return gates.NO_TASK.format(found.first, found.second)
     if found.refused is not None:
         return "No verdict: the human labels do not allow one."
+    if not found.comparable:
+        return gates.NO_TASK.format(found.first, found.second)
     ends = found.interval
     return wording.sentence(
         found.verdict, ends.low, ends.high,

@@ -55,11 +55,11 @@ def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
     """How a gate on compared files ends, given what the audit calls serious: data counted twice are not judged."""
     from surefoot.auditing.collecting import DUPLICATED
 
-    if not all(one.comparable for one in found):
-        return not_comparable(NO_TASK.format(found[0].first, found[0].second))
     refused = [one.refused for one in found if one.refused is not None]
     if refused:
         return not_comparable(f"the human labels allow no verdict. {refused[0]}")
+    if not all(one.comparable for one in found):
+        return not_comparable(NO_TASK.format(found[0].first, found[0].second))
     if any(finding.about == DUPLICATED for finding in findings):
         return not_comparable(TWICE)
     return of_bounds([one.bounds for one in found], found[0].gain.margin)
