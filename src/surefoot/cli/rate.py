@@ -123,7 +123,7 @@ def _of_files(
     table = files.table([Path(path) for path in paths], columns=columns, policies=policies)
     attempts = pass_at if pass_at is not None else pass_all
     if attempts is not None and any(labels):
-        raise ValueError("`--human` and `--labels-method` must be left out with several attempts: they are not corrected.")
+        raise ValueError("`--human` must be left out with several attempts: pass@k is not corrected by labels.")
     table = human.labelled(table, *labels, None)
     if attempts is None and table.labels and "success" in table.columns:
         _corrected(table, confidence, as_json)
@@ -144,8 +144,8 @@ def _corrected(table: Rollouts, confidence: float, as_json: bool) -> None:
     import surefoot as sf
 
     by = {one.policy: one for one in sf.human_corrections(table, confidence=confidence)}
-    own = {one.policy: one for one in sf.measure(table, only="success", confidence=confidence) if one.success is not None}
-    found = [by.get(name, one) for name, one in own.items()]
+    own = [one for one in sf.measure(table, only="success", confidence=confidence) if one.success is not None]
+    found: list[Record] = [by.get(one.policy, one) for one in own]
     words.show(found[0] if len(found) == 1 else found, as_json=as_json)
     if not as_json:
         for one in by.values():
