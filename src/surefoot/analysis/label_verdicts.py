@@ -54,6 +54,7 @@ def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
         of_second=made.of_second if second is None else second.interval,
         judged=judged,
         uncorrected=own,
+        bounds=made.bounds if judged.refused is None else None,
         notes=(
             *([judged.refused] if judged.refused is not None else ()),
             *judged.notes,

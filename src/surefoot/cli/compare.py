@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, gates, human, runs, words
+from surefoot.cli import compared, files, gates, human, runs, words
 from surefoot.core import wording
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally, Tally
@@ -337,19 +337,7 @@ def _files(
         bodies = [{**one.to_dict(), **more} for one in found]
         words.show_json(bodies if by or len(bodies) > 1 else bodies[0])
     else:
-        for one in found:
-            typer.echo(str(one))
-            typer.echo(f"  {_rates(one)}")
-            typer.echo(f"  {_sentence(one)}")
-            for line in (
-                gates.shown(one.bounds) if one.bounds else "",
-                one.why,
-                *map(str, filter(None, (one.outlook, *one.notes))),
-            ):
-                if line:
-                    typer.echo(f"  {line}")
-        for line in dict.fromkeys(wording.holds_if(one.gain.assumptions) for one in found):
-            typer.echo(f"  {line}")
+        compared.show(found)
         files.show_serious(findings)
     gates.end(ends, as_json=as_json)
 
@@ -381,24 +369,3 @@ def _of_runs(
         raise ValueError("`--by` must be left out when two runs are compared: each policy is compared with itself.")
     typer.echo(f"note: {two.says}", err=True)
     return change(two.now, two.before, paired=paired, names=two.names, **wanted)
-
-
-def _rates(found: Any) -> str:
-    """Each policy by itself: no gain is shown without the two rates behind it."""
-    shown = [
-        f"{name} {number(one.estimate, one.scale)} {span(one.low, one.high, one.scale)} n={one.trials:,}"
-        for name, one in ((found.first, found.of_first), (found.second, found.of_second))
-    ]
-    return f"{'; '.join(shown)} ({percent(found.of_first.confidence)} {found.of_first.method} intervals)"
-
-
-def _sentence(found: Any) -> str:
-    if found.refused is not None:
-        return "No verdict: the human labels do not allow one."
-    if not found.comparable:
-        return gates.NO_TASK.format(found.first, found.second)
-    ends = found.interval
-    return wording.sentence(
-        found.verdict, ends.low, ends.high,
-        margin=found.gain.margin, scale=ends.scale, first=found.first, second=found.second,
-    )  # fmt: skip
