@@ -1,6 +1,7 @@
 """The interval after a stop: what is left out is unlikely, at every gain and nuisance; coverage by summation."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -280,6 +281,54 @@ def test_proved_ends_are_next_to_those_found_on_a_grid(make, horizon):
         assert proved[0] <= found[0] + 1e-12
         assert proved[1] >= found[1] - 1e-12
         assert np.allclose(proved, found, atol=0.0021)
+
+
+# --- the gain on the list itself ---
+
+
+@every_claim
+@pytest.mark.parametrize("futility", [0.0, 0.1])
+def test_the_interval_of_the_list_covers_every_list(claim, futility):
+    horizon = 20
+    rule = ExactPairedBinary(horizon, claim=claim, confidence=0.9, futility=futility)
+    declared = rule.design.declared
+    ends = design_facts.endings(declared, futility)
+    places = list(zip(ends.n.tolist(), ends.first.tolist(), ends.second.tolist(), strict=True))
+    shown = [after_stop.of_list(rule, declared, place, gain) for place, gain in zip(places, ends.gain, strict=True)]
+    low, high = np.array([(one.low, one.high) for one in shown]).T
+    assert (low <= high).all()
+    # Near the end of a list its gain may be known to be above 0 without a verdict.
+    sure = (ends.first - ends.second - horizon + ends.n > 0, ends.second - ends.first - horizon + ends.n > 0)
+    assert ((low > 0) == ((ends.verdict > 0) | sure[0]))[ends.n < horizon].all()
+    assert ((high < 0) == ((ends.verdict < 0) | sure[1]))[ends.n < horizon].all()
+    whole = ends.n == horizon
+    assert np.allclose(low[whole], (ends.first - ends.second)[whole] / horizon)
+    worst = 1.0
+    for won, lost in itertools.product(range(horizon + 1), repeat=2):
+        if won + lost > horizon:
+            continue
+        law = {}
+        gain = (won - lost) / horizon
+        for (n, x, y), q, a, b in zip(places, ends.chance, low, high, strict=True):
+            ways = math.comb(won, x) * math.comb(lost, y) * math.comb(horizon - won - lost, n - x - y)
+            law[n, x, y] = q * ways / math.comb(horizon, n), a - 1e-9 <= gain <= b + 1e-9
+        assert sum(chance for chance, _ in law.values()) == pytest.approx(1.0)
+        worst = min(worst, sum(chance for chance, inside in law.values() if inside))
+    assert worst >= 1 - 2 * rule.error
+
+
+def test_the_interval_of_the_list_is_shorter_and_ends_in_the_gain():
+    rule = ExactPairedBinary(50, claim="either")
+    last = run(rule, [(1, 0), (1, 1), (1, 0), (0, 0), (1, 0)] * 10)[-1]
+    assert last.ending == "verdict"
+    assert 0 < last.list_interval().low <= last.list_interval().high
+    assert last.list_interval().width < last.interval.width
+    assert "50 environments of the list itself" in str(last.list_interval().notes[0])
+    with pytest.raises(ValueError, match="must have stopped as declared"):
+        rule.start().list_interval()
+    known = after_stop.of_list(rule, rule.design.declared, (50, 20, 13), 0.2)
+    assert known.low == known.high == known.estimate == pytest.approx(0.14)
+    assert str(known.notes[0]) == "All 50 environments of the list were run: the gain on them is known."
 
 
 # --- what a state shows ---

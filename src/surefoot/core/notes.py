@@ -323,3 +323,10 @@ def _labels_needed(items: int, low: int | None = None, high: int | None = None) 
     if low is None or high is None:
         return f"More labels of these {items:,} items would hardly decide a gain like the one seen: more items would."
     return f"About {low:,} to {high:,} labelled items of {items:,} would decide a gain like the one seen, mostly."
+
+
+@says("of_the_list")
+def _of_the_list(environments: int, run: int) -> str:
+    if run == environments:
+        return f"All {environments:,} environments of the list were run: the gain on them is known."
+    return f"It is about the {environments:,} environments of the list itself, of which {run:,} were run."

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
@@ -43,7 +43,7 @@ def interval_kind(interval: Interval) -> IntervalKind:
 
 
 def final(
-    rule: Rule[object],  # type: ignore[type-var]
+    rule: Rule[Any],
     declared: designs.Declared,
     place: tuple[int, int, int],
     *,
@@ -80,7 +80,7 @@ def final(
     )
 
 
-def _scale(rule: Rule[object]) -> Literal["gain", "score gain"]:  # type: ignore[type-var]
+def _scale(rule: Rule[Any]) -> Literal["gain", "score gain"]:
     return "gain" if rule.width == 1.0 else "score gain"
 
 
@@ -112,3 +112,48 @@ def ends(
     # By symmetry for the second policy: only a rule in both directions decides for it.
     high = -near(second, first) if verdict < 0 else stopped_ends.far_end(every, place, error, certified=certified)
     return low, high
+
+
+def of_list(rule: Rule[Any], declared: designs.Declared, place: tuple[int, int, int], estimate: float) -> Interval:
+    """The interval of the gain on the list of environments itself, after the stop at `place`."""
+    pairs, first, second = place
+    if pairs == rule.horizon:
+        low = high = (first - second) / pairs
+    else:
+        low, high = list_ends(declared, rule.futility, *place)
+    share = min(max(estimate / rule.width, low), high)  # what the pairs left to run cannot change is known
+    notes = [Note("of_the_list", {"environments": rule.horizon, "run": pairs})]
+    if rule.claim != "either":
+        notes.append(Note("each_end", {"confidence": rule.confidence}))
+    return Interval(
+        low=rule.width * low,
+        high=rule.width * high,
+        estimate=rule.width * share,
+        confidence=1.0 - 2.0 * rule.error,
+        method=f"{rule.title}, final, of the list",
+        trials=pairs,
+        scale=_scale(rule),
+        assumptions=(
+            f"The list of {rule.horizon:,} environments was fixed, and they were run in an order drawn at random.",
+            "The rule was declared before the first pair, and the run stopped where it says.",
+        ),
+        notes=tuple(notes),
+    )
+
+
+@lru_cache(maxsize=512)
+def list_ends(declared: designs.Declared, share: float, pairs: int, first: int, second: int) -> tuple[float, float]:
+    """The lowest and the highest gain of the list left, as shares of the range, after a stop in this state."""
+    error, every = declared.error, design_facts.listed(declared, share)
+    place = every.endings.at(pairs, first, second)
+    verdict = int(every.endings.verdict[place])
+    plain = design_facts.listed(declared, 0.0)
+    low = -every.swapped().far_end(place, error) if verdict <= 0 else 0.0
+    high = every.far_end(place, error) if verdict >= 0 else 0.0
+    if verdict > 0:
+        low = plain.near_end(plain.endings.at(pairs, first, second), error)
+    elif verdict < 0:
+        high = -plain.near_end(plain.endings.at(pairs, second, first), error)
+    left, seen = (declared.horizon - pairs) / declared.horizon, (first - second) / declared.horizon
+    low, high = max(low, seen - left), min(high, seen + left)
+    return low, max(low, high)

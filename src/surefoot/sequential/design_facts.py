@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from surefoot.numerics.endings import Endings
+    from surefoot.numerics.listed_ends import Listed
     from surefoot.numerics.stopped_ends import Space
     from surefoot.numerics.walks import Quits
 
@@ -58,6 +59,14 @@ def space(declared: designs.Declared, share: float) -> Space:
     from surefoot.numerics import stopped_ends
 
     return stopped_ends.space(endings(declared, share), paired=declared.family == "paired")
+
+
+@lru_cache(maxsize=4)
+def listed(declared: designs.Declared, share: float) -> Listed:
+    """The same, for a list of environments as long as the horizon."""
+    from surefoot.numerics.listed_ends import Listed
+
+    return Listed(endings(declared, share), declared.horizon)
 
 
 @lru_cache(maxsize=64)

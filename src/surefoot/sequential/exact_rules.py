@@ -281,10 +281,7 @@ class ExactState(State[X]):
         Raises:
             ValueError: The rule has not stopped as declared, or its horizon is above 500.
         """
-        if self.interval_kind == "anytime":
-            got = "one that was overridden" if self.overridden else f"{self.pairs} of {self.rule.horizon:,} pairs"
-            must = f"have stopped as declared, within a horizon of at most {designs.SEARCHED}"
-            raise ValueError(f"The rule must {must}; got {got}. `anytime_interval` holds at any moment.")
+        self._must_have_stopped()
         return after_stop.final(
             self.rule,
             self.rule.design.declared,
@@ -293,6 +290,12 @@ class ExactState(State[X]):
             estimate=self.estimate,
             certified=certified,
         )
+
+    def _must_have_stopped(self) -> None:
+        if self.interval_kind == "anytime":
+            got = "one that was overridden" if self.overridden else f"{self.pairs} of {self.rule.horizon:,} pairs"
+            must = f"have stopped as declared, within a horizon of at most {designs.SEARCHED}"
+            raise ValueError(f"The rule must {must}; got {got}. `anytime_interval` holds at any moment.")
 
     @property
     def anytime_interval(self) -> Interval:
