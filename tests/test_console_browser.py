@@ -270,7 +270,8 @@ def test_the_page_is_loaded_and_goes_on_while_the_server_is_away(chromium, tmp_p
             ann.settled()
         program.kill()
         ann.by_tap(".bad")
-        assert ann.page.inner_text("#said") == "Turn 3 is kept here, not yet sent."
+        assert ann.page.inner_text("#said").startswith("Turn 3 · ")
+        assert ann.page.inner_text("#last").endswith(": a failure, kept here, not yet sent.")
         ann.page.tap("#start")
         code = ann.code()
         assert ann.page.inner_text("#pairs") == "1"
@@ -300,7 +301,7 @@ def test_a_full_disk_is_said_to_operator_and_server_and_nothing_is_lost(chromium
     ann.settled()
     with monkeypatch.context() as full:
 
-        def refuse(*_):
+        def refuse(*_, **__):
             raise StoreError("study.db: database or disk is full. Free some space, then try again.")
 
         full.setattr(SQLiteStore, "append", refuse)
@@ -406,7 +407,7 @@ def test_two_devices_cannot_overwrite_each_other(chromium, program):
     late = ann.code()
     ann.context.set_offline(True)
     ann.by_key("s")
-    Study.open(SQLiteStore(program.path), author="Bob").record(1, False)
+    Study.open(SQLiteStore(program.path), author="Bob").record(1, False, reason="Ann is away")
     ann.context.set_offline(False)
     ann.pill("1 refused")
     assert "already has a result, from Bob. It was not overwritten" in ann.page.inner_text("#alert")
@@ -441,7 +442,7 @@ def test_a_phone_that_left_is_named_on_every_page_and_taken_over_by_a_tap(chromi
     bob.by_tap(".good")  # the turn that he has before him; then come the oldest
     bob.page.wait_for_function("code => document.getElementById('code').textContent === code", arg=late)
     ann.page.tap(".bad")  # kept in her browser, sent when she is back, and refused: Bob has that turn now
-    assert ann.page.inner_text("#said") == "Turn 2 is kept here, not yet sent."
+    assert ann.page.inner_text("#said").endswith(": a failure, kept here, not yet sent.")
     ann.context.set_offline(False)
     ann.pill("1 refused")
     assert "Turn 2 went to Bob meanwhile" in ann.page.inner_text("#alert")
@@ -558,10 +559,12 @@ def test_axe_finds_no_serious_problem(chromium, program, look, scheme):
     problems += serious(stranger, "join")
     stranger.context.close()
     run = opened(program)
-    while (turn := run.next_turn(holder="x")) is not None:
+    for holder in {run.fold.leases[turn.number].holder for turn in run.held()}:
+        run.release(holder=holder)
+    while (turn := run.next_turn(holder="x", wait=False)) is not None:
         run.record(turn, turn.policy == "new")
-        for held in run.fold.held("", None):
-            run.release(held)
+        for held in run.held():
+            run.release(holder=run.fold.leases[held.number].holder)
     ann.page.goto(f"{program.address}/run")
     ann.page.wait_for_selector("#stop:visible")
     problems += serious(ann.page, "stop")
@@ -628,3 +631,42 @@ def test_browsers_that_press_at_the_same_moment_200_times(chromium, program, peo
     turns = Counter(body["turn"] for body in recorded(program))
     assert set(turns.values()) == {1}
     assert sum(turns.values()) == 200 * people
+
+
+@pytest.mark.parametrize("program", [{"environments": "shared"}], indirect=True)
+def test_the_phone_says_what_was_recorded_and_ends_its_session(chromium, program, tmp_path):
+    ann = Person(chromium, program, **PHONE)
+    bob = Person(chromium, program, name="Bob", **PHONE)
+    first = ann.code()
+    assert bob.code() != first
+    assert ann.page.is_hidden("#same")
+    ann.by_tap(".good")
+    ann.settled()
+    assert ann.page.inner_text("#last") == f"Turn 1 · {first} is recorded as a success."
+    assert ann.page.inner_text("#same") == "Same start as turn 1: set it up alike."  # a pair stays with one phone
+    second = ann.code()
+    ann.by_tap(".bad")
+    ann.settled()
+    ann.page.tap("#undo")
+    assert ann.page.locator("#undo-turn option").all_inner_texts() == [
+        f"Turn 2 · {second} · failure",
+        f"Turn 1 · {first} · success",
+    ]
+    ann.page.tap("#undo-box button[value=cancel]")
+    log = ann.page.inner_text("#log")
+    kept = opened(program).fold
+    assert log == f"Log: {kept.version} lines, head {kept.head[:12]}"
+    held = len(opened(program).held())
+    ann.page.tap("#end")
+    ann.page.tap("#end-box button[value=end]")
+    ann.page.wait_for_function("() => document.getElementById('idle-title').textContent === 'The session is ended'")
+    ann.settled()
+    assert "handed back" in ann.page.inner_text("#last")
+    left = opened(program)
+    assert {left.fold.leases[turn.number].holder.split(" (")[0] for turn in left.held()} == {"Bob"}
+    assert len(left.held()) < held
+    ann.page.tap("#again")
+    assert ann.code()
+    ann.page.screenshot(path=tmp_path / "phone.png")
+    for person in (ann, bob):
+        person.close()

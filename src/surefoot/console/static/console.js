@@ -22,6 +22,8 @@ function current() { // the first turn held here that no waiting entry settles
   return open.find((turn) => kept && kept.turn === turn.number && kept.attempt === turn.attempt) ?? open[0] ?? null;
 }
 
+const word = (result) => (result === true ? "success" : result === false ? "failure" : `score ${result}`);
+
 function learned(told) { // kept, so that a page loaded while the server is away knows no less than before
   status = told;
   store.write("status", told);
@@ -40,7 +42,7 @@ async function pump() { // send what waits, in order; then ask for turns
   clearTimeout(timer);
   try {
     for (let op = ops()[0]; op; op = ops()[0]) await send(op);
-    await refill();
+    if (!store.read("ended", false)) await refill();
     away = signedOut = false;
     fault = "";
     tries = 0;
@@ -60,10 +62,11 @@ async function pump() { // send what waits, in order; then ask for turns
 }
 
 async function send(op) {
-  const answer = await ask(op.kind === "check" ? "/checks" : `/turns/${op.turn}/${op.kind}`, op.body);
+  const path = { check: "/checks", release: "/release" }[op.kind] ?? `/turns/${op.turn}/${op.kind}`;
+  const answer = await ask(path, op.body);
   if (!answer.ok) store.write(`refused:${op.name.slice(3)}`, { turn: op.turn, code: op.code, kind: op.kind, said: answer.said });
   if (answer.ok) learned(answer.content.status);
-  if (answer.ok && op.kind === "record") say(`Turn ${op.turn} recorded.`);
+  if (answer.ok && op.kind === "record") settled(`Turn ${op.turn} · ${op.code} is recorded as a ${word(op.body.result)}.`);
   if (op.kind === "record") store.write("turns", turns().filter((turn) => turn.number !== op.turn || turn.attempt > op.body.attempt));
   if (op.kind === "void") store.write("turns", turns().filter((turn) => turn.block !== op.block));
   store.drop(op.name);
@@ -107,11 +110,11 @@ function outcome(result) {
   if (failure) store.write("failures", [failure, ...store.read("failures", []).filter((old) => old !== failure)].slice(0, 12));
   const body = { result, duration: Math.round(seconds(kept) * 100) / 100, note, failure, request: stamp(), attempt: turn.attempt, holder: turn.holder };
   store.drop("timer");
-  store.write("recent", [turn, ...store.read("recent", []).filter((old) => old.number !== turn.number)].slice(0, 8));
+  store.write("recent", [{ ...turn, result }, ...store.read("recent", []).filter((old) => old.number !== turn.number)].slice(0, 8));
   $("failure").value = $("note").value = "";
   if ($("score")) $("score").value = "";
   navigator.vibrate?.(30);
-  say(`Turn ${turn.number} is kept here, not yet sent.`);
+  settled(`Turn ${turn.number} · ${turn.code}: a ${word(result)}, kept here, not yet sent.`);
   enqueue({ kind: "record", turn: turn.number, code: turn.code, block: turn.block, body });
   $("start").focus({ preventScroll: true });
 }
@@ -126,7 +129,7 @@ function undo() {
   store.write("turns", [{ ...turn, attempt: turn.attempt + 1 }, ...others].sort((one, other) => one.number - other.number));
   store.drop("timer");
   enqueue({ kind: "undo", turn: number, code: turn.code, block: turn.block, body: { reason, attempt: turn.attempt } });
-  say(`The result of turn ${number} is undone.`);
+  settled(`Turn ${number} · ${turn.code}: ${turn.result === undefined ? "its result" : `the ${word(turn.result)}`} is undone.`);
 }
 
 function voidPair() {
@@ -136,6 +139,21 @@ function voidPair() {
   store.write("recent", store.read("recent", []).filter((old) => old.block !== turn.block));
   enqueue({ kind: "void", turn: turn.number, code: turn.code, block: turn.block, body: { reason, note: $("void-note").value.trim() } });
   say(`Turn ${turn.number} and the rest of its ${unit.slice(0, -1)} are void.`);
+}
+
+function endSession() { // what this device holds goes to whoever asks next; what was entered is sent first
+  const held = turns().length;
+  store.write("ended", true);
+  store.write("turns", []);
+  store.drop("timer");
+  enqueue({ kind: "release", body: {} });
+  settled(held ? `The session is ended; ${held} ${held === 1 ? "turn is" : "turns are"} handed back.` : "The session is ended.");
+}
+
+function beginAgain() {
+  store.drop("ended");
+  render();
+  pump();
 }
 
 async function takeOver() { // the turns of a device that has left come free, and the oldest of them here
@@ -153,6 +171,12 @@ function checked() {
   store.write("checked", Date.now());
   enqueue({ kind: "check", body: { items, note: $("check-note").value.trim() } });
   say("The checklist is logged.");
+}
+
+function settled(text) { // said, and shown until the next
+  store.write("last", text);
+  $("last").textContent = text;
+  say(text);
 }
 
 let saidAt = 0;
@@ -195,15 +219,21 @@ function render() {
     $("turn-label").textContent = `Turn ${turn.number}${turn.attempt > 1 ? ", to record again" : ""}`;
     $("code").textContent = turn.code;
     $("chips").replaceChildren(...[turn.task, turn.condition].filter(Boolean).map((text) => made("li", text)));
+    $("same").hidden = !turn.same_start_as;
+    $("same").textContent = turn.same_start_as ? `Same start as turn ${turn.same_start_as}: set it up alike.` : "";
   } else {
-    $("idle-title").textContent = signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? "Others hold the turns that come next" : "Asking for a turn";
-    $("idle-text").textContent = signedOut ? "Scan the code again; what you entered is kept." : away
+    $("idle-title").textContent = store.read("ended", false) && !signedOut ? "The session is ended" : signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? "Others hold the turns that come next" : "Asking for a turn";
+    $("idle-text").textContent = store.read("ended", false) && !signedOut ? "What this device held is handed back. What was entered is kept." : signedOut ? "Scan the code again; what you entered is kept." : away
       ? "What you entered is kept in this browser. It is sent, and the next turn comes, as soon as the server is back."
       : idle ? "A turn appears here as soon as one is free." : "";
   }
+  $("again").hidden = !store.read("ended", false);
+  $("end").disabled = store.read("ended", false);
+  $("last").textContent = store.read("last", "");
+  $("log").textContent = status?.head ? `Log: ${status.version} lines, head ${status.head.slice(0, 12)}` : "";
   const kept = clock();
-  const word = !kept ? "Start" : kept.stop ? "Resume" : "Stop";
-  if (!$("start").firstChild.textContent.startsWith(word)) $("start").firstChild.textContent = `${word} `;
+  const act = !kept ? "Start" : kept.stop ? "Resume" : "Stop";
+  if (!$("start").firstChild.textContent.startsWith(act)) $("start").firstChild.textContent = `${act} `;
   $("start").classList.toggle("primary", !kept);
   $("outcomes").dataset.ready = kept ? "yes" : "no";
   for (const button of document.querySelectorAll(".outcome")) button.setAttribute("aria-disabled", kept ? "false" : "true");
@@ -217,7 +247,7 @@ function render() {
   $("pill").textContent = { out: `Signed out${count}`, offline: `Offline${count}`, sending: `Sending${count}`, online: refused.length ? `${refused.length} refused` : "Online" }[state];
   $("queue-text").textContent = { out: "This browser must join again before anything can be sent.", offline: `${why} Entries wait in this browser and are sent once, in order.`, sending: "Entries are being sent.", online: "Everything entered here has been acknowledged." }[state]
     + (keeps() ? "" : " This browser keeps nothing: do not close this page while entries wait.");
-  const kinds = { record: "result", undo: "undo", void: "void", check: "checklist" };
+  const kinds = { record: "result", undo: "undo", void: "void", check: "checklist", release: "end of session" };
   $("queue").replaceChildren(...waiting.map((op) => made("li", `${op.turn ? `Turn ${op.turn} · ${op.code} · ` : ""}${kinds[op.kind]}`)));
   $("refusals").replaceChildren(...refused.map((name) => refusal(name, store.read(name, {}), kinds)));
   const alarm = refused.length ? store.read(refused.at(-1), {}).said ?? "" : fault;
@@ -238,7 +268,7 @@ function refusal(name, entry, kinds) {
 function opens(id) {
   const box = $(id);
   if (id === "undo-box") {
-    $("undo-turn").replaceChildren(...store.read("recent", []).map((turn) => Object.assign(made("option", `Turn ${turn.number} · ${turn.code}`), { value: turn.number })));
+    $("undo-turn").replaceChildren(...store.read("recent", []).map((turn) => Object.assign(made("option", `Turn ${turn.number} · ${turn.code}${turn.result === undefined ? "" : ` · ${word(turn.result)}`}`), { value: turn.number })));
   }
   box.returnValue = "";
   box.showModal();
@@ -283,7 +313,8 @@ function operate() {
   for (const button of document.querySelectorAll("[data-opens]")) button.addEventListener("click", () => opens(button.dataset.opens));
   $("pill").addEventListener("click", () => opens("queue-box"));
   $("take-over").addEventListener("click", takeOver);
-  const after = { "undo-box": ["undo", undo], "void-box": ["void", voidPair], "check-box": ["check", checked], "queue-box": ["send", pump] };
+  $("again").addEventListener("click", beginAgain);
+  const after = { "undo-box": ["undo", undo], "void-box": ["void", voidPair], "check-box": ["check", checked], "end-box": ["end", endSession], "queue-box": ["send", pump] };
   for (const [id, [word, then]] of Object.entries(after)) {
     $(id).addEventListener("close", () => { if ($(id).returnValue === word) then(); if (!document.activeElement?.matches("input, select")) $("start").focus({ preventScroll: true }); });
   }
