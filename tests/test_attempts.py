@@ -54,7 +54,7 @@ def test_two_models_are_compared(results, capsys):
     out = capsys.readouterr().out
     assert "new against old" in out
     assert "the first is better" in out
-    found = sf.compare_pass_rates(sf.read(path), "old", "new", 5)
+    found = sf.compare_pass_rates(sf.read(path), "old", "new", attempts=5)
     assert found.gain.verdict is sf.Verdict.WORSE
     assert sf.AttemptsCompared.from_dict(found.to_dict()) == found
 

@@ -158,8 +158,8 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
                 about="unequal task mixes",
                 says=f"Tasks are not equally shared: {task!r} is {a:.0%} of {first!r} and {b:.0%} of {second!r}"
                 f"{f', and {len(gaps) - 1} more pairs differ' if len(gaps) > 1 else ''}.",
-                threatens="Their rates over all tasks are not comparable (Simpson's paradox). Their gains are: they are "
-                "compared within tasks.",
+                threatens="Their rates over all tasks are not comparable (Simpson's paradox). Their gains are: they "
+                "are compared within tasks.",
                 remedy="Look at gains, or at rates task by task; next time run every task equally often with both.",
                 serious=False,
             )

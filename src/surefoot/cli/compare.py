@@ -174,7 +174,7 @@ def compare(
             import surefoot as sf
 
             two = files.two_policies(table, named, first, second)
-            tried = sf.compare_pass_rates(table, *two, pass_at, confidence=confidence, margin=margin)
+            tried = sf.compare_pass_rates(table, *two, attempts=pass_at, confidence=confidence, margin=margin)
             words.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
             return
         table = human.labelled(table, human_labels, labels_method, score)

@@ -306,6 +306,8 @@ def _each_end(confidence: float) -> str:
 def _early_verdict(observed: float, scale: words.Scale) -> str:
     raw = words.number(observed, scale) + words.unit(scale)
     return f"A verdict that comes early tends to overstate the gain: {raw} observed. The estimate allows for that."
+
+
 @says("labels weigh items")
 def _labels_weigh() -> str:
     return "Human labels correct the gain in which items weigh alike, not the one in which tasks do: leave out --weigh."
