@@ -756,3 +756,18 @@ def test_a_path_is_to_be_read_first(asked):
         TypeError, match=r"^`rollouts` must be a Rollouts; got a str. Read it first: sf.read\('f.csv'\)\.$"
     ):
         asked("f.csv")
+
+
+def test_who_met_easy_environments_more_often_is_not_better_for_it():
+    rows = [
+        (policy, f"s{scene}", int(scene < 10))
+        for scene in range(20)
+        for policy, easy, hard in (("new", 3, 1), ("old", 1, 3))
+        for _ in range(easy if scene < 10 else hard)
+    ]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "scene", "success"], orient="row"))
+    found = sf.compare(rollouts, "new", "old")
+    assert found.gain.estimate == 0.0  # every scene ended alike for both
+    assert found.verdict is Verdict.UNDECIDED
+    assert Note("met unequally often") in found.notes
+    assert sf.rank(rollouts).letters.letters == ("a", "a")

@@ -44,6 +44,8 @@ def paired_gain(asked: Asked, found: Structure, table: Crosstab) -> Found:
     first, second = sums[both] / ones[both], theirs[both] / others[both]
     labels = table.codes(*(found.clusters if clustered else table.on))[both]
     matched = _Matched(first, second, ones[both], others[both], labels, tasks)
+    if (ones[both] * others[both].sum() != others[both] * ones[both].sum()).any():
+        notes.append(Note("met unequally often"))
     return Found(found, asked.shown(_of_clusters(asked, matched, uneven=uneven)), tuple(notes))
 
 
@@ -76,27 +78,17 @@ def _of_clusters(asked: Asked, met: _Matched, *, uneven: bool) -> Make:
             asked.scores(means[1]),
             several_tasks=several,
         )
-    if (met.ones == met.others).all():
-        first, second, label, where = (
-            np.repeat(column, met.ones) for column in (met.first, met.second, clusters, met.tasks)
-        )
-        return partial(
-            stats.cluster_gain,
-            asked.scores(first),
-            asked.scores(second),
-            label.tolist(),
-            tasks=where.tolist() if several else None,
-            weights=asked.weigh if several else "rollouts",
-        )
-    sides = [(np.repeat(met.first, met.ones), met.ones), (np.repeat(met.second, met.others), met.others)]
-    marks, homes = ([np.repeat(column, count).tolist() for _, count in sides] for column in (clusters, met.tasks))
+    # an environment weighs by its rollouts, the same for both policies, however unequally often they met it: else the
+    # gain would show who met the easy ones more often
+    alike = (met.ones == met.others).all()
+    times = met.ones if alike else met.ones + met.others
+    first, second, label, where = (np.repeat(column, times) for column in (met.first, met.second, clusters, met.tasks))
     return partial(
-        stats.two_sample_cluster_gain,
-        asked.scores(sides[0][0]),
-        asked.scores(sides[1][0]),
-        (marks[0], marks[1]),
-        shared=True,
-        tasks=(homes[0], homes[1]) if several else None,
+        stats.cluster_gain,
+        asked.scores(first),
+        asked.scores(second),
+        label.tolist(),
+        tasks=where.tolist() if several else None,
         weights=asked.weigh if several else "rollouts",
     )
 

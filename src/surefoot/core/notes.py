@@ -332,3 +332,11 @@ def _of_the_list(environments: int, run: int) -> str:
     if run == environments:
         return f"All {environments:,} environments of the list were run: the gain on them is known."
     return f"It is about the {environments:,} environments of the list itself, of which {run:,} were run."
+
+
+@says("met unequally often")
+def _met_unequally_often() -> str:
+    return (
+        "The two met some environments unequally often: the gain is the one within environments, and may differ from "
+        "the difference of their rates or mean scores."
+    )
