@@ -179,10 +179,10 @@ def test_order_counts_and_is_kept():
 
 def test_drifting_scores_are_named():
     found = betting_mean(sf.Scores([0.0] * 300 + [1.0] * 300))
-    assert "drift" in found.notes[0]
+    assert found.notes[0].kind == "scores drift"
     assert found.low < found.high == found.estimate == 0.5  # no verdict on one side of what was seen
     late = betting_sequence(sf.Scores([0.0] * 300 + [1.0] * 300))
-    assert "drift" in late.latest.notes[0]
+    assert late.latest.notes[0].kind == "scores drift"
     assert late.latest.low < late.latest.high == 0.5
     assert not late.after(300).notes
 

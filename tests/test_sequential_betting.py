@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -437,3 +438,33 @@ def test_the_interval_says_how_sure_it_is(claim):
     state = run(FiniteHorizonMixture(30, claim=claim), [(0.5, 0.5)] * 25)[-1]
     assert state.interval.confidence == pytest.approx(0.95, abs=1e-12)
     assert (state.interval.high == 1.0) == (claim == "first better")
+
+
+def test_an_interval_holds_the_gain_observed_even_when_gains_drift():
+    """The finding: sorted pairs gave an interval that left out its own estimate."""
+    rule = FiniteHorizonMixture(400, claim="either")
+    state = rule.start()
+    for gap in [0.6] * 12 + [-0.45] * 200:
+        if state.finished:
+            break
+        state = rule.step(state, (0.5 + gap / 2, 0.5 - gap / 2))
+    assert state.interval.estimate in state.interval
+    slow = FiniteHorizonMixture(400, claim="first better", margin=0.2)
+    later = slow.start()
+    for gap in [0.1] * 60 + [-0.8] * 120:
+        later = slow.step(later, (0.5 + gap / 2, 0.5 - gap / 2))
+        assert later.interval.estimate in later.interval
+
+
+def test_a_verdict_is_not_taken_back_by_an_unweighted_mean():
+    """Small losses staked on with little, then wins staked on with much: the mean of the pairs is below 0."""
+    rule = FiniteHorizonMixture(50, claim="first better")
+    state = rule.step(rule.start(), (1.0, 0.0))
+    sizes = np.array([0.001] * 6 + [0.9] * 5)
+    gaps = np.array([-0.99] * 6 + [0.97] * 5)
+    wealth = float(np.log1p(sizes * gaps).sum())
+    assert wealth >= -math.log(rule.error)
+    side = replace(state.sides[0], log_wealth=wealth, log_best=wealth, stakes=sizes.tolist())
+    shown = replace(state, first=(0.5 + gaps / 2).tolist(), second=(0.5 - gaps / 2).tolist(), sides=(side,))
+    assert shown.observed < 0.0 < shown.interval.low <= shown.interval.estimate
+    assert shown.interval.notes[0].kind == "gain by stakes"

@@ -112,7 +112,7 @@ def _policies(fold: Fold) -> list[tuple[str, Interval]]:
         ]
     low, high = fold.plan.low, fold.plan.high
     return [
-        (policy, stats.betting_mean(Scores(values, low=low, high=high), confidence=level)) for policy, values in counted
+        (policy, stats.score_mean(Scores(values, low=low, high=high), confidence=level)) for policy, values in counted
     ]
 
 

@@ -12,6 +12,9 @@ from surefoot.core.record import Record
 
 Side = Literal["lower", "upper"]
 
+_ROUNDING = 1e-9
+"""By how much of its scale rounding may carry an estimate across an end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval(Record):
@@ -20,7 +23,7 @@ class Interval(Record):
     Attributes:
         low: The lower end.
         high: The upper end.
-        estimate: The point estimate; not the middle of the interval.
+        estimate: The point estimate, between the ends; not the middle of the interval.
         confidence: How often such intervals hold the truth, at least or nearly: see `assumptions`.
         method: The function that made it.
         trials: Rollouts (or pairs) behind it.
@@ -49,6 +52,11 @@ class Interval(Record):
         _check.confidence(self.confidence)
         if not self.low <= self.high:  # also refuses NaN
             raise ValueError(f"`low` must be at most `high`; got {self.low!r} and {self.high!r}.")
+        slack = _ROUNDING * max(1.0, abs(self.low), abs(self.high))
+        if not self.low - slack <= self.estimate <= self.high + slack:
+            raise ValueError(
+                f"`estimate` must lie between `low` and `high`, {self.low!r} and {self.high!r}; got {self.estimate!r}."
+            )
 
     @property
     def width(self) -> float:

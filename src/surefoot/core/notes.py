@@ -339,4 +339,33 @@ def _met_unequally_often() -> str:
     return (
         "The two met some environments unequally often: the gain is the one within environments, and may differ from "
         "the difference of their rates or mean scores."
+@says("scores drift")
+def _scores_drift() -> str:
+    return (
+        "In recorded order the bets leave out the observed mean: the scores drift, or the confidence is low. "
+        "The interval was widened to hold it."
+    )
+
+
+@says("gains drift")
+def _gains_drift() -> str:
+    return (
+        "In the order of the pairs the bets leave out the observed gain: the gains drift. "
+        "The interval was widened to hold it."
+    )
+
+
+@says("gain by stakes")
+def _gain_by_stakes(observed: float) -> str:
+    return (
+        f"The estimate weighs each pair by what was staked on it; unweighted the gain is "
+        f"{words.number(observed, 'score gain')}, on the other side of what was shown."
+    )
+
+
+@says("follows from others")
+def _follows_from_others() -> str:
+    return (
+        "The verdict follows from two others; the gain observed between these two is on the other side, "
+        "and the interval is that of these two alone."
     )

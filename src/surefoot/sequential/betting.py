@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from surefoot.core.interval import Interval
+from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.numerics import stakes as wealth
@@ -325,23 +326,40 @@ class BettingState(State[BettingRule]):
     def interval(self) -> Interval:
         """Where the gain lies, valid at any moment: the gains that the rule's own bets have not excluded.
 
-        The tested gain is excluded exactly when the rule has decided. A one-sided claim bounds one side only.
+        The tested gain is excluded exactly when the rule has decided. A one-sided claim bounds one side only. Where the
+        gains drift, the bets may leave out the gain observed: then the interval is widened to it. A verdict that the
+        observed gain would take back, because the gains were staked on unequally, keeps its side: the estimate is then
+        the mean weighted by the stakes, which is always on the side of the verdict.
         """
         rule = self.rule
         low, high = self.ends(rule.error)
+        high = max(low, high)
+        estimate, notes = self._estimate(low, high)
         binary = rule.width == 1.0 and bool(np.isin(np.append(self.first.array(), self.second.array()), (0, 1)).all())
         both = len(self.sides) == 2
         return Interval(
-            low=low,
-            high=max(low, high),
-            estimate=self.observed,
+            low=min(low, estimate),
+            high=max(high, estimate),
+            estimate=estimate,
             confidence=1.0 - rule.error * (2 if both else 1),
             method=f"{rule.title}, anytime",
             trials=self.pairs,
             scale="gain" if binary else "score gain",
             assumptions=ASSUMPTIONS,
-            notes=() if self.pairs else ("No pair yet: the estimate is a placeholder.",),
+            notes=notes if self.pairs else ("No pair yet: the estimate is a placeholder.",),
         )
+
+    def _estimate(self, low: float, high: float) -> tuple[float, tuple[Note, ...]]:
+        """The observed gain, or the one weighted by stakes where the observed one would take a verdict back."""
+        observed, width = self.observed, self.rule.width
+        if low <= observed <= high:
+            return observed, ()
+        for side, (sign, beyond, _) in zip(self.sides, self.rule.directions, strict=True):
+            if side.log_best >= -math.log(self.rule.error) and sign * observed <= beyond * width:
+                stakes = side.stakes.array()
+                gains = self.first.array() - self.second.array()
+                return float(stakes @ gains / stakes.sum()), (Note("gain by stakes", {"observed": observed}),)
+        return observed, (Note("gains drift"),)
 
     def ends(self, error: float) -> tuple[float, float]:
         """The lowest and the highest gain that the bets have not excluded, at `error` in each direction."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from surefoot import _check
 from surefoot.core.interval import Interval
+from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import BettingState
@@ -225,7 +226,8 @@ class RankingState(Standing, Record):
 
         With Bonferroni every pair has the interval of its own share, and ends at 0 where the verdict follows from two
         others. With Holm a separated pair shows that there is a gain, not how large it is at least, and all other ends
-        share the error of what was found already.
+        share the error of what was found already. An interval always holds the gain observed: where a verdict follows
+        from two others against that, the pair's own interval stays and a note says so.
         """
         if (first, second) not in self.rule.pairs:
             self.verdict(first, second)  # refuses unknown names
@@ -233,16 +235,22 @@ class RankingState(Standing, Record):
             return replace(seen, low=0.0 - seen.high, high=0.0 - seen.low, estimate=0.0 - seen.estimate)
         place = self.rule.pairs.index((first, second))
         seen = replace(self.sides[place].interval, confidence=self.rule.confidence)
-        barely, verdict = math.nextafter(0.0, 1.0), self.verdicts[place]
+        barely, verdict, seen_gain = math.nextafter(0.0, 1.0), self.verdicts[place], seen.estimate
+        better = verdict is Verdict.BETTER and seen_gain > 0.0
+        worse = verdict is Verdict.WORSE and seen_gain < 0.0
+        if verdict in (Verdict.BETTER, Verdict.WORSE) and not (better or worse):
+            seen = replace(seen, notes=(*seen.notes, Note("follows from others")))
         if self.rule.adjusting == "bonferroni":
-            low = max(seen.low, barely) if verdict is Verdict.BETTER else seen.low
-            high = min(seen.high, -barely) if verdict is Verdict.WORSE else seen.high
-            return replace(seen, low=min(low, high), high=max(low, high))
+            low = max(seen.low, barely) if better else seen.low
+            high = min(seen.high, -barely) if worse else seen.high
+            return replace(seen, low=low, high=high)
         found = sum(p <= 1.0 - self.rule.confidence for p in adjusted_p(self.rule, self.sides))
         low, high = self.sides[place].ends((1.0 - self.rule.confidence) / (2 * len(self.rule.pairs) - found))
-        low = barely if verdict is Verdict.BETTER else min(low, 0.0)
-        high = -barely if verdict is Verdict.WORSE else max(high, 0.0)
-        return replace(seen, low=low, high=max(high, low), method=f"{seen.method}, Holm-compatible")
+        low = barely if better else min(low, 0.0, seen_gain)
+        high = -barely if worse else max(high, 0.0, seen_gain)
+        # gains that drift may be left out by their bets: then the end moves to the gain observed
+        low, high = min(low, seen_gain), max(high, seen_gain)
+        return replace(seen, low=low, high=high, method=f"{seen.method}, Holm-compatible")
 
 
 @overload

@@ -1,7 +1,7 @@
-"""How much better is the first policy's mean score, guaranteed?
+"""How much better is the first policy's mean score, by bets in the order the rollouts were recorded?
 
-The default comparison of scores. It bets against every candidate gain in the order the rollouts were recorded, so it
-needs the stated range of the scores and nothing about their shape.
+For sequential use only: the answer depends on the order of the rollouts. The defaults for a file of rollouts are
+`paired_score_gain` and `score_gain`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from surefoot.stats.means import betting_mean
 
 
 def betting_paired_gain(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """How much better is the first on the same conditions, guaranteed? The default for paired scores.
+    """How much better is the first on the same conditions, by bets in recorded order? For sequential use only.
 
     Args:
         first: Scores of the first policy, one per pair, in recorded order.
@@ -44,7 +44,7 @@ def betting_paired_gain(first: Scores, second: Scores, *, confidence: float = 0.
 
 
 def betting_gain(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """How much better is the first, from separate rollouts, guaranteed? The default for unpaired scores.
+    """How much better is the first, from separate rollouts, by bets in recorded order? For sequential use only.
 
     The two streams are paired in recorded order. Rollouts of the longer stream beyond the shorter are left out
     and counted in the notes.

@@ -27,7 +27,7 @@ FEW = 30
 CLUSTERED = "The clusters are independent of one another; rollouts inside a cluster need not be."
 _NO_SPREAD = (
     "`first` and `second` must vary for a bootstrap; got the same gain from every resample. "
-    "Use `betting_paired_gain` or `betting_gain`, which need no spread."
+    "Use `paired_score_gain` or `score_gain`, which need no spread."
 )
 RESAMPLES = 10_000
 _UNSEEN = "Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain."

@@ -89,8 +89,7 @@ def moments_paired_gain(differences: Moments, *, confidence: float = 0.95, margi
     means_compared.refuse_one(n, "differences")
     if differences.variance == 0.0:
         raise ValueError(
-            "`differences` must vary; got equal ones, which show no spread. "
-            "Use `betting_paired_gain`, which needs none."
+            "`differences` must vary; got equal ones, which show no spread. Use `paired_score_gain`, which needs none."
         )
     return means_compared.student_gain(
         (differences,),

@@ -1,6 +1,8 @@
-"""Where does the mean of a bounded score lie, from a number of rollouts fixed beforehand?
+"""Where does the mean of a bounded score lie, by the named methods?
 
-For successes and failures use the intervals of a rate; to look at any time use `betting_sequence`.
+The default for a number of rollouts fixed beforehand is `score_mean`, which no order of the rollouts can move. The
+betting intervals here bet in recorded order: they are for sequential use, where that order is the order of time. For
+successes and failures use the intervals of a rate; to look at any time use `betting_sequence`.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core.interval import Bound, Interval, Side
+from surefoot.core.notes import Note, Noted
 from surefoot.core.scores import Scores
 
 if TYPE_CHECKING:
@@ -25,18 +28,15 @@ INDEPENDENT = "The scores are independent with one distribution."
 IN_ORDER = "The scores are in the order they were recorded, and their number was fixed beforehand."
 GUARANTEED = "Coverage is at least the confidence, whatever the distribution of the scores."
 APPROXIMATE = "Approximate: coverage is close to the confidence only for many scores without a heavy tail."
-DRIFT = (
-    "No single mean fits these scores at this confidence: they drift. The interval spans both ends found and the "
-    "observed mean."
-)
 
 
 def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
-    """Where does the mean score lie, guaranteed? The default: bets aimed at being decided by the last rollout.
+    """Where does the mean score lie, by bets in recorded order, aimed at being decided by the last rollout?
 
-    Every candidate mean is bet against in both directions, at half the error each, in recorded order; the
-    candidates against which no stake grows by a factor of 2 / error are the interval. Do not sort the scores: a
-    bet may know only the scores before its own.
+    For sequential use only: the answer depends on the order of the scores, and on a file that is sorted or has its
+    tasks end to end it is wrong. For a file of rollouts use `score_mean`. Every candidate mean is bet against in both
+    directions, at half the error each; the candidates against which no stake grows by a factor of 2 / error are the
+    interval. Where the bets leave out the observed mean, the interval is widened to it and a note says so.
 
     Assumptions:
         The range and the number of rollouts were fixed beforehand; every score has the same mean given the
@@ -60,10 +60,10 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
 
 def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
-    """Above what is the mean score, guaranteed? All the error is spent on this side.
+    """Above what is the mean score, by bets in recorded order? For sequential use; else `score_mean_lower`.
 
     Assumptions:
-        As for `betting_mean`.
+        As for `betting_mean`; all the error is spent on this side.
 
     Example:
         >>> from surefoot import Scores
@@ -80,10 +80,10 @@ def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
 
 
 def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
-    """Below what is the mean score, guaranteed? All the error is spent on this side.
+    """Below what is the mean score, by bets in recorded order? For sequential use; else `score_mean_upper`.
 
     Assumptions:
-        As for `betting_mean`.
+        As for `betting_mean`; all the error is spent on this side.
 
     Example:
         >>> from surefoot import Scores
@@ -150,7 +150,7 @@ def hoeffding(scores: Scores, *, confidence: float = 0.95) -> Interval:
     """Where does the mean score lie, guaranteed, from the range and the number of scores alone?
 
     Assumptions:
-        As for `betting_mean`; the observed spread is not used, so it is wide.
+        As for `score_mean`, and none about their order; the observed spread is not used, so it is wide.
 
     Example:
         >>> from surefoot import Scores
@@ -246,7 +246,7 @@ def _refuse_no_spread(z: Floats, who: str) -> None:
     if float(z.max()) == float(z.min()):
         raise ValueError(
             f"`scores` must differ for {who}; got {z.size} equal scores. It would give an interval of no width; "
-            "`betting_mean` is valid here."
+            "`score_mean` is valid here."
         )
 
 
@@ -262,7 +262,7 @@ def _interval(
     confidence: float,
     method: str,
     assumptions: tuple[str, ...],
-    notes: tuple[str, ...] = (),
+    notes: tuple[Noted, ...] = (),
     seed: int | None = None,
 ) -> Interval:
     ends, drift = span(scores, scored(scores, low), scored(scores, high))
@@ -281,11 +281,12 @@ def _interval(
     )
 
 
-def span(scores: Scores, low: float, high: float) -> tuple[tuple[float, float], tuple[str, ...]]:
-    """The two ends in order; where no mean was left between them, the observed mean is held too, with a note."""
-    if low <= high:
+def span(scores: Scores, low: float, high: float) -> tuple[tuple[float, float], tuple[Note, ...]]:
+    """The ends that bets in recorded order leave, widened to the observed mean where they leave that out."""
+    mean = scores.mean
+    if low <= mean <= high:
         return (low, high), ()
-    return (min(high, scores.mean), max(low, scores.mean)), (DRIFT,)
+    return (min(low, high, mean), max(low, high, mean)), (Note("scores drift"),)
 
 
 def _bound(scores: Scores, side: Side, share: float, confidence: float) -> Bound:

@@ -13,7 +13,7 @@ from surefoot.stats.differences import Ranged
 
 
 def welch(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """How much better is the first, by Welch's t? Approximate: use `betting_gain` for a guarantee.
+    """How much better is the first, by Welch's t? Approximate: use `score_gain` for a guarantee.
 
     Args:
         first: Scores of the first policy.
@@ -47,7 +47,7 @@ def welch_gain(first: Ranged, second: Ranged, variances: tuple[float, float], co
     if one + other == 0.0:
         raise ValueError(
             "`first` and `second` must vary; got equal scores on both sides, which show no spread. "
-            "Use `betting_gain`, which needs none."
+            "Use `score_gain`, which needs none."
         )
     return student_gain(
         (first, second),

@@ -132,6 +132,14 @@ def two_sided(test: Tested, null: float) -> float:
     return min(1.0, 2.0 * one_sided(test.mirrored, 1.0 - null))
 
 
+def all_sides(test: Tested, null: float) -> tuple[float, float, float]:
+    """The two-sided p-value of the null, and those against "at most" and "at least" it."""
+    above, below = one_sided(test, null), one_sided(test.mirrored, 1.0 - null)
+    if abs(null - test.estimate) <= NEAR:
+        return 1.0, above, below
+    return min(1.0, 2.0 * (above if null < test.estimate else below)), above, below
+
+
 def ends(test: Tested, error: float) -> tuple[float, float]:
     """The interval with half of the error on each side; it holds the estimate even at an absurd confidence."""
     low, high = test.low_end(0.5 * error), 1.0 - test.mirrored.low_end(0.5 * error)

@@ -373,7 +373,7 @@ def _interval(
         half = reach * math.sqrt(variance)
         low, high = max(scores.low, mean - half), min(scores.high, mean + half)
     else:
-        raise ValueError("`outcomes` must vary; got no spread to learn from. Use `betting_mean` on the means of tasks.")
+        raise ValueError("`outcomes` must vary; got no spread to learn from. Use `score_mean` on the means of tasks.")
     return Interval(
         low=low,
         high=high,

@@ -101,10 +101,11 @@ def bound_from(compared: Compared, side: Side, confidence: float) -> Bound:
 def p_values_from(compared: Compared, gain: float) -> ScoreTest:
     """The p-values of one gain."""
     share = compared.share(gain)
+    p_value, above, below = order_free.all_sides(compared.test, share)
     return ScoreTest(
-        p_value=order_free.two_sided(compared.test, share),
-        above=order_free.one_sided(compared.test, share),
-        below=order_free.one_sided(compared.test.mirrored, 1.0 - share),
+        p_value=p_value,
+        above=above,
+        below=below,
         value=float(gain),
         estimate=compared.estimate,
         method=compared.method,

@@ -114,10 +114,11 @@ def score_mean_test(scores: Scores, mean: float, *, several_tasks: bool = False)
     if not scores.low <= mean <= scores.high:
         raise ValueError(f"`mean` must lie in the range [{scores.low:g}, {scores.high:g}]; got {mean:g}.")
     share = (mean - scores.low) / (scores.high - scores.low)
+    p_value, above, below = order_free.all_sides(test, share)
     return ScoreTest(
-        p_value=order_free.two_sided(test, share),
-        above=order_free.one_sided(test, share),
-        below=order_free.one_sided(test.mirrored, 1.0 - share),
+        p_value=p_value,
+        above=above,
+        below=below,
         value=mean,
         estimate=scores.mean,
         method=METHOD,

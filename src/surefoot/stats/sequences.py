@@ -102,7 +102,7 @@ def betting_sequence(scores: Scores, *, confidence: float = 0.95) -> MeanSequenc
 
     Assumptions:
         The range was fixed beforehand; each score has the same mean given the earlier ones. The number of
-        scores need not be fixed: stop when the answer is good enough. For a fixed number `betting_mean` is
+        scores need not be fixed: stop when the answer is good enough. For a fixed number `score_mean` is
         narrower.
 
     Example:
