@@ -339,6 +339,9 @@ def _met_unequally_often() -> str:
     return (
         "The two met some environments unequally often: the gain is the one within environments, and may differ from "
         "the difference of their rates or mean scores."
+    )
+
+
 @says("scores drift")
 def _scores_drift() -> str:
     return (
