@@ -733,7 +733,7 @@ def test_the_deciding_rule_its_promise_and_what_it_needs_are_on_the_page(changes
     assert rule in methods
     assert promise in methods
     assert needs in must
-    assert methods.index(rule) < methods.index("Wilson")
+    assert methods.index(rule) < methods.index("interval for each policy")
 
 
 @pytest.mark.parametrize(

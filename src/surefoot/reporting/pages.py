@@ -44,7 +44,7 @@ def page(report: Report) -> str:
     elif study.finding is not None:
         used, needs = [*study.finding.methods, *used], [*study.finding.assumptions, *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
-        notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [study_pages.study_section(study), *sections]
+        notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [*study_pages.study_sections(study), *sections]
     findings = found.audit.findings
     return (
         environment()

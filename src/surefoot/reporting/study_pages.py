@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import wording, words
 from surefoot.core.verdict import Verdict
+from surefoot.reporting.course_pages import course_lines, course_sections, times_figure
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def progress_lines(account: Account) -> list[str]:
     lines = [f"{account.decision.capitalize()}.", f"{words.rollouts(account.recorded)} recorded; {of}."]
     if account.blinded:
         lines.append("The study is blinded: what was found for each policy is shown once it is unblinded.")
+    lines += course_lines(account.course) if account.course is not None else []
     return lines if account.sound else [UNSOUND, *lines]
 
 
@@ -73,12 +75,26 @@ def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
 def study_figures(account: Account) -> dict[str, Figure]:
     """Evidence and the confidence sequence of the gain, pair by pair; none while the study is blinded."""
     finding, made = account.finding, dict[str, "Figure"]()
+    times = times_figure(account)
+    if times is not None:
+        made["times"] = times
     if finding is None or len(finding.steps) < 2:
         return made
     made["sequence"] = _sequence_figure(account, finding)
     if finding.threshold is not None:
         made["evidence"] = _evidence_figure(finding, finding.threshold)
     return made
+
+
+def study_sections(account: Account) -> list[dict[str, Any]]:
+    """The sections of the page that are the study's own: how it was decided, and what happened on the way."""
+    from surefoot.reporting.pages import shown_figure
+
+    times, shown = times_figure(account), dict[str, Any]()
+    if times is not None:
+        caption = "What failed never succeeds; the curve ends at the time limit."
+        shown["times"] = shown_figure({"times": times}, "times", caption, prefix="times")
+    return [study_section(account), *course_sections(account, shown)]
 
 
 def _sequence_figure(account: Account, finding: StudyFinding) -> Figure:
@@ -116,7 +132,7 @@ def study_section(account: Account) -> dict[str, Any]:
     """The section of the page that shows how the verdict came about, and by which plan."""
     from surefoot.reporting.pages import shown_figure
 
-    drawn = study_figures(account)
+    drawn = {name: figure for name, figure in study_figures(account).items() if name in ("sequence", "evidence")}
     level = words.percent(account.plan.confidence)
     captions = {
         "sequence": f"Gain of {account.plan.policies[0]} over {account.plan.policies[1]}, {level} over all looks.",

@@ -239,10 +239,12 @@ def _twice(fold: Fold) -> list[str]:
             number, holder = body["turn"], body["holder"]
             back = body["until"] <= event.time if event.schema == 1 else not body["seconds"]
             for other, turns in hand.items():
-                if number in turns and not back and other != holder and min(turns) == number:
+                if number not in turns:
+                    continue
+                if not back and other != holder and min(turns) == number:
                     again.add(number)
-            for turns in hand.values():
-                if number in turns:
+                    turns.clear()  # what else they held, they had not come to
+                else:
                     turns.remove(number)
             if not back:
                 hand.setdefault(holder, []).append(number)

@@ -10,6 +10,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.study import guarantees
+from surefoot.study.course import Course, course_of
 from surefoot.study.decision import RankingDecision
 from surefoot.study.deviations import deviations
 from surefoot.study.leases import LeaseClock, Wait, wait_of
@@ -169,6 +170,7 @@ class Account(Record):
         deviations: How the study departed from its plan, each as a sentence.
         finding: What the rule found; none while the study is blinded.
         mark: The log's length and head in one word, which makes the report a witness of it.
+        course: What happened on the way: failures, voids, scorers, robots, sessions, durations, drift.
     """
 
     plan: Plan
@@ -183,6 +185,7 @@ class Account(Record):
     deviations: tuple[str, ...]
     finding: StudyFinding | None
     mark: str = ""
+    course: Course | None = None
 
 
 def account(fold: Fold, verification: Verification) -> Account:
@@ -201,6 +204,7 @@ def account(fold: Fold, verification: Verification) -> Account:
         deviations=(*deviations(fold, verification.faults), *verification.notes),
         finding=None if fold.blinded else _finding(fold),
         mark=verification.mark,
+        course=course_of(fold),
     )
 
 

@@ -1,0 +1,108 @@
+"""How is the course of a study told on a page: what went wrong, who and when, how long, and whether it drifted?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from surefoot.core import words
+from surefoot.reporting.style import COLOURS, canvas, drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from surefoot.study.course import Course, Part
+    from surefoot.study.status import Account
+
+Table = dict[str, Any]
+
+
+def course_sections(account: Account, figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """The sections of the page; one that has nothing to tell is left out."""
+    course, found = account.course, []
+    if course is None:
+        return []
+    if course.modes:
+        rows = [[one.policy, one.failure, str(one.count), "; ".join(one.notes)] for one in course.modes]
+        found.append(_section("What went wrong", [], _table("Failures", "policy,what went wrong,count,notes", rows)))
+    if course.voids:
+        rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in course.voids]
+        header = "turn,policy,reason,note,an outcome was seen"
+        unit = "Pairs" if len(account.plan.policies) == 2 else "Rounds"
+        found.append(_section(f"{unit} that do not count", [], _table("Voids", header, rows)))
+    if course.times:
+        lines = [_times_line(one.policy, one.by(one.limit), one.limit) for one in course.times]
+        found.append({**_section("Time to success", lines, None), "figures": [figures["times"]]})
+    if course.stages or course.conditions:
+        rows = [[*_part(account, one)] for one in (*course.stages, *course.conditions)]
+        what = "success" if account.plan.measure == "success" else "mean score"
+        lines = ["Described, not tested: the verdict is the declared rule's."]
+        table = _table("By third of the study, and by condition", f"part,policy,{what},rollouts", rows)
+        found.append(_section("Over the course of the study", lines, table))
+    rows = [[name, one.name, str(one.recorded)] for name, each in _people(course) for one in each]
+    found.append(_section("Who, where and when", course_lines(course), _table("By whom", "as,name,results", rows)))
+    return found
+
+
+def course_lines(course: Course) -> list[str]:
+    """When the study was run, in sentences: its sessions and its longest pause."""
+    if not course.sessions:
+        return []
+    first, last = course.sessions[0], course.sessions[-1]
+    many = words.counted(len(course.sessions), "session")
+    lines = [f"Run in {many}, from {_minute(first.began)} to {_minute(last.ended)} UTC."]
+    gaps = [
+        (datetime.fromisoformat(after.began) - datetime.fromisoformat(before.ended)).total_seconds() / 3600
+        for before, after in zip(course.sessions, course.sessions[1:], strict=False)
+    ]
+    if gaps:
+        lines.append(f"The longest pause between two sessions was {max(gaps):.1f} hours.")
+    return lines
+
+
+def times_figure(account: Account) -> Figure | None:
+    """The share of each policy's rollouts that had succeeded by each time, to the time limit."""
+    if account.course is None or not account.course.times:
+        return None
+    with drawing():
+        figure, axes = canvas(7.2, 3.2)
+        for place, one in enumerate(account.course.times):
+            shares = [100.0 * number / one.rollouts for number in range(len(one.seconds) + 1)]
+            axes.step(
+                [0.0, *one.seconds, one.limit],
+                [*shares, shares[-1]],
+                where="post",
+                color=COLOURS[place % len(COLOURS)],
+                linewidth=1.7,
+                label=one.policy,
+            )
+        axes.set(xlim=(0, max(one.limit for one in account.course.times)), ylim=(0, 100))
+        axes.set_xlabel("seconds")
+        axes.set_ylabel("% succeeded")
+        axes.legend(frameon=False, loc="upper left")
+    return figure
+
+
+def _people(course: Course) -> list[tuple[str, Any]]:
+    return [("scored", course.scorers), ("ran", course.robots)]
+
+
+def _part(account: Account, one: Part) -> tuple[str, str, str, str]:
+    shown = f"{100.0 * one.mean:.1f}%" if account.plan.measure == "success" else f"{one.mean:.3g}"
+    return one.part, one.policy, shown, str(one.rollouts)
+
+
+def _times_line(policy: str, share: float, limit: float) -> str:
+    return f"{policy}: {100.0 * share:.1f}% of its rollouts had succeeded after {limit:g} s."
+
+
+def _section(title: str, lines: list[str], table: Table | None) -> dict[str, Any]:
+    return {"title": title, "lines": lines, "figures": [], "table": table, "open": True}
+
+
+def _table(summary: str, header: str, rows: list[list[str]]) -> Table:
+    return {"summary": summary, "header": header.split(","), "rows": rows}
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")

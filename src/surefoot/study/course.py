@@ -1,0 +1,212 @@
+"""What happened in the course of a study: what went wrong, who scored, which robots ran, when, and did it drift?
+
+While a study is blinded only who, where and when is told: nothing of any policy or outcome.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from surefoot.core.record import Record
+from surefoot.study.leases import PREFIX, known_as
+from surefoot.study.state import Fold, Result
+
+PAUSE = timedelta(hours=1)
+"""A gap between results from which on a new session begins."""
+STAGES = 3
+UNNAMED = "a script without a name"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMode(Record):
+    """A way in which a policy failed, how often, and what was noted of it."""
+
+    policy: str
+    failure: str
+    count: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VoidedPair(Record):
+    """A pair that does not count: the turn that was voided, why, and whether an outcome had been seen."""
+
+    turn: int
+    policy: str
+    reason: str
+    note: str
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Share(Record):
+    """How many results somebody recorded, or a robot ran."""
+
+    name: str
+    recorded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session(Record):
+    """Results without a long pause between them; times are UTC."""
+
+    began: str
+    ended: str
+    recorded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Record):
+    """How a policy did in a part of the study: a third of its course, or one task and condition."""
+
+    policy: str
+    part: str
+    rollouts: int
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessTimes(Record):
+    """By which time so many of a policy's rollouts had succeeded; what failed never does.
+
+    Attributes:
+        policy: The policy.
+        rollouts: Rollouts that failed, or whose duration is known.
+        seconds: Times at which one more had succeeded, ascending, within the time limit.
+        limit: Where the curve ends: the plan's time limit, or the longest rollout.
+    """
+
+    policy: str
+    rollouts: int
+    seconds: tuple[float, ...]
+    limit: float
+
+    def by(self, seconds: float) -> float:
+        """The share of rollouts that had succeeded by then."""
+        return sum(one <= seconds for one in self.seconds) / self.rollouts
+
+
+@dataclass(frozen=True, slots=True)
+class Course(Record):
+    """All of it; what tells of policies or outcomes is empty while the study is blinded."""
+
+    scorers: tuple[Share, ...]
+    robots: tuple[Share, ...]
+    sessions: tuple[Session, ...]
+    modes: tuple[FailureMode, ...] = ()
+    voids: tuple[VoidedPair, ...] = ()
+    stages: tuple[Part, ...] = ()
+    conditions: tuple[Part, ...] = ()
+    times: tuple[SuccessTimes, ...] = ()
+
+
+def course_of(fold: Fold) -> Course:
+    """What happened in the course of a study."""
+    results = [result for _, result in sorted(fold.results.items())]
+    scorers = _shares(known_as(one.author) or UNNAMED for one in results)
+    robots = _shares(_robot(one.holder) for one in results)
+    if fold.blinded:
+        return Course(scorers, robots, _sessions(results))
+    counted = [one for one in results if fold.turns[one.turn].block not in fold.voids]
+    return Course(
+        scorers=scorers,
+        robots=robots,
+        sessions=_sessions(results),
+        modes=_failures(fold, counted),
+        voids=_voids(fold),
+        stages=_stages(fold, counted),
+        conditions=_conditions(fold, counted),
+        times=_times(fold, counted),
+    )
+
+
+def _robot(holder: str) -> str:
+    return UNNAMED if not holder or holder.startswith(PREFIX) else known_as(holder)
+
+
+def _shares(names: Iterable[str]) -> tuple[Share, ...]:
+    counts: dict[str, int] = defaultdict(int)
+    for name in names:
+        counts[name] += 1
+    return tuple(Share(name, count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _sessions(results: list[Result]) -> tuple[Session, ...]:
+    """Results by the times at which they were recorded, cut where nobody recorded for an hour or more."""
+    times = sorted(one.time for one in results)
+    found: list[list[str]] = []
+    for time in times:
+        if not found or datetime.fromisoformat(time) - datetime.fromisoformat(found[-1][-1]) >= PAUSE:
+            found.append([])
+        found[-1].append(time)
+    return tuple(Session(each[0], each[-1], len(each)) for each in found)
+
+
+def _failures(fold: Fold, results: list[Result]) -> tuple[FailureMode, ...]:
+    kept: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in results:
+        if one.failure:
+            kept[fold.turns[one.turn].policy, one.failure].append(one.note)
+    order = fold.plan.policies.index
+    ranked = sorted(kept.items(), key=lambda item: (order(item[0][0]), -len(item[1]), item[0][1]))
+    return tuple(
+        FailureMode(policy, failure, len(notes), tuple(dict.fromkeys(filter(None, notes))))
+        for (policy, failure), notes in ranked
+    )
+
+
+def _voids(fold: Fold) -> tuple[VoidedPair, ...]:
+    told = [event.body for _, event in sorted(fold.voids.items())]
+    return tuple(
+        VoidedPair(one["turn"], fold.turns[one["turn"]].policy, one["reason"], one["note"], one["seen"]) for one in told
+    )
+
+
+def _parts(fold: Fold, named: Iterable[tuple[str, Result]]) -> tuple[Part, ...]:
+    kept: dict[tuple[str, str], list[float]] = {}
+    for part, one in named:
+        kept.setdefault((part, fold.turns[one.turn].policy), []).append(one.score)
+    return tuple(
+        Part(policy, part, len(kept[part, policy]), sum(kept[part, policy]) / len(kept[part, policy]))
+        for part in dict.fromkeys(part for part, _ in kept)
+        for policy in fold.plan.policies
+        if (part, policy) in kept
+    )
+
+
+def _stages(fold: Fold, results: list[Result]) -> tuple[Part, ...]:
+    """Each third of the blocks that count, by which a robot that wears or a scorer who tires would show."""
+    blocks = sorted({fold.turns[one.turn].block for one in results})
+    if len(blocks) < STAGES:
+        return ()
+    names = {block: ("first", "second", "last")[STAGES * place // len(blocks)] for place, block in enumerate(blocks)}
+    return _parts(fold, ((f"{names[fold.turns[one.turn].block]} third", one) for one in results))
+
+
+def _conditions(fold: Fold, results: list[Result]) -> tuple[Part, ...]:
+    if len(fold.plan.contexts) < 2:
+        return ()
+    order = {context: place for place, context in enumerate(fold.plan.contexts)}
+    met = [((fold.turns[one.turn].task, fold.turns[one.turn].condition), one) for one in results]
+    met.sort(key=lambda item: order.get(item[0], len(order)))
+    return _parts(fold, ((" · ".join(filter(None, context)), one) for context, one in met))
+
+
+def _times(fold: Fold, results: list[Result]) -> tuple[SuccessTimes, ...]:
+    if fold.plan.measure != "success":
+        return ()
+    took = [one.duration for one in results if one.duration is not None and one.score]
+    if not took:
+        return ()
+    limit = fold.plan.time_limit or max(took)
+    found = []
+    for policy in fold.plan.policies:
+        own = [one for one in results if fold.turns[one.turn].policy == policy]
+        known = [one for one in own if not one.score or one.duration is not None]
+        if known:
+            seconds = sorted(one.duration for one in known if one.score and one.duration is not None)
+            found.append(SuccessTimes(policy, len(known), tuple(each for each in seconds if each <= limit), limit))
+    return tuple(found)
