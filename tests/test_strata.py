@@ -17,6 +17,7 @@ from surefoot.stats import (
     stratified_gain,
     stratified_hoeffding_gain,
     stratified_rate_gain,
+    stratified_score_test,
     stratified_t_gain,
     welch,
 )
@@ -102,7 +103,12 @@ def test_weights_name_the_gain():
 def test_the_smallest_cell_alone_draws_the_line():
     small = {"a": (Tally(3, 4), Tally(1, 4)), "b": (Tally(40, 50), Tally(30, 50))}
     assert stratified_gain(small).method == "stratified Hoeffding"
-    assert stratified_gain(small, weights="tasks").method != "stratified Hoeffding"
+    groups = stratified_gain(small, weights="tasks")
+    assert (groups.method, groups.interval.scale) == ("stratified Gaffke", "gain")
+    assert groups.estimate == pytest.approx(0.35)
+    assert (groups.p_value <= 0.05) == (groups.verdict is not Verdict.UNDECIDED)
+    many = {str(t): (Tally(3, 4), Tally(1, 3)) for t in range(6)}
+    assert stratified_gain(many).method == "stratified rates"
     grown = {"a": (Tally(3, 5), Tally(1, 5)), "b": small["b"]}
     assert stratified_gain(grown).method == "stratified rates"
     assert stratified_gain(grown, weights="tasks").method == "stratified rates"
@@ -232,14 +238,14 @@ LAYOUTS = [
     ([(2, 2), (2, 2), (2, 2), (2, 2)], "rollouts"),
     ([(2, 2), (20, 20)], "rollouts"),
     ([(3, 3), (12, 12)], "rollouts"),
-    # below 5 in some cell, otherwise: rule X with more pull
-    ([(5, 1), (1, 12)], "rollouts"),
-    ([(5, 1), (1, 12)], "tasks"),
-    ([(30, 30), (2, 2)], "tasks"),
-    ([(1, 1), (1, 12)], "rollouts"),
+    # below 5 in some cell, more than 5 tasks: rule X with more pull
     ([(2, 1), (1, 2), (1, 1), (2, 1), (1, 2), (1, 1)], "rollouts"),
     ([(1, 2), (1, 2), (1, 2), (1, 2), (1, 2), (1, 2)], "tasks"),
 ]
+
+
+TINY = [([(5, 1), (1, 12)], "rollouts"), ([(3, 5), (5, 3)], "rollouts"), ([(4, 5), (4, 3)], "tasks")]
+"""Below 5 in some cell, unequal, up to 5 tasks: the guaranteed test of groups."""
 
 
 def tables(layout):
@@ -290,6 +296,39 @@ def test_the_size_of_the_default_is_enumerated(layout, weigh):
     for place in rng.choice(len(first), 20, replace=False):
         public = stratified_gain(as_strata(layout, first[place], second[place]), weights=weigh)
         assert public.p_value == pytest.approx(found.ravel()[place], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("layout", "weigh"), TINY, ids=str)
+def test_the_size_of_tiny_strata_is_enumerated(layout, weigh):
+    rng = np.random.default_rng(19)
+    first, second, shape = tables(layout)
+    sizes, weights = np.array(layout), shares(layout, weigh)
+    gaps = (first / sizes[:, 0] - second / sizes[:, 1]) @ weights
+    found = np.ones(len(first))
+
+    def asked(place):
+        sides = zip(layout, first[place], second[place], strict=True)
+        scores = {str(t): (zeros_and_ones(x, n), zeros_and_ones(y, m)) for t, ((n, m), x, y) in enumerate(sides)}
+        return stratified_score_test(scores, weights=weigh).p_value
+
+    for place in np.flatnonzero(gaps > 0.45):
+        found[place] = asked(place)
+    turned = np.ravel_multi_index(
+        np.array(shape)[:, None] - 1 - np.array(np.unravel_index(np.arange(len(first)), shape)), shape
+    )
+    found = np.minimum(found, found[turned])  # success and failure swapped
+    for place in rng.choice(np.flatnonzero(np.abs(gaps) <= 0.45), 12, replace=False):  # not refused, and so left at 1
+        assert asked(place) > max(ERRORS)
+    for error, most in zip(ERRORS, MOST, strict=True):
+        assert twin.worst((found <= error).reshape(shape).astype(float), layout, weights, rng) <= most
+    for place in rng.choice(np.flatnonzero(gaps > 0.45), 3, replace=False):
+        public = stratified_gain(as_strata(layout, first[place], second[place]), weights=weigh)
+        assert (public.method, public.p_value) == ("stratified Gaffke", pytest.approx(found[place]))
+
+
+def zeros_and_ones(successes, trials):
+    return Scores([1.0] * int(successes) + [0.0] * (trials - int(successes)))
 
 
 @pytest.mark.slow

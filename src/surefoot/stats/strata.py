@@ -10,8 +10,9 @@ from surefoot import _check
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
+from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally, tallies
-from surefoot.stats import exact_gains
+from surefoot.stats import exact_gains, score_strata
 from surefoot.stats.cluster_shapes import Weights, task_weights
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 SMALL = 5
 """Below so many rollouts of a policy on a task a guaranteed test is the default, where there is one."""
+
+FEW = 5
+"""Up to so many tasks with a small cell are compared by the guaranteed test of groups of scores."""
 
 INDEPENDENT = "Rollouts are independent; on each task each policy has one success rate."
 MEASURED = "The error is close to 1 - confidence: measured on small layouts by enumeration, not proved."
@@ -36,9 +40,9 @@ def stratified_gain(
     """How much better is the first, task by task, with a warning when the pooled counts say otherwise? The default.
 
     The gain is the average over tasks of the first rate less the second. Which test tells how sure it is goes by the
-    smallest number of rollouts of one policy on one task: from 5 on it is `stratified_rate_gain`; below, where both
-    policies met every task equally often and tasks weigh by rollouts, `stratified_hoeffding_gain`. One task is compared
-    by `exact_gain`.
+    smallest number of rollouts of one policy on one task: from 5 on it is `stratified_rate_gain`. Below, guaranteed
+    tests come first: `stratified_hoeffding_gain` where both policies met every task equally often and tasks weigh by
+    rollouts, `stratified_score_gain` on successes as scores with up to 5 tasks. One task is compared by `exact_gain`.
 
     Args:
         strata: First and second tally of every task (or other stratum).
@@ -69,6 +73,8 @@ def stratified_gain(
     smallest = min(tally.trials for pair in each for tally in pair)
     if smallest < SMALL and weights == "rollouts" and _balanced(each):
         return stratified_hoeffding_gain(strata, confidence=confidence, margin=margin)
+    if smallest < SMALL and len(each) <= FEW:
+        return _of_groups(strata, weights, _check.confidence(confidence), margin)
     return stratified_rate_gain(strata, weights=weights, confidence=confidence, margin=margin)
 
 
@@ -156,6 +162,31 @@ def stratified_hoeffding_gain(strata: Strata, *, confidence: float = 0.95, margi
     held = (INDEPENDENT, _target("rollouts"), GUARANTEED)
     estimate = (2 * hits - trials) / trials
     return _gain(each, (low, high), estimate, p_value, "stratified Hoeffding", held, confidence, margin)
+
+
+def _of_groups(strata: Strata, weights: Weights, confidence: float, margin: float) -> Gain:
+    """The guaranteed test of groups of scores, a success scoring 1."""
+    each = _given(strata)
+    shares = task_weights(_counts(strata, each), weights)
+    table = tuple((a.successes, a.trials, b.successes, b.trials) for a, b in each)
+    low, high, estimate, p_value = _grouped(table, tuple(shares.values()), confidence)
+    held = (INDEPENDENT, _target(weights), GUARANTEED, score_strata.SEARCHED)
+    return _gain(each, (low, high), estimate, p_value, score_strata.METHOD, held, confidence, margin)
+
+
+@lru_cache(maxsize=1024)
+def _grouped(
+    table: tuple[tuple[int, ...], ...], shares: tuple[float, ...], confidence: float
+) -> tuple[float, float, float, float]:
+    """Ends, estimate and p-value; seconds of work, and asked for again by families and reports."""
+    scores = {
+        str(place): (Scores([1.0] * x + [0.0] * (n - x)), Scores([1.0] * y + [0.0] * (m - y)))
+        for place, (x, n, y, m) in enumerate(table)
+    }
+    weights = {str(place): share for place, share in enumerate(shares)}
+    found = score_strata.stratified_score_gain(scores, weights=weights, confidence=confidence)
+    p_value = 1.0 if found.p_value is None else found.p_value
+    return found.interval.low, found.interval.high, found.estimate, p_value
 
 
 @lru_cache(maxsize=4096)
