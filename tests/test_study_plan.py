@@ -239,3 +239,29 @@ def test_what_scores_and_rankings_will_take_is_simulated():
 def test_rates_worth_looking_at_are_spread_over_all_policies():
     assert usual(Plan(policies=("a", "b", "c"), horizon=20)) == ((0.9, 0.5, 0.1),)
     assert usual(Plan(policies=tuple("abcde"), horizon=20)) == ((0.9, 0.7, 0.5, 0.3, 0.1),)
+
+
+def test_a_plan_that_is_too_small_says_so_and_which_horizon_would_do():
+    small = expect(sf.Plan(policies=("new", "old"), horizon=20), (0.8, 0.6))
+    assert small.too_small
+    assert small.would_do == 100
+    assert str(small).endswith("Too small: under 80%; a horizon of 100 would do.")
+    assert expect(sf.Plan(policies=("new", "old"), horizon=100), (0.8, 0.6)).power >= 0.8
+    enough = expect(sf.Plan(policies=("new", "old"), horizon=100), (0.9, 0.6))
+    assert not enough.too_small
+    assert "Too small" not in str(enough)
+    never = expect(sf.Plan(policies=("new", "old"), horizon=100), (0.61, 0.6))
+    assert never.would_do is None
+    assert str(never).endswith("Too small: under 80%; so is a horizon of 500.")
+    alike = expect(sf.Plan(policies=("new", "old"), horizon=50), (0.6, 0.6))
+    assert not alike.too_small
+
+
+def test_no_plan_claims_that_shared_needs_the_fewest():
+    """Outcomes that do not go together make pairs no better than separate rollouts."""
+    shared, independent = (
+        expect(sf.Plan(policies=("new", "old"), horizon=50, environments=kind), (0.8, 0.6))
+        for kind in ("shared", "independent")
+    )
+    assert shared.power < independent.power
+    assert "fewest" not in sf.Plan(policies=("new", "old"), environments="shared").to_toml()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from surefoot import _check
@@ -23,6 +23,10 @@ RUNS = 2_000
 RANKED_RUNS = (10, 60)
 RANKED_STEPS = 12_000
 """Rankings are simulated pair by pair, so few: ten runs at least, sixty at most, by what fits in a few seconds."""
+ENOUGH = 0.8
+"""The chance of the right verdict under which a plan is called too small."""
+HORIZONS = (50, 100, 200, 500)
+"""Horizons that are tried in place of one that is too small: their exact tables are shipped."""
 USUAL = ((0.7, 0.6), (0.8, 0.6), (0.9, 0.6))
 
 
@@ -39,6 +43,7 @@ class Expectation(Record):
         runs: Studies simulated; 0 when exact.
         seed: The seed they came from.
         verdict: The right verdict, undecided where the claim is false; none for three policies or more.
+        would_do: Of a plan that is too small, the first horizon tried that is not; none when none of them is.
     """
 
     rates: tuple[float, ...]
@@ -49,6 +54,12 @@ class Expectation(Record):
     runs: int
     seed: int | None
     verdict: Verdict | None = None
+    would_do: int | None = None
+
+    @property
+    def too_small(self) -> bool:
+        """Whether the right verdict is missed more often than one time in five."""
+        return self.verdict in (Verdict.BETTER, Verdict.WORSE) and self.power < ENOUGH
 
     def __str__(self) -> str:
         assumed = " v ".join(f"{rate:g}" for rate in self.rates)
@@ -58,8 +69,15 @@ class Expectation(Record):
         settled = "rightly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
-            f"{settled} with chance {chance} ({how})."
+            f"{settled} with chance {chance} ({how}).{self._warning}"
         )
+
+    @property
+    def _warning(self) -> str:
+        if not self.too_small:
+            return ""
+        tried = f"a horizon of {self.would_do} would do" if self.would_do else f"so is a horizon of {HORIZONS[-1]}"
+        return f" Too small: under {ENOUGH:.0%}; {tried}."
 
 
 def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int = 1) -> Expectation:
@@ -90,7 +108,20 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
     found = plan_sequential(rule_of(plan), *assumed, rng=rng, runs=RUNS)
     right = _right(plan, *assumed)
     power = found.chances.get(right.value, 0.0)
-    return Expectation(assumed, 2.0 * found.expected_pairs, most, power, found.exact, found.runs, found.seed, right)
+    told = Expectation(assumed, 2.0 * found.expected_pairs, most, power, found.exact, found.runs, found.seed, right)
+    return replace(told, would_do=_would_do(plan, assumed, right)) if told.too_small else told
+
+
+def _would_do(plan: Plan, rates: tuple[float, ...], right: Verdict) -> int | None:
+    """The first of the usual horizons at which the plan would not be too small."""
+    from surefoot.planning.sequential import plan_sequential
+
+    for horizon in HORIZONS:
+        if horizon > plan.horizon:
+            rule = rule_of(plan.amended({"horizon": horizon}))
+            if plan_sequential(rule, *rates, rng=1, runs=RUNS).chances.get(right.value, 0.0) >= ENOUGH:
+                return horizon
+    return None
 
 
 def _right(plan: Plan, first: float, second: float) -> Verdict:
