@@ -16,7 +16,7 @@ from surefoot.rollouts.structure import Structure, described, rows
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_GROUPS = 0
+MOST_GROUPS = 20
 """Up to so many groups, two for each task, the guaranteed test of scores is used; beyond, the stratified t."""
 
 FEW_SCORES = 10
