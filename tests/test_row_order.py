@@ -56,13 +56,20 @@ def answers(frame: pl.DataFrame) -> str:
 
 @pytest.mark.parametrize("kind", ["plain", "tasks", "pairs", "repeats", "clusters"])
 def test_an_answer_does_not_depend_on_the_order_of_the_rows(kind: str) -> None:
+    few = 2 if kind == "tasks" else 5  # scores within tasks take seconds
+    assert len({answers(frame) for frame in orders(table(kind))[:few]}) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["plain", "tasks", "pairs", "repeats", "clusters"])
+def test_an_answer_does_not_depend_on_any_of_twenty_orders(kind: str) -> None:
     assert len({answers(frame) for frame in orders(table(kind))}) == 1
 
 
 @pytest.mark.parametrize("kind", ["tasks", "pairs"])
 def test_a_page_does_not_depend_on_the_order_of_the_rows(kind: str) -> None:
     pages = set()
-    for frame in orders(table(kind))[:6]:
+    for frame in orders(table(kind))[:2]:
         found = sf.report(sf.read(frame), measure="score").overview.to_dict()
         found.pop("fingerprint")
         pages.add(json.dumps(found))

@@ -64,6 +64,7 @@ class Asked:
     second: str
     measure: Measure
     weigh: Weigh
+    many: bool
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -13,9 +13,19 @@ from surefoot.rollouts.table import Rollouts
 
 
 def found_between(
-    rollouts: Rollouts, first: str, second: str, measure: Measure, *, paired: bool | None, weigh: Weigh
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    measure: Measure,
+    *,
+    paired: bool | None,
+    weigh: Weigh,
+    many: bool = False,
 ) -> Found:
-    """How the first is compared with the second: by the method that the structure of their rollouts calls for."""
+    """How the first is compared with the second: by the method that the structure of their rollouts calls for.
+
+    With `many`, one of very many comparisons: what takes seconds each is approximated.
+    """
     if first == second:
         raise ValueError(f"`first` and `second` must be different policies; got {first!r} twice.")
     for name in (first, second):
@@ -24,7 +34,7 @@ def found_between(
     if measure == "score":
         in_range(rollouts, (first, second))
     found, table = described(rollouts, measure, (first, second))
-    asked = Asked(rollouts, first, second, measure, weigh)
+    asked = Asked(rollouts, first, second, measure, weigh, many)
     if paired is True and not found.shared:
         if table is not None or found.unpaired == "incomplete":  # what the table says must not be overruled
             raise DataError(f"{found} They cannot be compared as pairs.", source=rollouts.source or None)

@@ -20,6 +20,9 @@ from surefoot.rollouts.table import Rollouts
 from surefoot.stats.families import FamilyGain
 from surefoot.stats.rankings import Ranking
 
+FEW_PAIRS = 10
+"""Up to so many pairs, scores in several tasks are compared by the guaranteed test; it takes seconds each."""
+
 Progress = Callable[[int, int], None]
 Pairs = Sequence[tuple[str, str]]
 
@@ -90,7 +93,7 @@ def all_pairs(
     share = level["confidence"]
     how: list[Found] = []
     for done, (first, second) in enumerate(pairs, 1):
-        how.append(found_between(rollouts, first, second, what, paired=None, weigh=weigh))
+        how.append(found_between(rollouts, first, second, what, paired=None, weigh=weigh, many=len(pairs) > FEW_PAIRS))
         if progress is not None:
             progress(done, 2 * len(pairs))
     gains = _gains(how, share, margin, central=level["central"])
@@ -148,6 +151,7 @@ def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
         letters=stats.compact_letters(names, apart),
         confidence=comparisons[0].gain.confidence,
         policies=(),
+        measure=comparisons[0].measure,
     )
 
 

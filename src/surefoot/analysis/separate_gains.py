@@ -74,7 +74,7 @@ def _within_tasks(asked: Asked, frames: Sequence[pl.DataFrame], tasks: Sequence[
         task: (asked.scores(parts[0].filter(task=task)["value"]), asked.scores(parts[1].filter(task=task)["value"]))
         for task in tasks
     }
-    if 2 * len(tasks) > MOST_GROUPS:
+    if asked.many or 2 * len(tasks) > MOST_GROUPS:
         return partial(stats.stratified_t_gain, strata, weights=asked.weigh), []
     fewest = min(len(side) for pair in strata.values() for side in pair)
     notes = [Note("few rollouts a task", {"count": fewest})] if fewest < FEW_SCORES else []

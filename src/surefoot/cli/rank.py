@@ -111,6 +111,7 @@ def rank(
     words.table(["policy", header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""], rows)
     if len(ranking.pairs) > 1:
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
+    typer.echo(f"Ranks and letters go by {what}.")
     for note in (*ranking.letters.notes, leading_outlook(pairs)):
         if note:
             typer.echo(note)

@@ -106,6 +106,7 @@ def notes(found: Overview) -> list[str]:
             said.append("Two policies share a letter exactly when they cannot be told apart.")
         else:
             said += found.ranking.letters.notes
+        said.append(f"Ranks and letters go by {found.measure}.")
     if found.changes:
         points = " in points" if found.changes[0].interval.scale == "gain" else ""
         ended = {one.policy: wording.CELL[one.verdict] for one in found.changes}

@@ -37,6 +37,7 @@ class Ranking(Record):
         confidence: The chance that all of it holds together.
         policies: The data of each policy, in the order of `names`.
         alone: Where the rate or mean score of each lies, every one by itself at this confidence.
+        measure: What letters and ranks follow, "success" or "score", where it is of a table; empty otherwise.
     """
 
     names: tuple[str, ...]
@@ -48,6 +49,7 @@ class Ranking(Record):
     confidence: float
     policies: tuple[Record, ...] = ()
     alone: tuple[Interval, ...] = ()
+    measure: str = ""
 
     @property
     def gains(self) -> tuple[Gain, ...]:
