@@ -45,7 +45,7 @@ class FiniteHorizonMixture(BettingRule):
         >>> for pair in [(0.9, 0.2), (0.8, 0.4), (1.0, 0.1)]:
         ...     state = rule.step(state, pair)
         >>> print(state)
-        Undecided after 3 pairs, p = 0.270.
+        Undecided after 3 pairs, p = 0.254.
 
     Reference:
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", for betting on

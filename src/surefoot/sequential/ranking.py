@@ -52,10 +52,10 @@ class RankingRule(Record):
         >>> rounds = [{"new": 0.9, "old": 0.5 + 0.1 * (i % 3), "none": 0.0} for i in range(60)]
         >>> states = run_ranking(rule, rounds)
         >>> print(states[-1])
-        new   rank 1  a  18 rollouts
-        old   rank 2  b  18 rollouts
-        none  rank 3  c  12 rollouts
-        All places are settled after 18 rounds and 48 rollouts (at most 180).
+        new   rank 1  a  17 rollouts
+        old   rank 2  b  17 rollouts
+        none  rank 3  c  11 rollouts
+        All places are settled after 17 rounds and 45 rollouts (at most 180).
 
     Reference:
         Holm (1979), "A simple sequentially rejective multiple test procedure"; Snyder et al. (2026), section V, for
