@@ -329,7 +329,9 @@ def _log_ratio(away: Complexes, d: Floats, k: Floats) -> Complexes:
         for first in range(0, coefficients.shape[1], CHUNK):
             parts = np.matmul(coefficients[:, first : first + CHUNK], powers)
             parts += 1.0
-            logs -= np.log(np.multiply.reduce(parts, axis=1))
+            # Where the integrand has long died away a factor may be 1e36: products of more than eight would overflow.
+            eights = np.multiply.reduceat(parts, np.arange(0, parts.shape[1], 8), axis=1)
+            logs -= np.log(eights).sum(axis=1)
     return logs
 
 
