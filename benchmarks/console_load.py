@@ -128,7 +128,7 @@ def measure(store: str, folder: Path, operators: int, duration: float) -> dict[s
     Study.create(plan, open_store(store))
     with server(store, folder) as (at, tokens):
         until = time.monotonic() + duration
-        crowd = [Operator(number, at, tokens.operator, until) for number in range(operators)]
+        crowd = [Operator(number, at, tokens.operator.reveal(), until) for number in range(operators)]
         for operator in crowd:
             operator.start()
         for operator in crowd:
