@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import surefoot as sf
 from surefoot.console.authentication import Tokens
 from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore
@@ -669,4 +670,77 @@ def test_the_phone_says_what_was_recorded_and_ends_its_session(chromium, program
     assert ann.code()
     ann.page.screenshot(path=tmp_path / "phone.png")
     for person in (ann, bob):
+        person.close()
+
+
+WALK = {"environments": "shared", "rule": "exact", "horizon": 30}
+
+
+@pytest.mark.parametrize("program", [WALK], indirect=True)
+def test_a_whole_study_on_two_phones_and_a_desk(chromium, program, tmp_path):
+    """From the first code to the report: a wrong tap, a void, a crash, an ended session, a second operator."""
+    ann = Person(chromium, program, **PHONE)
+    bob = Person(chromium, program, name="Bob", **PHONE)
+    owner = Person(chromium, program, role="owner", name="Olga")
+
+    def good(person):
+        code = person.code()
+        return next(turn.policy == "new" for turn in opened(program).fold.turns.values() if turn.code == code)
+
+    def tap(person):
+        person.by_tap(".good" if good(person) else ".bad")
+        person.settled()
+
+    right = good(ann)
+    ann.by_tap(".bad" if right else ".good")  # a wrong tap
+    ann.settled()
+    ann.page.screenshot(path=tmp_path / "wrong.png")
+    ann.page.tap("#undo")
+    ann.page.screenshot(path=tmp_path / "undo.png")
+    ann.page.tap("#undo-box button[value=undo]")
+    ann.page.wait_for_function("() => document.getElementById('turn-label').textContent.includes('again')")
+    tap(ann)
+    tap(bob)
+    bob.page.tap("#void")
+    bob.page.locator("input[name=void-reason]").first.check(force=True)
+    bob.page.fill("#void-note", "the gripper lost a finger")
+    bob.page.tap("#void-box button[value=void]")
+    bob.settled()
+    robot = sf.Client(program.address, program.tokens.runner.reveal(), holder="arm 3")
+    robot.crash(robot.next_turn(), note="segmentation fault")
+    robot.record(robot.next_turn(), robot.next_turn().policy == "new")
+    ann.page.fill("#failure", "dropped it")
+    tap(ann)
+    bob.page.tap("#end")
+    bob.page.tap("#end-box button[value=end]")
+    bob.page.wait_for_selector("#again:visible")
+    bob.page.screenshot(path=tmp_path / "ended.png")
+    for _ in range(60):
+        if ann.page.is_visible("#stop"):
+            break
+        tap(ann)
+    ann.page.wait_for_selector("#stop:visible")
+    assert "Stop: decided" in ann.page.inner_text("#stop")
+    ann.page.screenshot(path=tmp_path / "stop.png")
+    owner.page.goto(f"{program.address}/owner")
+    owner.page.click("#unblind button")
+    owner.page.wait_for_selector("text=The study is not blinded")
+    owner.page.goto(f"{program.address}/live")
+    owner.page.wait_for_selector(".verdict")
+    owner.page.screenshot(path=tmp_path / "live.png", full_page=True)
+    owner.page.goto(f"{program.address}/report")
+    page = owner.page.inner_text("body")
+    for said in (
+        "new is better than old",
+        "gave no result",
+        "undone",
+        "the gripper lost a finger",
+        "Ann",
+        "Bob",
+        "arm 3",
+    ):
+        assert said in page, said
+    owner.page.screenshot(path=tmp_path / "report.png", full_page=True)
+    assert sf.verify(SQLiteStore(program.path)).sound
+    for person in (ann, bob, owner):
         person.close()
