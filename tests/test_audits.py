@@ -256,3 +256,17 @@ def test_every_finding_says_what_it_threatens_and_what_to_do() -> None:
 def test_an_audit_survives_json() -> None:
     audit = audited(simpson())
     assert Audit.from_dict(audit.to_dict()) == audit
+
+
+@pytest.mark.parametrize(("rows", "paired"), [(1, True), (2, False)])
+def test_tasks_that_were_each_met_once_are_pairs(rows, paired):
+    """A session of RoboArena has its own instruction: its task is no reason to forget which session it was."""
+    frame = [
+        {"policy": policy, "task": f"t{n}", "condition": f"s{n}", "success": n % 2}
+        for policy in "ab"
+        for n in range(6)
+        for _ in range(rows)
+    ]
+    made = structure(sf.read(pl.DataFrame(frame)), "success", ("a", "b"))
+    assert made.paired is paired
+    assert made.unpaired == (None if paired else "one environment")

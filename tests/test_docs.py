@@ -35,6 +35,7 @@ PAGES = sorted(
 )
 SHOWN = {"text", "toml", "yaml", "json", "csv", "bibtex", "html"}
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL)
+PROGRESS = re.compile(r"^.+: [\d,]+ of [\d,]+\n", re.MULTILINE)  # said only where the machine is slow
 LEFT_OUT = re.compile(r"<!-- not run: (?P<reason>\S.*?) -->\s*\Z")
 
 
@@ -105,7 +106,7 @@ def run_console(block: Block, page: str, folder: Path) -> None:
             cwd=folder, env=known, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300,
         )  # fmt: skip
         where = f"{page}, line {prompt.line}: $ {prompt.command}"
-        printed = squeezed(done.stdout + done.stderr)
+        printed = squeezed(done.stdout + PROGRESS.sub("", done.stderr))
         assert done.returncode == 0, f"{where}\nended with {done.returncode}:\n{printed}"
         shown = squeezed(prompt.shown)
         if shown:

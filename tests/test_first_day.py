@@ -110,9 +110,9 @@ def test_a_run_that_is_stopped_says_how_to_go_on(folder, capsys, monkeypatch):
 
     assert run(["study", "create", "plan.toml", "--policies", "new,old", "--horizon", "20", "--yes"]) == 0
     with monkeypatch.context() as patched:
-        patched.setattr("surefoot.cli.study_run.subprocess.run", stopped)
+        patched.setattr("surefoot.runners.commands.subprocess.Popen", stopped)
         assert run(["study", "run", "study.db", "--command", "true"]) == 130
-    assert "turn 1 was handed back; the same command goes on from there." in capsys.readouterr().err
+    assert "the turn was handed back; the same command goes on from there." in capsys.readouterr().err
     assert run(["study", "run", "study.db", "--command", "echo success", "--turns", "1"]) == 0
     assert "turn 1 (" in capsys.readouterr().out
 

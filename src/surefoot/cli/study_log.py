@@ -313,7 +313,7 @@ def restore(
     key: Annotated[Path | None, typer.Option(help="The file of a backup's key.")] = None,
     as_json: words.AsJson = False,
 ) -> None:
-    """Put an exported log or a backup into an empty place, all of it or nothing.
+    """Put an exported log or a backup into an empty place.
 
     Examples:
 

@@ -47,7 +47,7 @@ def record(
 
 
 def undo(store: Kept, turn: Turn, reason: Reason = "", author: Author = "", as_json: words.AsJson = False) -> None:
-    """Take back a turn's result; it and its undoing both stay in the log.
+    """Take back a turn's result; both stay in the log.
 
     Examples:
 
@@ -64,7 +64,7 @@ def void(
     author: Author = "",
     as_json: words.AsJson = False,
 ) -> None:
-    """Declare that a turn's whole pair does not count; another is scheduled.
+    """Declare that a turn's pair does not count; another follows.
 
     Examples:
 

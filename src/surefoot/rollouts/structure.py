@@ -231,19 +231,26 @@ def _environment(
 
 
 def _telling(table: Crosstab, names: Sequence[str], column: str) -> bool:
-    """Whether a column tells environments of a task apart: a seed that is the same for all rollouts does not."""
+    """Whether a column tells environments of a task apart: a seed that is the same for all rollouts does not.
+
+    Where every policy met each of several tasks once, the task tells, and the column names what was met.
+    """
     import numpy as np
 
+    once = []
     for name in names:
         key = ("telling", name, column)
         if key not in table.kept:
-            own = table.of(name)[0] > 0
-            wide = table.codes(*(name for name in table.on if name == "task"))[own]
-            fine = table.codes(*(name for name in table.on if name in ("task", column)))[own]
-            table.kept[key] = len(np.unique(fine)) > len(np.unique(wide))
-        if table.kept[key]:
+            count = table.of(name)[0]
+            own = count > 0
+            wide = len(np.unique(table.codes(*(name for name in table.on if name == "task"))[own]))
+            fine = len(np.unique(table.codes(*(name for name in table.on if name in ("task", column)))[own]))
+            table.kept[key] = (fine > wide, wide > 1 and count.sum() == wide)
+        finer, single = table.kept[key]
+        if finer:
             return True
-    return False
+        once.append(single)
+    return all(once)
 
 
 def _runs(rollouts: Rollouts, names: Sequence[str]) -> int:
