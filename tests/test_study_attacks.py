@@ -5,10 +5,12 @@ Nothing that was acknowledged is missing from what is then answered as whole.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
 import stat
+import threading
 from dataclasses import replace
 
 import pytest
@@ -17,11 +19,12 @@ import surefoot as sf
 from surefoot._secret import Secret
 from surefoot.errors import StudyError
 from surefoot.study.events import Line, head_of
+from surefoot.study.recording import RefusedError
 from surefoot.study.stores import ConflictError, LostError, StoreError, open_store
 from surefoot.study.studies import Study
 from surefoot.study.transfers import anchor_of, marks
 from surefoot.study.verification import verified
-from tests.studies import driven, outcomes, plan
+from tests.studies import begun, driven, outcomes, plan
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -319,3 +322,113 @@ def test_the_head_tells_nothing_of_an_outcome():
     assert len(event.body["salt"]) == 32
     guess = replace(event, body={**event.body, "salt": "0" * 32})
     assert Line.after(study.store.read()[-2], guess).hash != study.fold.head
+
+
+# --- under load, behind a server ---
+
+
+def test_copies_made_under_load_have_all_that_was_acknowledged_before_them(tmp_path):
+    study = Study.create(plan(horizon=400, confidence=0.9999), tmp_path / "study.db")
+    acknowledged, stop, copies = [0], threading.Event(), []
+
+    def copy():
+        number = 0
+        while not stop.is_set() and number < 60:
+            before = acknowledged[0]
+            shutil.copy(tmp_path / "study.db", tmp_path / f"{number}.db")
+            copies.append((tmp_path / f"{number}.db", before))
+            number += 1
+
+    copying = threading.Thread(target=copy)
+    copying.start()
+    while (turn := study.next_turn()) is not None and acknowledged[0] < 200:
+        study.record(turn, turn.number % 4 < 2)
+        acknowledged[0] += 1
+    stop.set()
+    copying.join()
+    whole = missing = 0
+    for path, before in copies:
+        try:
+            found = sf.verify(path)
+            kept = len(Study.open(path).fold.results)
+        except StudyError:  # torn in the middle of a write, and it says so
+            continue
+        whole += found.sound
+        missing += found.sound and kept < before
+    assert len(copies) > 5
+    assert whole > len(copies) // 2
+    assert missing == 0
+
+
+def test_a_server_whose_file_is_gone_answers_503_until_it_is_back(tmp_path):
+    pytest.importorskip("uvicorn", reason="needs the extra `console`")
+    from tests.consoles import Console
+    from tests.consoles import study as served
+
+    console = Console(served(tmp_path))
+    client, path = console.client("runner"), tmp_path / "study.db"
+    client.post("/api/v1/turns/next")
+    path.rename(tmp_path / "elsewhere.db")
+    entry = {"result": True, "request": "word"}
+    refused = client.post("/api/v1/turns/1/record", json=entry)
+    assert (refused.status_code, "moved or deleted" in refused.json()["error"]) == (503, True)
+    (tmp_path / "elsewhere.db").rename(path)
+    kept = client.post("/api/v1/turns/1/record", json=entry).json()
+    assert (kept["repeated"], kept["status"]["recorded"]) == (False, 1)
+    assert (kept["status"]["version"], kept["status"]["head"]) == (console.study.version, console.study.fold.head)
+
+
+def test_a_client_notices_that_the_log_went_back(tmp_path):
+    pytest.importorskip("uvicorn", reason="needs the extra `console`")
+    from surefoot.console.authentication import Tokens
+    from tests.consoles import study as served
+    from tests.consoles import threaded
+
+    tokens, path = Tokens.fresh(), tmp_path / "study.db"
+    with threaded(served(tmp_path), tokens) as address:
+        client = sf.Client(address, tokens.runner.reveal(), holder="arm")
+        older = path.read_bytes()
+        client.record(client.next_turn(), True)
+    path.write_bytes(older)  # an old copy, put back between two runs of the server
+    with threaded(Study.open(path), tokens) as address:
+        client._address = address
+        with pytest.raises(StudyError, match="lost what it had acknowledged: it had 3 lines and has 1"):
+            client.status()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("time", 7), ("time", "yesterday"), ("author", None), ("role", 3), ("schema", "2"), ("body", [])],
+)
+def test_a_line_that_holds_something_else_is_told_in_a_sentence(tmp_path, field, value):
+    study = Study.create(plan(), tmp_path / "study.db")
+    study.check(["homed"])
+    study.store.close()
+    with sqlite3.connect(tmp_path / "study.db") as link:
+        (text,) = link.execute("select event from log where number = 2").fetchone()
+        link.execute("update log set event = ? where number = 2", (json.dumps({**json.loads(text), field: value}),))
+    link.close()
+    found = sf.verify(tmp_path / "study.db")
+    assert not found.sound
+    assert not any("not supported" in fault for fault in found.faults)
+
+
+def test_nobody_learns_from_the_stopped_study_which_code_leads():
+    """Two hundred studies, stopped and blinded: an operator's requests and the owner's undo tell the same of all."""
+    told = set()
+    for seed in range(200):
+        rates = {"new": 0.95, "old": 0.1} if seed % 2 else {"new": 0.1, "old": 0.95}
+        study = driven(begun(seed=seed + 1, horizon=25), outcomes(seed, **rates))
+        before = study.status()
+        number = 1 + seed % before.recorded
+        study.role = "operator"
+        with pytest.raises(RefusedError) as refused:
+            study.undo(number, reason="slip")
+        told.add(refused.value.why)
+        with pytest.raises(RefusedError) as refused:
+            study.void(number, reason="safety stop")
+        told.add(refused.value.why)
+        study.role = "owner"
+        after = study.undo(number, reason="slip").status
+        told.add((after.decision == before.decision, after.blocks == before.blocks, after.finished, after.verdict))
+    assert told == {"decided", (True, True, True, None)}

@@ -24,7 +24,7 @@ FIELDS = {
         "How the environment of each rollout is drawn:\n"
         '  "independent"  each rollout draws its own task and condition at random\n'
         '  "shared"       both policies of a pair meet the same task and condition\n'
-        '                 (fewer rollouts if their outcomes go together)\n'
+        "                 (fewer rollouts if their outcomes go together)\n"
         '  "stratified"   both policies of a pair meet the same kind of environment, each drawn afresh\n'
         '  "one"          every rollout is in the same environment'
     ),
