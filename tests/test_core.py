@@ -319,3 +319,10 @@ def test_errors_say_where() -> None:
     assert str(DataError("empty.")) == "empty."
     assert issubclass(DataError, SurefootError)
     assert issubclass(StudyError, SurefootError)
+
+
+@pytest.mark.parametrize("estimate", [0.1, 0.7, math.nan])
+def test_no_interval_leaves_out_its_estimate(estimate):
+    with pytest.raises(ValueError, match=r"`estimate` must lie between `low` and `high`, 0\.2 and 0\.6; got"):
+        Interval(0.2, 0.6, estimate, 0.95, "made up")
+    assert Interval(0.2, 0.6, 0.2 - 1e-12, 0.95, "made up").low == 0.2  # rounding alone is no matter
