@@ -771,3 +771,89 @@ def test_who_met_easy_environments_more_often_is_not_better_for_it():
     assert found.verdict is Verdict.UNDECIDED
     assert Note("met unequally often") in found.notes
     assert sf.rank(rollouts).letters.letters == ("a", "a")
+
+
+def _of_rows(rows, *columns) -> sf.Rollouts:
+    return sf.read(pl.DataFrame(rows, schema=list(columns), orient="row"))
+
+
+def test_a_cluster_of_one_rollout_hides_nothing_that_recurs():
+    rows = [
+        (policy, f"i{item}", f"{policy}-{item}-{again}", int((item % 4 > 0) if policy == "new" else item % 2))
+        for policy in ("new", "old")
+        for item in range(12)
+        for again in range(5)
+    ]
+    fine = _of_rows(rows, "policy", "item", "cluster", "success")
+    plain = _of_rows([(p, i, s) for p, i, _, s in rows], "policy", "item", "success")
+    found = sf.compare(fine, "new", "old")
+    assert found.structure.clusters == ("condition",)
+    assert found.structure.shared == 12
+    assert found.interval == sf.compare(plain, "new", "old").interval
+    assert found.verdict is Verdict.UNDECIDED
+
+
+def _trained(levels: dict[str, tuple[float, ...]], *, names=lambda policy, run: str(run)) -> list[tuple]:
+    rng = np.random.default_rng(3)
+    return [
+        (policy, names(policy, run), f"i{item}", int(rng.random() < level))
+        for policy, runs in levels.items()
+        for run, level in enumerate(runs)
+        for item in range(40)
+    ]
+
+
+RUNS = {"new": (0.9, 0.8, 0.3), "old": (0.7, 0.2, 0.4)}
+
+
+def test_runs_count_as_clusters_when_nothing_is_paired_too():
+    rollouts = _of_rows(_trained(RUNS), "policy", "run", "item", "success")
+    found = sf.compare(rollouts, "new", "old", paired=False)
+    assert found.structure.unpaired == "asked"
+    assert found.gain.method == "two-sample two-way cluster-robust t"
+    assert found.verdict is Verdict.UNDECIDED  # with the items alone the first was better
+
+
+def test_runs_named_apart_are_compared_by_runs_and_environments():
+    rows = _trained(RUNS, names=lambda policy, run: f"{policy}-{run}")
+    found = sf.compare(_of_rows(rows, "policy", "run", "item", "success"), "new", "old")
+    assert found.structure.unpaired == "other runs"
+    assert "the runs of the two have no names in common" in str(found.structure)
+    assert found.gain.method == "two-sample two-way cluster-robust t"
+
+
+def test_one_missing_rollout_does_not_change_how_runs_are_compared():
+    rows = _trained(RUNS)
+    whole = sf.compare(_of_rows(rows, "policy", "run", "item", "success"), "new", "old")
+    without = sf.compare(_of_rows(rows[1:], "policy", "run", "item", "success"), "new", "old")
+    assert without.gain.method == whole.gain.method == "two-way cluster-robust t"
+    assert without.structure.unpaired is None
+    assert Note("no partner", {"count": 1}) in without.notes
+    assert without.gain.estimate == pytest.approx(whole.gain.estimate, abs=0.02)
+
+
+def test_tasks_weigh_alike_in_several_runs_too():
+    rows = [
+        (policy, run, task, f"i{item}", int((policy == "new") == (task == "small") or item % 5 == run))
+        for policy in ("new", "old")
+        for run in range(3)
+        for task, size in (("small", 5), ("large", 20))
+        for item in range(size)
+    ]
+    rollouts = _of_rows(rows, "policy", "run", "task", "item", "success")
+    assert sf.compare(rollouts, "new", "old").gain.estimate == pytest.approx(-0.48)
+    assert sf.compare(rollouts, "new", "old", weigh="tasks").gain.estimate == pytest.approx(0.0)
+
+
+def test_a_task_of_one_item_does_not_stop_a_comparison():
+    rows = [
+        (policy, task, f"i{item}", (item + again) % 2)
+        for policy in ("new", "old")
+        for task, size in (("wide", 5), ("narrow", 1))
+        for item in range(size)
+        for again in range(2 + item % 2)
+    ]
+    rollouts = _of_rows(rows, "policy", "task", "item", "success")
+    assert sf.compare(rollouts, "new", "old").gain.estimate == 0.0
+    with pytest.raises(sf.DataError, match=r"each task must hold at least 2 clusters .* got 1 on 'narrow'"):
+        sf.compare(rollouts, "new", "old", weigh="tasks")

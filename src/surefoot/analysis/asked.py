@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -12,6 +12,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
+from surefoot.errors import DataError
 from surefoot.rollouts.structure import Measure, Structure
 from surefoot.rollouts.summaries import Group
 from surefoot.rollouts.table import Rollouts
@@ -91,6 +92,28 @@ class Asked:
             return replace(gain, interval=replace(gain.interval, scale="gain"))
 
         return made
+
+    def within(self, tasks: Sequence[object] | None, clusters: Sequence[object]) -> dict[str, Any]:
+        """How pairs in clusters are compared within tasks, as arguments.
+
+        Where tasks weigh by their pairs the gain is the same without them: they are left out where one of them lies in
+        one cluster, which cannot show how clusters differ.
+        """
+        if tasks is None:
+            return {}
+        met: dict[object, set[object]] = {}
+        for task, cluster in zip(tasks, clusters, strict=True):
+            met.setdefault(task, set()).add(cluster)
+        lone = sorted(str(task) for task, own in met.items() if len(own) == 1)
+        if lone and self.weigh == "rollouts":
+            return {}
+        if lone:
+            raise DataError(
+                f"each task must hold at least 2 clusters for tasks to weigh alike; got 1 on {lone[0]!r}. One cluster "
+                "cannot show how clusters differ: there is no interval.",
+                source=self.rollouts.source or None,
+            )
+        return {"tasks": tasks, "weights": self.weigh}
 
 
 def common_tasks(asked: Asked) -> tuple[tuple[str, ...], list[Note]]:

@@ -39,8 +39,10 @@ def found_between(
         if table is not None or found.unpaired == "incomplete":  # what the table says must not be overruled
             raise DataError(f"{found} They cannot be compared as pairs.", source=rollouts.source or None)
         return gain_by_position(asked, found)
-    if found.runs and paired is not False:
+    if paired is not None:
+        found = replace(found, unpaired=None if paired else "asked")
+    if found.runs:
         return gain_of_runs(asked, found, table)
-    if table is not None and (paired or (paired is None and found.paired)):
-        return paired_gain(asked, replace(found, unpaired=None), table)
-    return separate_gain(asked, replace(found, unpaired="asked") if paired is False else found)
+    if table is not None and found.paired:
+        return paired_gain(asked, found, table)
+    return separate_gain(asked, found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,8 @@ from surefoot.rollouts.positions import pairs_by_position
 from surefoot.rollouts.structure import Structure, rows
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from surefoot.rollouts.crosstab import Crosstab
 
 
@@ -30,9 +34,8 @@ def paired_gain(asked: Asked, found: Structure, table: Crosstab) -> Found:
     unknown = sum(group.rollouts - group.known(asked.measure) for group in asked.groups)
     if unknown:
         notes.append(Note("no outcome", {"count": unknown, "measure": asked.measure}))
-    tasks = table.codes("task")[both] if "task" in table.on else np.zeros(int(both.sum()), dtype=np.int64)
-    sizes = np.bincount(tasks)
-    sizes = sizes[sizes > 0]
+    tasks = np.array(table.labels("task"), dtype=object)[both] if "task" in table.on else np.zeros(int(both.sum()))
+    sizes = np.array(list(Counter(tasks.tolist()).values()))
     found = replace(found, tasks=len(sizes))
     uneven = asked.weigh == "tasks" and bool(np.ptp(sizes) > 0)
     clustered = bool(found.clusters) and found.groups > 1
@@ -65,7 +68,7 @@ def _of_clusters(asked: Asked, met: _Matched, *, uneven: bool) -> Make:
     """The gain of environments that were met several times or come in clusters, or of tasks that weigh alike."""
     import numpy as np
 
-    several = np.ptp(met.tasks) > 0
+    several = len(set(met.tasks.tolist())) > 1
     weights = (met.ones + met.others) / 2.0
     _, clusters = np.unique(met.labels, return_inverse=True)
     sizes = np.bincount(clusters, weights)
@@ -88,8 +91,7 @@ def _of_clusters(asked: Asked, met: _Matched, *, uneven: bool) -> Make:
         asked.scores(first),
         asked.scores(second),
         label.tolist(),
-        tasks=where.tolist() if several else None,
-        weights=asked.weigh if several else "rollouts",
+        **asked.within(where.tolist() if several else None, label.tolist()),
     )
 
 
@@ -114,34 +116,55 @@ def gain_of_runs(asked: Asked, found: Structure, table: Crosstab | None) -> Foun
         frame.group_by(*keys, "run").agg(pl.col("value").sort().mean(), pl.len().alias("size")).sort(*keys, "run")
         for frame in frames
     ]
-    if found.shared and keys:
-        pairs = means[0].join(means[1], on=[*keys, "run"], how="inner", nulls_equal=True).sort(*keys, "run")
-        if pairs.height == means[0].height == means[1].height and pairs["run"].n_unique() > 1:
-            gain = partial(
-                stats.cluster_gain,
-                asked.scores(pairs["value"]),
-                asked.scores(pairs["value_right"]),
-                pairs.select(keys).rows(),
-                crossed=pairs["run"].to_list(),
-            )
-            return Found(replace(found, unpaired=None), asked.shown(gain))
-    labels = [frame["run"].to_list() for frame in frames]
-    several = "task" in keys and len({*frames[0]["task"]} & {*frames[1]["task"]}) > 1
+    named_alike = _of_run_pairs(asked, found, means)
+    if named_alike is not None:
+        return named_alike
     common, notes = common_tasks(asked)
+    several = "task" in keys and len(common) > 1
     if several:
         frames = [frame.filter(pl.col("task").is_in(list(common))) for frame in frames]
-        labels = [frame["run"].to_list() for frame in frames]
+    one, other = frames
+    runs = [("first", run) for run in one["run"]], [("second", run) for run in other["run"]]
+    home = tuple(found.clusters)
+    known = bool(home) and min(frame.select(home).n_unique() for frame in frames) > 1
     gain = partial(
         stats.two_sample_cluster_gain,
-        asked.scores(frames[0]["value"]),
-        asked.scores(frames[1]["value"]),
-        (labels[0], labels[1]),
-        tasks=(frames[0]["task"].to_list(), frames[1]["task"].to_list()) if several else None,
+        asked.scores(one["value"]),
+        asked.scores(other["value"]),
+        (one.select(home).rows(), other.select(home).rows()) if known else runs,
+        crossed=runs if known else None,
+        shared=known and found.paired,
+        tasks=(one["task"].to_list(), other["task"].to_list()) if several else None,
         weights=asked.weigh if several else "rollouts",
     )
-    made = replace(found, unpaired=found.unpaired or "asked", clusters=("run",), declared=True)
-    made = replace(made, groups=sum(len(set(each)) for each in labels))
+    made = replace(found, unpaired=found.unpaired or "other runs", tasks=max(1, len(common)))
+    if not known:
+        made = replace(made, clusters=("run",), declared=True, groups=sum(len(set(each)) for each in runs))
     return Found(made, asked.shown(gain), tuple(notes))
+
+
+def _of_run_pairs(asked: Asked, found: Structure, means: Sequence[pl.DataFrame]) -> Found | None:
+    """The gain of runs that are named alike in both policies, over the environments that both met in such a run."""
+    on = [*found.environment, "run"]
+    if not found.paired:
+        return None
+    pairs = means[0].join(means[1], on=on, how="inner", nulls_equal=True).sort(on)
+    if 2 * pairs.height < min(side.height for side in means) or pairs["run"].n_unique() < 2:
+        return None
+    kept = sum(int(pairs[size].sum()) for size in ("size", "size_right"))
+    spare = sum(int(side["size"].sum()) for side in means) - kept
+    home = found.clusters or found.environment
+    labels = pairs.select(home).rows()
+    tasks = pairs["task"].to_list() if "task" in on and pairs["task"].n_unique() > 1 else None
+    gain = partial(
+        stats.cluster_gain,
+        asked.scores(pairs["value"]),
+        asked.scores(pairs["value_right"]),
+        labels,
+        crossed=pairs["run"].to_list(),
+        **asked.within(tasks, labels),
+    )
+    return Found(found, asked.shown(gain), (Note("no partner", {"count": spare}),) if spare else ())
 
 
 def gain_by_position(asked: Asked, found: Structure) -> Found:

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 Measure = Literal["success", "score"]
-Unpaired = Literal["one policy", "no column", "incomplete", "one environment", "none shared", "few shared", "asked"]
+Unpaired = Literal[
+    "one policy",
+    "no column",
+    "incomplete",
+    "one environment",
+    "none shared",
+    "few shared",
+    "other runs",
+    "asked",
+]
 """Why rollouts of two policies are not paired."""
 
 KEYS = ("condition", "seed")
@@ -96,6 +105,7 @@ class Structure(Record):
             "one environment": "Not paired: all rollouts are of one environment.",
             "none shared": f"Not paired: the two share no {where}.",
             "few shared": f"Not paired: the two share {some}.",
+            "other runs": "Not paired: the runs of the two have no names in common.",
             "asked": "Not paired, as asked.",
         }
         return told[self.unpaired]
@@ -224,10 +234,23 @@ def _environment(
         on = (*(("task",) if "task" in rollouts.columns else ()), column, *grouped)
         everyone = tuple(name for name in rollouts.policies if not any(empty[name, key] for key in on if key != "task"))
         table = crosstab(rollouts, measure, on, everyone)
+        if grouped and not _grouping(
+            table, names
+        ):  # it must not hide what recurs
+            on = tuple(key for key in on if key != "cluster")
+            table = crosstab(rollouts, measure, on, everyone)
         if column == "cluster" or _telling(table, names, column):
             return on, reason, table
         reason = "one environment"
     return (), reason, None
+
+
+def _grouping(table: Crosstab, names: Sequence[str]) -> bool:
+    """Whether a cluster holds several rollouts of one policy."""
+    import numpy as np
+
+    codes = table.codes("cluster")
+    return any(bool((np.bincount(codes, weights=table.of(name)[0]) > 1).any()) for name in names)
 
 
 def _telling(table: Crosstab, names: Sequence[str], column: str) -> bool:

@@ -95,6 +95,7 @@ def two_sample_cluster_gain(
     clusters: tuple[Iterable[object], Iterable[object]],
     *,
     shared: bool = False,
+    crossed: tuple[Iterable[object], Iterable[object]] | None = None,
     tasks: tuple[Iterable[object], Iterable[object]] | None = None,
     weights: Weights = "rollouts",
     confidence: float = 0.95,
@@ -110,6 +111,7 @@ def two_sample_cluster_gain(
         second: Scores of the second policy.
         clusters: The cluster of each score of the first, and of each score of the second.
         shared: Whether a name on both sides is one cluster, such as a scene that both policies met.
+        crossed: A second way in which scores belong together, first and second, such as the training run.
         tasks: The task of each score, first and second, where the gain over these very tasks is asked for.
         weights: How the tasks weigh: by both policies' rollouts, all alike ("tasks"), or a number for each.
         confidence: How often such intervals hold the gain, nearly.
@@ -142,10 +144,11 @@ def two_sample_cluster_gain(
         one, count = differences.labels(ours, len(first))
         other, _ = differences.labels(theirs, len(second))
         numbers = one, other + count
-    found = spread_of(values, numbers, tasks=tasks, weights=weights, width=first.high - first.low)
+    ways = None if crossed is None else [*crossed[0], *crossed[1]]
+    found = spread_of(values, numbers, crossed=ways, tasks=tasks, weights=weights, width=first.high - first.low)
     if found.alike and all(np.ptp(side) == 0.0 for side in values):
         return _alike((first, second), found, confidence, margin, paired=False)
-    method = "two-sample cluster-robust t"
+    method = "two-sample cluster-robust t" if crossed is None else "two-sample two-way cluster-robust t"
     return student((first, second), found, method, len(first) + len(second), confidence, margin)
 
 
