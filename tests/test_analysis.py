@@ -857,3 +857,22 @@ def test_a_task_of_one_item_does_not_stop_a_comparison():
     assert sf.compare(rollouts, "new", "old").gain.estimate == 0.0
     with pytest.raises(sf.DataError, match=r"each task must hold at least 2 clusters .* got 1 on 'narrow'"):
         sf.compare(rollouts, "new", "old", weigh="tasks")
+
+
+def test_tasks_weigh_as_asked_where_there_are_several_runs_too():
+    """The gain is that between the two rates, whichever way tasks weigh."""
+    rows = [
+        {"policy": policy, "task": task, "condition": scene, "run": run, "success": int((scene + 2 * run) % 5 < level)}
+        for policy, levels in (("a", {"easy": 5, "hard": 1}), ("b", {"easy": 2, "hard": 2}))
+        for task, scenes in (("easy", 4), ("hard", 20))
+        for scene in range(scenes)
+        for run in range(3)
+        for level in [levels[task]]
+    ]
+    table = sf.read(pl.DataFrame(rows))
+    gains = []
+    for weigh in ("rollouts", "tasks"):
+        rates = {one.policy: one.success.estimate for one in sf.measure(table, weigh=weigh)}
+        gains.append(sf.compare(table, "a", "b", weigh=weigh).gain.estimate)
+        assert gains[-1] == pytest.approx(rates["a"] - rates["b"])
+    assert gains[0] < 0 < gains[1]
