@@ -133,3 +133,14 @@ def test_every_method_that_gives_an_interval_is_here():
         and "confidence" in inspect.signature(thing).parameters
     }
     assert given - METHODS.keys() == set()
+
+
+@pytest.mark.parametrize("confidence", [0.02, 0.5, 0.8, 0.95])
+def test_few_rollouts_are_no_reason_to_leave_out_the_estimate(confidence):
+    for one in (stats.jeffreys, stats.agresti_coull, stats.wilson):
+        for trials, successes in ((1, 0), (5, 1), (20, 1), (100, 1)):
+            found = one(Tally(successes, trials), confidence=confidence)
+            assert found.low <= found.estimate <= found.high
+    for other in (stats.agresti_caffo, stats.newcombe, stats.miettinen_nurminen):
+        found = other(Tally(0, 1), Tally(1, 1), confidence=confidence)
+        assert found.low <= -1.0 <= found.high

@@ -96,6 +96,7 @@ def gain_of(
     most = one.high - one.low if len(data) > 1 else max(-one.low, one.high)
     margin = _check.margin(margin, most)
     low, high = (min(most, max(-most, float(end))) for end in ends)
+    low, high = min(low, float(estimate)), max(high, float(estimate))  # a bootstrap's may leave it out
     interval = Interval(
         low=low,
         high=high,

@@ -171,8 +171,8 @@ def _gain(
 ) -> JointGain:
     low, high = worst(one) - best(two), best(one) - worst(two)
     interval = Interval(
-        low=low,
-        high=high,
+        low=min(low, observed),
+        high=max(high, observed),
         estimate=observed,
         confidence=float(confidence),
         method=f"{one.method} bands",

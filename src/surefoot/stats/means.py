@@ -56,7 +56,8 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
     z, each = unit(scores), _each(confidence)
     low, high = mean_bets.aimed_ends(z, each)
-    return _interval(scores, low, high, confidence, "betting", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
+    assumptions = (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED)
+    return _interval(scores, low, high, confidence, "betting", assumptions, in_order=True)
 
 
 def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
@@ -121,7 +122,8 @@ def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
     z, each = unit(scores), _each(confidence)
     bets = mean_bets.wsr_bets(z, each, horizon=z.size)
     low, high = mean_bets.low_end(z, bets, each), 1.0 - mean_bets.low_end(1.0 - z, bets, each)
-    return _interval(scores, low, high, confidence, "hedged WSR", (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED))
+    assumptions = (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED)
+    return _interval(scores, low, high, confidence, "hedged WSR", assumptions, in_order=True)
 
 
 def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -264,6 +266,8 @@ def _interval(
     assumptions: tuple[str, ...],
     notes: tuple[Noted, ...] = (),
     seed: int | None = None,
+    *,
+    in_order: bool = False,
 ) -> Interval:
     ends, drift = span(scores, scored(scores, low), scored(scores, high))
     return Interval(
@@ -275,7 +279,7 @@ def _interval(
         trials=len(scores),
         scale="score",
         assumptions=assumptions,
-        notes=notes + drift,
+        notes=notes + drift if in_order else notes,
         data=(scores,),
         seed=seed,
     )

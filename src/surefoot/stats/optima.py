@@ -129,8 +129,8 @@ def optimal_interval(
     if low == high in (0.0, 1.0):
         notes.append(_certain(low, confidence, "interval"))
     return Interval(
-        low=low,
-        high=high,
+        low=min(low, tally.rate),
+        high=max(high, tally.rate),
         estimate=tally.rate,
         confidence=float(confidence),
         method="optimal",

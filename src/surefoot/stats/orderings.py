@@ -58,8 +58,8 @@ def chance_first_higher(first: Scores, second: Scores, *, confidence: float = 0.
         low, high = (_newcombe(chance, x.size, y.size, z, edge) for edge in (0.0, 1.0))
         method = "Newcombe"
     return Interval(
-        low=low,
-        high=high,
+        low=min(low, chance),
+        high=max(high, chance),
         estimate=chance,
         confidence=confidence,
         method=method,

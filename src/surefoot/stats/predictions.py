@@ -98,8 +98,8 @@ def prediction_powered_mean(
     kept = min(1.0, max(0.0, estimate))
     low, high = min(kept, max(0.0, centre - half)), max(kept, min(1.0, centre + half))
     interval = Interval(
-        low=human.low + span * low,
-        high=human.low + span * high,
+        low=human.low + span * min(low, kept),
+        high=human.low + span * max(high, kept),
         estimate=human.low + span * kept,
         confidence=confidence,
         method="softened PPI++",

@@ -159,8 +159,8 @@ def _interval(
 ) -> Interval:
     trials = sum(tally.trials if isinstance(tally, Tally) else tally.pairs for tally in data)
     return Interval(
-        low=low,
-        high=high,
+        low=min(low, gain),  # Agresti and Caffo's middle is drawn in, and may leave it out with few rollouts
+        high=max(high, gain),
         estimate=gain,
         confidence=float(confidence),
         method=method,

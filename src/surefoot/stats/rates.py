@@ -227,8 +227,8 @@ def _interval(
     notes: tuple[str, ...] = (),
 ) -> Interval:
     return Interval(
-        low=float(low),
-        high=float(high),
+        low=min(float(low), tally.rate),  # Jeffreys leaves it out at confidences that nobody asks for
+        high=max(float(high), tally.rate),
         estimate=tally.rate,
         confidence=float(confidence),
         method=method,

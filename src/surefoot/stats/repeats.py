@@ -335,8 +335,8 @@ def _rate(
     else:
         low, high = clopper_pearson_ends(rate, shape.clusters, confidence)
     return Interval(
-        low=low,
-        high=high,
+        low=min(low, rate),
+        high=max(high, rate),
         estimate=rate,
         confidence=confidence,
         method="Korn-Graubard",
@@ -375,8 +375,8 @@ def _interval(
     else:
         raise ValueError("`outcomes` must vary; got no spread to learn from. Use `score_mean` on the means of tasks.")
     return Interval(
-        low=low,
-        high=high,
+        low=min(low, mean),
+        high=max(high, mean),
         estimate=mean,
         confidence=confidence,
         method="Wilson on effective size" if binary else "clustered t",
