@@ -67,7 +67,7 @@ def audit(rollouts: Rollouts) -> Audit:
     Example:
         >>> import polars as pl
         >>> import surefoot as sf
-        >>> rows = {"policy": ["new", "new", "old"], "seed": [1, 2, 1], "success": [1, None, 0]}
+        >>> rows = {"policy": ["new"] * 3 + ["old"] * 2, "seed": [1, 2, 3, 1, 2], "success": [1, None, 0, 0, 1]}
         >>> [finding.about for finding in sf.audit(sf.read(pl.DataFrame(rows))).findings]
         ['missing values', 'incomplete pairs']
     """

@@ -234,9 +234,7 @@ def _environment(
         on = (*(("task",) if "task" in rollouts.columns else ()), column, *grouped)
         everyone = tuple(name for name in rollouts.policies if not any(empty[name, key] for key in on if key != "task"))
         table = crosstab(rollouts, measure, on, everyone)
-        if grouped and not _grouping(
-            table, names
-        ):  # it must not hide what recurs
+        if grouped and not _grouping(table, names):  # it must not hide what recurs
             on = tuple(key for key in on if key != "cluster")
             table = crosstab(rollouts, measure, on, everyone)
         if column == "cluster" or _telling(table, names, column):
