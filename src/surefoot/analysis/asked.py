@@ -72,6 +72,19 @@ class Asked:
         """The range of an outcome."""
         return (self.rollouts.low, self.rollouts.high) if self.measure == "score" else (0.0, 1.0)
 
+    def known(self, policy: str) -> list[Group]:
+        """What is known of a policy on every task; looked up once for a table."""
+        kept = self.rollouts.memo
+        key = ("known", self.measure, policy)
+        if key not in kept:
+            of: dict[str | None, list[Group]] = {}
+            for group in self.rollouts.summary(by=("policy", "task")):
+                if group.known(self.measure):
+                    of.setdefault(group.key[0], []).append(group)
+            kept.update({("known", self.measure, name): of.get(name, []) for name in self.rollouts.policies})
+        found: list[Group] = kept[key]
+        return found
+
     @property
     def groups(self) -> list[Group]:
         """The counts of the two policies."""
@@ -121,11 +134,7 @@ def common_tasks(asked: Asked) -> tuple[tuple[str, ...], list[Note]]:
     rollouts, measure = asked.rollouts, asked.measure
     if "task" not in rollouts.columns:
         return (), []
-    met: list[dict[str | None, int]] = [{}, {}]
-    for group in rollouts.summary(by=("policy", "task")):
-        for side, name in zip(met, (asked.first, asked.second), strict=True):
-            if group.key[0] == name and group.known(measure):
-                side[group.key[1]] = group.known(measure)
+    met = [{group.key[1]: group.known(measure) for group in asked.known(name)} for name in (asked.first, asked.second)]
     named = [{task for task in side if task is not None} for side in met]
     if not all(named):  # tasks are not known for one of them: nothing can be held against it
         return (), []

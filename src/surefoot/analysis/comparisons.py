@@ -241,7 +241,7 @@ def named_comparison(
 
 def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weigh: Weigh = "rollouts") -> Interval:
     """One policy's rate or mean score; looked up once for a table."""
-    kept = rollouts.environments
+    kept = rollouts.memo
     key = ("alone", policy, measure, repr(confidence), weigh)
     if key not in kept:
         of = success_rate if measure == "success" else mean_score

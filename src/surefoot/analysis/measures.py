@@ -226,10 +226,16 @@ def measure(
     a_table(rollouts)
     if by_task:
         rollouts.require("task")
+    alone = not {"condition", "seed", "cluster", "run"} & set(rollouts.columns)
     found = []
     for group in rollouts.summary(by=by):
         policy, task = str(group.key[0]), group.key[1] if by_task else None
         if by_task and task is None:  # rollouts that name no task are in the policy's own row only
+            continue
+        if task is not None and alone and not group.scored:  # of thousands of cells, none needs its rows
+            rate = stats.wilson(group.tally, confidence=confidence) if group.outcomes and only != "score" else None
+            tally = group.tally if group.outcomes else None
+            found.append(Measurement(policy, task, group.rollouts, group.void, rate, None, tally))
             continue
         part = rollouts.where(policy=policy) if task is None else rollouts.where(policy=policy, task=task)
         found.append(

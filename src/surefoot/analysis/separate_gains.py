@@ -48,12 +48,19 @@ def _of_tallies(asked: Asked, tasks: tuple[str, ...], found: Structure, notes: t
         only = {"task": tasks[0]} if tasks else {}
         one, other = (asked.rollouts.where(policy=name, **only).tally() for name in names)
         return Found(found, partial(stats.exact_gain, one, other), notes, (one, other))
-    tallies: dict[tuple[str, str], Tally] = {}
-    for group in asked.rollouts.summary(by=("policy", "task")):
-        if group.outcomes:
-            tallies[str(group.key[0]), str(group.key[1])] = group.tally
-    strata = {task: (tallies[names[0], task], tallies[names[1], task]) for task in tasks}
+    ours, theirs = (_tallies(asked, name) for name in names)
+    strata = {task: (ours[task], theirs[task]) for task in tasks}
     return Found(found, partial(stats.stratified_gain, strata, weights=asked.weigh), notes)
+
+
+def _tallies(asked: Asked, policy: str) -> dict[str | None, Tally]:
+    """A policy's tally on every task; looked up once for a table."""
+    kept = asked.rollouts.memo
+    key = ("tallies", policy)
+    if key not in kept:
+        kept[key] = {group.key[1]: group.tally for group in asked.known(policy)}
+    found: dict[str | None, Tally] = kept[key]
+    return found
 
 
 def _of_scores(asked: Asked, tasks: tuple[str, ...]) -> tuple[Make, list[Note]]:

@@ -132,7 +132,7 @@ def structure(rollouts: Rollouts, measure: Measure, policies: Sequence[str] | No
 
 def described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> tuple[Structure, Crosstab | None]:
     """The description, and the counts it was made from; none where nothing tells environments apart."""
-    kept = rollouts.environments
+    kept = rollouts.memo
     key = ("structure", measure, *names)
     if key not in kept:
         kept[key] = _described(rollouts, measure, names)
@@ -295,7 +295,7 @@ def _unfilled(rollouts: Rollouts) -> Counter[tuple[str, str]]:
     """How many rollouts of each policy lack each key."""
     import narwhals as nw
 
-    kept = rollouts.environments
+    kept = rollouts.memo
     keys = tuple(column for column in (*KEYS, "cluster") if column in rollouts.columns)
     if ("unfilled",) not in kept:
         names = {key: f"key_{place}" for place, key in enumerate(keys)}

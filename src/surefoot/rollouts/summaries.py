@@ -107,7 +107,7 @@ def summarise(frame: nw.LazyFrame[Any], by: tuple[str, ...], columns: tuple[str,
         )
         for row in rows
     ]
-    return tuple(sorted(groups, key=_by_key))
+    return tuple(sorted(groups, key=by_key))
 
 
 def merged(groups: Sequence[Group], places: Sequence[int]) -> tuple[Group, ...]:
@@ -132,10 +132,29 @@ def merged(groups: Sequence[Group], places: Sequence[int]) -> tuple[Group, ...]:
         )
         for key, each in parts.items()
     ]
-    return tuple(sorted(made, key=_by_key))
+    return tuple(sorted(made, key=by_key))
 
 
-def _by_key(group: Group) -> tuple[tuple[bool, str], ...]:
+def by_policy(groups: Sequence[Group]) -> dict[str | None, list[Group]]:
+    """Groups by policy and perhaps task, looked up by policy: a big table is asked thousands of times."""
+    found: dict[str | None, list[Group]] = {}
+    for group in groups:
+        found.setdefault(group.key[0], []).append(group)
+    return found
+
+
+def groups_of(index: dict[str | None, list[Group]], narrowed: dict[str, list[Any]]) -> tuple[Group, ...]:
+    """The groups of some policies, or tasks, in their order."""
+    policies = list(dict.fromkeys(narrowed.get("policy", index)))
+    found = [group for policy in policies for group in index.get(policy, ())]
+    if "task" in narrowed:
+        wanted = set(narrowed["task"])
+        found = [group for group in found if group.key[1] in wanted]
+    return tuple(sorted(found, key=by_key) if len(policies) > 1 else found)
+
+
+def by_key(group: Group) -> tuple[tuple[bool, str], ...]:
+    """The order of groups: by name, those without one last."""
     return tuple((name is None, name or "") for name in group.key)
 
 

@@ -21,7 +21,7 @@ from surefoot.rollouts.columns import COLUMNS, NUMBERS, TEXT, WHOLE
 from surefoot.rollouts.findings import Finding
 from surefoot.rollouts.given import GivenLetters
 from surefoot.rollouts.labelling import Labelling
-from surefoot.rollouts.summaries import Group, merged, summarise
+from surefoot.rollouts.summaries import Group, by_policy, groups_of, merged, summarise
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -191,12 +191,8 @@ class Rollouts:
             narrowed[column] = wanted
         table = replace(self, frame=frame)
         if set(narrowed) <= set(self._cells) and self._cells in self._summaries:
-            places = {place: narrowed[name] for place, name in enumerate(self._cells) if name in narrowed}
-            table._summaries[self._cells] = tuple(
-                group
-                for group in self._summaries[self._cells]
-                if all(group.key[place] in wanted for place, wanted in places.items())
-            )
+            self.memo["by policy",] = self.memo.get(("by policy",)) or by_policy(self._summaries[self._cells])
+            table._summaries[self._cells] = groups_of(self.memo["by policy",], narrowed)
         if set(narrowed) <= {"policy", "task"}:
             from surefoot.rollouts.crosstab import narrowed as kept
             from surefoot.rollouts.environments import of_tasks
@@ -326,6 +322,11 @@ class Rollouts:
 
     @functools.cached_property
     def _summaries(self) -> dict[tuple[str, ...], tuple[Group, ...]]:
+        return {}
+
+    @functools.cached_property
+    def memo(self) -> dict[tuple[str, ...], Any]:
+        """What was once worked out about this very table."""
         return {}
 
     @property
