@@ -70,6 +70,9 @@ def test_pooling_must_be_asked_for(runs: tuple[str, str], surefoot) -> None:
     assert "--pool-runs" in refused.stderr
     assert "--pool-runs" in surefoot("rank", *runs, code=65).stderr
     assert "m1" in surefoot("rank", *runs, "--pool-runs").stdout
+    assert "--pool-runs" in surefoot("rate", *runs, code=65).stderr
+    assert "m1: success" in surefoot("rate", *runs, "--pool-runs").stdout
+    assert "--pool-runs" in surefoot("replay", *runs, "--first", "m1", "--second", "m2", code=65).stderr
 
 
 def test_a_gate_takes_the_previous_run(runs: tuple[str, str], surefoot) -> None:

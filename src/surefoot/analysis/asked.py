@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import fsum
 from typing import Any, Literal
 
 from surefoot import stats
 from surefoot.core.gain import Gain
+from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
@@ -94,6 +96,11 @@ class Asked:
         """Outcomes, or means of them, as scores; rounding may carry a mean a hair beyond its range."""
         low, high = self.ends
         return Scores([min(high, max(low, float(value))) for value in values], low, high)
+
+    def moments(self, values: Any) -> Moments:
+        """How many scores, their mean and variance; the sums do not depend on their order."""
+        listed = [float(value) for value in values]
+        return Moments.of_sums(len(listed), fsum(listed), fsum(value * value for value in listed), *self.ends)
 
     def shown(self, make: Make) -> Make:
         """A gain computed from scores, shown in points when it is one of success rates."""

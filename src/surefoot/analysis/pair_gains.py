@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from surefoot import stats
 from surefoot.analysis.asked import Asked, Found, Make, common_tasks
+from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
 from surefoot.core.tally import PairTally
 from surefoot.rollouts.positions import pairs_by_position
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from surefoot.rollouts.crosstab import Crosstab
+
+
+MANY = 200_000
+"""From so many pairs of scores on, the gain is that of the mean and variance of their differences: one pass."""
 
 
 def paired_gain(asked: Asked, found: Structure, table: Crosstab) -> Found:
@@ -97,11 +103,18 @@ def _of_clusters(asked: Asked, met: _Matched, *, uneven: bool) -> Make:
 
 def _of_pairs(asked: Asked, first: Any, second: Any, found: Structure, notes: tuple[Note, ...]) -> Found:
     """The gain of pairs that stand alone."""
+    import numpy as np
+
     if asked.measure == "success":
         one, other = first > 0, second > 0
         counts = [int((a & b).sum()) for a, b in ((one, other), (one, ~other), (~one, other), (~one, ~other))]
         tally = PairTally(*counts)
         return Found(found, partial(stats.exact_paired_gain, tally), notes, tally)
+    if first.size > MANY and np.ptp(first - second) > 0.0:
+        low, high = asked.ends
+        gaps = (first - second).tolist()
+        sums = (len(gaps), fsum(gaps), fsum(gap * gap for gap in gaps))
+        return Found(found, partial(stats.moments_paired_gain, Moments.of_sums(*sums, low - high, high - low)), notes)
     scores = (asked.scores(first), asked.scores(second))
     return Found(found, partial(stats.paired_score_gain, *scores, several_tasks=found.tasks > 1), notes)
 

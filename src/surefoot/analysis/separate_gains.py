@@ -11,6 +11,7 @@ from surefoot import stats
 from surefoot.analysis.asked import Asked, Found, Make, common_tasks
 from surefoot.core.notes import Note
 from surefoot.core.tally import Tally
+from surefoot.errors import DataError
 from surefoot.rollouts.structure import Structure, described, rows
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 20
 """Up to so many groups, two for each task, the guaranteed test of scores is used; beyond, the stratified t."""
+
+MANY = 20_000
+"""From so many separate scores on, the gain is that of their means and variances: the guaranteed test takes minutes."""
+
+MOST_SCORES = 1_000
+"""Up to so many scores in several tasks the guaranteed test is used: beyond, it takes minutes, and hardly differs."""
 
 FEW_SCORES = 10
 """With fewer rollouts on a task than this, the guaranteed test of scores in several tasks is wide."""
@@ -68,6 +75,8 @@ def _of_scores(asked: Asked, tasks: tuple[str, ...]) -> tuple[Make, list[Note]]:
     frames = [rows(asked.rollouts, asked.measure, name, ("task",) if tasks else ()) for name in names]
     if len(tasks) < 2:
         sides = [frame if not tasks else frame.filter(task=tasks[0]) for frame in frames]
+        if sum(side.height for side in sides) > MANY and any(side["value"].n_unique() > 1 for side in sides):
+            return partial(stats.moments_gain, *(asked.moments(side["value"]) for side in sides)), []
         return partial(stats.score_gain, *(asked.scores(side["value"]) for side in sides)), []
     return _within_tasks(asked, frames, tasks)
 
@@ -81,9 +90,17 @@ def _within_tasks(asked: Asked, frames: Sequence[pl.DataFrame], tasks: Sequence[
         task: (asked.scores(parts[0].filter(task=task)["value"]), asked.scores(parts[1].filter(task=task)["value"]))
         for task in tasks
     }
-    if asked.many or 2 * len(tasks) > MOST_GROUPS:
+    sizes = {task: min(map(len, pair)) for task, pair in strata.items()}
+    fewest = min(sizes.values())
+    if asked.many or 2 * len(tasks) > MOST_GROUPS or sum(part.height for part in parts) > MOST_SCORES:
+        if fewest < 2:
+            task = min(sizes, key=lambda name: sizes[name])
+            raise DataError(
+                f"with so many tasks, every one must have at least two scores of each policy; {task!r} has one. Run it "
+                "again, or leave it out.",
+                source=asked.rollouts.source or None,
+            )
         return partial(stats.stratified_t_gain, strata, weights=asked.weigh), []
-    fewest = min(len(side) for pair in strata.values() for side in pair)
     notes = [Note("few rollouts a task", {"count": fewest})] if fewest < FEW_SCORES else []
     return partial(stats.stratified_score_gain, strata, weights=asked.weigh), notes
 

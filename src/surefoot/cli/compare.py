@@ -173,6 +173,8 @@ def compare(
         if pass_at is not None:
             import surefoot as sf
 
+            if not pool_runs:
+                runs.refuse_two_runs(table, named, "Compare policies of one file.")
             two = files.two_policies(table, named, first, second)
             tried = sf.compare_pass_rates(table, *two, attempts=pass_at, confidence=confidence, margin=margin)
             words.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, human, words
+from surefoot.cli import files, human, runs, words
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
@@ -42,6 +42,7 @@ def rate(
     ] = None,
     human_labels: human.Human = None,
     labels_method: human.Method = None,
+    pool_runs: runs.PoolRuns = False,
     columns: files.Columns = None,
     policies: files.Policies = None,
     weigh: files.Weigh = "rollouts",
@@ -71,8 +72,8 @@ def rate(
     """
     if any(Path(word).exists() for word in what):
         _of_files(what, {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed},
-                  columns, policies, pass_at, pass_all, weigh, (human_labels, labels_method), confidence,
-                  as_json)  # fmt: skip
+                  columns, policies, pass_at, pass_all, weigh, (human_labels, labels_method), pool_runs,
+                  confidence, as_json)  # fmt: skip
         return
     for option, given in (
         ("--pass-at", pass_at),
@@ -109,6 +110,7 @@ def _of_files(
     pass_all: int | None,
     weigh: str,
     labels: tuple[Path | None, str | None],
+    pool_runs: bool,
     confidence: float,
     as_json: bool,
 ) -> None:
@@ -121,6 +123,8 @@ def _of_files(
     if pass_at is not None and pass_all is not None:
         raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
     table = files.table([Path(path) for path in paths], columns=columns, policies=policies)
+    if not pool_runs:
+        runs.refuse_two_runs(table, paths, "Give one of them, or compare them: surefoot compare.")
     attempts = pass_at if pass_at is not None else pass_all
     if attempts is not None and any(labels):
         raise ValueError("`--human` must be left out with several attempts: pass@k is not corrected by labels.")

@@ -10,7 +10,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, words
+from surefoot.cli import files, runs, words
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def replay(
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
+    pool_runs: runs.PoolRuns = False,
     claim: Annotated[str, typer.Option(help="'first better' or 'either'.")] = "first better",
     low: files.Low = None,
     high: files.High = None,
@@ -83,6 +84,8 @@ def replay(
         table = files.table(
             paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
         )
+        if not pool_runs:
+            runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
         if first is None and second is None and len(table.policies) > 2:
             if figure is not None or claim != CLAIMS[0] or randomised:
                 raise ValueError("`--figure`, `--claim` and `--randomised` must come with `--first` and `--second`.")
