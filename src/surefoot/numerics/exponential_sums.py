@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     Complexes = NDArray[np.complex128]
 
 STEP = 0.125
+"""Between nodes: eleven digits or more."""
+
+COARSE = 0.2
+"""The same where seven digits do, for the searches over many null points."""
+
 BLOCK = 32
 """Nodes looked at together; one block is enough but for the smallest samples."""
 
@@ -173,7 +178,7 @@ class TooFarError(ArithmeticError):
     """The power sums of the cells do not reach as far as the contour goes."""
 
 
-def log_chance(sums: Sums) -> Floats:
+def log_chance(sums: Sums, step: float = STEP) -> Floats:
     """The logarithm of P(W <= 0) of every row."""
     found = np.zeros(sums.least.size)  # nothing above 0: the sum is at most 0 for sure
     found[sums.least >= 0.0] = -np.inf
@@ -184,7 +189,7 @@ def log_chance(sums: Sums) -> Floats:
     left = (sums if real.all() else sums.rows(real)).even()
     means = left.coefficients @ left.counts
     up = means > 0.0
-    logs = _log_left(left.times(np.where(up, 1.0, -1.0)))
+    logs = _log_left(left.times(np.where(up, 1.0, -1.0)), step)
     found[real] = np.where(up, np.minimum(logs, 0.0), _log_rest(logs))
     return found
 
@@ -193,10 +198,10 @@ def _log_rest(logs: Floats) -> Floats:
     return np.log1p(-np.exp(np.minimum(logs, -1e-300)))
 
 
-def _log_left(sums: Sums) -> Floats:
+def _log_left(sums: Sums, step: float) -> Floats:
     """Log P(W <= 0) of rows whose mean is 0 or more."""
     rows = max(1, ELEMENTS // (BLOCK * sums.counts.size))
-    parts = [_log_integral(sums.rows(slice(i, i + rows))) for i in range(0, sums.least.size, rows)]
+    parts = [_log_integral(sums.rows(slice(i, i + rows)), step) for i in range(0, sums.least.size, rows)]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -226,7 +231,7 @@ def _saddle(sums: Sums) -> tuple[Floats, Floats, Floats]:
     return t, width, np.clip(third * width**3 / 3.0, -2.0 / 3.0, 2.0 / 3.0)
 
 
-def _log_integral(sums: Sums) -> Floats:
+def _log_integral(sums: Sums, step: float) -> Floats:
     """Log P(W <= 0) of rows whose mean is 0 or more."""
     c, k = sums.coefficients, sums.counts
     t, width, bend = _saddle(sums)
@@ -238,8 +243,9 @@ def _log_integral(sums: Sums) -> Floats:
         start = start + inside[:, 0].real
     d, total = c / a, np.zeros(t.size)
     left = np.arange(t.size)  # rows whose integrand has not died away yet
-    for first in range(0, 100 * BLOCK, BLOCK):
-        u = STEP * np.arange(first, first + BLOCK)
+    block = round(BLOCK * STEP / step)
+    for first in range(0, 100 * block, block):
+        u = step * np.arange(first, first + block)
         at, wide, bent = t[left, None], width[left, None], bend[left, None]
         away = wide * (np.sinh(u) * 1j + bent * (np.cosh(u) - 1.0))  # s - s0
         turn = wide * (np.cosh(u) * 1j + bent * np.sinh(u))
@@ -255,7 +261,7 @@ def _log_integral(sums: Sums) -> Floats:
         left = left[np.abs(heights[:, -1]) > 1e-15 * np.abs(total[left])]
         if not left.size:
             break
-    return start + np.log(total * (STEP / math.pi))
+    return start + np.log(total * (step / math.pi))
 
 
 def log_chance_and_slopes(sums: Sums, starts: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -279,8 +285,9 @@ def log_chance_and_slopes(sums: Sums, starts: NDArray[np.int64]) -> tuple[Floats
     t, width, bend = (part[:, None] for part in _saddle(row))
     d, total, slopes = c / (1.0 + t * c), np.zeros(t.shape[0]), np.zeros((t.shape[0], starts.size))
     left = np.arange(t.shape[0])
-    for first in range(0, 20 * BLOCK, BLOCK):
-        u = STEP * np.arange(first, first + BLOCK)
+    block = round(BLOCK * STEP / COARSE)
+    for first in range(0, 20 * block, block):
+        u = COARSE * np.arange(first, first + block)
         away = width[left] * (np.sinh(u) * 1j + bend[left] * (np.cosh(u) - 1.0))
         turn = width[left] * (np.cosh(u) * 1j + bend[left] * np.sinh(u))
         heights = np.exp(_log_ratio(away, d[left], k)) * (turn / (1.0 - away / t[left]))
@@ -293,7 +300,7 @@ def log_chance_and_slopes(sums: Sums, starts: NDArray[np.int64]) -> tuple[Floats
         left = left[np.abs(heights[:, -1]) > 1e-9 * np.abs(total[left])]
         if not left.size:
             break
-    logs = np.minimum(-(np.log1p(t * c) @ k) - np.log(t[:, 0]) + np.log(total * (STEP / math.pi)), -1e-300)
+    logs = np.minimum(-(np.log1p(t * c) @ k) - np.log(t[:, 0]) + np.log(total * (COARSE / math.pi)), -1e-300)
     slopes *= (scale / total)[:, None]
     chance = np.exp(logs)  # where a row was turned, that of the other side
     with np.errstate(divide="ignore"):

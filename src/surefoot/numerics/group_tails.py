@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 from surefoot.numerics import score_tails
-from surefoot.numerics.exponential_sums import Pooled
+from surefoot.numerics.exponential_sums import COARSE, Pooled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def log_joint(samples: Sequence[Pooled], weights: Floats, means: Floats) -> Floa
     spare = (scales * means).max(axis=1)
     rows = np.broadcast_to(scales, means.shape)
     least = score_tails.LEAST * max(float(s) * one.most for s, one in zip(scales, samples, strict=True))
-    return score_tails.log_tails(samples, rows, means, np.maximum(spare, least)) - math.log(JOINT)
+    return score_tails.log_tails(samples, rows, means, np.maximum(spare, least), COARSE) - math.log(JOINT)
 
 
 def distances(sample: Pooled, means: Floats) -> Floats:
@@ -48,7 +48,7 @@ def distances(sample: Pooled, means: Floats) -> Floats:
         (means > sample.mean, score_tails.mirror(sample), 1.0 - means),
     ):
         if below.any():
-            found[below] = np.maximum(-special.ndtri_exp(score_tails.log_above(one, at[below])), 0.0) ** 2
+            found[below] = np.maximum(-special.ndtri_exp(score_tails.log_above(one, at[below], COARSE)), 0.0) ** 2
     return np.minimum(found, FAR)
 
 

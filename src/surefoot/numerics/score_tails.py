@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics.exponential_sums import Cells, Pooled, Sums, TooFarError, log_chance
+from surefoot.numerics.exponential_sums import STEP, Cells, Pooled, Sums, TooFarError, log_chance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ def mirror(sample: Pooled) -> Pooled:
     )
 
 
-def log_tails(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: Floats) -> Floats:
+def log_tails(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: Floats, step: float = STEP) -> Floats:
     """Log P(sum over groups of scale times sum E_i (z_i - mean) <= spare E_0), a row for each candidate.
 
     Args:
@@ -61,10 +61,11 @@ def log_tails(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: F
         scales: The weight of one score of each group; one row per candidate, one column per group.
         means: The candidate means, likewise.
         spare: The coefficient of the extra exponential, 0 or more; one per candidate.
+        step: How far apart the nodes of the integral are.
     """
     while True:
         try:
-            return log_chance(weighted_sums(samples, scales, means, spare))
+            return log_chance(weighted_sums(samples, scales, means, spare), step)
         except TooFarError:  # a candidate far out
             samples = [sample.finer for sample in samples]
 
@@ -90,12 +91,12 @@ def weighted_sums(samples: Sequence[Pooled], scales: Floats, means: Floats, spar
     return Sums(coefficients, counts, least, most, cells)
 
 
-def log_above(sample: Pooled, means: Floats) -> Floats:
+def log_above(sample: Pooled, means: Floats, step: float = STEP) -> Floats:
     """The logarithm of the p-value against "the mean is at most m", for each m; it rises in m."""
     candidates = np.atleast_1d(np.asarray(means, float))
     # below this nothing is told apart: a larger candidate stands for it, with a larger p-value
     candidates = np.where(candidates > 0.0, np.maximum(candidates, LEAST * sample.most), candidates)
-    return log_tails([sample], np.ones((candidates.size, 1)), candidates[:, None], candidates)
+    return log_tails([sample], np.ones((candidates.size, 1)), candidates[:, None], candidates, step)
 
 
 @dataclass(frozen=True, slots=True)
