@@ -85,6 +85,8 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
     low, high = p1 - p2 - half, p1 - p2 + half
     notes = ("An end lies beyond what a gain can be; read it as 100 points.",) if low < -1.0 or high > 1.0 else ()
     gain = observed_gain(first, second)
+    if not low <= gain <= high:  # with very few rollouts: the estimate is then the one that the interval is made around
+        gain, notes = p1 - p2, (*notes, "The estimate is that of one success and one failure more for each.")
     return _interval(low, high, gain, confidence, "Agresti-Caffo", (first, second), (SEPARATE, NEARLY), notes)
 
 
