@@ -183,7 +183,6 @@ def test_a_total_beside_rollouts_in_a_folder_is_left_out(tmp_path: Path) -> None
     assert any("summary.json: not rollouts, left out." in str(note) for note in rollouts.notes)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
     with pytest.raises(sf.DataError, match=r"pipe.csv: the file must be a regular one; it is a pipe or a device\."):

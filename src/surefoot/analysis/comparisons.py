@@ -21,6 +21,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.rollouts.structure import Measure, Structure
 from surefoot.rollouts.table import Rollouts, a_table
+from surefoot.stats.one_sided_gains import bounds_of
 from surefoot.stats.outlooks import Outlook
 from surefoot.stats.step_downs import Sides, Stepped
 
@@ -326,9 +327,7 @@ def _sharing(comparison: Comparison, size: int, confidence: float) -> Comparison
 def _bounds(gain: Gain) -> tuple[Bound, Bound]:
     """The ends of a central interval as what they are: two bounds, each with half of its error."""
     ends = gain.interval
-    each = round((1.0 + ends.confidence) / 2.0, 15)
-    rest = (ends.estimate, each, ends.method, ends.trials, ends.scale)
-    return Bound("lower", ends.low, *rest), Bound("upper", ends.high, *rest)
+    return bounds_of(ends, round((1.0 + ends.confidence) / 2.0, 15), ends.low, ends.high)
 
 
 def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
