@@ -141,9 +141,16 @@ def test_the_target_is_named_and_tasks_can_weigh_alike() -> None:
 @pytest.mark.parametrize("name", ["cluster-net", "betting", "Paired", "score", "rng=7"])
 def test_a_name_does_not_steer_the_answer(name: str) -> None:
     """Version 0.1.0 told a policy called cluster-net that more clusters would help."""
-    rows = [(policy, place < k) for policy, k in ((name, 17), ("old", 14)) for place in range(20)]
-    found = sf.compare(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")), name, "old")
-    plain = [("p" if policy == name else policy, ended) for policy, ended in rows]
-    other = sf.compare(sf.read(pl.DataFrame(plain, schema=["policy", "success"], orient="row")), "p", "old")
-    assert found.outlook == other.outlook
+    rng = np.random.default_rng(4)
+    rows = [
+        (policy, f"{policy} {place}", rng.uniform(low, 1.0))
+        for policy, low in ((name, 0.2), ("old", 0.0))
+        for place in range(12)
+    ]
+    plain = [("p" if policy == name else policy, start.replace(name, "p"), score) for policy, start, score in rows]
+    found, other = (
+        sf.compare(sf.read(pl.DataFrame(each, schema=["policy", "condition", "score"], orient="row")), first, "old")
+        for each, first in ((rows, name), (plain, "p"))
+    )
+    assert str(found.outlook) == str(other.outlook) != ""
     assert found.gain == other.gain
