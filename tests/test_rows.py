@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
@@ -133,6 +133,7 @@ def test_well_formed_tables_are_counted_as_python_reads_them(
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.sampled_from('ab,"\n'), max_size=40), st.integers(1, 20))
+@example(',a"""\n"', 1)  # two quotes in a bare cell, and two around a line end
 def test_what_is_let_through_is_what_python_reads(text: str, piece: int) -> None:
     """Whatever the bytes: pieces of any size agree, and rows that pass have the header's width in Python too."""
     content = f"x,y\n{text}".encode()

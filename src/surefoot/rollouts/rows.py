@@ -214,9 +214,12 @@ def _cells(row: bytes, separator: bytes) -> int | None:
                 return None
             at += 1
         else:
-            at = row.find(separator, at) + 1
-            if not at:
+            end = row.find(separator, at)
+            if row.find(b"\n", at, end if end >= 0 else len(row)) >= 0:
+                return None  # its quotes hide a line end
+            if end < 0:
                 return count
+            at = end + 1
 
 
 def _swallowed(
