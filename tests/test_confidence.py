@@ -56,6 +56,7 @@ METHODS = {
     "mean_over_tasks": lambda c: stats.mean_over_tasks(RUNS, confidence=c),
     "mean_pass_all": lambda c: stats.mean_pass_all([Tally(k, 10) for k in range(3, 11)] * 3, 2, confidence=c),
     "mean_pass_at": lambda c: stats.mean_pass_at([Tally(k, 10) for k in range(8)] * 3, 2, confidence=c),
+    "population_rate": lambda c: stats.population_rate(ONE, population=90, confidence=c),
     "pass_all_gain": lambda c: stats.pass_all_gain(TRIED, TRIED[::-1], 2, confidence=c),
     "pass_at_gain": lambda c: stats.pass_at_gain(TRIED, TRIED[::-1], 2, confidence=c),
     "miettinen_nurminen": lambda c: stats.miettinen_nurminen(ONE, OTHER, confidence=c),

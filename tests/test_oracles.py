@@ -78,6 +78,11 @@ def test_closed_form_intervals(group: str, interval: Any, names: tuple[str, str]
         assert got == close(tuple(wanted[name] for name in names)), given
 
 
+@pytest.mark.parametrize(("given", "wanted"), some("hypergeometric_interval", lambda g: g["population"] <= 1500))
+def test_population_rate(given: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert one_rate.population_rate(**given) == close((wanted["low"], wanted["high"]))
+
+
 @pytest.mark.parametrize(
     ("given", "wanted"),
     some("clopper_pearson", lambda g: g["n"] <= 200 or g["k"] in (0, 1, 10**6 - 1, 10**6)),

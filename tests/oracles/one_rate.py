@@ -7,6 +7,7 @@ Testing Statistical Hypotheses, section 5.5 (unbiased two-sided).
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from tests.oracles.common import bisect, cdf, dec, mp, pmf, z_two_sided
@@ -179,3 +180,15 @@ def unbiased_interval(successes: int, trials: int, draw: float, confidence: floa
     if t < trials - 1 + alpha:
         high = float(bisect(lambda p: unbiased_acceptance(trials, p, alpha)[0] <= t, mp.mpf(0), mp.mpf(1), steps=34))
     return low, high
+
+
+def population_rate(successes: int, trials: int, population: int, confidence: float = 0.95) -> Pair:
+    """All totals M whose two one-sided hypergeometric tails are above half the error, in fractions; as shares."""
+    error = (1 - Fraction(str(confidence))) / 2
+    left = []
+    for total in range(successes, population - trials + successes + 1):
+        ways = [math.comb(total, j) * math.comb(population - total, trials - j) for j in range(trials + 1)]
+        every = math.comb(population, trials)
+        if Fraction(sum(ways[successes:]), every) > error and Fraction(sum(ways[: successes + 1]), every) > error:
+            left.append(total)
+    return left[0] / population, left[-1] / population

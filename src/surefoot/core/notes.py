@@ -372,3 +372,13 @@ def _follows_from_others() -> str:
         "The verdict follows from two others; the gain observed between these two is on the other side, "
         "and the interval is that of these two alone."
     )
+
+
+# What is said of a list that was declared beforehand
+
+
+@says("of these items")
+def _of_these_items(items: int, run: int) -> str:
+    if run == items:
+        return f"All {items:,} items were run: this is what the list shows. It says nothing of other items."
+    return f"About these {items:,} items, of which {run:,} were run. It says nothing of other items."

@@ -58,6 +58,20 @@ def row(n1: int, n2: int, m: int) -> Floats:
     return values
 
 
+def totals_left(x1: int, n1: int, population: int, tail: float) -> tuple[int, int]:
+    """The least and the largest total m with P(X1 >= x1 | m) and P(X1 <= x1 | m) above `tail`; they are all between."""
+    n2 = population - n1
+
+    def least(x: int) -> int:
+        low, high = x, n2 + x  # with `high` in all, n1 hold x for sure
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if float(row(n1, n2, middle)[x:].sum()) > tail else (middle + 1, high)
+        return low
+
+    return least(x1), population - least(n1 - x1)
+
+
 def two_sided(n1: int, n2: int) -> Floats:
     """Fisher's two-sided p of every table: the chance of all tables in its row at most as likely as it is."""
     table = masses(n1, n2)

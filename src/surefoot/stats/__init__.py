@@ -140,6 +140,7 @@ _HOMES = {
     "pass_at": "surefoot.stats.passes",
     "pass_at_gain": "surefoot.stats.passes",
     "pooled_score": "surefoot.stats.rate_tests",
+    "population_rate": "surefoot.stats.finite_lists",
     "power": "surefoot.stats.powers",
     "prediction_powered_mean": "surefoot.stats.predictions",
     "prediction_powered_rate": "surefoot.stats.judges",
@@ -225,6 +226,7 @@ if TYPE_CHECKING:
     from surefoot.stats.families import bonferroni_gains as bonferroni_gains
     from surefoot.stats.families import holm_gains as holm_gains
     from surefoot.stats.families import step_down_gains as step_down_gains
+    from surefoot.stats.finite_lists import population_rate as population_rate
     from surefoot.stats.judges import Calibration as Calibration
     from surefoot.stats.judges import JudgedRate as JudgedRate
     from surefoot.stats.judges import judge_corrected_rate as judge_corrected_rate
