@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
-from surefoot.numerics import exact_designs, giving_up, priors
-from surefoot.numerics.characteristics import Characteristics, characteristics
+from surefoot.numerics import design_priors, exact_designs, futility
+from surefoot.numerics.operating import Characteristics, characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 
 STEP_BEFORE = "88.59 / .9869"  # N = 500, measured before: its design takes minutes, and playing it more
@@ -32,9 +32,9 @@ def mean(found: Characteristics) -> tuple[float, float]:
 def binary_figures(horizon: int, most: float, least: float, within: float, theirs: str) -> list[Row]:
     """Mean pairs and power over the 35 alternatives, each direction at .05, and what no rule can go below."""
     rule = ExactBinary(horizon, confidence=0.90, claim="either")
-    walk, limits, points = rule.design.walk(), rule.design.limits, priors.thirty_five()
+    walk, limits, points = rule.design.walk(), rule.design.limits, design_priors.thirty_five()
     pairs, power = mean(characteristics(walk, limits, points.second, points.first))
-    quits = giving_up.unreachable(limits, mirrored=True)
+    quits = futility.unreachable(limits, mirrored=True)
     sooner, _ = mean(characteristics(walk, limits, points.second, points.first, quits=quits))
     bound = exact_designs.binary_bound(horizon, 0.05, power, mirrored=True)
     return [
@@ -61,7 +61,7 @@ def binary_figures(horizon: int, most: float, least: float, within: float, their
 def paired_figures(horizon: int, most: float, least: float) -> Row:
     """Mean pairs and power over the twelve settings, each direction at .025."""
     rule = ExactPairedBinary(horizon, claim="either")
-    points = priors.twelve()
+    points = design_priors.twelve()
     pairs, power = mean(characteristics(rule.design.walk(), rule.design.limits, points.second, points.first))
     bound = exact_designs.paired_bound(horizon, 0.025, power, mirrored=True)
     return Row(
@@ -155,7 +155,7 @@ def step_played(horizon: int) -> str:
     from sequentialized_barnard_tests import Hypothesis, MirroredStepTest
 
     rule = MirroredStepTest(alternative=Hypothesis.P0LessThanP1, n_max=horizon, alpha=0.05)
-    rng, points = np.random.default_rng(SEED), priors.thirty_five()
+    rng, points = np.random.default_rng(SEED), design_priors.thirty_five()
     pairs, shown = [], []
     for rates in zip(points.second, points.first, strict=True):
         for _ in range(DRAWS[horizon]):

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
 from surefoot import PairTally, Tally, stats
-from surefoot.numerics import chebyshev, hypergeometric, logs
+from surefoot.numerics import chebyshev, hypergeometric, log_factorials
 
 HERE = Path(sys.executable).parent
 FIRST, SECOND = Tally(350, 500), Tally(320, 500)
@@ -23,8 +23,8 @@ def afresh(work: Callable[[], Any]) -> Callable[[], Any]:
         for kept in (
             hypergeometric.masses,
             hypergeometric.tails,
-            logs.log_choose,
-            logs.log_factorials,
+            log_factorials.log_choose,
+            log_factorials.log_factorials,
             chebyshev.points,
         ):
             kept.cache_clear()

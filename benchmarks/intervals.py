@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from benchmarks.common import Row, interleaved, seconds, section, times
-from surefoot.numerics import beta, normal, wilson_ends
+from surefoot.numerics import beta, normal_quantiles, wilson
 
 MANY = 1_000_000
 
@@ -18,10 +18,10 @@ def main() -> int:
     rng = np.random.default_rng(11)
     totals = rng.integers(1, 500, MANY)
     counts = rng.binomial(totals, rng.random(MANY))
-    z = normal.upper_quantile(0.025)
+    z = normal_quantiles.upper_quantile(0.025)
     pairs = {
         "Wilson": (
-            lambda: wilson_ends.ends(counts, totals, z),
+            lambda: wilson.ends(counts, totals, z),
             lambda: proportion_confint(counts, totals, 0.05, "wilson"),
             9,
         ),

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.common import Row, cpu, seconds, section, times
 from surefoot import Tally
-from surefoot.numerics import optimal
+from surefoot.numerics import randomised_counts
 from surefoot.stats import optimal_lower
 
 MANY, FEW, TRIALS = 10_000, 300, 50
@@ -20,8 +20,8 @@ def main() -> int:
     rng = np.random.default_rng(7)
     counts, draws = rng.integers(0, TRIALS + 1, MANY), rng.random(MANY)
     tallies = [Tally(int(k), TRIALS) for k in counts]
-    optimal.low(counts[:10], draws[:10], TRIALS, 0.05)
-    ours = cpu(lambda: optimal.low(counts, draws, TRIALS, 0.05), repeats=5)
+    randomised_counts.low(counts[:10], draws[:10], TRIALS, 0.05)
+    ours = cpu(lambda: randomised_counts.low(counts, draws, TRIALS, 0.05), repeats=5)
     one_by_one = cpu(lambda: [optimal_lower(t, draw=u) for t, u in zip(tallies, draws.tolist(), strict=True)])
     binomial_cis.binom_ci(3, TRIALS, 0.05, "lb", verbose=False)
     theirs = cpu(lambda: [binomial_cis.binom_ci(int(k), TRIALS, 0.05, "lb", verbose=False) for k in counts[:FEW]]) * (

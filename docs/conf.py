@@ -112,7 +112,7 @@ def draw_figures() -> None:
     """Every figure of the docs that is not made by a script of its own."""
     from surefoot import stats
     from surefoot.reporting import style
-    from surefoot.reporting.coverages import coverage_figure
+    from surefoot.reporting.coverage_figures import coverage_figure
 
     folder = HERE / "generated"
     folder.mkdir(exist_ok=True)

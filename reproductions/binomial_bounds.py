@@ -11,7 +11,7 @@ import numpy as np
 from reproductions import bounds_figures, table_one
 from reproductions.pages import Check, Page, cannot, claim, figure, number
 from surefoot import Tally, plan_band, plan_bound, stats
-from surefoot.numerics import beta, optimal
+from surefoot.numerics import beta, randomised_counts
 
 SOURCE = (
     "J. A. Vincent, H. Nishimura, M. Itkina, P. Shah, M. Schwager and T. Kollar (2024), *How generalizable is my "
@@ -161,7 +161,7 @@ def bounds() -> list[Check]:
     """The bounds of section IV and VI-B."""
     counts, trials = np.arange(51), 50
     plain = beta.exact_low(counts, trials, 0.05)
-    drawn = optimal.low(counts, np.zeros(51), trials, 0.05)
+    drawn = randomised_counts.low(counts, np.zeros(51), trials, 0.05)
     held = [stats.coverage(stats.optimal_lower, trials=50, rate=rate) for rate in (0.05, 0.3, 0.641, 0.9)]
     largest = stats.max_expected_shortage(50)
     checks = [

@@ -10,7 +10,7 @@ import numpy as np
 from reproductions import bounds_figures
 from reproductions.pages import SEED, Check, cannot, claim, figure, number, sampled, table
 from surefoot import stats
-from surefoot.numerics import optimal
+from surefoot.numerics import randomised_counts
 
 ROLLOUTS, BOUNDS, DRAWS = 40, 100, 200_000
 
@@ -49,7 +49,7 @@ def rates_for(shortage: float) -> tuple[float, float]:
 def drawn(rng: np.random.Generator, rate: float, draws: int) -> np.ndarray:
     """Many optimal 95% lower bounds from 40 rollouts."""
     successes, uniform = rng.binomial(ROLLOUTS, rate, draws), rng.random(draws)
-    return optimal.low(successes, uniform, ROLLOUTS, 0.05)
+    return randomised_counts.low(successes, uniform, ROLLOUTS, 0.05)
 
 
 def bands(rng: np.random.Generator, draws: int, atom: float) -> float:

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 
 from surefoot.console.app import create_app
 from surefoot.console.authentication import Tokens
-from surefoot.console.connections import bounded
+from surefoot.console.serving import bounded
 from surefoot.study.plans import Plan
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study

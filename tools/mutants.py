@@ -33,11 +33,11 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
 DOCTESTS = ["--doctest-modules"]
-EVERYTHING = [*DOCTESTS, "src", "tests"]  # the pages are among them: tests/test_docs.py
+EVERYTHING = [*DOCTESTS, "src", "tests"]  # the pages are among them: tests/whole/test_docs.py
 QUIET = ["-x", "-q", "--no-header", "--tb=line", "-Wignore::pytest.PytestAssertRewriteWarning"]
 QUIET += ["-pno:cacheprovider", "-p_hypothesis_pytestplugin"]
 HOUSE = {
-    f"tests/test_house.py::test_{rule}"
+    f"tests/whole/test_house.py::test_{rule}"
     for rule in ("records_are_frozen_and_slotted", "public_signatures_follow_the_house")
 }
 BITS = {"RShift", "LShift", "BitOr", "BitAnd", "BitXor"}

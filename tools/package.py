@@ -27,7 +27,7 @@ SHIPPED = (
     "surefoot/console/static/",
     "surefoot/console/templates/",
     "surefoot/reporting/templates/",
-    "surefoot/rollouts/examples/",
+    "surefoot/files/examples/",
     "surefoot/sequential/shipped/",
     "licenses/LICENSE",
 )

@@ -21,24 +21,24 @@ _HOMES = {
     "Client": "surefoot.console.client",
     "Comparison": "surefoot.analysis.comparisons",
     "ComparisonPlan": "surefoot.planning.comparisons",
-    "Correction": "surefoot.analysis.labels",
+    "Correction": "surefoot.analysis.judge_corrections",
     "DataError": "surefoot.errors",
     "Gain": "surefoot.core.gain",
     "Interval": "surefoot.core.interval",
-    "JudgedGain": "surefoot.analysis.judged",
-    "LabelDraw": "surefoot.rollouts.label_draws",
-    "Labelling": "surefoot.rollouts.labelling",
-    "Measurement": "surefoot.analysis.measures",
+    "JudgedGain": "surefoot.analysis.judged_gains",
+    "LabelDraw": "surefoot.table.label_draws",
+    "Labelling": "surefoot.table.labelling",
+    "Measurement": "surefoot.analysis.measurements",
     "Moments": "surefoot.core.moments",
     "Outcome": "surefoot.runners.outcomes",
     "PairTally": "surefoot.core.tally",
     "Plan": "surefoot.study.plans",
-    "Preferences": "surefoot.rollouts.preferences",
+    "Preferences": "surefoot.files.preferences",
     "ProgressReport": "surefoot.reporting.reports",
     "Ranking": "surefoot.stats.rankings",
     "Receipt": "surefoot.study.status",
     "Report": "surefoot.reporting.reports",
-    "Rollouts": "surefoot.rollouts.table",
+    "Rollouts": "surefoot.table.rollouts",
     "Scores": "surefoot.core.scores",
     "Status": "surefoot.study.status",
     "Study": "surefoot.study.studies",
@@ -53,12 +53,12 @@ _HOMES = {
     "compare": "surefoot.analysis.comparisons",
     "compare_pass_rates": "surefoot.analysis.attempts",
     "compare_tasks": "surefoot.analysis.comparisons",
-    "draw_labels": "surefoot.rollouts.label_draws",
-    "human_corrections": "surefoot.analysis.labels",
-    "judged_gain": "surefoot.analysis.judged",
-    "label": "surefoot.rollouts.label_files",
-    "mean_score": "surefoot.analysis.measures",
-    "measure": "surefoot.analysis.measures",
+    "draw_labels": "surefoot.table.label_draws",
+    "human_corrections": "surefoot.analysis.judge_corrections",
+    "judged_gain": "surefoot.analysis.judged_gains",
+    "label": "surefoot.files.label_files",
+    "mean_score": "surefoot.analysis.measurements",
+    "measure": "surefoot.analysis.measurements",
     "open_store": "surefoot.study.stores",
     "pass_rates": "surefoot.analysis.attempts",
     "plan_band": "surefoot.planning.bands",
@@ -70,16 +70,16 @@ _HOMES = {
     "plan_rate": "surefoot.planning.rates",
     "plan_sequential": "surefoot.planning.sequential",
     "rank": "surefoot.analysis.rankings",
-    "rank_preferences": "surefoot.analysis.strengths",
-    "read": "surefoot.rollouts.reading",
-    "read_preferences": "surefoot.rollouts.preferences",
+    "rank_preferences": "surefoot.analysis.rankings",
+    "read": "surefoot.files.reading",
+    "read_preferences": "surefoot.files.preferences",
     "replay": "surefoot.analysis.replays",
     "replay_ranking": "surefoot.analysis.ranking_replays",
     "report": "surefoot.reporting.reports",
     "run_study": "surefoot.runners.functions",
     "sequential": "surefoot.sequential",
     "stats": "surefoot.stats",
-    "success_rate": "surefoot.analysis.measures",
+    "success_rate": "surefoot.analysis.measurements",
     "verify": "surefoot.study.verification",
 }
 
@@ -93,18 +93,18 @@ if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison as Comparison
     from surefoot.analysis.comparisons import compare as compare
     from surefoot.analysis.comparisons import compare_tasks as compare_tasks
-    from surefoot.analysis.judged import JudgedGain as JudgedGain
-    from surefoot.analysis.judged import judged_gain as judged_gain
-    from surefoot.analysis.labels import Correction as Correction
-    from surefoot.analysis.labels import human_corrections as human_corrections
-    from surefoot.analysis.measures import Measurement as Measurement
-    from surefoot.analysis.measures import mean_score as mean_score
-    from surefoot.analysis.measures import measure as measure
-    from surefoot.analysis.measures import success_rate as success_rate
+    from surefoot.analysis.judge_corrections import Correction as Correction
+    from surefoot.analysis.judge_corrections import human_corrections as human_corrections
+    from surefoot.analysis.judged_gains import JudgedGain as JudgedGain
+    from surefoot.analysis.judged_gains import judged_gain as judged_gain
+    from surefoot.analysis.measurements import Measurement as Measurement
+    from surefoot.analysis.measurements import mean_score as mean_score
+    from surefoot.analysis.measurements import measure as measure
+    from surefoot.analysis.measurements import success_rate as success_rate
     from surefoot.analysis.ranking_replays import replay_ranking as replay_ranking
     from surefoot.analysis.rankings import rank as rank
+    from surefoot.analysis.rankings import rank_preferences as rank_preferences
     from surefoot.analysis.replays import replay as replay
-    from surefoot.analysis.strengths import rank_preferences as rank_preferences
     from surefoot.auditing.audits import Audit as Audit
     from surefoot.auditing.audits import audit as audit
     from surefoot.console.client import Client as Client
@@ -121,6 +121,10 @@ if TYPE_CHECKING:
     from surefoot.errors import DataError as DataError
     from surefoot.errors import StudyError as StudyError
     from surefoot.errors import SurefootError as SurefootError
+    from surefoot.files.label_files import label as label
+    from surefoot.files.preferences import Preferences as Preferences
+    from surefoot.files.preferences import read_preferences as read_preferences
+    from surefoot.files.reading import read as read
     from surefoot.planning.bands import plan_band as plan_band
     from surefoot.planning.bounds import plan_bound as plan_bound
     from surefoot.planning.comparisons import ComparisonPlan as ComparisonPlan
@@ -133,14 +137,6 @@ if TYPE_CHECKING:
     from surefoot.reporting.reports import ProgressReport as ProgressReport
     from surefoot.reporting.reports import Report as Report
     from surefoot.reporting.reports import report as report
-    from surefoot.rollouts.label_draws import LabelDraw as LabelDraw
-    from surefoot.rollouts.label_draws import draw_labels as draw_labels
-    from surefoot.rollouts.label_files import label as label
-    from surefoot.rollouts.labelling import Labelling as Labelling
-    from surefoot.rollouts.preferences import Preferences as Preferences
-    from surefoot.rollouts.preferences import read_preferences as read_preferences
-    from surefoot.rollouts.reading import read as read
-    from surefoot.rollouts.table import Rollouts as Rollouts
     from surefoot.runners.functions import run_study as run_study
     from surefoot.runners.outcomes import Outcome as Outcome
     from surefoot.stats.rankings import Ranking as Ranking
@@ -153,6 +149,10 @@ if TYPE_CHECKING:
     from surefoot.study.studies import Study as Study
     from surefoot.study.verification import Verification as Verification
     from surefoot.study.verification import verify as verify
+    from surefoot.table.label_draws import LabelDraw as LabelDraw
+    from surefoot.table.label_draws import draw_labels as draw_labels
+    from surefoot.table.labelling import Labelling as Labelling
+    from surefoot.table.rollouts import Rollouts as Rollouts
 
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

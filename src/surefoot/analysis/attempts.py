@@ -11,8 +11,8 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
-from surefoot.rollouts.crosstab import crosstab
-from surefoot.rollouts.table import Rollouts, a_table
+from surefoot.table.crosstab import crosstab
+from surefoot.table.rollouts import Rollouts, a_table
 
 
 @dataclass(frozen=True, slots=True)

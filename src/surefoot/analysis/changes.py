@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from surefoot.analysis.asked import Weigh
 from surefoot.analysis.comparisons import Comparison, chosen, family, family_level, plain_comparison
-from surefoot.analysis.outlooks import outlook
+from surefoot.analysis.outlook import outlook
+from surefoot.analysis.question import Weigh
 from surefoot.errors import DataError
-from surefoot.rollouts.reading import read
-from surefoot.rollouts.structure import Measure
-from surefoot.rollouts.table import Rollouts, a_table
+from surefoot.files.reading import read
+from surefoot.table.rollouts import Rollouts, a_table
+from surefoot.table.structure import Measure
 
 NOW, BEFORE = "now", "previous run"
 

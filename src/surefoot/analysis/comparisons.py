@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot import _check, stats
-from surefoot.analysis.asked import Found, Weigh
 from surefoot.analysis.gains import found_between
-from surefoot.analysis.judged import JudgedGain, judged_gain
-from surefoot.analysis.label_verdicts import by_labels
-from surefoot.analysis.measures import mean_score, success_rate
-from surefoot.analysis.outlooks import MOST_OUTLOOKS, outlook
+from surefoot.analysis.judged_gains import JudgedGain, judged_gain
+from surefoot.analysis.labelled_comparisons import by_labels
+from surefoot.analysis.measurements import mean_score, success_rate
+from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
+from surefoot.analysis.question import Found, Weigh
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.rollouts.structure import Measure, Structure
-from surefoot.rollouts.table import Rollouts, a_table
+from surefoot.stats.detectable import Outlook
 from surefoot.stats.one_sided_gains import bounds_of
-from surefoot.stats.outlooks import Outlook
-from surefoot.stats.step_downs import Sides, Stepped
+from surefoot.stats.step_down_tests import Sides, Stepped
+from surefoot.table.rollouts import Rollouts, a_table
+from surefoot.table.structure import Measure, Structure
 
 
 @dataclass(frozen=True, slots=True)

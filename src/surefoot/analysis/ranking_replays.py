@@ -8,14 +8,14 @@ from typing import Any
 
 from surefoot import _check
 from surefoot.analysis.comparisons import chosen
-from surefoot.analysis.measures import Measure
+from surefoot.analysis.measurements import Measure
 from surefoot.analysis.replays import BLOCKED, HINDSIGHT, blocking
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.errors import DataError
 from surefoot.numerics.weak_orders import MOST
-from surefoot.rollouts.table import Rollouts
 from surefoot.sequential import ClosedRanking, RankingRule, run_ranking, simulate_ranking
+from surefoot.table.rollouts import Rollouts
 
 Round = dict[str, float]
 
@@ -150,7 +150,7 @@ def _replayed(
 ) -> ReplayedRanking:
     rounds, left = _rounds(part, names, measure)
     notes = (
-        [f"{words.rollouts(left)}{f' on {task}' if task else ''} in no round of all policies: left out."]
+        [f"{formatting.rollouts(left)}{f' on {task}' if task else ''} in no round of all policies: left out."]
         if left
         else []
     )

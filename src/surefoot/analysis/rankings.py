@@ -6,19 +6,26 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from surefoot import _check, stats
-from surefoot.analysis.asked import Found, Weigh
 from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, named_comparison
 from surefoot.analysis.gains import found_between
-from surefoot.analysis.label_verdicts import corrected_alone
-from surefoot.analysis.outlooks import outlook
+from surefoot.analysis.labelled_comparisons import corrected_alone
+from surefoot.analysis.outlook import outlook
+from surefoot.analysis.question import Found, Weigh
 from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
-from surefoot.rollouts.structure import Measure
-from surefoot.rollouts.table import Rollouts
-from surefoot.stats.families import FamilyGain
+from surefoot.files.preferences import Preferences
+from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
+from surefoot.stats.simultaneous_gains import FamilyGain
+from surefoot.table.rollouts import Rollouts
+from surefoot.table.structure import Measure
+
+if TYPE_CHECKING:
+    import numpy as np
+
 
 FEW_PAIRS = 10
 """Up to so many pairs, scores in several tasks are compared by the guaranteed test; it takes seconds each."""
@@ -192,3 +199,42 @@ def _beats(pairs: Pairs, verdicts: Sequence[Verdict]) -> set[tuple[str, str]]:
     decided = zip(pairs, verdicts, strict=True)
     ways = {Verdict.BETTER: 1, Verdict.WORSE: -1}
     return {(one, other)[:: ways[verdict]] for (one, other), verdict in decided if verdict in ways}  # type: ignore[misc]
+
+
+def rank_preferences(
+    preferences: Preferences,
+    *,
+    rng: np.random.Generator | int,
+    prior: float = 0.0,
+    confidence: float = 0.95,
+) -> Strengths:
+    """How strong is each policy by people's preferences? Bradley-Terry strengths and Elo with bootstrap intervals.
+
+    Sessions that hold several preferences are drawn again as a whole: they are not independent.
+
+    Args:
+        preferences: The table.
+        rng: A seed, kept with the result, or a Generator.
+        prior: Ties added between every two policies that met, for data in which a policy never lost.
+        confidence: How often such intervals hold a strength, nearly.
+
+    Raises:
+        ValueError: Some policy never met the others, or never lost, so that no strength is determined.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> games = {"A": ["x", "y", "x", "z", "y", "z"] * 9, "B": ["y", "x", "z", "x", "z", "y"] * 9}
+        >>> table = pl.DataFrame({**games, "preference": ["A", "B", "A", "tie", "A", "A"] * 9})
+        >>> print(sf.rank_preferences(sf.read_preferences(table), rng=7).names)
+        ('x', 'z', 'y')
+    """
+    rows = preferences.frame
+    several = rows["session"].n_unique() < rows.height
+    return stats.bradley_terry(
+        rows.select("first", "second", "outcome").iter_rows(),
+        rng=rng,
+        sessions=rows["session"].to_list() if several else None,
+        prior=prior,
+        confidence=confidence,
+    )

@@ -9,15 +9,15 @@ from typing import Any
 
 from surefoot import _check, sequential
 from surefoot.analysis.comparisons import chosen
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.rollouts.orders import in_blocks
-from surefoot.rollouts.structure import Measure, structure
-from surefoot.rollouts.table import Rollouts
-from surefoot.sequential.admission import holds
 from surefoot.sequential.rules import Claim, Environments, Rule
+from surefoot.sequential.validity import holds
+from surefoot.table.orders import in_blocks
+from surefoot.table.rollouts import Rollouts
+from surefoot.table.structure import Measure, structure
 
 BLOCKED = (
     "The order is blocked by {what}: contexts were run one after another. If the gain differs between them, no "
@@ -277,7 +277,7 @@ def _replayed(
             raise DataError(f"both policies must have a {measure}; got none.{other}", source=part.source or None)
         if len(ones) != len(others):
             short, long = policies if len(ones) < len(others) else policies[::-1]
-            where, fewer = f" on {task}" if task else "", words.rollouts(abs(len(ones) - len(others)))
+            where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(len(ones) - len(others)))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
     notes += [BLOCKED.format(what=what) for what in blocking(part, task)]
     if any(structure(part, measure, (policy,)).clusters for policy in policies):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from surefoot.auditing import checks, collecting
-from surefoot.core import words
+from surefoot.auditing import collection_checks, outcome_checks
+from surefoot.core import formatting
 from surefoot.core.record import Record
-from surefoot.rollouts.findings import Finding
-from surefoot.rollouts.structure import Structure, structure
-from surefoot.rollouts.table import Collected, Rollouts, a_table
+from surefoot.table.findings import Finding
+from surefoot.table.rollouts import Collected, Rollouts, a_table
+from surefoot.table.structure import Structure, structure
 
 MEANING: dict[str, str] = {
     "one": "one environment for all rollouts: the result speaks for that environment only",
@@ -53,7 +53,8 @@ class Audit(Record):
         origin = f" from {self.source}" if self.source else ""
         serious = f", {len(self.serious) or 'none'} serious" if count else ""
         lines = [
-            f"{words.rollouts(self.rollouts)}{origin}: {count or 'no'} finding{'' if count == 1 else 's'}{serious}.",
+            f"{formatting.rollouts(self.rollouts)}{origin}: {count or 'no'} "
+            f"finding{'' if count == 1 else 's'}{serious}.",
             f"Collected as {MEANING[self.collected]}. {self.why}",
             *([str(self.structure)] if self.structure is not None and self.structure.clusters else []),
             *(f"{'!' if finding.serious else '-'} {finding}" for finding in self.findings),
@@ -75,12 +76,12 @@ def audit(rollouts: Rollouts) -> Audit:
     collected, why = _collected(rollouts, met)
     found = [
         *rollouts.findings,
-        *(finding for check in checks.CHECKS for finding in check(rollouts)),
-        *collecting.environments_met(met),
-        *checks.few_clusters(rollouts, met),
-        *collecting.duplicated_rows(rollouts, met),
-        *collecting.blocks(rollouts),
-        *collecting.task_mixes(rollouts),
+        *(finding for check in outcome_checks.CHECKS for finding in check(rollouts)),
+        *collection_checks.environments_met(met),
+        *outcome_checks.few_clusters(rollouts, met),
+        *collection_checks.duplicated_rows(rollouts, met),
+        *collection_checks.blocks(rollouts),
+        *collection_checks.task_mixes(rollouts),
     ]
     ordered = sorted(found, key=lambda finding: not finding.serious)
     return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source, met)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, words
+from surefoot.cli import files, terminal
 
 
 def audit(
@@ -16,7 +16,7 @@ def audit(
     low: files.Low = None,
     high: files.High = None,
     collected: files.Collected = None,
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """What can these data not support?
 
@@ -31,6 +31,6 @@ def audit(
     )
     found = sf.audit(rollouts)
     if as_json:
-        words.show_json(found.to_dict())
+        terminal.show_json(found.to_dict())
         return
-    typer.echo(words.as_options(str(found), names=files.names_in(rollouts)))
+    typer.echo(terminal.as_options(str(found), names=files.names_in(rollouts)))

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, words
-from surefoot.core import words as shown
+from surefoot.cli import files, terminal
+from surefoot.core import formatting as shown
 from surefoot.core.bands import Band
 from surefoot.core.scores import Scores
 from surefoot.errors import DataError
@@ -36,8 +36,8 @@ def band(
     at_least: Annotated[list[float] | None, typer.Option(help="A score to be reached; may be repeated.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Write a figure: name.svg, name.png or name.pdf.")] = None,
     using: Annotated[str, typer.Option(help="The band that the figure marks: ks or tail-tight.")] = "ks",
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """What is the worst that the scores can be?
 
@@ -65,23 +65,23 @@ def band(
     mean = stats.score_mean(scores, confidence=confidence)
     rows = _rows(bands, quantile or QUANTILES, worst or WORST, at_least or ())
     if figure is not None:
-        from surefoot.reporting import bandplots, style
+        from surefoot.reporting import band_figures, style
 
         main = bands[marked]
         other = next((found for found in bands.values() if found is not main), None)
         what = score or "score"
-        drawn = bandplots.band_figure(main, other, quantiles=quantile or bandplots.MARKS, what=what)
+        drawn = band_figures.band_figure(main, other, quantiles=quantile or band_figures.MARKS, what=what)
         style.save(drawn, figure)
     if as_json:
         table = [{"what": name, "observed": seen, **found} for name, seen, found, _ in rows]
-        words.show_json(
+        terminal.show_json(
             {name: found.to_dict() for name, found in bands.items()} | {"mean": mean.to_dict(), "bounds": table}
         )
         return
     typer.echo(str(scores))
     typer.echo(f"Guaranteed with {shown.percent(confidence)} confidence, all lines of a column at once:")
     header = ["", "observed", *(found.method for found in bands.values())]
-    words.table(header, [_line(name, seen, found, scale) for name, seen, found, scale in rows])
+    terminal.table(header, [_line(name, seen, found, scale) for name, seen, found, scale in rows])
     typer.echo(f"The mean by itself: {mean}")
     for note in bands["ks"].notes:
         typer.echo(note)
@@ -126,10 +126,10 @@ def _scores(data: list[str], score: str | None, policy: str | None, low: float |
     ends = 0.0 if low is None else low, 1.0 if high is None else high
     if not ends[0] < ends[1]:
         raise ValueError(f"`low` must be below `high`; got low={ends[0]:g}, high={ends[1]:g}.")
-    if all(words.is_number(word) for word in data):
+    if all(terminal.is_number(word) for word in data):
         return Scores([float(word) for word in data], *ends)
     if len(data) > 1:
-        wrong = next(word for word in data if not words.is_number(word))
+        wrong = next(word for word in data if not terminal.is_number(word))
         raise ValueError(f"Several words must all be scores; got {wrong!r}. To read a file, name it alone.")
     path = Path(data[0])
     listed = _listed(path) if score is None and policy is None else None
@@ -151,15 +151,15 @@ def _listed(path: Path) -> list[tuple[int, str]] | None:
     except UnicodeDecodeError:
         return None
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if lines and not words.is_number(lines[0][1]) and len(lines) > 1 and words.is_number(lines[1][1]):
+    if lines and not terminal.is_number(lines[0][1]) and len(lines) > 1 and terminal.is_number(lines[1][1]):
         lines = lines[1:]  # a heading
-    return lines if lines and words.is_number(lines[0][1]) else None
+    return lines if lines and terminal.is_number(lines[0][1]) else None
 
 
 def _in_range(lines: list[tuple[int, str]], path: Path, low: float, high: float) -> Scores:
     values = []
     for row, line in lines:
-        if not words.is_number(line):
+        if not terminal.is_number(line):
             raise DataError(f"a score must be a number; got {line[:40]!r}.", source=path.name, row=row)
         if not low <= float(line) <= high:
             message = (

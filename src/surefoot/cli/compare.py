@@ -10,16 +10,55 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import compared, files, gates, human, runs, words
-from surefoot.core import wording
+from surefoot.cli import files, gate_verdicts, label_options, terminal, two_runs
+from surefoot.core import sentences
+from surefoot.core.formatting import counted, number, p_value, percent, span, unit
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import counted, number, p_value, percent, span, unit
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
+
+
+def show(found: Sequence[Comparison]) -> None:
+    """Print comparisons: the gain, the two rates, what it means, how it was made, and what it rests on."""
+    for one in found:
+        typer.echo(str(one))
+        typer.echo(f"  {_rates(one)}")
+        typer.echo(f"  {_sentence(one)}")
+        for line in (
+            gate_verdicts.shown(one.bounds) if one.bounds else "",
+            one.why,
+            *map(str, filter(None, (one.outlook, *one.notes))),
+        ):
+            if line:
+                typer.echo(f"  {line}")
+    for line in dict.fromkeys(sentences.holds_if(one.gain.assumptions) for one in found):
+        typer.echo(f"  {line}")
+
+
+def _rates(found: Comparison) -> str:
+    """Each policy by itself: no gain is shown without the two rates behind it."""
+    shown = [
+        f"{name} {number(one.estimate, one.scale)} {span(one.low, one.high, one.scale)} n={one.trials:,}"
+        for name, one in ((found.first, found.of_first), (found.second, found.of_second))
+    ]
+    return f"{'; '.join(shown)} ({percent(found.of_first.confidence)} {found.of_first.method} intervals)"
+
+
+def _sentence(found: Comparison) -> str:
+    if found.refused is not None:
+        return "No verdict: the human labels do not allow one."
+    if not found.comparable:
+        return gate_verdicts.NO_TASK.format(found.first, found.second)
+    ends = found.interval
+    return sentences.sentence(
+        found.verdict, ends.low, ends.high,
+        margin=found.gain.margin, scale=ends.scale, first=found.first, second=found.second,
+    )  # fmt: skip
+
 
 TALLIES = (
     "exact-gain",
@@ -93,9 +132,9 @@ def compare(
         int | None,
         typer.Option("--pass-at", help="With files: compare the chance of any success in so many attempts (pass@k)."),
     ] = None,
-    pool_runs: runs.PoolRuns = False,
-    human_labels: human.Human = None,
-    labels_method: human.Method = None,
+    pool_runs: two_runs.PoolRuns = False,
+    human_labels: label_options.Human = None,
+    labels_method: label_options.Method = None,
     weigh: files.Weigh = "rollouts",
     columns: files.Columns = None,
     policies: files.Policies = None,
@@ -104,8 +143,8 @@ def compare(
     low: files.Low = None,
     high: files.High = None,
     margin: files.Margin = 0.0,
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Is the first policy better, and by how much?
 
@@ -140,7 +179,7 @@ def compare(
     if counts is not None:
         _alone(named, pairs, "--counts")
         _in_place("`--counts`", {**of_files, "--using": using, "--details": details, "--gate": gate})
-        from surefoot.cli.counts import compare_counts
+        from surefoot.cli.count_tables import compare_counts
 
         compare_counts(counts, baseline, confidence=confidence, margin=margin, as_json=as_json)
     elif pairs is not None:
@@ -151,7 +190,9 @@ def compare(
         _in_place("tallies", {**of_files, "--baseline": baseline})
         if len(named) != 2:
             raise ValueError(f"`compare` must have two tallies, such as 17/20 14/20; got {len(named)}.")
-        _tallies((words.tally(named[0]), words.tally(named[1])), using, details, gate, margin, confidence, as_json)
+        _tallies(
+            (terminal.tally(named[0]), terminal.tally(named[1])), using, details, gate, margin, confidence, as_json
+        )
     elif named:
         if all(word.isdecimal() for word in named) and not any(Path(word).exists() for word in named):
             hint = f" Write {named[0]}/{named[1]} {named[2]}/{named[3]}." if len(named) == 4 else ""
@@ -174,14 +215,14 @@ def compare(
             import surefoot as sf
 
             if not pool_runs:
-                runs.refuse_two_runs(table, named, "Compare policies of one file.")
+                two_runs.refuse_two_runs(table, named, "Compare policies of one file.")
             two = files.two_policies(table, named, first, second)
             tried = sf.compare_pass_rates(table, *two, attempts=pass_at, confidence=confidence, margin=margin)
-            words.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
+            terminal.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
             return
-        table = human.labelled(table, human_labels, labels_method, score)
+        table = label_options.labelled(table, human_labels, labels_method, score)
         again = None if previous is None else files.table([previous], **said)
-        found = runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
+        found = two_runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
         wanted = {
             "gate": gate,
             "measure": files.measure_of(table, score),
@@ -228,7 +269,7 @@ def _tallies(
     if using is not None and using not in ("exact-gain", "exact-paired-gain"):
         if gate or margin:
             raise ValueError("`--using` must not come with `--gate` or `--margin`: they need the exact gain.")
-        words.show(_named(using.replace("-", "_"), data, confidence), as_json=as_json)
+        terminal.show(_named(using.replace("-", "_"), data, confidence), as_json=as_json)
         return
     make = stats.exact_gain if len(data) == 2 else stats.exact_paired_gain
     gain = make(*data, confidence=confidence, margin=margin)
@@ -236,15 +277,15 @@ def _tallies(
     ahead = stats.outlook(gain) if undecided else None
     others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
     bounds = _gate_bounds(data, confidence) if gate else None
-    ends = gates.of_bounds((bounds,), margin) if bounds else None
+    ends = gate_verdicts.of_bounds((bounds,), margin) if bounds else None
     if as_json:
-        words.show_json(
+        terminal.show_json(
             {
                 "said": _said(gain),
                 "gain": gain.to_dict(),
                 "outlook": ahead.to_dict() if ahead else None,
                 "details": [other.to_dict() for other in others],
-                **gates.told(ends, (bounds,) if bounds else ()),
+                **gate_verdicts.told(ends, (bounds,) if bounds else ()),
             }
         )
     else:
@@ -253,11 +294,11 @@ def _tallies(
         for other in others:
             typer.echo(f"  {other}")
         if bounds:
-            typer.echo(gates.shown(bounds))
-    gates.end(ends, as_json=as_json)
+            typer.echo(gate_verdicts.shown(bounds))
+    gate_verdicts.end(ends, as_json=as_json)
 
 
-def _gate_bounds(data: tuple[Any, ...], confidence: float) -> gates.Bounds:
+def _gate_bounds(data: tuple[Any, ...], confidence: float) -> gate_verdicts.Bounds:
     """The two one-sided bounds of a gate on tallies or pairs."""
     make = stats.gain_bounds if len(data) == 2 else stats.paired_gain_bounds
     return make(*data, confidence=confidence)
@@ -290,7 +331,7 @@ def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:
 
 
 def _said(gain: Gain) -> str:
-    return wording.sentence(gain.verdict, gain.interval.low, gain.interval.high, margin=gain.margin)
+    return sentences.sentence(gain.verdict, gain.interval.low, gain.interval.high, margin=gain.margin)
 
 
 def _holds(pair: PairTally | None) -> str:
@@ -314,7 +355,7 @@ def _files(
     table: Any,
     paths: Sequence[str],
     asked: tuple[str | None, str | None],
-    two: runs.TwoRuns | None,
+    two: two_runs.TwoRuns | None,
     by: str | None,
     gate: bool,
     wanted: Mapping[str, Any],
@@ -328,20 +369,20 @@ def _files(
     except DataError as error:
         if not gate:
             raise
-        refused = gates.not_comparable(words.as_options(str(error)))
+        refused = gate_verdicts.not_comparable(terminal.as_options(str(error)))
         if as_json:
-            words.show_json(gates.told(refused))
-        gates.end(refused, as_json=as_json)
+            terminal.show_json(gate_verdicts.told(refused))
+        gate_verdicts.end(refused, as_json=as_json)
     findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
-    ends = gates.of_comparisons(found, findings) if gate else None
+    ends = gate_verdicts.of_comparisons(found, findings) if gate else None
     if as_json:
-        more = files.serious_json(findings) | gates.told(ends)
+        more = files.serious_json(findings) | gate_verdicts.told(ends)
         bodies = [{**one.to_dict(), **more} for one in found]
-        words.show_json(bodies if by or len(bodies) > 1 else bodies[0])
+        terminal.show_json(bodies if by or len(bodies) > 1 else bodies[0])
     else:
-        compared.show(found)
+        show(found)
         files.show_serious(findings)
-    gates.end(ends, as_json=as_json)
+    gate_verdicts.end(ends, as_json=as_json)
 
 
 def _of_policies(
@@ -362,7 +403,7 @@ def _of_policies(
 
 
 def _of_runs(
-    two: runs.TwoRuns, by: str | None, wanted: Mapping[str, Any], paired: bool | None
+    two: two_runs.TwoRuns, by: str | None, wanted: Mapping[str, Any], paired: bool | None
 ) -> tuple[Comparison, ...]:
     """Each policy compared with itself in another run."""
     from surefoot.analysis.changes import change

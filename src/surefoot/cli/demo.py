@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import surefoot as sf
 from surefoot import stats
-from surefoot.cli import files, words
+from surefoot.cli import files, terminal
 from surefoot.cli.report import show, writable
+from surefoot.core.formatting import number, span
 from surefoot.core.tally import Tally
-from surefoot.core.words import number, span
+from surefoot.files.reading import read
+
+if TYPE_CHECKING:
+    from surefoot.table.rollouts import Rollouts
 
 
 def demo(
@@ -24,7 +28,7 @@ def demo(
     data: Annotated[
         Path | None, typer.Option("--data", help="Also write the rollouts as a CSV, to try other commands on.")
     ] = None,
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """The main job, on bundled data.
 
@@ -38,7 +42,6 @@ def demo(
 
         surefoot demo --data results.csv
     """
-    from surefoot.rollouts.example_study import SEED, example_rollouts
 
     writable(output)
     rollouts = example_rollouts()
@@ -54,10 +57,10 @@ def demo(
         )
         made.save(output)
     if as_json:
-        words.show_json(made.data())
+        terminal.show_json(made.data())
         return
     typer.echo("Published success counts, with what they support (95% confidence; ends rounded outward):")
-    words.table(["policy", "task", "k/n", "rate", "Wilson interval", "at least (guaranteed)"], _published())
+    terminal.table(["policy", "task", "k/n", "rate", "Wilson interval", "at least (guaranteed)"], _published())
     for source in dict.fromkeys(row["source"] for row in _counts()):
         typer.echo(f"Source: {source}")
     typer.echo(f"\nA simulated study: {made.overview.rollouts} rollouts of two policies in the same conditions.")
@@ -79,5 +82,36 @@ def _published() -> list[list[str]]:
 
 
 def _counts() -> list[dict[str, str]]:
-    text = (resources("surefoot.rollouts") / "examples" / "published_counts.csv").read_text(encoding="utf-8")
+    text = (resources("surefoot.files") / "examples" / "published_counts.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
+
+
+SEED = 20260
+TASKS = {"fold towel": 0.93, "pour ice": 0.96, "stack cups": 0.90}
+POLICIES = {"new": 0.035, "old": -0.035}
+CONDITIONS, STEPS = 40, 5
+
+
+def example_rollouts(seed: int = SEED) -> Rollouts:
+    """The simulated study: 2 policies, 3 tasks, 40 shared conditions, partial credit in fifths.
+
+    Example:
+        >>> from surefoot.cli.demo import example_rollouts
+        >>> print(example_rollouts())
+        240 rollouts of 2 policies on 3 tasks, with success and score in [0, 1].
+    """
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(seed)
+    contexts = [(task, place) for task in TASKS for place in range(CONDITIONS)]
+    rows: list[tuple[object, ...]] = []
+    for order in rng.permutation(len(contexts)):
+        task, place = contexts[order]
+        hardness = rng.normal(0.0, 0.05)  # shared by both policies: pairs are alike
+        for policy in rng.permutation(list(POLICIES)):
+            chance = min(0.995, max(0.05, TASKS[task] + POLICIES[policy] + hardness))
+            passed = int(np.argmin([*(rng.random(STEPS) < chance), False]))
+            rows.append((str(policy), task, f"{task} {place + 1:02d}", len(rows) + 1, passed == STEPS, passed / STEPS))
+    names = ["policy", "task", "condition", "order", "success", "score"]
+    return read(pl.DataFrame(rows, schema=names, orient="row"))

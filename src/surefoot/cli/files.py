@@ -12,16 +12,16 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import words
+from surefoot.cli import terminal
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from surefoot.analysis.measures import Measure
+    from surefoot.analysis.measurements import Measure
     from surefoot.analysis.rankings import Progress
-    from surefoot.rollouts.findings import Finding
-    from surefoot.rollouts.table import Rollouts
+    from surefoot.table.findings import Finding
+    from surefoot.table.rollouts import Rollouts
 
 Paths = Annotated[
     list[Path], typer.Argument(metavar="FILE...", help="Results: files of any known format, or a folder.")
@@ -99,7 +99,7 @@ def table(
         policies_in=None if policies_in is None else [name.strip() for name in policies_in.split(",")],
     )
     for note in rollouts.notes:
-        typer.echo(f"note: {words.as_options(str(note), names=names_in(rollouts))}", err=True)
+        typer.echo(f"note: {terminal.as_options(str(note), names=names_in(rollouts))}", err=True)
     return rollouts
 
 
@@ -123,7 +123,7 @@ def serious_json(findings: Sequence[Finding]) -> dict[str, Any]:
 def show_serious(findings: Sequence[Finding]) -> None:
     """Print serious findings, each in a line that is seen."""
     for finding in findings:
-        typer.echo(words.as_options(f"  ! {finding}"))
+        typer.echo(terminal.as_options(f"  ! {finding}"))
 
 
 def two_policies(
@@ -229,7 +229,7 @@ def busy(what: str) -> Iterator[None]:
 
 
 def _collected(word: str | None) -> Any:
-    from surefoot.rollouts.table import COLLECTED
+    from surefoot.table.rollouts import COLLECTED
 
     return word if word is None else _check.choice(word, "--collected", {name: name for name in COLLECTED})
 
@@ -238,7 +238,7 @@ def _column(word: str) -> tuple[str, str]:
     name, equals, yours = word.partition("=")
     if not equals or not name:
         raise ValueError(f"`--column` must be NAME=YOURS, such as policy=method; got {word!r}.")
-    from surefoot.rollouts.columns import COLUMNS
+    from surefoot.table.columns import COLUMNS
 
     if name not in COLUMNS and yours in COLUMNS:
         raise ValueError(f"`--column` must be NAME=YOURS; got {word!r}. Put {yours!r} first, your own name last.")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surefoot._files import write_whole
-from surefoot.cli import files, words
+from surefoot.cli import files, terminal
 
 if TYPE_CHECKING:
-    from surefoot.rollouts.table import Rollouts
+    from surefoot.table.rollouts import Rollouts
 
 AGREEMENTS = (0.8, 0.9, 0.95)
 GAINS = (0.05, 0.1)
@@ -46,7 +46,7 @@ def draw(
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Which items should a person label?
 
@@ -76,7 +76,7 @@ def draw(
     if drawn.key:
         write_whole(key, drawn.key_csv())
     if as_json:
-        words.show_json(drawn.to_dict())
+        terminal.show_json(drawn.to_dict())
         return
     typer.echo(str(drawn))
     if drawn.left_out:
@@ -92,7 +92,7 @@ def draw(
 def _expected(rollouts: Rollouts) -> None:
     """How many labels would do, by how good the judge may be: nothing else is known before there are labels."""
     from surefoot import stats
-    from surefoot.analysis.judged import judge_gains
+    from surefoot.analysis.judged_gains import judge_gains
 
     gains = judge_gains(rollouts) if len(rollouts.policies) == 2 and "success" in rollouts.columns else []
     if len(gains) < 50:
@@ -104,4 +104,4 @@ def _expected(rollouts: Rollouts) -> None:
         told = [f"{one.low:,} to {one.high:,}" if one.labels is not None else "more items" for one in needed]
         rows.append([f"{agreement:.0%}", *told])
     typer.echo(f"Items to label, about, so that a gain is decided in 80% of evaluations ({len(gains):,} items):")
-    words.table(["judge agrees on", *(f"gain of {100 * gain:.0f} points" for gain in GAINS)], rows)
+    terminal.table(["judge agrees on", *(f"gain of {100 * gain:.0f} points" for gain in GAINS)], rows)

@@ -132,7 +132,7 @@ def _no_number(option: str, what: str, words: Sequence[str]) -> str:
 
 
 def _fail(message: str, code: int, names: Sequence[str] = ()) -> int:
-    from surefoot.cli.words import as_options
+    from surefoot.cli.terminal import as_options
 
     typer.echo(f"surefoot: {as_options(message, names=names)}", err=True)
     return code

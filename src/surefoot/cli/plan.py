@@ -8,9 +8,9 @@ import typer
 
 import surefoot as sf
 from surefoot import _check, stats
-from surefoot.cli import plan_rank, words
-from surefoot.core.words import rounded
-from surefoot.stats.powers import Asked
+from surefoot.cli import plan_rank, terminal
+from surefoot.core.formatting import rounded
+from surefoot.stats.exact_power import Asked
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)
@@ -31,8 +31,8 @@ def rate(
         float | None, typer.Option("--rate", help="The rate you expect; without it the plan holds whatever the rate.")
     ] = None,
     using: Annotated[str, typer.Option(help=f"Method: {', '.join(INTERVALS)}.")] = "wilson",
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts make a success rate's interval this narrow?
 
@@ -44,7 +44,7 @@ def rate(
     """
     method = getattr(stats, _check.choice(using, "--using", INTERVALS))
     plan = sf.plan_rate(half_width, rate=assumed, confidence=confidence, using=method)
-    words.show(plan, as_json=as_json)
+    terminal.show(plan, as_json=as_json)
     if not as_json:
         _bought(plan.table, "half-width", plan.rollouts)
 
@@ -62,7 +62,7 @@ def bound(
         float | None, typer.Option("--confidence", "-c", help="Confidence; 0.95 when left out with one other.")
     ] = None,
     using: Annotated[str, typer.Option(help=f"Method: {', '.join(BOUNDS)}.")] = "optimal-lower",
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Confidence, tightness, rollouts: any two give the third.
 
@@ -76,7 +76,7 @@ def bound(
     """
     method = getattr(stats, _check.choice(using, "--using", BOUNDS))
     plan = sf.plan_bound(confidence=confidence, tightness=tightness, rollouts=rollouts, using=method)
-    words.show(plan, as_json=as_json)
+    terminal.show(plan, as_json=as_json)
     if not as_json:
         _bought(plan.table, "on average within", plan.rollouts)
 
@@ -85,8 +85,8 @@ def bound(
 def band(
     offset: Annotated[float, typer.Argument(help="How far the worst case may lie from what is observed: 0.1.")],
     using: Annotated[str, typer.Option(help=f"Method: {', '.join(BANDS)}.")] = "ks",
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts bring a score's worst case this close?
 
@@ -97,7 +97,7 @@ def band(
         surefoot plan band 0.1
     """
     method = getattr(stats, _check.choice(using, "--using", BANDS))
-    words.show(sf.plan_band(offset, confidence=confidence, using=method), as_json=as_json)
+    terminal.show(sf.plan_band(offset, confidence=confidence, using=method), as_json=as_json)
 
 
 @app.command("mean")
@@ -111,8 +111,8 @@ def mean(
     ] = None,
     low: Annotated[float, typer.Option(help="The lowest score possible.")] = 0.0,
     high: Annotated[float, typer.Option(help="The highest score possible.")] = 1.0,
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts make a mean score's interval about this narrow?
 
@@ -121,7 +121,7 @@ def mean(
         surefoot plan mean 0.05 --spread 0.2
     """
     plan = sf.plan_mean(half_width, spread=spread, mean=expected, low=low, high=high, confidence=confidence)
-    words.show(plan, as_json=as_json)
+    terminal.show(plan, as_json=as_json)
 
 
 @app.command("compare")
@@ -152,8 +152,8 @@ def compare(
     horizon: Annotated[
         int | None, typer.Option(help="With --sequential: the most pairs; a little above the fixed number if left out.")
     ] = None,
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts tell two policies apart?
 
@@ -197,7 +197,7 @@ def compare(
             first_only, second_only, pairs=rollouts, power=power, confidence=confidence, margin=margin, claim=asked
         )
     if not sequential or first is None or second is None:
-        words.show(plan, as_json=as_json)
+        terminal.show(plan, as_json=as_json)
         return
     most = horizon or _horizon_above(plan.rollouts)
     rule = sf.sequential.ExactBinary(
@@ -205,7 +205,7 @@ def compare(
     )
     stopping = sf.plan_sequential(rule, first, second, rng=0)
     if as_json:
-        words.show_json({"fixed": plan.to_dict(), "sequential": stopping.to_dict()})
+        terminal.show_json({"fixed": plan.to_dict(), "sequential": stopping.to_dict()})
         return
     typer.echo(f"Fixed: {plan}")
     typer.echo(f"Sequential: {stopping}")
@@ -219,7 +219,7 @@ def _horizon_above(fixed: int) -> int:
 
 def _bought(rows: tuple[tuple[int, float], ...], what: str, chosen: int) -> None:
     typer.echo("\nWhat n buys you:")
-    words.table(
+    terminal.table(
         ["rollouts", f"{what} (points)", ""],
         [
             [f"{size:,}", f"{rounded(100 * value, 1, 'up'):.1f}", "<- this plan" if size == chosen else ""]

@@ -10,12 +10,12 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, words
+from surefoot.cli import files, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from surefoot.planning.laws import Law
+    from surefoot.planning.assumptions import Law
     from surefoot.planning.rankings import RankingPlan
 
 MOST = 7  # policies that closed testing ranks
@@ -42,8 +42,8 @@ def rank(
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts rank many policies?
 
@@ -67,7 +67,7 @@ def rank(
             bar = files.progress(f"simulating, horizon {most:,}, futility {little:g}")
             tied: dict[str, Any] = {"correlation": correlation, "progress": bar}
             plans[most, little] = sf.plan_ranking(rule, laws, rng=seed, runs=runs, **tied)
-    words.show(plans[chosen], as_json=as_json)
+    terminal.show(plans[chosen], as_json=as_json)
     if not as_json:
         _show_neighbours(plans, chosen)
         if len(names) > MOST:
@@ -78,7 +78,7 @@ def rank(
 
 def _show_neighbours(plans: dict[tuple[int, float], RankingPlan], chosen: tuple[int, float]) -> None:
     typer.echo()
-    words.table(
+    terminal.table(
         ["horizon", "futility", "rollouts", "at most", "all decided", "differences found", ""],
         [
             [
@@ -115,7 +115,7 @@ def _policies(
         raise ValueError("`--rates` must be given, or `--from` for pilot rollouts; one of the two.")
     if pilot is None:
         given = [word for word in str(rates).replace(" ", "").split(",") if word]
-        if not all(map(words.is_number, given)) or len(given) < 2:
+        if not all(map(terminal.is_number, given)) or len(given) < 2:
             raise ValueError(_check.refusal("--rates", "be two or more rates, such as 0.9,0.7,0.5", rates))
         laws: list[Law] = [_check.rate(float(word), "--rates") for word in given]
         return tuple(f"policy {place}" for place in range(1, len(laws) + 1)), laws, {"binary": True}

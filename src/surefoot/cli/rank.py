@@ -9,16 +9,16 @@ from typing import Annotated
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, human, runs, words
+from surefoot.cli import files, label_options, terminal, two_runs
 
 
 def rank(
     paths: files.Paths,
     figure: Annotated[Path | None, typer.Option("--figure", help="A figure to write: .svg, .png or .pdf.")] = None,
-    pool_runs: runs.PoolRuns = False,
+    pool_runs: two_runs.PoolRuns = False,
     weigh: files.Weigh = "rollouts",
-    human_labels: human.Human = None,
-    labels_method: human.Method = None,
+    human_labels: label_options.Human = None,
+    labels_method: label_options.Method = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
@@ -30,8 +30,8 @@ def rank(
     prior: Annotated[
         float, typer.Option("--prior", help="For preferences: ties added between every two that met.")
     ] = 0.0,
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Which policies are better than which?
 
@@ -46,7 +46,7 @@ def rank(
 
         surefoot rank preferences.csv --seed 7
     """
-    from surefoot.rollouts.preferences import holds_preferences
+    from surefoot.files.preferences import holds_preferences
 
     if len(paths) == 1 and holds_preferences(paths[0]):
         if figure is not None or human_labels is not None:
@@ -54,17 +54,17 @@ def rank(
             raise ValueError(f"`{option}` must come with rollouts; it does nothing for preferences.")
         _preferences(paths[0], columns, seed, prior, confidence, as_json)
         return
-    from surefoot.analysis.label_verdicts import corrected_alone, label_lines
-    from surefoot.analysis.measures import measure
+    from surefoot.analysis.labelled_comparisons import corrected_alone, label_lines
+    from surefoot.analysis.measurements import measure
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
-    from surefoot.core.words import number, percent, span
+    from surefoot.core.formatting import number, percent, span
 
     rollouts = files.table(
         paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
     )
-    rollouts = human.labelled(rollouts, human_labels, labels_method, score)
+    rollouts = label_options.labelled(rollouts, human_labels, labels_method, score)
     if not pool_runs:
-        runs.refuse_two_runs(
+        two_runs.refuse_two_runs(
             rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."
         )
     what = files.measure_of(rollouts, score)
@@ -90,7 +90,7 @@ def rank(
         style.save(intervals_figure(ordered, what, letters if ranking.letters.readable else ()), figure)
     findings = files.serious(rollouts)
     if as_json:
-        words.show_json({**ranking.to_dict(), **files.serious_json(findings)})
+        terminal.show_json({**ranking.to_dict(), **files.serious_json(findings)})
         return
     rows = []
     for one, ranks, letter in zip(ordered, ranking.ranks, letters, strict=True):
@@ -108,7 +108,7 @@ def rank(
                 ]
             )
     header = "rate" if what == "success" else "mean"
-    words.table(["policy", header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""], rows)
+    terminal.table(["policy", header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""], rows)
     if len(ranking.pairs) > 1:
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
     typer.echo(f"Ranks and letters go by {what}.")
@@ -128,21 +128,21 @@ def rank(
 def _preferences(
     path: Path, columns: list[str] | None, seed: int, prior: float, confidence: float, as_json: bool
 ) -> None:
-    from surefoot.core.words import percent
+    from surefoot.core.formatting import percent
 
     table = sf.read_preferences(path, columns=files.named_columns(columns))
     for note in table.notes:
         typer.echo(f"note: {note}", err=True)
     found = sf.rank_preferences(table, rng=seed, prior=prior, confidence=confidence)
     if as_json:
-        words.show_json(found.to_dict())
+        terminal.show_json(found.to_dict())
         return
     counts, rows = table.counts(), []
     for name, elo, ends, (best, worst) in zip(found.names, found.elos, found.elo_ends, found.ranks, strict=True):
         place = f"{best}" if best == worst else f"{best} to {worst}"
         games = sum(sum(each) for pair, each in counts.items() if name in pair)
         rows.append([name, f"{elo:.0f}", f"[{ends[0]:,}, {ends[1]:,}]", f"{games:,}", place])
-    words.table(["policy", "Elo", "interval", "preferences", "rank"], rows)
+    terminal.table(["policy", "Elo", "interval", "preferences", "rank"], rows)
     typer.echo(
         f"Bradley-Terry from {found.preferences:,} preferences, a tie half a win; each interval and each rank by "
         f"itself at {percent(confidence)}, nearly; seed {seed}. {' '.join(found.notes)}"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, human, runs, words
+from surefoot.cli import files, label_options, terminal, two_runs
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
-    from surefoot.rollouts.table import Rollouts
+    from surefoot.table.rollouts import Rollouts
 
 INTERVALS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wald", "optimal")
 BOUNDS = ("wilson", "clopper-pearson", "optimal")
@@ -40,15 +40,15 @@ def rate(
         int | None,
         typer.Option("--pass-all", help="With files: the chance that every one of so many attempts succeeds (pass^k)."),
     ] = None,
-    human_labels: human.Human = None,
-    labels_method: human.Method = None,
-    pool_runs: runs.PoolRuns = False,
+    human_labels: label_options.Human = None,
+    labels_method: label_options.Method = None,
+    pool_runs: two_runs.PoolRuns = False,
     columns: files.Columns = None,
     policies: files.Policies = None,
     weigh: files.Weigh = "rollouts",
-    confidence: words.Confidence = 0.95,
-    seed: words.Seed = None,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    seed: terminal.Seed = None,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Where does one success rate lie? A rate with its interval and n.
 
@@ -90,7 +90,7 @@ def rate(
         raise ValueError("`--lower` and `--upper` must not be given together; leave both out for an interval.")
     if requires is not None and (using or lower or upper):
         raise ValueError("`--requires` must stand alone: a claim uses the guaranteed lower bound.")
-    parsed = [words.tally(word) for word in tallies]
+    parsed = [terminal.tally(word) for word in tallies]
     if requires is not None:
         _check.fraction(requires, "--requires")
         results = [stats.claim(tally, at_least=requires, confidence=confidence) for tally in parsed]
@@ -98,7 +98,7 @@ def rate(
         method = _method(using, "lower" if lower else "upper" if upper else None)
         chance: dict[str, Any] = {"rng": seed} if using == "optimal" else {}
         results = [method(tally, confidence=confidence, **chance) for tally in parsed]
-    words.show(results[0] if len(results) == 1 else results, as_json=as_json)
+    terminal.show(results[0] if len(results) == 1 else results, as_json=as_json)
 
 
 def _of_files(
@@ -124,11 +124,11 @@ def _of_files(
         raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
     table = files.table([Path(path) for path in paths], columns=columns, policies=policies)
     if not pool_runs:
-        runs.refuse_two_runs(table, paths, "Give one of them, or compare them: surefoot compare.")
+        two_runs.refuse_two_runs(table, paths, "Give one of them, or compare them: surefoot compare.")
     attempts = pass_at if pass_at is not None else pass_all
     if attempts is not None and any(labels):
         raise ValueError("`--human` must be left out with several attempts: pass@k is not corrected by labels.")
-    table = human.labelled(table, *labels, None)
+    table = label_options.labelled(table, *labels, None)
     if attempts is None and table.labels and "success" in table.columns:
         _corrected(table, confidence, as_json)
         return
@@ -137,7 +137,7 @@ def _of_files(
     else:
         table.require("success")
         found = sf.measure(table, only="success", weigh=files.weigh_of(weigh), confidence=confidence)
-    words.show(found[0] if len(found) == 1 else found, as_json=as_json)
+    terminal.show(found[0] if len(found) == 1 else found, as_json=as_json)
     if not as_json and attempts is None:
         for line in dict.fromkeys(str(note) for one in found for note in _notes(one)):
             typer.echo(f"  {line}")
@@ -150,7 +150,7 @@ def _corrected(table: Rollouts, confidence: float, as_json: bool) -> None:
     by = {one.policy: one for one in sf.human_corrections(table, confidence=confidence)}
     own = [one for one in sf.measure(table, only="success", confidence=confidence) if one.success is not None]
     found: list[Record] = [by.get(one.policy, one) for one in own]
-    words.show(found[0] if len(found) == 1 else found, as_json=as_json)
+    terminal.show(found[0] if len(found) == 1 else found, as_json=as_json)
     if not as_json:
         for one in by.values():
             typer.echo(f"  {one.policy} by the judge alone, not corrected: {one.judged}")

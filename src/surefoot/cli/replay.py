@@ -10,12 +10,12 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, runs, words
+from surefoot.cli import files, terminal, two_runs
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
     from surefoot.analysis.replays import Replay, Stop
-    from surefoot.rollouts.table import Rollouts
+    from surefoot.table.rollouts import Rollouts
 
 CLAIMS = ("first better", "either")
 
@@ -37,7 +37,7 @@ def replay(
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
-    pool_runs: runs.PoolRuns = False,
+    pool_runs: two_runs.PoolRuns = False,
     claim: Annotated[str, typer.Option(help="'first better' or 'either'.")] = "first better",
     low: files.Low = None,
     high: files.High = None,
@@ -52,8 +52,8 @@ def replay(
         float, typer.Option(help="For three policies or more: pause pairs with less chance to be decided.")
     ] = 0.0,
     figure: Annotated[Path | None, typer.Option(help="Write the evidence as a figure (.svg, .png, .pdf).")] = None,
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """When would a sequential test have stopped?
 
@@ -85,25 +85,25 @@ def replay(
             paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
         )
         if not pool_runs:
-            runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
+            two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
         if first is None and second is None and len(table.policies) > 2:
             if figure is not None or claim != CLAIMS[0] or randomised:
                 raise ValueError("`--figure`, `--claim` and `--randomised` must come with `--first` and `--second`.")
             asked = _measure(table, measure, score)
             ranked: dict[str, Any] = {"question": question, "futility": futility, "pooled": pooled}
-            words.show(
+            terminal.show(
                 sf.replay_ranking(table, horizon=horizon, measure=asked, confidence=confidence, **ranked),
                 as_json=as_json,
             )
             return
         found = _table(table, files.two_policies(table, paths, first, second), measure, score, pooled, declared)
     if as_json:
-        words.show_json(found.to_dict())
+        terminal.show_json(found.to_dict())
     else:
         _show(found)
     if figure is not None:
         from surefoot.reporting import style
-        from surefoot.reporting.evidence import replay_figure
+        from surefoot.reporting.evidence_figures import replay_figure
 
         written = style.save(replay_figure(found), figure)
         if not as_json:
@@ -135,7 +135,7 @@ def _holds_pairs(file: Path) -> bool:
         return file.suffix == ".npy"
     with file.open(encoding="utf-8-sig", errors="replace") as lines:
         first_two = [_cells(line[:1000]) for line in itertools.islice(lines, 2)]
-    return any(len(cells) == 2 and all(map(words.is_number, cells)) for cells in first_two)
+    return any(len(cells) == 2 and all(map(terminal.is_number, cells)) for cells in first_two)
 
 
 def _cells(line: str) -> list[str]:
@@ -145,7 +145,7 @@ def _cells(line: str) -> list[str]:
 def _pairs(file: Path) -> list[tuple[float, float]]:
     """Pairs from a file of two columns of numbers."""
     if file.suffix == ".npy":
-        from surefoot.rollouts.ndarrays import numbers
+        from surefoot.files.array_files import numbers
 
         table = numbers(file.read_bytes(), file.name)
         if table.ndim != 2 or table.shape[1] != 2:
@@ -190,7 +190,7 @@ def _show(found: Replay) -> None:
         f"Pairs to a decision: {found.first} against {found.second}, {found.measure}, claim '{found.claim}', "
         f"{100 * found.confidence:.10g}% over all looks."
     )
-    words.table(["in pairs", "recorded", *planned, *rules], rows)
+    terminal.table(["in pairs", "recorded", *planned, *rules], rows)
     if any(found.undecided(name) for name in rules):
         typer.echo("A dash is undecided; it counts with all pairs planned, in brackets.")
     for note in found.notes:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, human, runs, words
+from surefoot.cli import files, label_options, terminal, two_runs
 
 ENDINGS = (".html", ".htm", ".md", ".tex", ".json")
 
@@ -27,10 +27,10 @@ def report(
     previous: Annotated[
         Path | None, typer.Option("--previous", help="Results of a previous run: shows what changed since.")
     ] = None,
-    pool_runs: runs.PoolRuns = False,
+    pool_runs: two_runs.PoolRuns = False,
     weigh: files.Weigh = "rollouts",
-    human_labels: human.Human = None,
-    labels_method: human.Method = None,
+    human_labels: label_options.Human = None,
+    labels_method: label_options.Method = None,
     columns: files.Columns = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
@@ -39,8 +39,8 @@ def report(
     high: files.High = None,
     collected: files.Collected = None,
     margin: files.Margin = 0.0,
-    confidence: words.Confidence = 0.95,
-    as_json: words.AsJson = False,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """What do these data support?
 
@@ -69,8 +69,8 @@ def report(
         high=high,
         collected=collected,
     )
-    rollouts = human.labelled(rollouts, human_labels, labels_method, score)
-    two = None if pool_runs else runs.two_runs(rollouts, [str(path) for path in paths])
+    rollouts = label_options.labelled(rollouts, human_labels, labels_method, score)
+    two = None if pool_runs else two_runs.two_runs(rollouts, [str(path) for path in paths])
     if two is not None and previous is not None:
         raise ValueError(
             "`--previous` must be left out when two files hold the same policies: the second is the earlier."
@@ -97,7 +97,7 @@ def report(
         if figures is not None:
             save_figures(made, figures)
     if as_json:
-        words.show_json(made.data())
+        terminal.show_json(made.data())
         return
     show(made)
     typer.echo(f"\nWrote {output}")
@@ -127,7 +127,7 @@ def show(made: sf.Report) -> None:
     for line in answers.overview_answer(found):
         typer.echo(line)
     files.show_serious(found.audit.serious)
-    words.table(
+    terminal.table(
         ["policy", *tables.columns(found)],
         [[one.policy, *(text for _, text in tables.cells(found, place))] for place, one in enumerate(found.policies)],
     )

@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from surefoot.cli.serve import serve
 from surefoot.cli.study_create import create
-from surefoot.cli.study_log import amend, anchor, backup, export, report, restore, status, unblind, verify
+from surefoot.cli.study_log import Kept, amend, anchor, backup, export, opened, report, restore, status, unblind, verify
 from surefoot.cli.study_record import record, undo, void
 from surefoot.cli.study_run import release, run
+
+
+def serve(
+    store: Kept,
+    lan: Annotated[
+        bool, typer.Option("--lan", help="Also answer phones on this network; everyone needs a token.")
+    ] = False,
+    host: Annotated[str | None, typer.Option(help="The address to listen at, instead of the one --lan finds.")] = None,
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
+    name: Annotated[list[str] | None, typer.Option(help="A further host name it answers to, behind a proxy.")] = None,
+    tokens: Annotated[Path | None, typer.Option(help="The file of the roles' tokens, made if there is none.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="A TLS certificate, to serve over HTTPS.")] = None,
+    key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None,
+) -> None:
+    """Run a study from a phone, a browser or a script.
+
+    It is served until you press Ctrl+C.
+
+    Examples:
+
+        surefoot study serve study.db
+
+        surefoot study serve study.db --lan
+
+        surefoot study serve 'postgresql://lab/evals?study=grasping' --lan --port 9000
+    """
+    from surefoot.console.authentication import Tokens
+    from surefoot.console.serving import Place, lan_address
+    from surefoot.console.serving import serve as start
+
+    if not 0 <= port <= 65_535:
+        raise ValueError(f"`--port` must be a whole number from 0 to 65535; got {port}.")
+    if (certificate is None) != (key is None):
+        raise ValueError("`--certificate` and `--key` must be given together.")
+    study = opened(store)
+    known = study.status().study
+    kept = tokens or Path(f"surefoot-{known}.tokens.json" if "://" in store else f"{store}.tokens.json")
+    place = Place(host or (lan_address() if lan else "127.0.0.1"), port, tuple(name or ()), certificate, key)
+    start(study, Tokens.kept(kept, known), place, say=typer.echo)
+
 
 app = typer.Typer(
     help="A live study: blind, randomised, and it says when to stop.",

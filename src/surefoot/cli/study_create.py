@@ -10,7 +10,7 @@ import typer
 
 from surefoot._files import write_whole
 from surefoot._secret import without_password
-from surefoot.cli import words
+from surefoot.cli import terminal
 from surefoot.errors import StudyError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def create(
     check: Annotated[bool, typer.Option("--check", help="Write and show the plan, and create nothing yet.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     author: Annotated[str, typer.Option(help="Who begins it; kept in the log.")] = "",
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Write a plan, see what it will take, and begin the study.
 
@@ -92,7 +92,7 @@ def create(
             "fingerprint": declared.fingerprint,
             "store": None if check else without_password(store),
         }
-        words.show_json({**body, "expected": [one.to_dict() for one in expected]})
+        terminal.show_json({**body, "expected": [one.to_dict() for one in expected]})
     elif check:
         typer.echo(f"Nothing is fixed yet. Edit {plan}, then: surefoot study create {plan}")
     else:

@@ -14,8 +14,8 @@ import typer
 
 from surefoot._files import write_whole
 from surefoot._secret import Secret, without_password
-from surefoot.cli import words
-from surefoot.core.words import counted, rollouts
+from surefoot.cli import terminal
+from surefoot.core.formatting import counted, rollouts
 from surefoot.errors import StudyError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _there(store: str) -> str:
     return store
 
 
-def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
+def status(store: Kept = "study.db", as_json: terminal.AsJson = False) -> None:
     """How far is the study, and should it go on?
 
     Nothing here gives a policy away while it is blinded.
@@ -78,7 +78,7 @@ def status(store: Kept = "study.db", as_json: words.AsJson = False) -> None:
     study = opened(store)
     known = study.status()
     if as_json:
-        words.show(known, as_json=True)
+        terminal.show(known, as_json=True)
         return
     unit = "pair" if len(study.plan.policies) == 2 else "round"
     typer.echo(f"{known.title}: {known.decision}.")
@@ -120,7 +120,7 @@ def unblind(
     reason: Reason = "",
     author: Author = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even before the rule has decided.")] = False,
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Reveal which policy each code meant. Before the study is decided this is a deviation, and the report says so.
 
@@ -143,7 +143,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write: .html, .md or .json.")] = Path(
         "report.html"
     ),
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """What did the study find?
 
@@ -169,7 +169,7 @@ def report(
     )
     made.save(output)
     if as_json:
-        words.show_json(made.data())
+        terminal.show_json(made.data())
         return
     typer.echo(str(made).replace(". ", ".\n"))
     for line in made.study.deviations if made.study is not None else ():
@@ -185,7 +185,7 @@ def verify(
     witness: Annotated[
         list[Path] | None, typer.Option(help="A file that knows the log: a report, an anchor, an export; repeatable.")
     ] = None,
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Is the log what was written, and does the verdict follow?
 
@@ -200,12 +200,12 @@ def verify(
 
         surefoot study verify study.db --witness anchor.txt --witness report.html
     """
-    from surefoot.study.transfers import marks
+    from surefoot.study.log_files import marks
     from surefoot.study.verification import verify as checked
 
     known = {str(path): marks(path.read_text(encoding="utf-8", errors="replace")) for path in witness or ()}
     found = checked(_there(store), heads=head or (), witnesses=known)
-    words.show(found, as_json=as_json)
+    terminal.show(found, as_json=as_json)
     if not found.sound:
         raise typer.Exit(UNSOUND)
 
@@ -225,7 +225,7 @@ def anchor(
 
         surefoot study anchor study.db -o anchor.txt
     """
-    from surefoot.study.transfers import anchor_of
+    from surefoot.study.log_files import anchor_of
     from surefoot.study.verification import verify as checked
 
     found = checked(_there(store))
@@ -311,7 +311,7 @@ def restore(
         str, typer.Argument(help="Where to put it: a new file, or postgresql://host/database?study=NAME.")
     ],
     key: Annotated[Path | None, typer.Option(help="The file of a backup's key.")] = None,
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Put an exported log or a backup into an empty place.
 
@@ -338,7 +338,7 @@ def amend(
     ],
     reason: Reason = "",
     author: Author = "",
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Change the plan, with the reason. After the first result some changes make the verdict exploratory.
 

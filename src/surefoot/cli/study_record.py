@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surefoot.cli import words
+from surefoot.cli import terminal
 from surefoot.cli.study_log import Author, Kept, Reason, taking_part
-from surefoot.core.words import counted
+from surefoot.core.formatting import counted
 
 if TYPE_CHECKING:
     from surefoot.study.status import Receipt
@@ -27,7 +27,7 @@ def record(
     failure: Annotated[str, typer.Option(help="What went wrong.")] = "",
     note: Annotated[str, typer.Option(help="Anything worth remembering.")] = "",
     author: Author = "",
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Enter a turn's result by hand.
 
@@ -46,7 +46,7 @@ def record(
     _told(study.record(turn, value, **given), f"Turn {turn} is recorded", as_json=as_json)  # type: ignore[arg-type]
 
 
-def undo(store: Kept, turn: Turn, reason: Reason = "", author: Author = "", as_json: words.AsJson = False) -> None:
+def undo(store: Kept, turn: Turn, reason: Reason = "", author: Author = "", as_json: terminal.AsJson = False) -> None:
     """Take back a turn's result; both stay in the log.
 
     Examples:
@@ -62,7 +62,7 @@ def void(
     reason: Annotated[str, typer.Option(help="One of the plan's reasons.")] = "",
     note: Annotated[str, typer.Option(help="What happened.")] = "",
     author: Author = "",
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Declare that a turn's pair does not count; another follows.
 
@@ -83,7 +83,7 @@ def _score(word: str) -> float:
 
 def _told(receipt: Receipt, done: str, *, as_json: bool) -> None:
     if as_json:
-        words.show(receipt, as_json=True)
+        terminal.show(receipt, as_json=True)
         return
     again = " (it had been before)" if receipt.repeated else ""
     typer.echo(f"{done}{again}. {receipt.status.decision}.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli import words
+from surefoot.cli import terminal
 from surefoot.cli.study_log import Author, Kept, taking_part
 from surefoot.errors import StudyError
 
@@ -38,7 +38,7 @@ def run(
     ] = None,
     turns: Annotated[int | None, typer.Option(help="Stop after this many turns.")] = None,
     holder: Annotated[str, typer.Option(help="This robot's name, when several run the study.")] = "",
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Run a command or a Python function for every turn, and record it.
 
@@ -88,7 +88,7 @@ def run(
             progress=told,
         )
     if as_json:
-        words.show_json({**known.to_dict(), "turns": len(done)})
+        terminal.show_json({**known.to_dict(), "turns": len(done)})
         return
     typer.echo(known.decision)
 
@@ -156,7 +156,7 @@ def release(
     store: Kept = "study.db",
     holder: Annotated[str, typer.Option(help="Whose turns, as `surefoot study status` names them.")] = "",
     author: Author = "",
-    as_json: words.AsJson = False,
+    as_json: terminal.AsJson = False,
 ) -> None:
     """Hand back the turns of a robot or a device that has left.
 
@@ -176,7 +176,7 @@ def release(
     if not back:
         raise StudyError(f"{holder!r} holds no turn; nothing was handed back.")
     if as_json:
-        words.show(receipt.status, as_json=True)
+        terminal.show(receipt.status, as_json=True)
     else:
         turns = "1 turn: whoever asks next gets it" if back == 1 else f"{back} turns: whoever asks next gets them"
         typer.echo(f"Handed back {turns}.")

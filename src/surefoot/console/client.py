@@ -27,12 +27,12 @@ from surefoot.console.responses import Refusal
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.study.leases import LEASE, Wait
+from surefoot.study.log_files import Mark
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Ended, RefusedError, Why
 from surefoot.study.schedules import Turn
 from surefoot.study.status import Receipt, Status
 from surefoot.study.studies import HAND_BACK, POLL
-from surefoot.study.transfers import Mark
 
 AWAY = (408, 429, 502, 503, 504)
 ANSWER = 30.0

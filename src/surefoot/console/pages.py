@@ -14,7 +14,7 @@ from surefoot.console.operations import JOIN, form
 from surefoot.console.qr import svg
 from surefoot.console.responses import Refusal
 from surefoot.console.service import Service
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.study.plans import BINDING
 
 AHEAD = 5
@@ -42,7 +42,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters["percent"] = words.percent
+        self._templates.filters["percent"] = formatting.percent
 
     @property
     def routes(self) -> list[Route]:

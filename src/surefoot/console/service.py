@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 from surefoot.console.authentication import Session
-from surefoot.console.figures import Live, live_of
+from surefoot.console.live_figures import Live, live_of
 from surefoot.console.queue import Queue, SharedStore
 from surefoot.console.responses import Refusal, away, plain
 from surefoot.errors import DataError, StudyError

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
+
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from surefoot.console.authentication import Tokens
 from surefoot.errors import StudyError
@@ -67,7 +72,6 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
         import uvicorn
 
         from surefoot.console.app import LOOPBACK, create_app
-        from surefoot.console.connections import bounded
         from surefoot.console.qr import terminal
     except ImportError as error:
         hint = "in a clone of surefoot, pip install '.[console]'"
@@ -128,3 +132,47 @@ def _listener(place: Place) -> socket.socket:
         hint = "Is it being served already? Give another --port."
         raise StudyError(f"{place.host}:{place.port} cannot be listened at: {error.strerror}. {hint}") from None
     return listener
+
+
+HEAD = 10.0
+"""Seconds in which a request's head must have arrived."""
+MOST_IDLE = 100
+"""Connections that are kept while they ask nothing."""
+
+
+def bounded() -> type[asyncio.Protocol]:
+    """The protocol of one server, which knows its idle connections."""
+    idle: OrderedDict[Any, None] = OrderedDict()  # the oldest first
+
+    class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        """HTTP as uvicorn speaks it, with bounds on silence."""
+
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            self._patience = asyncio.get_running_loop().call_later(HEAD, transport.close)
+            self._rest()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._patience.cancel()
+                idle.pop(self, None)
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete):
+                self._rest()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._patience.cancel()
+            idle.pop(self, None)
+            super().connection_lost(exc)
+
+        def _rest(self) -> None:
+            idle[self] = None
+            idle.move_to_end(self)
+            while len(idle) > MOST_IDLE:
+                oldest, _ = idle.popitem(last=False)
+                oldest.transport.close()
+
+    return Bounded

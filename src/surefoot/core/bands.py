@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 
@@ -172,12 +172,12 @@ class Band(Record):
                 f"mean at most {_high(self.mean_ceiling())}, median at most {_high(self.quantile_ceiling(0.5))}, "
                 f"worst quarter averages at most {_high(self.cvar_ceiling(0.25))}"
             )
-        return f"{'; '.join(said)} n={self.trials:,} ({words.percent(self.confidence)} {self.method} band)."
+        return f"{'; '.join(said)} n={self.trials:,} ({formatting.percent(self.confidence)} {self.method} band)."
 
 
 def _low(value: float) -> str:
-    return words.number(value, "score", "down")
+    return formatting.number(value, "score", "down")
 
 
 def _high(value: float) -> str:
-    return words.number(value, "score", "up")
+    return formatting.number(value, "score", "up")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 
 
@@ -35,5 +35,5 @@ class Certified(Record):
 
     def __str__(self) -> str:
         what = f"{self.what} is " if self.what else ""
-        low, high = words.rounded(self.low, 8, "down"), words.rounded(self.high, 8, "up")
+        low, high = formatting.rounded(self.low, 8, "down"), formatting.rounded(self.high, 8, "up")
         return f"{what}between {low:.8f} and {high:.8f} (attained near {self.at:.4g})."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from surefoot import _check
-from surefoot.core import wording, words
+from surefoot.core import formatting, sentences
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
@@ -89,9 +89,9 @@ class Gain(Record):
         return self.interval.low > -self.margin
 
     def __str__(self) -> str:
-        shown = f", {words.p_value(self.p_value)}" if self.p_value is not None else ""
-        within = f" (margin {words.margin(self.margin, self.interval.scale)})" if self.margin else ""
-        return f"{str(self.interval).removesuffix('.')}{shown}: {wording.SHORT[self.verdict]}{within}."
+        shown = f", {formatting.p_value(self.p_value)}" if self.p_value is not None else ""
+        within = f" (margin {formatting.margin(self.margin, self.interval.scale)})" if self.margin else ""
+        return f"{str(self.interval).removesuffix('.')}{shown}: {sentences.SHORT[self.verdict]}{within}."
 
 
 def _swapped(data: tuple[Record, ...]) -> tuple[Record, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 
@@ -41,7 +41,7 @@ class Interval(Record):
     confidence: float
     method: str
     trials: int = 0
-    scale: words.Scale = "rate"
+    scale: formatting.Scale = "rate"
     assumptions: tuple[str, ...] = ()
     notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
@@ -67,11 +67,11 @@ class Interval(Record):
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        estimate = words.number(self.estimate, self.scale) + words.unit(self.scale)
-        ends = words.span(self.low, self.high, self.scale)
+        estimate = formatting.number(self.estimate, self.scale) + formatting.unit(self.scale)
+        ends = formatting.span(self.low, self.high, self.scale)
         size = f" n={self.trials:,}" if self.trials else ""
         drawn = f", draw {self.draw:.6g}" if self.draw is not None else ""
-        return f"{estimate} {ends}{size} ({words.percent(self.confidence)} {self.method} interval{drawn})."
+        return f"{estimate} {ends}{size} ({formatting.percent(self.confidence)} {self.method} interval{drawn})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Bound(Record):
     confidence: float
     method: str
     trials: int = 0
-    scale: words.Scale = "rate"
+    scale: formatting.Scale = "rate"
     assumptions: tuple[str, ...] = ()
     notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
@@ -117,14 +117,14 @@ class Bound(Record):
 
     def __str__(self) -> str:
         down = self.side == "lower"
-        shown = words.number(self.value, self.scale, "down" if down else "up")
+        shown = formatting.number(self.value, self.scale, "down" if down else "up")
         drawn = ""
         if self.draw is not None and self.range is not None:
             least, most = sorted(self.range)
-            ends = words.span(least, most, self.scale)
+            ends = formatting.span(least, most, self.scale)
             drawn = f", draw {self.draw:.6g}; any draw gives a bound in {ends}"
         size = f" n={self.trials:,}" if self.trials else ""
         return (
-            f"{'at least' if down else 'at most'} {shown}{words.unit(self.scale)}{size} "
-            f"({words.percent(self.confidence)} {self.method} bound{drawn})."
+            f"{'at least' if down else 'at most'} {shown}{formatting.unit(self.scale)}{size} "
+            f"({formatting.percent(self.confidence)} {self.method} bound{drawn})."
         )

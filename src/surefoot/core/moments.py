@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 
 _SLACK = 1e-6  # of the range: what the sums of very many scores may have lost to rounding
@@ -63,7 +63,7 @@ class Moments(Record):
         return self.trials
 
     def __str__(self) -> str:
-        count = words.counted(self.trials, "score")
+        count = formatting.counted(self.trials, "score")
         return f"{count} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
 
 

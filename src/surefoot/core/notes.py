@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 
 SENTENCES: dict[str, Callable[..., str]] = {}
@@ -77,7 +77,7 @@ def _labels_no_item() -> str:
 def _labels_one_policy(
     policy: str,
     other: str,
-    scale: words.Scale,
+    scale: formatting.Scale,
     said: float | None = None,
     off: float | None = None,
     estimate: float | None = None,
@@ -87,13 +87,13 @@ def _labels_one_policy(
     tells = f"Only {policy} carries human labels: its gain over {other} is not known."
     if estimate is None or low is None or high is None:
         return tells
-    tells += f" By the labels {policy} is at {words.number(estimate, scale)} {words.span(low, high, scale)}."
+    tells += f" By the labels {policy} is at {formatting.number(estimate, scale)} {formatting.span(low, high, scale)}."
     if said is None or off is None:
         return tells
-    gap: words.Scale = "gain" if scale == "rate" else "score gain"
+    gap: formatting.Scale = "gain" if scale == "rate" else "score gain"
     return (
-        f"{tells} The judge puts {other} at {words.number(said, scale)}; the two are equal if that is "
-        f"{words.number(abs(off), gap).lstrip('+')}{words.unit(gap)} too {'high' if off > 0 else 'low'}. "
+        f"{tells} The judge puts {other} at {formatting.number(said, scale)}; the two are equal if that is "
+        f"{formatting.number(abs(off), gap).lstrip('+')}{formatting.unit(gap)} too {'high' if off > 0 else 'low'}. "
         f"Label the same items of {other}."
     )
 
@@ -121,7 +121,7 @@ def _labels_differ(about: str, z: float) -> str:
 @says("labels used")
 def _labels_used(labels: int, items: int, of: int, alike: int | None = None) -> str:
     agrees = "" if alike is None or not of else f"; the judge agrees on {100 * alike / of:.0f}% of the {of:,} labels"
-    return f"{labels:,} of {words.counted(items, 'item')} labelled by people for both{agrees}."
+    return f"{labels:,} of {formatting.counted(items, 'item')} labelled by people for both{agrees}."
 
 
 @says("judge used")
@@ -147,7 +147,7 @@ def _judge_left_out(why: str, guaranteed: bool) -> str:
 
 @says("labels not used")
 def _labels_single(count: int) -> str:
-    return f"{words.counted(count, 'label')} of items that only one of the two has labels for: not used."
+    return f"{formatting.counted(count, 'label')} of items that only one of the two has labels for: not used."
 
 
 @says("labels declared random")
@@ -158,14 +158,15 @@ def _labels_declared() -> str:
 @says("labels missing")
 def _labels_missing(missing: int, drawn: int) -> str:
     return (
-        f"Surefoot drew {words.counted(drawn, 'item')}, of which {missing:,} lack labels: declared to be left out at "
+        f"Surefoot drew {formatting.counted(drawn, 'item')}, of which {missing:,} lack labels: "
+        "declared to be left out at "
         "random."
     )
 
 
 @says("labels drawn")
 def _labels_drawn(drawn: int, seed: int) -> str:
-    return f"Surefoot drew the {words.counted(drawn, 'item')} at random (seed {seed})."
+    return f"Surefoot drew the {formatting.counted(drawn, 'item')} at random (seed {seed})."
 
 
 @says("several raters")
@@ -187,14 +188,14 @@ def _no_common_task() -> str:
 
 @says("no partner")
 def _no_partner(count: int) -> str:
-    return f"{words.rollouts(count)} had no partner and {'was' if count == 1 else 'were'} left out."
+    return f"{formatting.rollouts(count)} had no partner and {'was' if count == 1 else 'were'} left out."
 
 
 @says("no outcome")
 def _no_outcome(count: int, measure: str) -> str:
     one = count == 1
     have, were = ("has", "was") if one else ("have", "were")
-    return f"{words.rollouts(count)} {have} no known {measure} and {were} left out."
+    return f"{formatting.rollouts(count)} {have} no known {measure} and {were} left out."
 
 
 @says("declared pairs")
@@ -218,13 +219,14 @@ def _tasks_left_out(tasks: Sequence[str]) -> str:
 
 @says("without a task")
 def _without_a_task(count: int) -> str:
-    return f"Left out, because they name no task: {words.rollouts(count)}."
+    return f"Left out, because they name no task: {formatting.rollouts(count)}."
 
 
 @says("few rollouts a task")
 def _few_rollouts_a_task(count: int) -> str:
     return (
-        f"Some task has only {words.rollouts(count)} of a policy. The interval holds, but it is wide; 10 or more on "
+        f"Some task has only {formatting.rollouts(count)} of a policy. The interval holds, but "
+        "it is wide; 10 or more on "
         "every task make it much narrower."
     )
 
@@ -255,20 +257,21 @@ def _cluster_dominates(share: float) -> str:
 @says("interval_family")
 def _interval_family(pairs: int, confidence: float) -> str:
     return (
-        f"The intervals of all {pairs:,} pairs hold together at {words.percent(confidence)}, apart from the claims of "
-        "the ranking, which have an error of their own."
+        f"The intervals of all {pairs:,} pairs hold together at "
+        f"{formatting.percent(confidence)}, apart from the "
+        "claims of the ranking, which have an error of their own."
     )
 
 
 @says("of files")
 def _of_files(files: Sequence[str], said: Sequence[str]) -> str:
-    return f"{words.some_names(files)}: {' '.join(said)}"
+    return f"{formatting.some_names(files)}: {' '.join(said)}"
 
 
 @says("unused columns")
 def _unused_columns(columns: Sequence[str], files: Sequence[str] = ()) -> str:
-    where = f"{words.some_names(files)}: " if files else ""
-    return f"{where}Not used: {words.some_names([repr(name) for name in columns], 12)}."
+    where = f"{formatting.some_names(files)}: " if files else ""
+    return f"{where}Not used: {formatting.some_names([repr(name) for name in columns], 12)}."
 
 
 @says("training seed")
@@ -281,13 +284,13 @@ def _training_seed(column: str, seeds: int, environments: int) -> str:
 
 @says("pooled the other way")
 def _pooled_the_other_way(gain: float) -> str:
-    shown = words.number(gain, "gain")
+    shown = formatting.number(gain, "gain")
     return f"Pooled over tasks the gain is {shown} points, the other way: tasks were run in unequal shares (Simpson)."
 
 
 @says("pooled verdict")
 def _pooled_verdict(gain: float, pooled: str, within: str) -> str:
-    shown = words.number(gain, "gain")
+    shown = formatting.number(gain, "gain")
     return f"Pooled over tasks the gain is {shown} points and the verdict '{pooled}', not '{within}': trust the tasks."
 
 
@@ -299,12 +302,12 @@ def _after_stop(*, certified: bool) -> str:
 
 @says("each_end")
 def _each_end(confidence: float) -> str:
-    return f"Each end alone holds at {words.percent(confidence)}."
+    return f"Each end alone holds at {formatting.percent(confidence)}."
 
 
 @says("early_verdict")
-def _early_verdict(observed: float, scale: words.Scale) -> str:
-    raw = words.number(observed, scale) + words.unit(scale)
+def _early_verdict(observed: float, scale: formatting.Scale) -> str:
+    raw = formatting.number(observed, scale) + formatting.unit(scale)
     return f"A verdict that comes early tends to overstate the gain: {raw} observed. The estimate allows for that."
 
 
@@ -314,9 +317,9 @@ def _labels_weigh() -> str:
 
 
 @says("by the judge")
-def _by_the_judge(estimate: float, low: float, high: float, scale: words.Scale, p: float | None = None) -> str:
-    sure = "" if p is None else f", {words.p_value(p)}"
-    shown = f"{words.number(estimate, scale)}{words.unit(scale)} {words.span(low, high, scale)}{sure}"
+def _by_the_judge(estimate: float, low: float, high: float, scale: formatting.Scale, p: float | None = None) -> str:
+    sure = "" if p is None else f", {formatting.p_value(p)}"
+    shown = f"{formatting.number(estimate, scale)}{formatting.unit(scale)} {formatting.span(low, high, scale)}{sure}"
     return f"By the judge alone, not corrected: {shown}."
 
 
@@ -362,7 +365,7 @@ def _gains_drift() -> str:
 def _gain_by_stakes(observed: float) -> str:
     return (
         f"The estimate weighs each pair by what was staked on it; unweighted the gain is "
-        f"{words.number(observed, 'score gain')}, on the other side of what was shown."
+        f"{formatting.number(observed, 'score gain')}, on the other side of what was shown."
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 
 
@@ -50,7 +50,7 @@ class Scores(Record):
         return math.fsum(self.values) / len(self.values)
 
     def __str__(self) -> str:
-        count = words.counted(len(self.values), "score")
+        count = formatting.counted(len(self.values), "score")
         return f"{count} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 
 WRITE = "Write Tally(38, 50) for 38 successes in 50 rollouts."
@@ -45,7 +45,7 @@ class Tally(Record):
         return self.successes / self.trials
 
     def __str__(self) -> str:
-        return f"{self.successes:,} of {words.rollouts(self.trials)} succeeded."
+        return f"{self.successes:,} of {formatting.rollouts(self.trials)} succeeded."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class PairTally(Record):
 
     def __str__(self) -> str:
         return (
-            f"{words.counted(self.pairs, 'pair')}: both succeeded in {self.both:,}, only the first in "
+            f"{formatting.counted(self.pairs, 'pair')}: both succeeded in {self.both:,}, only the first in "
             f"{self.first_only:,}, only the second in {self.second_only:,}, neither in {self.neither:,}."
         )
 

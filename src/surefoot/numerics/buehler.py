@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from surefoot.numerics import gain_scores, normal, paired_rates, score_ends, two_rates
+from surefoot.numerics import gain_scores, normal_quantiles, paired_rates, score_intervals, two_rates
 from surefoot.numerics.chebyshev import Need
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ class Above:
     """
 
     def __init__(self, table: tuple[int, ...], ordering: float) -> None:
-        family = score_ends.family(table)
+        family = score_intervals.family(table)
         self.sizes: TwoSizes | PairSizes = TwoSizes(table[1], table[3]) if len(table) == 4 else PairSizes(table[2])
         self.estimate = family.estimate
-        self.limit = score_ends.end(family, normal.upper_quantile(ordering) / self.sizes.shrink)
+        self.limit = score_intervals.end(family, normal_quantiles.upper_quantile(ordering) / self.sizes.shrink)
         level = float(family.statistic(np.array([self.limit]))[0])
         # a limit of -1 is that of every table which excludes nothing
         self.up = self.sizes.staircase(self.limit, level) if self.limit > -1.0 and level > 0.0 else None
@@ -109,12 +109,12 @@ class Above:
         up = self.up
         if up is None:
             return -1.0
-        slack, wanted = min(1e-9, error * 1e-7), normal.upper_quantile(error)
+        slack, wanted = min(1e-9, error * 1e-7), normal_quantiles.upper_quantile(error)
 
         def gap(difference: float) -> float:
             """How far the p-value is above the error, on the scale where it is nearly straight."""
             found = self._chance(up, difference, slack)
-            apart = abs(wanted - normal.upper_quantile(min(max(found, 1e-280), 1.0 - 1e-16)))
+            apart = abs(wanted - normal_quantiles.upper_quantile(min(max(found, 1e-280), 1.0 - 1e-16)))
             return -apart if found <= error else max(apart, 1e-300)
 
         return _root(gap, self.limit)
@@ -149,7 +149,7 @@ def _root(gap: Callable[[float], float], guess: float) -> float:
 
 def decided(sizes: TwoSizes | PairSizes, error: float, edge: float) -> Ints:
     """For each second count the smallest first count whose lower bound, ordered by `error` itself, is above `edge`."""
-    wanted, slack = normal.upper_quantile(error) / sizes.shrink, min(1e-9, error * 1e-7)
+    wanted, slack = normal_quantiles.upper_quantile(error) / sizes.shrink, min(1e-9, error * 1e-7)
     left, right = -1.0, 1.0
     found = sizes.staircase(right, wanted)
     while right - left > TOLERANCE:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from surefoot.numerics.programmes import Programme
+from surefoot.numerics.dynamic_programs import Programme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from surefoot.numerics import priors, walks
+from surefoot.numerics import design_priors, stopped_walks
 from surefoot.numerics.design_search import Ascent, Report, ascend, dual_bound, search
-from surefoot.numerics.programmes import Programme
+from surefoot.numerics.dynamic_programs import Programme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Design(NamedTuple):
 
 def binary_design(horizon: int, error: float, *, mirrored: bool, report: Report | None = None) -> Design:
     """The design for two independent streams; `mirrored` decides in both directions, `error` each."""
-    programme = binary_programme(horizon, error, priors.for_binary(), binary_cost(horizon), mirrored=mirrored)
+    programme = binary_programme(horizon, error, design_priors.for_binary(), binary_cost(horizon), mirrored=mirrored)
     checks = binomial_laws(2 * horizon, 4 * _NULLS + 3)
     tries = tries_for(horizon)
     limits = search(programme, aim(error), _BINARY_ASCENT, checks=checks, tries=tries, report=report)
@@ -62,25 +62,25 @@ def aim(error: float) -> float:
     return error - min(_MARGIN, error / 1000.0)
 
 
-def proved(walk: walks.BinaryWalk, limits: Ints) -> Design:
+def proved(walk: stopped_walks.BinaryWalk, limits: Ints) -> Design:
     """The boundary with its certificate.
 
     Two streams: the largest error over all common rates, from above. Shared environments: the largest error over all
     numbers of pairs that differ, in random order; it bounds the error for independent pairs too.
     """
-    return Design(limits, walk.worst(walks.coefficients(walk, limits)))
+    return Design(limits, walk.worst(stopped_walks.coefficients(walk, limits)))
 
 
 def binary_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 100) -> float:
     """Mean pairs over the thirty-five alternatives that no rule of this error and mean power is below."""
-    cost, points = binary_cost(horizon), priors.thirty_five()
+    cost, points = binary_cost(horizon), design_priors.thirty_five()
     programme = binary_programme(horizon, error, points, cost, mirrored=mirrored, bounding=True)
     return least_pairs(programme, error, power, _BINARY_ASCENT._replace(rounds=rounds))
 
 
 def paired_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 200) -> float:
     """The same over the twelve settings, for rules whose error holds for every number of pairs that differ."""
-    programme = paired_programme(horizon, error, points=priors.twelve(), mirrored=mirrored, bounding=True)
+    programme = paired_programme(horizon, error, points=design_priors.twelve(), mirrored=mirrored, bounding=True)
     start = _paired_start(horizon, error, mirrored=mirrored)
     return least_pairs(programme, error, power, _PAIRED_ASCENT._replace(rounds=rounds), start)
 
@@ -108,21 +108,32 @@ def least_pairs(
 
 
 def binary_programme(
-    horizon: int, error: float, points: priors.Alternatives, cost: float, *, mirrored: bool, bounding: bool = False
+    horizon: int,
+    error: float,
+    points: design_priors.Alternatives,
+    cost: float,
+    *,
+    mirrored: bool,
+    bounding: bool = False,
 ) -> Programme:
     """The programme for two streams; a `bounding` one has a value that no rule is below."""
-    walk = walks.BinaryWalk(horizon, mirrored=mirrored, depth=deep(paired=False))
+    walk = stopped_walks.BinaryWalk(horizon, mirrored=mirrored, depth=deep(paired=False))
     reach = _roots((float(-ndtri(error)) + 2.3) / math.sqrt(2.0))
-    chances = priors.binary_chances(points, horizon)
+    chances = design_priors.binary_chances(points, horizon)
     return Programme(walk, chances, binomial_laws(2 * horizon, _NULLS), cost, reach, bounding=bounding)
 
 
 def paired_programme(
-    horizon: int, error: float, *, mirrored: bool, points: priors.Alternatives | None = None, bounding: bool = False
+    horizon: int,
+    error: float,
+    *,
+    mirrored: bool,
+    points: design_priors.Alternatives | None = None,
+    bounding: bool = False,
 ) -> Programme:
     """The programme for shared environments: one null point for each number of pairs that differ."""
-    walk = walks.PairedWalk(horizon, mirrored=mirrored, depth=deep(paired=True))
-    chances = priors.paired_chances(priors.for_paired() if points is None else points, horizon)
+    walk = stopped_walks.PairedWalk(horizon, mirrored=mirrored, depth=deep(paired=True))
+    chances = design_priors.paired_chances(design_priors.for_paired() if points is None else points, horizon)
     reach = _roots(float(-ndtri(error)) + 2.4)
     return Programme(walk, chances, np.eye(horizon + 1)[1:], paired_cost(horizon), reach, bounding=bounding)
 
@@ -159,11 +170,11 @@ def _paired_start(horizon: int, error: float, *, mirrored: bool) -> Floats | Non
     return stretched * 2**0.75 * half / horizon
 
 
-def deep(*, paired: bool) -> walks.Reach:
+def deep(*, paired: bool) -> stopped_walks.Reach:
     """A band below the diagonal from whose edge a return to the boundary is out of the question."""
     return _roots(5.0 if paired else 5.0 / math.sqrt(2))
 
 
-def _roots(scale: float) -> walks.Reach:
+def _roots(scale: float) -> stopped_walks.Reach:
     """A band that widens with the square root of the pairs."""
     return lambda n: math.ceil(scale * math.sqrt(n)) + 8

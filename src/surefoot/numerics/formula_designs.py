@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri
 
-from surefoot.numerics import walks
+from surefoot.numerics import stopped_walks
 from surefoot.numerics.design_search import Report
 from surefoot.numerics.exact_designs import Design, aim, proved
 
@@ -53,7 +53,7 @@ def paired_limits(horizon: int, constant: float, *, rise: float = 0.2, guard: fl
 
 
 def formula_design(
-    walk: walks.BinaryWalk, shape: Callable[[int, float], Ints], error: float, report: Report | None = None
+    walk: stopped_walks.BinaryWalk, shape: Callable[[int, float], Ints], error: float, report: Report | None = None
 ) -> tuple[Design, float]:
     """The boundary with the smallest constant that keeps the error, and the constant."""
     centre = float(-ndtri(error)) + 0.8  # where the constant nearly always is

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import staircases
+from surefoot.numerics import staircase_sets
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -82,10 +82,10 @@ def union(n1: int, n2: int, differences: Floats, levels: Floats, near: Ints | No
     def inside(x1: Ints, x2: Ints) -> NDArray[np.bool_]:
         return np.asarray((statistic(x1, n1, x2, n2, column) >= bars).any(axis=0))
 
-    found = None if near is None else staircases.moved(near, np.full(n2 + 1, n1), inside)
+    found = None if near is None else staircase_sets.moved(near, np.full(n2 + 1, n1), inside)
     if found is None:
         found = staircase(n1, n2, float(differences[-1]), float(levels[-1]))
-        found = found if len(levels) == 1 else staircases.lowered(found, inside)
+        found = found if len(levels) == 1 else staircase_sets.lowered(found, inside)
     return found
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from surefoot.numerics import chebyshev, logs
+from surefoot.numerics import chebyshev, log_factorials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,10 +30,10 @@ TIE = 1e-11
 def masses(n1: int, n2: int) -> Floats:
     """P(X1 = j | X1 + X2 = m); 0 where there is no such table."""
     outside = np.full(n1, -np.inf)
-    second = np.concatenate([outside, logs.log_choose(n2)[::-1], outside])
+    second = np.concatenate([outside, log_factorials.log_choose(n2)[::-1], outside])
     # Row m is a window of the second group's coefficients, at m - j for j = 0, 1, ...: no index is built.
-    exponent = sliding_window_view(second, n1 + 1)[::-1] + logs.log_choose(n1)
-    exponent -= logs.log_choose(n1 + n2)[:, None]
+    exponent = sliding_window_view(second, n1 + 1)[::-1] + log_factorials.log_choose(n1)
+    exponent -= log_factorials.log_choose(n1 + n2)[:, None]
     table: Floats = np.exp(exponent, out=exponent)
     table.flags.writeable = False
     return table
@@ -53,7 +53,9 @@ def row(n1: int, n2: int, m: int) -> Floats:
     """One row of `masses`, for tables too large to have them all."""
     j = np.arange(max(0, m - n2), min(m, n1) + 1)
     values = np.zeros(n1 + 1)
-    exponent = logs.log_choose(n1)[j] + logs.log_choose(n2)[m - j] - logs.log_choose(n1 + n2)[m]
+    exponent = (
+        log_factorials.log_choose(n1)[j] + log_factorials.log_choose(n2)[m - j] - log_factorials.log_choose(n1 + n2)[m]
+    )
     values[j] = np.exp(exponent)
     return values
 
@@ -157,10 +159,10 @@ def supremum(conditional: Floats) -> chebyshev.Peak:
     live = np.nonzero(conditional)[0]
     if not len(live):
         return chebyshev.Peak(0.0, 0.0, 0.0)
-    weights = logs.log_choose(total)[live]
+    weights = log_factorials.log_choose(total)[live]
 
     def chance(t: Floats, _: float) -> Floats:
-        log_p, log_q = logs.log_chances(t, 1.0 - t)
+        log_p, log_q = log_factorials.log_chances(t, 1.0 - t)
         return np.exp(weights + np.outer(log_p - log_q, live) + (total * log_q)[:, None]) @ conditional[live]
 
     return chebyshev.maximise(chance, total)

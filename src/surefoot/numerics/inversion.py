@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from surefoot.numerics import normal
+from surefoot.numerics import normal_quantiles
 from surefoot.numerics.chebyshev import Need
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class _Side:
     def scale(self, difference: float, ceiling: float) -> float:
         """By how much the statistic must be multiplied for its normal tail to be p."""
         z, p = float(self.family.statistic(np.array([difference]))[0]), self.rough(difference, ceiling)
-        return normal.upper_quantile(max(p, 1e-290) / 2.0) / z if z > 0.0 and p < 1.0 and z < 1e100 else 1.0
+        return normal_quantiles.upper_quantile(max(p, 1e-290) / 2.0) / z if z > 0.0 and p < 1.0 and z < 1e100 else 1.0
 
     def reach(self, at: float, goal: float, ceiling: float, thrift: float, scale: float) -> float:
         """How far to try: as far as normal tails say that the bound stays below the ceiling, with some to spare.
@@ -210,9 +210,9 @@ class _Side:
         ends[0] = goal
         z = np.minimum(self.family.statistic(np.append(ends, at)) * scale, 1e3).tolist()
         for end, here in zip(ends.tolist(), z, strict=False):
-            tail = normal.tail(here)
+            tail = normal_quantiles.tail(here)
             bend = (0.5 * self.family.most * (end - at)) ** 2
-            if min(normal.tail(2.0 * here - z[-1]) - tail, bend) <= thrift * (ceiling - 2.0 * tail):
+            if min(normal_quantiles.tail(2.0 * here - z[-1]) - tail, bend) <= thrift * (ceiling - 2.0 * tail):
                 return float(end)
         return min(goal, max(at + self.tolerance / 4.0, float(ends[-1])))
 
@@ -274,7 +274,7 @@ class _Side:
     def end(self, a: float, start: float) -> float:
         """Left of the left end of the accepted set by less than the tolerance, as far as is known without a proof."""
         family = self.family
-        wanted = normal.upper_quantile(a / 2.0)
+        wanted = normal_quantiles.upper_quantile(a / 2.0)
         outer, inner = start, family.estimate
         guess = _asymptotic(family, wanted, start)
         stride = 1.0
@@ -283,7 +283,7 @@ class _Side:
             if not outer < guess < inner or (outer > start and inner - outer < 0.01):
                 break
             p = self.rough(guess, a)
-            gap = normal.upper_quantile(max(p, 1e-290) / 2.0) - wanted if p < 1.0 else -wanted
+            gap = normal_quantiles.upper_quantile(max(p, 1e-290) / 2.0) - wanted if p < 1.0 else -wanted
             before, here = family.statistic(np.array([guess - 1e-4, guess])) if guess > -0.999 else (1e-4, 0.0)
             step = stride * abs(gap) / max((before - here) / 1e-4, 1.0) + self.tolerance
             stride *= 2.0

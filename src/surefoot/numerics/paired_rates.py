@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import chebyshev, logs, staircases
+from surefoot.numerics import chebyshev, log_factorials, staircase_sets
 from surefoot.numerics.gain_scores import TIE
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def union(n: int, differences: Floats, levels: Floats, near: Ints | None = None)
     def inside(b: Ints, c: Ints) -> NDArray[np.bool_]:
         return np.asarray((statistic(b, c, n, column) >= bars).any(axis=0))
 
-    found = None if near is None else staircases.moved(near, n - np.arange(n + 1), inside)
+    found = None if near is None else staircase_sets.moved(near, n - np.arange(n + 1), inside)
     if found is None:
         found = staircase(n, float(differences[-1]), float(levels[-1]))
-        found = found if len(levels) == 1 else staircases.lowered(found, inside)
+        found = found if len(levels) == 1 else staircase_sets.lowered(found, inside)
     return found
 
 
@@ -92,8 +92,8 @@ def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         r, left = pb / (pb + rest), rest / (pb + rest)
     r, left = np.where(pb + rest > 0.0, r, 0.0), np.where(pb + rest > 0.0, left, 1.0)
-    log_r, log_left = logs.log_chances(r, left)
-    logs_of = logs.log_factorials(n)
+    log_r, log_left = log_factorials.log_chances(r, left)
+    logs_of = log_factorials.log_factorials(n)
     known = (j >= 0) & (j <= m)
     jj, mm = np.where(known, j, 0), np.where(known, m, 0)
     terms = np.exp(
@@ -103,8 +103,8 @@ def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints) -> Floats:
     terms[~known] = 0.0
     terms[0] = 0.0  # the walk starts with an empty tail
     tails = np.cumsum(terms, axis=0)[block[1:] - 1]
-    log_c, log_not = logs.log_chances(pc, pb + rest)
-    mass = np.exp(logs.log_choose(n)[c][:, None] + c[:, None] * log_c + size[:, None] * log_not)
+    log_c, log_not = log_factorials.log_chances(pc, pb + rest)
+    mass = np.exp(log_factorials.log_choose(n)[c][:, None] + c[:, None] * log_c + size[:, None] * log_not)
     return np.asarray(np.einsum("ij,ij->j", mass, tails))
 
 
@@ -146,7 +146,7 @@ class PairedRates:
                 return np.asarray(statistic(b, c, self.n, sign * d) >= self.statistic(d))
 
             one, other = (staircase(self.n, sign * d, float(v)) for d, v in zip((left, right), z, strict=True))
-            found.append(staircases.changes(one, other, left, right, inside))
+            found.append(staircase_sets.changes(one, other, left, right, inside))
         return np.concatenate(found)
 
     def corner(self, width: float, error: float) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from surefoot.numerics import chebyshev, gain_scores, logs, staircases
+from surefoot.numerics import chebyshev, gain_scores, log_factorials, staircase_sets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,16 +60,16 @@ def _mass(n: int, p: Floats, q: Floats, error: float) -> Masses:
     """First counts of the windows and the chances in them."""
     half = math.ceil(math.sqrt(n * math.log(2.0 / error) / 2.0)) + 1
     width = min(n + 1, 2 * half + 1)
-    log_p, log_q = logs.log_chances(p, q)
+    log_p, log_q = log_factorials.log_chances(p, q)
     odds = log_p - log_q
     if width == n + 1:
         start = np.zeros(len(p), np.int64)
         exponent = np.multiply.outer(odds, np.arange(width))
-        exponent += logs.log_choose(n)
+        exponent += log_factorials.log_choose(n)
         exponent += (n * log_q)[:, None]
         return start, np.exp(exponent, out=exponent)
     start = np.clip(np.rint(n * p).astype(np.int64) - half, 0, n + 1 - width)
-    exponent = sliding_window_view(logs.log_choose(n), width)[start]
+    exponent = sliding_window_view(log_factorials.log_choose(n), width)[start]
     exponent += np.multiply.outer(odds, np.arange(width))
     exponent += (n * log_q + start * odds)[:, None]
     return start, np.exp(exponent, out=exponent)
@@ -176,7 +176,7 @@ class TwoRates:
             one, other = (
                 gain_scores.staircase(n1, n2, sign * d, float(v)) for d, v in zip((left, right), z, strict=True)
             )
-            found.append(staircases.changes(one, other, left, right, inside))
+            found.append(staircase_sets.changes(one, other, left, right, inside))
         return np.concatenate(found)
 
     def corner(self, width: float, error: float) -> float:

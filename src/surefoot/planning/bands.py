@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.stats.bands import INDEPENDENT, METHOD_NAMES, Heights, dkw, ks, ks_error, ks_offset
 
@@ -36,9 +36,10 @@ class BandPlan(Record):
     assumptions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        reached = words.rounded(self.reached, 3 - math.floor(math.log10(self.reached)), "up")
+        reached = formatting.rounded(self.reached, 3 - math.floor(math.log10(self.reached)), "up")
         return (
-            f"{words.rollouts(self.rollouts)}: the {words.percent(self.confidence)} {self.method} band is then at "
+            f"{formatting.rollouts(self.rollouts)}: the {formatting.percent(self.confidence)} "
+            f"{self.method} band is then at "
             f"most {reached:.4g} above the observed distribution (asked: {self.offset:g})."
         )
 

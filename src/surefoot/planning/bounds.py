@@ -8,11 +8,11 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.planning.rates import SIZES, points
-from surefoot.stats import tightness as tightnesses
-from surefoot.stats.optima import optimal_lower
+from surefoot.stats import bound_tightness as tightnesses
+from surefoot.stats.optimal_bounds import optimal_lower
 from surefoot.stats.rates import INDEPENDENT
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from surefoot.core.certified import Certified
-    from surefoot.stats.sweeps import Method
+    from surefoot.stats.all_counts import Method
 
     Floats = NDArray[np.float64]
 
@@ -54,7 +54,8 @@ class BoundPlan(Record):
     def __str__(self) -> str:
         asked = "" if self.solved == "tightness" else f" (asked: {100 * self.tightness:g})"
         return (
-            f"{words.rollouts(self.rollouts)}: the {words.percent(self.confidence)} {self.method} bound is then on "
+            f"{formatting.rollouts(self.rollouts)}: the {formatting.percent(self.confidence)} "
+            f"{self.method} bound is then on "
             f"average within {points(self.reached)} of the true rate, whatever that is{asked}."
         )
 
@@ -91,7 +92,7 @@ def plan_bound(
         Vincent et al., "How generalizable is my behavior cloning policy?", section IV: the maximum expected shortage
         falls with the rollouts and rises with the confidence, so each is found by bisection.
     """
-    from surefoot.stats import sweeps
+    from surefoot.stats import all_counts
 
     must = "`confidence`, `tightness` and `rollouts` must leave exactly one to be found; got"
     asked = None if tightness is None else _check.fraction(tightness, "tightness", hint="Write 0.1 for 10 points.")
@@ -117,7 +118,7 @@ def plan_bound(
         tightness=reached if asked is None else asked,
         reached=reached,
         solved=solved,
-        method=sweeps.name(using, sure),
+        method=all_counts.name(using, sure),
         table=tuple(sorted((others | {total: reached}).items())),
         assumptions=(INDEPENDENT,),
     )
@@ -125,9 +126,9 @@ def plan_bound(
 
 @lru_cache(maxsize=64)
 def _worst(rollouts: int, confidence: float, using: Method, tolerance: float) -> Certified:
-    from surefoot.stats import sweeps
+    from surefoot.stats import all_counts
 
-    upper = sweeps.kind(using, confidence) == "upper"
+    upper = all_counts.kind(using, confidence) == "upper"
     worst = tightnesses.max_expected_excess if upper else tightnesses.max_expected_shortage
     return worst(rollouts, using=using, confidence=confidence, tolerance=max(tolerance, 1e-11))
 
@@ -176,5 +177,5 @@ def _surest(rollouts: int, tightness: float, using: Method) -> float:
             return _NORMAL.cdf(z)
         z -= 1e-7
     raise ValueError(
-        f"`tightness` must be reachable with {words.rollouts(rollouts)} at some confidence; got {tightness!r}."
+        f"`tightness` must be reachable with {formatting.rollouts(rollouts)} at some confidence; got {tightness!r}."
     )

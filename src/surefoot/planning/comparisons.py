@@ -9,12 +9,12 @@ from functools import partial
 from typing import NamedTuple, get_args
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
+from surefoot.stats.detectable import smallest
 from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, PAIRS, SEPARATE
-from surefoot.stats.outlooks import smallest
-from surefoot.stats.powers import Asked, Power, approximate_rollouts, paired_power
-from surefoot.stats.powers import power as power_at
+from surefoot.stats.exact_power import Asked, Power, approximate_rollouts, paired_power
+from surefoot.stats.exact_power import power as power_at
 
 MOST = 10**6
 """Rollouts beyond which no comparison is planned."""
@@ -58,16 +58,18 @@ class ComparisonPlan(Record):
 
     def __str__(self) -> str:
         size = (
-            words.counted(self.rollouts, "pair") if self.paired else f"{words.rollouts(self.rollouts)} of each policy"
+            formatting.counted(self.rollouts, "pair")
+            if self.paired
+            else f"{formatting.rollouts(self.rollouts)} of each policy"
         )
         shows = f"{'shows' if self.rollouts == 1 else 'show'} the first {self.shows}"
-        gain = words.number(self.gain, "gain") + words.unit("gain")
+        gain = formatting.number(self.gain, "gain") + formatting.unit("gain")
         least = "as much as" if self.shows == "not worse" else "more than"
-        beyond = f" by {least} {words.margin(self.margin, 'gain')}" if self.margin else ""
-        chance = words.number(self.power, toward="down")
+        beyond = f" by {least} {formatting.margin(self.margin, 'gain')}" if self.margin else ""
+        chance = formatting.number(self.power, toward="down")
         return (
             f"{size} {shows}{beyond} in {chance} of evaluations when the true gain is {gain} "
-            f"({self.method}, {words.percent(self.confidence)} confidence)."
+            f"({self.method}, {formatting.percent(self.confidence)} confidence)."
         )
 
 
@@ -262,9 +264,9 @@ def _smallest_first(
 
     step = smallest(lambda gain: better(gain) >= wanted, most)
     if step is None:
-        shown = words.number(second)
+        shown = formatting.number(second)
         where = f"second alone in {shown} of pairs" if kind is _PAIRED else f"a baseline of {shown}"
-        must = f"be enough to show some gain from {where} with {words.percent(wanted)} power"
+        must = f"be enough to show some gain from {where} with {formatting.percent(wanted)} power"
         raise ValueError(_check.refusal(kind.size, must, size, f"Ask for more {kind.size} or less power."))
     return min(1.0, second + step)
 

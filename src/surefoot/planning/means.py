@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.stats.score_means import score_mean
@@ -45,7 +45,7 @@ class MeanPlan(Record):
 
     def __str__(self) -> str:
         return (
-            f"{words.rollouts(self.rollouts)}: expect a {words.percent(self.confidence)} interval of about "
+            f"{formatting.rollouts(self.rollouts)}: expect a {formatting.percent(self.confidence)} interval of about "
             f"±{self.reached:.3g} if the scores spread by {self.spread:g} around {self.mean:g}."
         )
 

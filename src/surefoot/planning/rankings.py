@@ -10,11 +10,11 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.record import Record
-from surefoot.numerics import blocks
-from surefoot.planning.laws import Law, drawn, law_of
+from surefoot.numerics import work_blocks
+from surefoot.planning.assumptions import Law, drawn, law_of
 from surefoot.sequential.closed_ranking import ClosedRanking
 from surefoot.sequential.ranking import RankingRule
-from surefoot.sequential.ranking_runs import block_studies, played
+from surefoot.sequential.ranking_simulation import block_studies, played
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,11 +124,11 @@ def plan_ranking(
     laws = [law_of(law, f"policies[{place}]", rule.low, rule.high) for place, law in enumerate(policies)]
     means = np.array([float(values @ chances) for values, chances in laws])
     size = max(1, min(block_studies(rule), _SCORES // (rule.horizon * len(laws))))
-    parts = blocks.seeded(runs, size, generator)
+    parts = work_blocks.seeded(runs, size, generator)
     ended, done = [], 0
     for start in range(0, len(parts), 8):  # a few blocks at a time, so that progress can be told
         some = parts[start : start + 8]
-        ended += blocks.spread(_simulated, [(rule, laws, tied, *part) for part in some])
+        ended += work_blocks.spread(_simulated, [(rule, laws, tied, *part) for part in some])
         done += sum(count for count, _ in some)
         if progress is not None:
             progress(done, runs)

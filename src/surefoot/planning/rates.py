@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.stats.rates import INDEPENDENT, wilson
 
 if TYPE_CHECKING:
-    from surefoot.stats.sweeps import Method
+    from surefoot.stats.all_counts import Method
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000)
 """The rows of a table "what n buys you", besides the answer."""
@@ -46,9 +46,14 @@ class RatePlan(Record):
 
     def __str__(self) -> str:
         size, level = points(self.reached), self.rate
-        where = f"at most {size}, whatever the rate" if level is None else f"{size} at a rate of {words.percent(level)}"
+        where = (
+            f"at most {size}, whatever the rate"
+            if level is None
+            else f"{size} at a rate of {formatting.percent(level)}"
+        )
         return (
-            f"{words.rollouts(self.rollouts)}: the {words.percent(self.confidence)} {self.method} interval then has a "
+            f"{formatting.rollouts(self.rollouts)}: the {formatting.percent(self.confidence)} "
+            f"{self.method} interval then has a "
             f"half-width of {where} (asked: {100 * self.half_width:g})."
         )
 
@@ -85,9 +90,9 @@ def plan_rate(
     method = _name(using, confidence)
 
     def half(rollouts: int) -> float:
-        from surefoot.stats import sweeps
+        from surefoot.stats import all_counts
 
-        low, high = sweeps.ends(using, rollouts * (0.5 if assumed is None else assumed), rollouts, confidence)
+        low, high = all_counts.ends(using, rollouts * (0.5 if assumed is None else assumed), rollouts, confidence)
         return float(high - low) / 2.0
 
     few, rollouts = 0, 1
@@ -113,16 +118,16 @@ def plan_rate(
 def points(value: float) -> str:
     """A distance between rates in points, rounded up: never narrower than it is."""
     digits = 1 if value >= 0.002 else 4
-    return f"{words.rounded(100 * value, digits, 'up'):.{digits}f} points"
+    return f"{formatting.rounded(100 * value, digits, 'up'):.{digits}f} points"
 
 
 def _name(using: Method, confidence: float) -> str:
-    from surefoot.stats import sweeps
+    from surefoot.stats import all_counts
 
-    if sweeps.kind(using, confidence) != "interval" or not sweeps.smooth(using):
+    if all_counts.kind(using, confidence) != "interval" or not all_counts.smooth(using):
         shown = getattr(using, "__name__", using)
         hint = "For a bound ask `plan_bound`."
         raise ValueError(
             _check.refusal("using", "be wilson, clopper_pearson, jeffreys, agresti_coull or wald", shown, hint)
         )
-    return sweeps.name(using, confidence)
+    return all_counts.name(using, confidence)

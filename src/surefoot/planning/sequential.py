@@ -11,10 +11,10 @@ import numpy as np
 from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import blocks
-from surefoot.planning.laws import Law, drawn, law_of
+from surefoot.numerics import work_blocks
+from surefoot.planning.assumptions import Law, drawn, law_of
 from surefoot.sequential.rules import CLAIMED, CODES, Rule
-from surefoot.sequential.runs import block_rows, simulate
+from surefoot.sequential.simulation import block_rows, simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -158,8 +158,10 @@ def _planned(
         return _plan(rule, means, stopping, chances, exact=True, correlation=correlation)
     if rule.horizon > _LONGEST:
         raise ValueError(_check.refusal("horizon", f"be at most {_LONGEST:,} to be simulated", rule.horizon))
-    parts = blocks.seeded(runs, block_rows(rule.horizon), generator)
-    times, verdicts = zip(*blocks.spread(_simulated, [(rule, laws, correlation, *part) for part in parts]), strict=True)
+    parts = work_blocks.seeded(runs, block_rows(rule.horizon), generator)
+    times, verdicts = zip(
+        *work_blocks.spread(_simulated, [(rule, laws, correlation, *part) for part in parts]), strict=True
+    )
     shares = {verdict.value: int(count) / runs for verdict, count in zip(CODES, sum(verdicts), strict=True)}
     return _plan(rule, means, sum(times) / runs, shares, runs=runs, seed=seed, correlation=correlation)
 
@@ -183,7 +185,7 @@ def _exact_stopping(
         return None
     rates = [float(chances[values == rule.high].sum()) for values, chances in laws]
     if correlation:
-        from surefoot.numerics.priors import copula
+        from surefoot.numerics.design_priors import copula
 
         rates.append(float(copula(*(np.array([value]) for value in (*rates, correlation)))[0]))
     stopping, chances = known(*rates)

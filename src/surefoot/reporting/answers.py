@@ -6,15 +6,15 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from surefoot.analysis.label_verdicts import label_lines
+from surefoot.analysis.labelled_comparisons import label_lines
 from surefoot.analysis.rankings import leading_outlook
-from surefoot.core import wording, words
+from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
-    from surefoot.analysis.measures import Measurement
-    from surefoot.analysis.overviews import Overview
+    from surefoot.analysis.measurements import Measurement
+    from surefoot.analysis.overview import Overview
     from surefoot.core.gain import Gain
 
 MOST_CORRECTED = 4
@@ -25,21 +25,21 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
     scale = one.interval.scale
     edge = _margin(one.gain) if one.gain.margin else ""
     shown = p_shown(one)
-    gain = words.number(one.interval.estimate, scale) + words.unit(scale)
+    gain = formatting.number(one.interval.estimate, scale) + formatting.unit(scale)
     behind = (
-        f"Gain {gain} {words.span(one.interval.low, one.interval.high, scale)} at "
-        f"{words.percent(one.interval.confidence)} confidence{shown}. {one.why}"
+        f"Gain {gain} {formatting.span(one.interval.low, one.interval.high, scale)} at "
+        f"{formatting.percent(one.interval.confidence)} confidence{shown}. {one.why}"
     )
     takes = (str(one.outlook),) if one.outlook is not None else ()
     if one.verdict is Verdict.UNDECIDED and one.gain.margin and one.gain.not_worse:
         ends = one.interval.low, one.interval.high
-        takes = (wording.sentence(one.verdict, *ends, margin=one.gain.margin, scale=scale), *takes)
-    return wording.headline(one.verdict, one.first, one.second, margin=edge), behind, *takes, *map(str, one.notes)
+        takes = (sentences.sentence(one.verdict, *ends, margin=one.gain.margin, scale=scale), *takes)
+    return sentences.headline(one.verdict, one.first, one.second, margin=edge), behind, *takes, *map(str, one.notes)
 
 
 def p_shown(one: Comparison) -> str:
     """The p-value as it follows an interval."""
-    return "" if one.p_value is None else f", {words.p_value(one.p_value)}"
+    return "" if one.p_value is None else f", {formatting.p_value(one.p_value)}"
 
 
 def reading(found: Overview) -> str:
@@ -61,16 +61,16 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
     under = [_other(one, best.policy) for one in found.comparisons if _loses(one, best.policy)]
     known = [p for p in found.policies if p.of(found.measure) is not None]
     rest = [p.policy for p in known[1:] if p.policy not in (*over, *under)]
-    first = wording.standing(best.policy, over, rest)
+    first = sentences.standing(best.policy, over, rest)
     if under:  # verdicts in a circle, each pair on tasks of its own
         first = (
-            f"No policy stands first: {best.policy} is better than {wording.listed(over)} and worse than "
-            f"{wording.listed(under)}, on the tasks that they share."
+            f"No policy stands first: {best.policy} is better than {sentences.listed(over)} and worse than "
+            f"{sentences.listed(under)}, on the tasks that they share."
         )
     elif not over and any(_level(p, found) > _level(best, found) for p in known):
         first = f"Cannot tell which of {len(known)} policies is best."
     named = [
-        f"{what}: {wording.listed(names)}."
+        f"{what}: {sentences.listed(names)}."
         for what, names in (("Shown below it", over), ("Not told from it", rest))
         if over and rest and not all(name in first for name in names)
     ]
@@ -83,7 +83,7 @@ def chip(found: Overview) -> tuple[str, str]:
     """The verdict in a word, and its kind."""
     if len(found.comparisons) == 1:
         verdict = found.comparisons[0].verdict
-        return verdict.value, wording.CELL[verdict]
+        return verdict.value, sentences.CELL[verdict]
     return "", ""
 
 
@@ -94,8 +94,8 @@ def _alone(found: Overview) -> str:
         return f"Nothing is known of {name}."
     what = "succeeds in" if found.measure == "success" else "scores"
     after = " of rollouts" if found.measure == "success" else " on average"
-    shown = f"{words.number(only.estimate, only.scale)} {words.span(only.low, only.high, only.scale)}"
-    return f"{name} {what} {shown}{after} (n={only.trials:,}, {words.percent(only.confidence)} confidence)."
+    shown = f"{formatting.number(only.estimate, only.scale)} {formatting.span(only.low, only.high, only.scale)}"
+    return f"{name} {what} {shown}{after} (n={only.trials:,}, {formatting.percent(only.confidence)} confidence)."
 
 
 def _corrected(found: Overview) -> list[str]:
@@ -103,8 +103,8 @@ def _corrected(found: Overview) -> list[str]:
     if not found.corrections:
         return []
     shown = [
-        f"{one.policy} {words.number(one.interval.estimate, one.interval.scale)} "
-        f"{words.span(one.interval.low, one.interval.high, one.interval.scale)}"
+        f"{one.policy} {formatting.number(one.interval.estimate, one.interval.scale)} "
+        f"{formatting.span(one.interval.low, one.interval.high, one.interval.scale)}"
         for one in found.corrections[:MOST_CORRECTED]
     ]
     more = "; ..." if len(found.corrections) > MOST_CORRECTED else ""
@@ -138,12 +138,12 @@ def _other(one: Comparison, name: str) -> str:
 
 
 def _margin(gain: Gain) -> str:
-    return words.margin(gain.margin, gain.interval.scale)
+    return formatting.margin(gain.margin, gain.interval.scale)
 
 
 def _family(found: Overview) -> str:
     within = f"Gains within {_margin(found.comparisons[0].gain)} do not matter. " if found.margin else ""
     return within + (
         f"All {len(found.comparisons):,} pairs were compared with one error for all of them: "
-        f"{words.percent(found.confidence)} that every statement here holds."
+        f"{formatting.percent(found.confidence)} that every statement here holds."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.reporting.style import COLOURS, canvas, drawing
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def course_lines(course: Course) -> list[str]:
     if not course.sessions:
         return []
     first, last = course.sessions[0], course.sessions[-1]
-    many = words.counted(len(course.sessions), "session")
+    many = formatting.counted(len(course.sessions), "session")
     lines = [f"Run in {many}, from {_minute(first.began)} to {_minute(last.ended)} UTC."]
     gaps = [
         (datetime.fromisoformat(after.began) - datetime.fromisoformat(before.ended)).total_seconds() / 3600

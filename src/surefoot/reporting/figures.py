@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
 
     from surefoot.analysis.comparisons import Comparison
-    from surefoot.analysis.measures import Measurement
-    from surefoot.rollouts.structure import Measure
+    from surefoot.analysis.measurements import Measurement
+    from surefoot.table.structure import Measure
 
 VERDICT_COLOUR = {Verdict.BETTER: style.GOOD, Verdict.WORSE: style.BAD}
 MOST_ROWS = 60
@@ -41,7 +41,7 @@ def intervals_figure(policies: Sequence[Measurement], measure: Measure, letters:
         _rows(axes, [name for name, _ in rows])
         first = next((found for _, found in rows if found is not None), None)
         _value_axis(axes, first)
-        sure = f"{words.percent(first.confidence)} interval" if first else "interval"
+        sure = f"{formatting.percent(first.confidence)} interval" if first else "interval"
         axes.set_xlabel(f"{'success rate' if measure == 'success' else 'mean score'}, with its {sure}")
     return figure
 
@@ -55,8 +55,8 @@ def forest_figure(comparisons: Sequence[Comparison], labels: Sequence[str], titl
         for place, one in enumerate(comparisons):
             colour = VERDICT_COLOUR.get(one.verdict, style.UNSURE)
             _whisker(axes, place, one.interval, colour, filled=one.verdict in VERDICT_COLOUR)
-            shown = words.number(one.interval.estimate, one.interval.scale)
-            _beside(axes, place, f"{shown} {words.span(one.interval.low, one.interval.high, one.interval.scale)}")
+            shown = formatting.number(one.interval.estimate, one.interval.scale)
+            _beside(axes, place, f"{shown} {formatting.span(one.interval.low, one.interval.high, one.interval.scale)}")
         _rows(axes, rows)
         if comparisons and comparisons[0].interval.scale == "gain":
             from matplotlib.ticker import FuncFormatter
@@ -80,7 +80,7 @@ def heat_figure(cells: Sequence[Measurement], measure: Measure) -> Figure:
                     continue
                 paper, ink = tile_colours(one)
                 axes.add_patch(_tile(column, row, paper))
-                text = f"{words.number(one.estimate, one.scale)}  n={one.trials:,}"
+                text = f"{formatting.number(one.estimate, one.scale)}  n={one.trials:,}"
                 axes.text(column, row, text, ha="center", va="center", fontsize=8.5, color=ink)
         axes.set(xlim=(-0.5, len(policies) - 0.5), ylim=(len(tasks) - 0.5, -0.5))
         axes.set_xticks(range(len(policies)), [_short(name, 16) for name in policies])

@@ -7,11 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from surefoot import __version__
-from surefoot.analysis.overviews import Overview
-from surefoot.core import wording, words
+from surefoot.analysis.overview import Overview
+from surefoot.core import formatting, sentences
 from surefoot.reporting import answers, study_pages, style, tables
-from surefoot.reporting.bandplots import band_figure
-from surefoot.reporting.evidence import curves_figure
+from surefoot.reporting.band_figures import band_figure
+from surefoot.reporting.evidence_figures import curves_figure
 from surefoot.reporting.figures import (
     MOST_ROWS,
     forest_figure,
@@ -40,7 +40,7 @@ def page(report: Report) -> str:
     study = report.study
     used, needs = methods(found), assumptions(found)
     if study is None:
-        needs = [wording.FIXED, *needs]
+        needs = [sentences.FIXED, *needs]
     elif study.finding is not None:
         used, needs = [*study.finding.methods, *used], [*study.finding.assumptions, *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
@@ -57,7 +57,7 @@ def page(report: Report) -> str:
             deviations=report.deviations,
             serious=[one for one in findings if one.serious],
             mild=[one for one in findings if not one.serious],
-            caption=f"Ends rounded outward; {words.percent(found.confidence)} confidence.",
+            caption=f"Ends rounded outward; {formatting.percent(found.confidence)} confidence.",
             columns=tables.columns(found),
             rows=[tables.row(found, place) for place in range(len(found.policies))],
             table_notes=notes,
@@ -113,20 +113,20 @@ def methods(found: Overview) -> list[str]:
         reason = one.why if len(found.comparisons) == 1 else one.how
         why.setdefault(reason, []).append(f"{one.first} v {one.second}")
     bands = {
-        f"{band.method} band on the whole distribution of scores, {words.percent(band.confidence)} each"
+        f"{band.method} band on the whole distribution of scores, {formatting.percent(band.confidence)} each"
         for band in found.bands
     }
     return (
         [f"{line}." for line in sorted(used)]
         + [_applied(*each) for each in why.items()]
         + [f"{line}." for line in sorted(bands)]
-        + [line for line in stated if line not in wording.conditions(stated)]
+        + [line for line in stated if line not in sentences.conditions(stated)]
     )
 
 
 def assumptions(found: Overview) -> list[str]:
     """All that must hold, each once; not what is promised if it does."""
-    return wording.conditions(_stated(found))
+    return sentences.conditions(_stated(found))
 
 
 def _stated(found: Overview) -> list[str]:
@@ -196,7 +196,8 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
             {
                 "title": "Task by task",
                 "lines": [
-                    f"{pair}, all {len(found.tasks):,} tasks holding together at {words.percent(found.confidence)}.",
+                    f"{pair}, all {len(found.tasks):,} tasks holding together at "
+                    f"{formatting.percent(found.confidence)}.",
                     *map(str, found.disagreements),
                 ],
                 "figures": [shown_figure(drawn, "tasks", f"Gain on each task. {answers.reading(found)}")],
@@ -226,7 +227,7 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
 
 def _evidence(found: Overview, drawn: dict[str, Figure]) -> dict[str, Any]:
     each = " each" if len(found.curves) > 1 else ""
-    level = f"{words.percent(found.confidence)} over all looks{', for each task by itself' if each else ''}"
+    level = f"{formatting.percent(found.confidence)} over all looks{', for each task by itself' if each else ''}"
     return {
         "title": "When it could have stopped",
         "lines": [
@@ -242,7 +243,7 @@ def _evidence(found: Overview, drawn: dict[str, Figure]) -> dict[str, Any]:
             "summary": "Pairs to a decision",
             "header": ["task", "pairs used", "of", "verdict"],
             "rows": [
-                [one.task or "", f"{len(one.evidence):,}", f"{one.horizon:,}", wording.CELL[one.verdict]]
+                [one.task or "", f"{len(one.evidence):,}", f"{one.horizon:,}", sentences.CELL[one.verdict]]
                 for one in found.curves
             ],
         }
@@ -263,7 +264,7 @@ def shown_figure(drawn: dict[str, Figure], name: str, caption: str, prefix: str 
 
 def _gain_axis(found: Overview) -> str:
     what = "gain in points" if found.measure == "success" else "gain in score"
-    return f"{what} ({words.percent(found.confidence)} intervals)"
+    return f"{what} ({formatting.percent(found.confidence)} intervals)"
 
 
 def _scored(found: Overview) -> list[str]:

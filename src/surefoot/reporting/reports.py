@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from surefoot._files import write_whole
-from surefoot.analysis.overviews import Overview, overview
+from surefoot.analysis.overview import Overview, overview
 from surefoot.core.record import Record
-from surefoot.rollouts.table import Rollouts
+from surefoot.study.result_table import rollouts_of
 from surefoot.study.state import Fold
 from surefoot.study.status import Account, account
 from surefoot.study.studies import Study
-from surefoot.study.tables import rollouts_of
 from surefoot.study.verification import Verification, verify
+from surefoot.table.rollouts import Rollouts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from surefoot.analysis.asked import Weigh
+    from surefoot.analysis.question import Weigh
     from surefoot.analysis.rankings import Progress
-    from surefoot.rollouts.structure import Measure
+    from surefoot.table.structure import Measure
 
 KEPT = 1_000
 """Scores beyond this many are left out of the JSON: the data's hash stands for them."""
@@ -61,13 +61,13 @@ class Report(Record):
 
     def markdown(self) -> str:
         """The answer and its tables as Markdown."""
-        from surefoot.reporting.texts import markdown
+        from surefoot.reporting.text_formats import markdown
 
         return markdown(self)
 
     def latex(self) -> str:
         """The table of policies for a paper."""
-        from surefoot.reporting.texts import latex
+        from surefoot.reporting.text_formats import latex
 
         return latex(self)
 
@@ -120,7 +120,7 @@ class ProgressReport(Record):
 
     def markdown(self) -> str:
         """The same as Markdown."""
-        from surefoot.reporting.texts import progress_markdown
+        from surefoot.reporting.text_formats import progress_markdown
 
         return progress_markdown(self)
 

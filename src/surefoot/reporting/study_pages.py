@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from surefoot.core import wording, words
+from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
 from surefoot.reporting.course_pages import course_lines, course_sections, times_figure
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
@@ -31,7 +31,7 @@ def unit(account: Account) -> str:
 def progress_lines(account: Account) -> list[str]:
     """How far the study is and whether to go on, with nothing that gives a policy away."""
     of = f"{account.blocks:,} of at most {account.plan.horizon:,} {unit(account)}s count"
-    lines = [f"{account.decision.capitalize()}.", f"{words.rollouts(account.recorded)} recorded; {of}."]
+    lines = [f"{account.decision.capitalize()}.", f"{formatting.rollouts(account.recorded)} recorded; {of}."]
     if account.blinded:
         lines.append("The study is blinded: what was found for each policy is shown once it is unblinded.")
     lines += course_lines(account.course) if account.course is not None else []
@@ -45,15 +45,15 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
     if going:
         first = "Not decided yet: the study goes on."
     elif len(plan.policies) == 2:
-        scale: words.Scale = "gain" if plan.measure == "success" else "score gain"
-        edge = words.margin(plan.margin, scale) if plan.margin else ""
-        first = wording.headline(finding.verdict, *plan.policies, margin=edge)
+        scale: formatting.Scale = "gain" if plan.measure == "success" else "score gain"
+        edge = formatting.margin(plan.margin, scale) if plan.margin else ""
+        first = sentences.headline(finding.verdict, *plan.policies, margin=edge)
     else:
-        first = wording.OF_ALL[finding.verdict].format(first=plan.policies[0])
+        first = sentences.OF_ALL[finding.verdict].format(first=plan.policies[0])
     if account.exploratory and not going:
         first = f"Exploratory: {first[0].lower() if finding.verdict is Verdict.UNDECIDED else first[0]}{first[1:]}"
     rule = (
-        f"Declared: rule {plan.rule!r}, claim {plan.claim!r}, {words.percent(plan.confidence)} over all looks, "
+        f"Declared: rule {plan.rule!r}, claim {plan.claim!r}, {formatting.percent(plan.confidence)} over all looks, "
         f"at most {plan.horizon:,} {unit(account)}s."
     )
     lines = [first, *finding.statement.splitlines(), rule]
@@ -69,7 +69,7 @@ def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
     if account.decision == "continue":
         return {"kind": "undecided", "text": "not decided yet"}
     before = "exploratory: " if account.exploratory else ""
-    return {"kind": finding.verdict.value, "text": f"{before}{wording.CELL[finding.verdict]}"}
+    return {"kind": finding.verdict.value, "text": f"{before}{sentences.CELL[finding.verdict]}"}
 
 
 def study_figures(account: Account) -> dict[str, Figure]:
@@ -133,7 +133,7 @@ def study_section(account: Account) -> dict[str, Any]:
     from surefoot.reporting.pages import shown_figure
 
     drawn = {name: figure for name, figure in study_figures(account).items() if name in ("sequence", "evidence")}
-    level = words.percent(account.plan.confidence)
+    level = formatting.percent(account.plan.confidence)
     captions = {
         "sequence": f"Gain of {account.plan.policies[0]} over {account.plan.policies[1]}, {level} over all looks.",
         "evidence": "Evidence starts at 1; under a false claim it reaches the line with chance at most one over it.",

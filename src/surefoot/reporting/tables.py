@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from surefoot.core import wording, words
+from surefoot.core import formatting, sentences
 from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
 from surefoot.reporting.figures import tile_colours
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
-    from surefoot.analysis.overviews import Overview
+    from surefoot.analysis.overview import Overview
     from surefoot.core.interval import Interval
     from surefoot.core.tally import Tally
 
@@ -26,7 +26,7 @@ def facts(found: Overview) -> str:
     tasks = len({one.task for one in found.cells})
     parts = [
         found.source,
-        words.rollouts(found.rollouts),
+        formatting.rollouts(found.rollouts),
         f"{len(found.policies):,} policies" if len(found.policies) > 1 else "",
         f"{tasks:,} tasks" if tasks else "",
         _named("dataset", found.datasets),
@@ -75,8 +75,8 @@ def changed(found: Overview, policy: str) -> str:
     for one in found.changes:
         if one.policy == policy:
             scale = one.interval.scale
-            gain = words.number(one.interval.estimate, scale)
-            return f"{gain} {words.span(one.interval.low, one.interval.high, scale)}"
+            gain = formatting.number(one.interval.estimate, scale)
+            return f"{gain} {formatting.span(one.interval.low, one.interval.high, scale)}"
     return "not run before"
 
 
@@ -109,15 +109,15 @@ def notes(found: Overview) -> list[str]:
         said.append(f"Ranks and letters go by {found.measure}.")
     if found.changes:
         points = " in points" if found.changes[0].interval.scale == "gain" else ""
-        ended = {one.policy: wording.CELL[one.verdict] for one in found.changes}
+        ended = {one.policy: sentences.CELL[one.verdict] for one in found.changes}
         told = "; ".join(f"{policy}: {verdict}" for policy, verdict in ended.items())
         said.append(f"Change{points}: now minus {found.previous}, all intervals holding together. {told}.")
     unknown = [one.policy for one in found.policies if one.of(found.measure) is None]
     if unknown:
-        said.append(f"No {found.measure} is known of {wording.listed(unknown)}: left out of every comparison.")
+        said.append(f"No {found.measure} is known of {sentences.listed(unknown)}: left out of every comparison.")
     voided = sum(one.void for one in found.policies)
     if voided:
-        said.append(f"{words.rollouts(voided)} declared void and not counted.")
+        said.append(f"{formatting.rollouts(voided)} declared void and not counted.")
     return said
 
 
@@ -135,10 +135,10 @@ def comparison_row(one: Comparison) -> list[str]:
     return [
         one.first,
         one.second,
-        words.number(one.interval.estimate, scale) + words.unit(scale),
-        words.span(one.interval.low, one.interval.high, scale),
-        "" if one.p_value is None else words.p_value(one.p_value).removeprefix("p = ").removeprefix("p "),
-        wording.CELL[one.verdict],
+        formatting.number(one.interval.estimate, scale) + formatting.unit(scale),
+        formatting.span(one.interval.low, one.interval.high, scale),
+        "" if one.p_value is None else formatting.p_value(one.p_value).removeprefix("p = ").removeprefix("p "),
+        sentences.CELL[one.verdict],
     ]
 
 
@@ -152,8 +152,8 @@ def corrections(found: Overview) -> tuple[list[str], list[list[str]]]:
                 part
                 for interval in (one.judged, one.interval)
                 for part in (
-                    words.number(interval.estimate, interval.scale),
-                    words.span(interval.low, interval.high, interval.scale),
+                    formatting.number(interval.estimate, interval.scale),
+                    formatting.span(interval.low, interval.high, interval.scale),
                 )
             ),
             f"{one.labels:,}",
@@ -169,14 +169,14 @@ def correction_lines(found: Overview) -> list[str]:
     if not found.corrections:
         return []
     what = "success rate" if found.measure == "success" else "mean score"
-    methods = wording.listed(sorted({one.interval.method for one in found.corrections}))
+    methods = sentences.listed(sorted({one.interval.method for one in found.corrections}))
     without = [one.policy for one in found.policies if one.policy not in {c.policy for c in found.corrections}]
     return [
         f"Corrected: the {what} of each policy over all its rollouts, by those of them that a human labelled too "
         f"({methods} interval). This is right if those were drawn at random.",
         "Gains, verdicts, ranks and letters are corrected item by item where both policies carry labels. Rates by task "
         "and the tables below are what the judge said, and right about the truth only as far as the judge is.",
-        *([f"Without human labels, so not corrected: {wording.listed(without)}."] if without else []),
+        *([f"Without human labels, so not corrected: {sentences.listed(without)}."] if without else []),
         *dict.fromkeys(str(note) for one in found.corrections for note in one.interval.notes),
     ]
 
@@ -198,8 +198,8 @@ def _heat_cell(one: Interval | None) -> dict[str, str] | None:
     return {
         "paper": paper,
         "ink": ink,
-        "text": words.number(one.estimate, one.scale),
-        "size": f"{words.span(one.low, one.high, one.scale)} n={one.trials:,}",
+        "text": formatting.number(one.estimate, one.scale),
+        "size": f"{formatting.span(one.low, one.high, one.scale)} n={one.trials:,}",
     }
 
 
@@ -207,11 +207,11 @@ def _number_cells(interval: Interval | None, tally: Tally | None) -> list[tuple[
     if interval is None:
         return [("num", "")] * 3
     size = f"{tally.successes:,}/{tally.trials:,}" if tally is not None else f"{interval.trials:,}"
-    ends = words.span(interval.low, interval.high, interval.scale)
-    return [("num", words.number(interval.estimate, interval.scale)), ("num", ends), ("num", size)]
+    ends = formatting.span(interval.low, interval.high, interval.scale)
+    return [("num", formatting.number(interval.estimate, interval.scale)), ("num", ends), ("num", size)]
 
 
 def _named(what: str, names: tuple[str, ...]) -> str:
     if not names:
         return ""
-    return f"{what} {wording.listed(names)}" if len(names) <= 3 else f"{len(names):,} {what}s"
+    return f"{what} {sentences.listed(names)}" if len(names) <= 3 else f"{len(names):,} {what}s"

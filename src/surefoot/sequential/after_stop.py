@@ -93,7 +93,7 @@ def ends(
     Raises:
         ValueError: The rule never ends there.
     """
-    from surefoot.numerics import stopped_ends
+    from surefoot.numerics import stopped_intervals
 
     error, every = declared.error, design_facts.space(declared, share)
     place = every.endings.at(pairs, first, second)
@@ -102,15 +102,15 @@ def ends(
     def near(ours: int, theirs: int) -> float:
         # The end next to 0 follows the order of the p-value, among all runs: futility need not be obeyed.
         plain = design_facts.space(declared, 0.0)
-        return stopped_ends.near_end(plain, plain.endings.at(pairs, ours, theirs), error)
+        return stopped_intervals.near_end(plain, plain.endings.at(pairs, ours, theirs), error)
 
     low = (
         near(first, second)
         if verdict > 0
-        else -stopped_ends.far_end(every.swapped(), place, error, certified=certified)
+        else -stopped_intervals.far_end(every.swapped(), place, error, certified=certified)
     )
     # By symmetry for the second policy: only a rule in both directions decides for it.
-    high = -near(second, first) if verdict < 0 else stopped_ends.far_end(every, place, error, certified=certified)
+    high = -near(second, first) if verdict < 0 else stopped_intervals.far_end(every, place, error, certified=certified)
     return low, high
 
 

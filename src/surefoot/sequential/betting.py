@@ -19,9 +19,9 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import stakes as wealth
+from surefoot.numerics import wealth as wealth
+from surefoot.sequential.history import Trail
 from surefoot.sequential.rules import CODES, Rule, State, checked_futility, log_target
-from surefoot.sequential.trails import Trail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

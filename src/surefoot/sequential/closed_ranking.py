@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
@@ -23,8 +23,8 @@ from surefoot.numerics import weak_orders
 from surefoot.numerics.closed_bets import Gamblers, widened
 from surefoot.numerics.closed_stakes import Terms
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
-from surefoot.sequential.standings import Pair, Standing
-from surefoot.sequential.trails import Trail
+from surefoot.sequential.history import Trail
+from surefoot.sequential.ranking_standings import Pair, Standing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -379,7 +379,7 @@ class ClosedRankingState(Standing, Record):
         rule = self.rule
         paused = [f"{a} and {b}: not decidable within {rule.horizon:,} rounds." for a, b in self.futile]
         late = zip(rule.names, rule.joined, strict=True)
-        joined = [f"{name} joined after {words.counted(round_, 'round')}." for name, round_ in late if round_]
+        joined = [f"{name} joined after {formatting.counted(round_, 'round')}." for name, round_ in late if round_]
         return (*paused, *joined)
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from surefoot.sequential import designs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from surefoot.numerics.endings import Endings
-    from surefoot.numerics.listed_ends import Listed
-    from surefoot.numerics.stopped_ends import Space
-    from surefoot.numerics.walks import Quits
+    from surefoot.numerics.list_intervals import Listed
+    from surefoot.numerics.stopped_intervals import Space
+    from surefoot.numerics.stopped_walks import Quits
+    from surefoot.numerics.stopping_states import Endings
 
     Ints = NDArray[np.int64]
 
@@ -28,43 +28,43 @@ _BOXES = 200  # of rates, over which a chance is bounded
 @lru_cache(maxsize=16)
 def closest(declared: designs.Declared) -> Ints:
     """How near each state is to a verdict at best."""
-    from surefoot.numerics import giving_up
+    from surefoot.numerics import futility
 
-    return giving_up.closest(designs.design(declared).limits)
+    return futility.closest(designs.design(declared).limits)
 
 
 @lru_cache(maxsize=16)
 def quits(declared: designs.Declared, share: float) -> Quits:
     """Where a run is given up: no verdict can be reached any more, or its predictive chance is below `share`."""
-    from surefoot.numerics import giving_up
+    from surefoot.numerics import futility
 
     limits, both = designs.design(declared).limits, declared.both
     if not share:
-        return giving_up.unreachable(limits, mirrored=both)
-    return giving_up.unlikely(limits, share, mirrored=both, paired=declared.family == "paired")
+        return futility.unreachable(limits, mirrored=both)
+    return futility.unlikely(limits, share, mirrored=both, paired=declared.family == "paired")
 
 
 @lru_cache(maxsize=4)
 def endings(declared: designs.Declared, share: float) -> Endings:
     """Every state in which a run can end, given up as `quits` says."""
-    from surefoot.numerics import endings
+    from surefoot.numerics import stopping_states
 
     design = designs.design(declared)
-    return endings.endings(design.walk(), design.limits, quits(declared, share))
+    return stopping_states.endings(design.walk(), design.limits, quits(declared, share))
 
 
 @lru_cache(maxsize=4)
 def space(declared: designs.Declared, share: float) -> Space:
     """The same, ready to be summed at any rates."""
-    from surefoot.numerics import stopped_ends
+    from surefoot.numerics import stopped_intervals
 
-    return stopped_ends.space(endings(declared, share), paired=declared.family == "paired")
+    return stopped_intervals.space(endings(declared, share), paired=declared.family == "paired")
 
 
 @lru_cache(maxsize=4)
 def listed(declared: designs.Declared, share: float) -> Listed:
     """The same, for a list of environments as long as the horizon."""
-    from surefoot.numerics.listed_ends import Listed
+    from surefoot.numerics.list_intervals import Listed
 
     return Listed(endings(declared, share), declared.horizon)
 
@@ -72,10 +72,10 @@ def listed(declared: designs.Declared, share: float) -> Listed:
 @lru_cache(maxsize=64)
 def certificate(declared: designs.Declared) -> tuple[float, float, float]:
     """Two numbers around the largest error in each direction, and where it is attained."""
-    from surefoot.numerics import bernstein, walks
+    from surefoot.numerics import bernstein, stopped_walks
 
     design = designs.design(declared)
-    total = walks.coefficients(design.walk(), design.limits)
+    total = stopped_walks.coefficients(design.walk(), design.limits)
     if declared.family == "paired":
         most = int(np.argmax(total))
         return float(total[most]), design.walk().worst(total), most / declared.horizon
@@ -89,7 +89,7 @@ def strays(declared: designs.Declared, near: float) -> float:
     The chance rises with the first policy's rate and falls with the second's, so between two rates that the second
     may have it is at most what it is for the first at the one and the second at the other.
     """
-    from surefoot.numerics.characteristics import characteristics
+    from surefoot.numerics.operating import characteristics
 
     design = designs.design(declared)
     most = 1.0 if declared.family == "binary" else (1.0 + near) / 2.0
@@ -105,10 +105,10 @@ def tail(declared: designs.Declared, pairs: int, row: int, other: int, decided: 
     A verdict on pairs in shared environments is the further the larger its signed root is, as long as all endings are
     listed; an earlier one is further otherwise, and for independent streams. No verdict comes after all of them.
     """
-    from surefoot.numerics import characteristics, stopped_ends
+    from surefoot.numerics import operating, stopped_intervals
 
     design = designs.design(declared)
     if decided and declared.family == "paired" and declared.horizon <= designs.SEARCHED:
         every = endings(declared, 0.0)
-        return stopped_ends.rooted(every, every.at(pairs, other, row), design.walk())
-    return characteristics.stage_wise(design.walk(until=pairs), design.limits, row, other, decided=decided)
+        return stopped_intervals.rooted(every, every.at(pairs, other, row), design.walk())
+    return operating.stage_wise(design.walk(until=pairs), design.limits, row, other, decided=decided)

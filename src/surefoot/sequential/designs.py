@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from surefoot.numerics.design_search import Report
-    from surefoot.numerics.walks import BinaryWalk
+    from surefoot.numerics.stopped_walks import BinaryWalk
 
     Ints = NDArray[np.int64]
 
@@ -80,9 +80,9 @@ class ExactDesign(NamedTuple):
 
     def walk(self, *, until: int | None = None) -> BinaryWalk:
         """The walk that the boundary belongs to, followed for all or the first pairs."""
-        from surefoot.numerics import walks
+        from surefoot.numerics import stopped_walks
 
-        kind = walks.PairedWalk if self.declared.family == "paired" else walks.BinaryWalk
+        kind = stopped_walks.PairedWalk if self.declared.family == "paired" else stopped_walks.BinaryWalk
         return kind(until or self.declared.horizon, mirrored=self.declared.both)
 
 
@@ -110,7 +110,7 @@ def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
     Raises:
         ArithmeticError: The boundary found does not keep the error; nothing is returned that was not proved.
     """
-    from surefoot.numerics import design_search, exact_designs, formula_designs, walks
+    from surefoot.numerics import design_search, exact_designs, formula_designs, stopped_walks
 
     made, constant = None, None
     paired = declared.family == "paired"
@@ -120,7 +120,7 @@ def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
             made = search(declared.horizon, declared.error, mirrored=declared.both, report=report)
     if made is None:
         shape = formula_designs.paired_limits if paired else formula_designs.binary_limits
-        kind = walks.PairedWalk if paired else walks.BinaryWalk
+        kind = stopped_walks.PairedWalk if paired else stopped_walks.BinaryWalk
         walk = kind(declared.horizon, mirrored=declared.both, depth=exact_designs.deep(paired=paired))
         made, constant = formula_designs.formula_design(walk, shape, declared.error, report)
     if made.proved > declared.error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from surefoot.core.tally import Tally
-from surefoot.sequential import companions
+from surefoot.sequential import betting_intervals
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
 
 
@@ -36,7 +36,7 @@ class ExactBinary(ExactRule["ExactBinaryState"]):
 
     def start(self) -> ExactBinaryState:
         """The state before the first pair."""
-        return ExactBinaryState.undecided(self, companion=companions.begun(self), first=0, second=0)
+        return ExactBinaryState.undecided(self, companion=betting_intervals.begun(self), first=0, second=0)
 
     def advance(self, state: ExactBinaryState, first: float, second: float) -> ExactBinaryState:
         """The state after a checked pair."""
@@ -49,7 +49,7 @@ class ExactBinary(ExactRule["ExactBinaryState"]):
             p_value=p_value,
             verdict=verdict,
             overridden=state.overridden,
-            companion=companions.followed(state.companion, first, second),
+            companion=betting_intervals.followed(state.companion, first, second),
             first=counts.first,
             second=counts.second,
         )

@@ -10,7 +10,7 @@ import numpy as np
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally
-from surefoot.sequential import after_stop, companions, designs
+from surefoot.sequential import after_stop, betting_intervals, designs
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
 from surefoot.sequential.rules import Environments
 
@@ -49,7 +49,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
     def start(self) -> ExactPairedBinaryState:
         """The state before the first pair."""
         return ExactPairedBinaryState.undecided(
-            self, companion=companions.begun(self), both=0, first_only=0, second_only=0
+            self, companion=betting_intervals.begun(self), both=0, first_only=0, second_only=0
         )
 
     def advance(self, state: ExactPairedBinaryState, first: float, second: float) -> ExactPairedBinaryState:
@@ -64,7 +64,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
             p_value=p_value,
             verdict=verdict,
             overridden=state.overridden,
-            companion=companions.followed(state.companion, first, second),
+            companion=betting_intervals.followed(state.companion, first, second),
             both=state.both + (one and other),
             first_only=counts.first,
             second_only=counts.second,

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.certified import Certified
 from surefoot.core.interval import Interval
+from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import after_stop, design_facts, designs
 from surefoot.sequential.betting import BettingState
-from surefoot.sequential.exact_standings import Standing
 from surefoot.sequential.rules import CODES, Rule, State, checked_futility
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
+
 
 E = TypeVar("E", bound="ExactState[Any]")
 X = TypeVar("X", bound="ExactRule[Any]")
@@ -70,7 +71,7 @@ class ExactRule(Rule[E]):
         least = 1 + math.floor(math.log(1.0 / self.error) / math.log(self.outcomes) + 1e-9)
         if self.horizon < least:
             hint = "With fewer not even the clearest outcome decides."
-            must = f"be at least {least} for {self.title} at {words.percent(self.confidence)}"
+            must = f"be at least {least} for {self.title} at {formatting.percent(self.confidence)}"
             raise ValueError(_check.refusal("horizon", must, self.horizon, hint))
         if self.horizon > designs.LONGEST:
             must = f"be at most {designs.LONGEST:,} for {self.title}"
@@ -111,7 +112,7 @@ class ExactRule(Rule[E]):
     def _operating(
         self, chances: tuple[float, float], *, curtailed: bool
     ) -> tuple[tuple[float, ...], dict[str, float]]:
-        from surefoot.numerics.characteristics import characteristics
+        from surefoot.numerics.operating import characteristics
 
         design = self.design
         quits = design_facts.quits(design.declared, self.futility) if curtailed else None
@@ -170,10 +171,10 @@ class ExactRule(Rule[E]):
         return self.futility > 0.0 and self._gives_up(pairs, counts, self.futility)
 
     def _gives_up(self, pairs: int, counts: Counts, share: float) -> bool:
-        from surefoot.numerics import giving_up
+        from surefoot.numerics import futility
 
         quits = design_facts.quits(self.design.declared, share)
-        return bool(giving_up.given_up(quits, pairs, counts.second, counts.first))
+        return bool(futility.given_up(quits, pairs, counts.second, counts.first))
 
     def tallies(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         """The running counts of both policies, one run per row."""
@@ -181,7 +182,7 @@ class ExactRule(Rule[E]):
 
     def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
-        from surefoot.numerics import giving_up
+        from surefoot.numerics import futility
 
         limits, both = self.design.limits, self.claim == "either"
         quits = design_facts.quits(self.design.declared, self.futility)
@@ -194,7 +195,7 @@ class ExactRule(Rule[E]):
             found = np.where(one > limits[now, other], np.int8(CODES.index(Verdict.BETTER)), np.int8(0))
             if both:
                 found[other > limits[now, one]] = CODES.index(Verdict.WORSE)
-            ended = (found > 0) | giving_up.given_up(quits, now, other, one)
+            ended = (found > 0) | futility.given_up(quits, now, other, one)
             ended[:, -1] = True
             stop = ended.argmax(axis=1)
             times[part], codes[part] = stop + 1, np.take_along_axis(found, stop[:, None], axis=1)[:, 0]
@@ -361,7 +362,7 @@ class ExactState(State[X]):
 
         Where the rule has stopped for futility: if it went on all the same.
         """
-        from surefoot.numerics.characteristics import onward
+        from surefoot.numerics.operating import onward
 
         one, other = self.rule._chances(_check.rate(first, "first"), _check.rate(second, "second"))
         if self.verdict is not Verdict.UNDECIDED:
@@ -376,6 +377,38 @@ class ExactState(State[X]):
 
     def __str__(self) -> str:
         if self.hopeless:
-            looks = f"after {words.counted(self.pairs, 'pair')}"
+            looks = f"after {formatting.counted(self.pairs, 'pair')}"
             return f"Undecided {looks}: no verdict can be reached any more within {self.rule.horizon:,} pairs."
         return State.__str__(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Record):
+    """Where the counts stand in the region in which the rule goes on.
+
+    Attributes:
+        pairs: Pairs seen.
+        first: The first policy's count.
+        second: The second policy's count.
+        better_above: The rule says BETTER now if the first count is above this, with the second count as it is; none
+            when no count is enough after so many pairs.
+        worse_above: The same for the second count and WORSE; none also when the rule never says WORSE.
+        wins_to_better: The fewest further pairs after which it can say BETTER; none when it cannot any more.
+        wins_to_worse: The same for WORSE.
+    """
+
+    pairs: int
+    first: int
+    second: int
+    better_above: int | None
+    worse_above: int | None
+    wins_to_better: int | None
+    wins_to_worse: int | None
+
+    def __str__(self) -> str:
+        seen = formatting.counted(self.pairs, "pair")
+        parts = [f"{self.first} for the first policy and {self.second} for the second after {seen}"]
+        for verdict, wins in (("better", self.wins_to_better), ("worse", self.wins_to_worse)):
+            if wins:
+                parts.append(f"{formatting.counted(wins, 'pair')} in a row from {verdict}")
+        return "; ".join(parts) + "."

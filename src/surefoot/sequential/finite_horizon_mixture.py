@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from surefoot.numerics.stakes import total
+from surefoot.numerics.wealth import total
 from surefoot.sequential.betting import BettingRule, Outcome, Past
 
 if TYPE_CHECKING:

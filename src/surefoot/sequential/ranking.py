@@ -19,7 +19,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
-from surefoot.sequential.standings import APART, Pair, Standing
+from surefoot.sequential.ranking_standings import APART, Pair, Standing
 from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
 

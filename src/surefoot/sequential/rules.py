@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 import numpy as np
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
@@ -214,7 +214,7 @@ class Rule(Generic[S], Record, ABC):
     def __str__(self) -> str:
         return (
             f"{self.title}, at most {self.horizon:,} pairs: shows that {self.finding} "
-            f"({words.percent(self.confidence)} over all looks)."
+            f"({formatting.percent(self.confidence)} over all looks)."
         )
 
 
@@ -293,11 +293,11 @@ class State(Generic[R], Record, ABC):
         return cls(rule=rule, pairs=0, p_value=1.0, verdict=Verdict.UNDECIDED, **more)
 
     def __str__(self) -> str:
-        looks = f"after {words.counted(self.pairs, 'pair')}, {words.p_value(self.p_value)}"
+        looks = f"after {formatting.counted(self.pairs, 'pair')}, {formatting.p_value(self.p_value)}"
         if self.verdict is not Verdict.UNDECIDED:
             return f"Decided {looks}: {_found(self.verdict, self.rule)}."
         if self.ending == "futility":
-            chance, most = words.percent(self.rule.futility), words.counted(self.rule.horizon, "pair")
+            chance, most = formatting.percent(self.rule.futility), formatting.counted(self.rule.horizon, "pair")
             return f"Undecided {looks}: stopped, the chance of a verdict within {most} is below {chance}."
         return f"{'Undecided at the end' if self.finished else 'Undecided'} {looks}."
 

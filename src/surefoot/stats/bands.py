@@ -55,9 +55,9 @@ def ks(rollouts: int, *, confidence: float = 0.95, sides: int = 1) -> tuple[floa
     if sides == 1:
         offset = ks_offset(rollouts, confidence=confidence)
     else:
-        from surefoot.numerics import crossing
+        from surefoot.numerics import boundary_crossing
 
-        offset = crossing.two_sided_offset(_check.whole(rollouts, "rollouts", least=1), 1.0 - confidence)
+        offset = boundary_crossing.two_sided_offset(_check.whole(rollouts, "rollouts", least=1), 1.0 - confidence)
     return _shifted(rollouts, offset)
 
 
@@ -190,10 +190,10 @@ def ks_offset(rollouts: int, *, confidence: float = 0.95) -> float:
     Reference:
         Birnbaum and Tingey (1951), theorem 1; Vincent et al. (2024), equation 18.
     """
-    from surefoot.numerics import crossing
+    from surefoot.numerics import boundary_crossing
 
     tail = 1.0 - _check.confidence(confidence)
-    return crossing.one_sided_offset(_check.whole(rollouts, "rollouts", least=1), tail)
+    return boundary_crossing.one_sided_offset(_check.whole(rollouts, "rollouts", least=1), tail)
 
 
 def ks_error(rollouts: int, offset: float) -> float:
@@ -210,18 +210,20 @@ def ks_error(rollouts: int, offset: float) -> float:
     Reference:
         Birnbaum and Tingey (1951), theorem 1; Vincent et al. (2024), equation 16.
     """
-    from surefoot.numerics import crossing
+    from surefoot.numerics import boundary_crossing
 
-    return crossing.one_sided_tail(_check.whole(rollouts, "rollouts", least=1), _check.fraction(offset, "offset"))
+    return boundary_crossing.one_sided_tail(
+        _check.whole(rollouts, "rollouts", least=1), _check.fraction(offset, "offset")
+    )
 
 
 @lru_cache(maxsize=32)
 def _equal_local_levels(rollouts: int, confidence: float, sides: int) -> tuple[float, ...]:
     """The heights, kept: many bands of one size are asked for in a report or a simulation."""
-    from surefoot.numerics import crossing
+    from surefoot.numerics import boundary_crossing
 
-    level = crossing.local_level(rollouts, 1.0 - confidence, sides)
-    return (*crossing.local_limits(rollouts, level, 1)[1].tolist(), 1.0)
+    level = boundary_crossing.local_level(rollouts, 1.0 - confidence, sides)
+    return (*boundary_crossing.local_limits(rollouts, level, 1)[1].tolist(), 1.0)
 
 
 def _sides(sides: int) -> int:

@@ -7,7 +7,7 @@ For sequential use only: the answer depends on the order of the rollouts. The de
 from __future__ import annotations
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.gain import Gain
 from surefoot.core.notes import Noted
 from surefoot.core.scores import Scores
@@ -78,7 +78,7 @@ def betting_gain(first: Scores, second: Scores, *, confidence: float = 0.95, mar
     if spare:
         longer = "first" if len(first) > size else "second"
         was = "was" if spare == 1 else "were"
-        notes = (f"{words.rollouts(spare)} of the {longer} had no counterpart and {was} left out.",)
+        notes = (f"{formatting.rollouts(spare)} of the {longer} had no counterpart and {was} left out.",)
     return _betting(first, second, gap, "betting", confidence, margin, notes)
 
 

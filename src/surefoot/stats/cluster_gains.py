@@ -11,7 +11,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.notes import Note, Noted
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
-from surefoot.stats import bootstraps, differences, exact_gains, score_gains
+from surefoot.stats import bootstrap, differences, exact_gains, score_gains
 from surefoot.stats.cluster_shapes import ClusterShape, Spread, Weights, spread_of
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def student(
         margin=margin,
         trials=trials,
         p_value=2.0 * float(special.stdtr(found.freedom, -abs(estimate) / found.error)),
-        assumptions=(bootstraps.CLUSTERED, differences.APPROXIMATE),
+        assumptions=(bootstrap.CLUSTERED, differences.APPROXIMATE),
         notes=found.notes,
     )
     return _clustered(gain, found, found.error, gain.notes)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.stats import differences
@@ -47,8 +47,8 @@ class ClusterShape(Record):
 
     def __str__(self) -> str:
         return (
-            f"{self.clusters:,} clusters, worth {words.rounded(self.effective, 1, 'down'):.1f} of one size, "
-            f"{words.rounded(self.freedom, 1, 'down'):.1f} degrees of freedom; the largest holds "
+            f"{self.clusters:,} clusters, worth {formatting.rounded(self.effective, 1, 'down'):.1f} of one size, "
+            f"{formatting.rounded(self.freedom, 1, 'down'):.1f} degrees of freedom; the largest holds "
             f"{100 * self.largest_share:.0f}% of the rollouts."
         )
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.stats import bootstraps, differences, score_means
+from surefoot.stats import bootstrap, differences, score_means
 from surefoot.stats.cluster_shapes import (
     ClusterShape,
     Spread,
@@ -66,8 +66,8 @@ class ClusteredMean(Record):
         worth = math.floor(self.effective_size)
         return (
             f"{str(self.interval).removesuffix('.')}, {self.clusters:,} clusters, design effect "
-            f"{words.rounded(self.design_effect, 2, 'up'):.2f}: worth "
-            f"{words.counted(worth, 'independent rollout')}."
+            f"{formatting.rounded(self.design_effect, 2, 'up'):.2f}: worth "
+            f"{formatting.counted(worth, 'independent rollout')}."
         )
 
 
@@ -132,7 +132,7 @@ def cluster_mean(
         method="two-way cluster-robust t" if crossed is not None else "cluster-robust t",
         trials=len(scores),
         scale="score",
-        assumptions=(bootstraps.CLUSTERED, differences.APPROXIMATE),
+        assumptions=(bootstrap.CLUSTERED, differences.APPROXIMATE),
         notes=found.notes,
         data=(scores,),
     )
@@ -198,7 +198,7 @@ def cluster_rate(
         confidence=confidence,
         method="Korn-Graubard",
         trials=trials,
-        assumptions=(bootstraps.CLUSTERED, differences.APPROXIMATE),
+        assumptions=(bootstrap.CLUSTERED, differences.APPROXIMATE),
         notes=notes,
         data=(scores,),
     )
@@ -210,7 +210,7 @@ def cluster_bootstrap(
     clusters: Iterable[object],
     *,
     rng: _check.Rng,
-    resamples: int = bootstraps.RESAMPLES,
+    resamples: int = bootstrap.RESAMPLES,
     confidence: float = 0.95,
 ) -> Interval:
     """Where does the mean score lie, judged by resampling whole clusters?
@@ -239,15 +239,15 @@ def cluster_bootstrap(
 
     from surefoot.numerics import resampling
 
-    resamples = bootstraps.check_resamples(resamples, confidence)
+    resamples = bootstrap.check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
     values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
     numbers, groups = differences.labels(clusters, values.size)
     sums = np.bincount(numbers, values, groups).astype(float)
     sizes = np.bincount(numbers, minlength=groups).astype(float)
     means = resampling.resampled_ratios(sums, sizes, resamples, generator)
-    low, high = bootstraps.percentile_ends(means, confidence)
-    if bootstraps.alike(means):
+    low, high = bootstrap.percentile_ends(means, confidence)
+    if bootstrap.alike(means):
         raise ValueError(
             f"`scores` must vary between clusters for a bootstrap; got {groups:,} clusters with one mean. "
             "Use `cluster_mean`, which needs no spread, or `cluster_rate` for successes."
@@ -260,8 +260,8 @@ def cluster_bootstrap(
         method="cluster bootstrap",
         trials=len(scores),
         scale="score",
-        assumptions=(bootstraps.CLUSTERED, differences.APPROXIMATE),
-        notes=(f"{resamples:,} resamples of {groups:,} clusters.", *bootstraps.few(groups)),
+        assumptions=(bootstrap.CLUSTERED, differences.APPROXIMATE),
+        notes=(f"{resamples:,} resamples of {groups:,} clusters.", *bootstrap.few(groups)),
         data=(scores,),
         seed=seed,
     )

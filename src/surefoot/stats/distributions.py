@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.bands import Band
 from surefoot.core.gain import decide
 from surefoot.core.interval import Interval
@@ -154,7 +154,7 @@ def compare_distributions(
 def _quantile_gain(tau: float, one: Band, two: Band, confidence: float) -> JointGain:
     tau = _check.fraction(tau, "quantiles")
     observed = one.observed_quantile(tau) - two.observed_quantile(tau)
-    what = "median" if tau == 0.5 else f"{words.percent(tau)} quantile"
+    what = "median" if tau == 0.5 else f"{formatting.percent(tau)} quantile"
     worst, best = (lambda band: band.quantile_bound(tau)), (lambda band: band.quantile_ceiling(tau))
     return _gain(what, tau, one, two, worst, best, observed, confidence)
 
@@ -163,7 +163,7 @@ def _tail_gain(tau: float, one: Band, two: Band, confidence: float) -> JointGain
     tau = _check.fraction(tau, "tails")
     observed = one.observed_cvar(tau) - two.observed_cvar(tau)
     worst, best = (lambda band: band.cvar_bound(tau)), (lambda band: band.cvar_ceiling(tau))
-    return _gain(f"average of the worst {words.percent(tau)}", tau, one, two, worst, best, observed, confidence)
+    return _gain(f"average of the worst {formatting.percent(tau)}", tau, one, two, worst, best, observed, confidence)
 
 
 def _gain(

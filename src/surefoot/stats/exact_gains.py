@@ -136,7 +136,7 @@ def _gain(
     margin: float,
 ) -> Gain:
     """The gain by exact inversion or, where there are too many for that, by the asymptotic score test."""
-    from surefoot.numerics import score_ends
+    from surefoot.numerics import score_intervals
 
     error = 1.0 - _check.confidence(confidence)
     notes: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ def _gain(
         low, high, p_value = _inverted(table, error)
         method, assumptions = methods[0], (independent, EXACT)
     else:
-        low, high, p_value = score_ends.ends(table, error)
+        low, high, p_value = score_intervals.ends(table, error)
         method, assumptions = methods[1], (independent, NEAR)
         notes = (f"With {too_many} the score interval is not enumerated but asymptotic.",)
     interval = Interval(

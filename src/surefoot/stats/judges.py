@@ -180,9 +180,9 @@ def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confide
     Reference:
         Lee et al. (2025), "How to correctly report LLM-as-a-judge evaluations"; Lang and Reiczigel (2014).
     """
-    from surefoot.numerics import normal
+    from surefoot.numerics import normal_quantiles
 
-    z = normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
+    z = normal_quantiles.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
     raw, error = _corrected(judged, calibration)
     if raw is None:
         raise ValueError("`calibration` must hold a true success and a true failure; got one kind only.")

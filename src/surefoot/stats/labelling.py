@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core.record import Record
-from surefoot.stats.corrections import CorrectedGain, documents_of
+from surefoot.stats.judge_corrected_gains import CorrectedGain, documents_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -171,7 +171,7 @@ def draw_gap(values: Sequence[float], labelled: Sequence[bool], clusters: Iterab
     """
     import numpy as np
 
-    from surefoot.numerics.judged import clustered_variance
+    from surefoot.numerics.judge_labels import clustered_variance
 
     x, there = np.asarray(values, dtype=np.float64), np.asarray(labelled, dtype=bool)
     n, rest = int(there.sum()), int((~there).sum())

@@ -8,7 +8,7 @@ from surefoot import _check
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally, Tally
 from surefoot.stats.one_sided_gains import OneSided, agreeing, asked, gain_of
-from surefoot.stats.step_downs import Sides
+from surefoot.stats.step_down_tests import Sides
 
 EXACT_FAMILY = 500
 """Up to so many comparisons at once every table is enumerated."""
@@ -72,7 +72,7 @@ def _together(
     """Ends and one-sided p-values, without and with a margin, by the score limits of many tables at once."""
     import numpy as np
 
-    from surefoot.numerics import score_ends
+    from surefoot.numerics import score_intervals
 
     found: dict[int, tuple[tuple[float, float], Sides, Sides | None]] = {}
     for width in (3, 4):
@@ -80,12 +80,12 @@ def _together(
         if not places:
             continue
         tables = np.array([asks[place].table for place in places])
-        lows, highs = score_ends.many_ends(tables, 2.0 * error)
-        up, down = score_ends.many_tails(tables, 0.0)
+        lows, highs = score_intervals.many_ends(tables, 2.0 * error)
+        up, down = score_intervals.many_tails(tables, 0.0)
         plain = [Sides(p, q, p, q) for p, q in zip(up.tolist(), down.tolist(), strict=True)]
         moved: list[Sides | None] = [None] * len(places)
         if margin:
-            four = *score_ends.many_tails(tables, margin), *score_ends.many_tails(tables, -margin)
+            four = *score_intervals.many_tails(tables, margin), *score_intervals.many_tails(tables, -margin)
             rows = zip(*(values.tolist() for values in four), strict=True)
             moved = [Sides(better, worse, kept, no) for better, no, kept, worse in rows]
         ends = zip(lows.tolist(), highs.tolist(), strict=True)

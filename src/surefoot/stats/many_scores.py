@@ -6,7 +6,7 @@ from surefoot import _check
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.moments import Moments
-from surefoot.stats import means_compared
+from surefoot.stats import welch_intervals
 from surefoot.stats.differences import PAIRED, check_ranges
 from surefoot.stats.means import GUARANTEED, INDEPENDENT, RANGE, bernstein_half
 
@@ -62,7 +62,7 @@ def moments_gain(first: Moments, second: Moments, *, confidence: float = 0.95, m
         involved".
     """
     check_ranges(first, second, kind=Moments)
-    return means_compared.welch_gain(first, second, (first.variance, second.variance), confidence, margin)
+    return welch_intervals.welch_gain(first, second, (first.variance, second.variance), confidence, margin)
 
 
 def moments_paired_gain(differences: Moments, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -86,12 +86,12 @@ def moments_paired_gain(differences: Moments, *, confidence: float = 0.95, margi
         Student (1908), "The probable error of a mean".
     """
     n = _check.instance(differences, "differences", Moments).trials
-    means_compared.refuse_one(n, "differences")
+    welch_intervals.refuse_one(n, "differences")
     if differences.variance == 0.0:
         raise ValueError(
             "`differences` must vary; got equal ones, which show no spread. Use `paired_score_gain`, which needs none."
         )
-    return means_compared.student_gain(
+    return welch_intervals.student_gain(
         (differences,),
         differences.mean,
         differences.variance / n,

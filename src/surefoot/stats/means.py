@@ -209,15 +209,15 @@ def bootstrap_mean(
         of its skewness.
     """
     from surefoot.numerics import resampling
-    from surefoot.stats import bootstraps
+    from surefoot.stats import bootstrap
 
     z = unit(scores)
-    resamples = bootstraps.check_resamples(resamples, confidence)
+    resamples = bootstrap.check_resamples(resamples, confidence)
     _refuse_no_spread(z, "the bootstrap")
     generator, seed = _check.generator(rng)
     means = resampling.resampled_means(z, resamples, generator)
-    low, high = bootstraps.bca_ends(means, float(z.mean()), bootstraps.acceleration(z - z.mean()), confidence)
-    method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *bootstraps.few(z.size))
+    low, high = bootstrap.bca_ends(means, float(z.mean()), bootstrap.acceleration(z - z.mean()), confidence)
+    method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *bootstrap.few(z.size))
     return _interval(scores, low, high, confidence, method, (INDEPENDENT, APPROXIMATE), notes, seed)
 
 

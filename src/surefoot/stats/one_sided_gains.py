@@ -26,7 +26,7 @@ from surefoot.stats.exact_gains import (
     exact_paired_gain,
     observed_gain,
 )
-from surefoot.stats.step_downs import Sides
+from surefoot.stats.step_down_tests import Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,9 +267,9 @@ class OneSided:
             above, below = (_ordered(table, ordering) for table in (self.table, _swapped(self.table)))
             # with an error above a third or so a bound may pass the estimate: outward is safe
             return min(above.bound(error), self.estimate), max(0.0 - below.bound(error), self.estimate)
-        from surefoot.numerics import score_ends
+        from surefoot.numerics import score_intervals
 
-        return score_ends.ends(self.table, 2.0 * error)[:2]
+        return score_intervals.ends(self.table, 2.0 * error)[:2]
 
     def sides(self, margin: float, ordering: float) -> Sides:
         """The one-sided p-values."""
@@ -279,9 +279,9 @@ class OneSided:
             if not margin:
                 return Sides(better, worse, better, worse)
             return Sides(better, worse, above.p_value(-margin), below.p_value(-margin))
-        from surefoot.numerics import score_ends
+        from surefoot.numerics import score_intervals
 
-        up, down = score_ends.tails(self.table, margin), score_ends.tails(self.table, -margin)
+        up, down = score_intervals.tails(self.table, margin), score_intervals.tails(self.table, -margin)
         return Sides(up[0], down[1], down[0], up[1])
 
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 
@@ -108,14 +108,14 @@ class ScoreTest(Record):
     estimate: float
     method: str
     trials: int = 0
-    scale: words.Scale = "score"
+    scale: formatting.Scale = "score"
     assumptions: tuple[str, ...] = ()
     notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
 
     def __str__(self) -> str:
-        seen, asked = words.number(self.estimate, self.scale), words.number(self.value, self.scale)
-        return f"{seen} against {asked}, {words.p_value(self.p_value)} ({self.method}, n={self.trials:,})."
+        seen, asked = formatting.number(self.estimate, self.scale), formatting.number(self.value, self.scale)
+        return f"{seen} against {asked}, {formatting.p_value(self.p_value)} ({self.method}, n={self.trials:,})."
 
 
 def one_sided(test: Tested, null: float) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from surefoot.core.tally import PairTally, pair_tally
-from surefoot.numerics import normal
+from surefoot.numerics import normal_quantiles
 from surefoot.stats.exact_gains import NEAR, PAIRS
 from surefoot.stats.rate_tests import GUARANTEED, GainTest
 
@@ -106,7 +106,7 @@ def mcnemar_edwards(pairs: PairTally) -> GainTest:
 
 def _chi(pairs: PairTally, value: float, method: str) -> GainTest:
     z = math.copysign(math.sqrt(value), pairs.first_only - pairs.second_only)
-    tails = (2.0 * normal.tail(abs(z)), normal.tail(z), normal.tail(-z))
+    tails = (2.0 * normal_quantiles.tail(abs(z)), normal_quantiles.tail(z), normal_quantiles.tail(-z))
     return _test(pairs, tails, method, "as far from 0, either way", NEAR, value)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
-from surefoot.stats import bootstraps, differences
+from surefoot.stats import bootstrap, differences
 
 if TYPE_CHECKING:
     import numpy as np
@@ -159,9 +159,9 @@ def _strengths(
 ) -> Strengths:
     import numpy as np
 
-    from surefoot.numerics import blocks, choices
+    from surefoot.numerics import bradley_terry, work_blocks
 
-    resamples = bootstraps.check_resamples(resamples, confidence)
+    resamples = bootstrap.check_resamples(resamples, confidence)
     if _check.real(prior, "prior") < 0.0:
         raise ValueError(_check.refusal("prior", "be 0 or more", prior))
     generator, seed = _check.generator(rng)
@@ -170,7 +170,7 @@ def _strengths(
     added = prior / 2.0 * (seen + seen.T > 0.0)
 
     def fitted(counts: Floats, ridge: float) -> tuple[Floats, Floats]:
-        return choices.fit(games.points(counts) + added, games.ties(counts) if davidson_ties else None, ridge)
+        return bradley_terry.fit(games.points(counts) + added, games.ties(counts) if davidson_ties else None, ridge)
 
     games.refuse_unlinked(seen + added)
     if davidson_ties and not prior:
@@ -179,7 +179,7 @@ def _strengths(
     drawn = games.resampled(resamples, generator)
     step = max(1, _BLOCK // len(games.names) ** 2)
     parts = [(drawn[start : start + step], _RIDGE) for start in range(0, resamples, step)]
-    tries = np.concatenate([strengths for strengths, _ in blocks.spread(fitted, parts)])
+    tries = np.concatenate([strengths for strengths, _ in work_blocks.spread(fitted, parts)])
     if np.ptp(tries, axis=0).max() <= 1e-9:
         raise ValueError(
             f"`preferences` must differ to be resampled; got {games.size:,} that are alike. They show no spread: "
@@ -195,7 +195,7 @@ def _strengths(
     method = "Davidson bootstrap" if davidson_ties else "Bradley-Terry bootstrap"
     intervals, places = [], []
     for i in order:
-        low, high = bootstraps.percentile_ends(tries[:, i], confidence)
+        low, high = bootstrap.percentile_ends(tries[:, i], confidence)
         intervals.append(
             Interval(
                 low=min(low, float(theta[i])),
@@ -210,7 +210,7 @@ def _strengths(
                 seed=seed,
             )
         )
-        best, worst = bootstraps.percentile_ends(ranks[:, i].astype(float), confidence)
+        best, worst = bootstrap.percentile_ends(ranks[:, i].astype(float), confidence)
         places.append((int(best), int(worst)))
     return Strengths(
         names=tuple(games.names[i] for i in order),

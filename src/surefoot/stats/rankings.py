@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
-from surefoot.stats.families import Adjusting, FamilyGain, Policy, Using, step_down_gains
 from surefoot.stats.letters import Letters, compact_letters, places
 from surefoot.stats.rates import wilson
 from surefoot.stats.score_means import score_mean
+from surefoot.stats.simultaneous_gains import Adjusting, FamilyGain, Policy, Using, step_down_gains
 
 _APART = (Verdict.BETTER, Verdict.WORSE)
 
@@ -82,16 +82,16 @@ class Ranking(Record):
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
-        scale: words.Scale = "rate" if self.members[0].gain.interval.scale == "gain" else "score"
+        scale: formatting.Scale = "rate" if self.members[0].gain.interval.scale == "gain" else "score"
         rows = []
         for i, name in enumerate(self.names):
             best, worst = self.ranks[i]
             place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
             letters = f"  {self.letters.letters[i]}" if self.letters.readable else ""
-            level = words.number(self.estimates[i], scale)
+            level = formatting.number(self.estimates[i], scale)
             if self.alone:
                 one = self.alone[i]
-                level += f" {words.span(one.low, one.high, one.scale)} n={one.trials:,}"
+                level += f" {formatting.span(one.low, one.high, one.scale)} n={one.trials:,}"
             rows.append(f"{name:<{width}}  {level}  {place}{letters}")
         if not self.letters.readable:
             rows += self.letters.notes

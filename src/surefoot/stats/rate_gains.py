@@ -7,7 +7,7 @@ import math
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
-from surefoot.numerics import normal, score
+from surefoot.numerics import normal_quantiles, rate_ends
 from surefoot.stats.exact_gains import PAIRS, SEPARATE, observed_gain
 
 NEARLY = "Coverage is close to the confidence, not guaranteed; `exact_gain` guarantees it."
@@ -52,11 +52,11 @@ def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95)
     Reference:
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
-    from surefoot.numerics import score_ends
+    from surefoot.numerics import score_intervals
 
     first, second = tallies(first, second)
     table = (first.successes, first.trials, second.successes, second.trials)
-    low, high, _ = score_ends.ends(table, 1.0 - _check.confidence(confidence))
+    low, high, _ = score_intervals.ends(table, 1.0 - _check.confidence(confidence))
     gain = observed_gain(first, second)
     return _interval(low, high, gain, confidence, "Miettinen-Nurminen", (first, second), (SEPARATE, NEARLY))
 
@@ -79,7 +79,7 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
         proportions result from adding two successes and two failures".
     """
     first, second = tallies(first, second)
-    z = normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
+    z = normal_quantiles.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
     p1, p2 = ((tally.successes + 1.0) / (tally.trials + 2.0) for tally in (first, second))
     half = z * math.sqrt(p1 * (1.0 - p1) / (first.trials + 2.0) + p2 * (1.0 - p2) / (second.trials + 2.0))
     low, high = p1 - p2 - half, p1 - p2 + half
@@ -106,11 +106,11 @@ def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
         paired-sample design".
     """
-    from surefoot.numerics import score_ends
+    from surefoot.numerics import score_intervals
 
     pairs = pair_tally(pairs)
     table = (pairs.first_only, pairs.second_only, pairs.pairs)
-    low, high, _ = score_ends.ends(table, 1.0 - _check.confidence(confidence))
+    low, high, _ = score_intervals.ends(table, 1.0 - _check.confidence(confidence))
     return _interval(low, high, pairs.gain, confidence, "Tango", (pairs,), (PAIRS, PAIRED_NEARLY))
 
 
@@ -144,9 +144,9 @@ def newcombe_paired(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
 
 
 def _wilson(tally: Tally, confidence: float) -> tuple[float, float, float]:
-    z = normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
+    z = normal_quantiles.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
     k, n = tally.successes, tally.trials
-    return tally.rate, score.wilson_low(k, n, z), score.wilson_high(k, n, z)
+    return tally.rate, rate_ends.wilson_low(k, n, z), rate_ends.wilson_high(k, n, z)
 
 
 def _interval(

@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally, tallies
-from surefoot.numerics import normal
+from surefoot.numerics import normal_quantiles
 from surefoot.stats.exact_gains import NEAR, SEPARATE, observed_gain
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class GainTest(Record):
     data: tuple[Record, ...] = ()
 
     def __str__(self) -> str:
-        gain = words.number(self.estimate, "gain")
-        return f"{gain} points, {words.p_value(self.p_value)} ({self.method}, two-sided: {self.two_sided})."
+        gain = formatting.number(self.estimate, "gain")
+        return f"{gain} points, {formatting.p_value(self.p_value)} ({self.method}, two-sided: {self.two_sided})."
 
 
 def fisher(first: Tally, second: Tally) -> GainTest:
@@ -250,7 +250,7 @@ def _score(first: Tally, second: Tally, factor: float, method: str) -> GainTest:
     spread = math.sqrt(rate * (1.0 - rate) * (1.0 / n1 + 1.0 / n2))
     gap = observed_gain(first, second)
     z = math.sqrt(factor) * gap / spread if gap else 0.0
-    tails = (2.0 * normal.tail(abs(z)), normal.tail(z), normal.tail(-z))
+    tails = (2.0 * normal_quantiles.tail(abs(z)), normal_quantiles.tail(z), normal_quantiles.tail(-z))
     return _test(tails, method, "as far from 0, either way", first, second, statistic=z, assumption=NEAR)
 
 

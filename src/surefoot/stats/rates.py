@@ -11,7 +11,7 @@ from typing import SupportsFloat
 from surefoot import _check
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.tally import WRITE, Tally
-from surefoot.numerics import normal, score
+from surefoot.numerics import normal_quantiles, rate_ends
 
 INDEPENDENT = "The rollouts are independent and share one success rate."
 NEARLY = "Coverage is close to the confidence, not guaranteed: see `coverage`."
@@ -37,7 +37,9 @@ def wilson(tally: Tally, *, confidence: float = 0.95) -> Interval:
     """
     z = _two_sided_z(confidence)
     k, n = counts(tally)
-    return _interval(tally, score.wilson_low(k, n, z), score.wilson_high(k, n, z), confidence, "Wilson", (NEARLY,))
+    return _interval(
+        tally, rate_ends.wilson_low(k, n, z), rate_ends.wilson_high(k, n, z), confidence, "Wilson", (NEARLY,)
+    )
 
 
 def clopper_pearson(tally: Tally, *, confidence: float = 0.95) -> Interval:
@@ -103,7 +105,7 @@ def agresti_coull(tally: Tally, *, confidence: float = 0.95) -> Interval:
         Agresti and Coull (1998), "Approximate is better than 'exact' for interval estimation of binomial
         proportions".
     """
-    centre, half = score.agresti_coull(*counts(tally), _two_sided_z(confidence))
+    centre, half = rate_ends.agresti_coull(*counts(tally), _two_sided_z(confidence))
     return _interval(tally, max(0.0, centre - half), min(1.0, centre + half), confidence, "Agresti-Coull", (NEARLY,))
 
 
@@ -122,7 +124,7 @@ def wald(tally: Tally, *, confidence: float = 0.95) -> Interval:
     Reference:
         Brown, Cai and DasGupta (2001), "Interval estimation for a binomial proportion", section 2.
     """
-    half = score.wald_half(*counts(tally), _two_sided_z(confidence))
+    half = rate_ends.wald_half(*counts(tally), _two_sided_z(confidence))
     low, high = max(0.0, tally.rate - half), min(1.0, tally.rate + half)
     return _interval(tally, low, high, confidence, "Wald (do not use)", (NOT_FOR_USE,), (NOT_FOR_USE,))
 
@@ -142,8 +144,8 @@ def wilson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     Reference:
         Wilson (1927), one-sided.
     """
-    z = normal.upper_quantile(1.0 - _check.confidence(confidence))
-    return _bound(tally, "lower", score.wilson_low(*counts(tally), z), confidence, "Wilson", NEARLY)
+    z = normal_quantiles.upper_quantile(1.0 - _check.confidence(confidence))
+    return _bound(tally, "lower", rate_ends.wilson_low(*counts(tally), z), confidence, "Wilson", NEARLY)
 
 
 def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
@@ -161,8 +163,8 @@ def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     Reference:
         Wilson (1927), one-sided.
     """
-    z = normal.upper_quantile(1.0 - _check.confidence(confidence))
-    return _bound(tally, "upper", score.wilson_high(*counts(tally), z), confidence, "Wilson", NEARLY)
+    z = normal_quantiles.upper_quantile(1.0 - _check.confidence(confidence))
+    return _bound(tally, "upper", rate_ends.wilson_high(*counts(tally), z), confidence, "Wilson", NEARLY)
 
 
 def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
@@ -214,7 +216,7 @@ def counts(tally: Tally) -> tuple[int, int]:
 
 
 def _two_sided_z(confidence: float) -> float:
-    return normal.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
+    return normal_quantiles.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
 
 
 def _interval(

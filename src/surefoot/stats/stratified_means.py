@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from surefoot.core.gain import Gain
 from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
-from surefoot.stats import differences, means_compared
+from surefoot.stats import differences, welch_intervals
 from surefoot.stats.cluster_shapes import Weights, task_weights, unseen
 from surefoot.stats.differences import Ranged
 
@@ -63,13 +63,13 @@ def stratified_t_gain(
         if (pair[0].low, pair[0].high) != (one.low, one.high):
             raise ValueError(f"`strata` must hold scores of one range; got another on {task!r}.")
         for name, side in zip(("first", "second"), pair, strict=True):
-            means_compared.refuse_one(len(side), f"{name} on {task!r}")
-            seen = means_compared.variance(side) / len(side) or width**2 * unseen(len(side))
+            welch_intervals.refuse_one(len(side), f"{name} on {task!r}")
+            seen = welch_intervals.variance(side) / len(side) or width**2 * unseen(len(side))
             variances.append(shares[task] ** 2 * seen)
             freedoms.append(len(side) - 1.0)
         gaps.append(shares[task] * (pair[0].mean - pair[1].mean))
     data = tuple(side for pair in strata.values() for side in pair)
-    return means_compared.student_gain(
+    return welch_intervals.student_gain(
         data,
         float(np.sum(gaps)),
         float(np.sum(variances)),

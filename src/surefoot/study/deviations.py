@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from surefoot.core.formatting import counted
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import counted
 from surefoot.study.decision import decision_of
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from surefoot import _check
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.study.decision import ranking_rule_of, rule_of
@@ -64,7 +64,7 @@ class Expectation(Record):
     def __str__(self) -> str:
         assumed = " v ".join(f"{rate:g}" for rate in self.rates)
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
-        chance = "above 99.99%" if 0.9999 < self.power < 1.0 else words.percent(self.power)
+        chance = "above 99.99%" if 0.9999 < self.power < 1.0 else formatting.percent(self.power)
         settled = "settles every place" if len(self.rates) > 2 else "decides rightly"
         settled = "rightly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
@@ -141,10 +141,10 @@ def usual(plan: Plan) -> tuple[tuple[float, ...], ...]:
 
 
 def _ranked(rule: RankingRule, rates: tuple[float, ...], rng: np.random.Generator, runs: int) -> tuple[float, float]:
-    from surefoot.numerics import blocks
+    from surefoot.numerics import work_blocks
 
     draws = [rng.random((rule.horizon, len(rates))) < rates for _ in range(runs)]
-    used, settled = zip(*blocks.spread(_rank, [(rule, draw) for draw in draws]), strict=True)
+    used, settled = zip(*work_blocks.spread(_rank, [(rule, draw) for draw in draws]), strict=True)
     return sum(used) / runs, sum(settled) / runs
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import ASSUMPTIONS
@@ -23,8 +23,8 @@ ENVIRONMENTS = {
 def methods(fold: Fold) -> tuple[str, ...]:
     """The rule that decides, and what it promises."""
     plan, decision = fold.plan, fold.decision
-    wrong, half = (words.percent(error, "up") for error in (1.0 - plan.confidence, (1.0 - plan.confidence) / 2.0))
-    many = words.counted(plan.horizon, "pair" if len(plan.policies) == 2 else "round")
+    wrong, half = (formatting.percent(error, "up") for error in (1.0 - plan.confidence, (1.0 - plan.confidence) / 2.0))
+    many = formatting.counted(plan.horizon, "pair" if len(plan.policies) == 2 else "round")
     if not isinstance(decision, PairDecision):
         return (
             f"Verdict: a ranking by the finite-horizon mixture of every two policies, read after every round, {many} "

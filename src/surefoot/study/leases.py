@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def wait_of(fold: Fold, clock: LeaseClock) -> Wait | None:
     unit = "pair" if len(fold.plan.policies) == 2 else "round"
     who = "which nobody holds: whoever asks next gets it"
     if holder:
-        long = words.counted(minutes, "minute") if minutes else "less than a minute"
+        long = formatting.counted(minutes, "minute") if minutes else "less than a minute"
         who = f"held by {known_as(holder)} for {long}"
     behind = (
         f"1 later {unit} is complete and counts" if later == 1 else f"{later:,} later {unit}s are complete and count"

@@ -15,7 +15,7 @@ from surefoot import _check
 from surefoot._secret import Secret
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
-from surefoot.study import transfers
+from surefoot.study import log_files
 from surefoot.study.decision import table_of
 from surefoot.study.events import Event, Line, Role, broken, head_of, seeded
 from surefoot.study.leases import Clock, LeaseClock, Unnamed
@@ -112,7 +112,7 @@ class StudyLog:
             StudyError: The text is no log, its chain does not hold, or the store is not empty.
         """
         study = cls(store, author=author, clock=clock)
-        lines = transfers.parsed(text, key)
+        lines = log_files.parsed(text, key)
         if study._store.read():
             raise StudyError("The store already holds a study; restore into an empty place.")
         study._store.append(lines, after=head_of(None))
@@ -189,12 +189,12 @@ class StudyLog:
                 "The study is blinded: its log would give outcomes away.",
                 "Unblind it first, or make a sealed backup with `surefoot study backup`.",
             )
-        return transfers.written(seeded(self._store.read()))
+        return log_files.written(seeded(self._store.read()))
 
     def backup(self, key: Secret) -> str:
         """The log, sealed: whoever lacks the key learns its length and head, and nothing else. `restore` reads it."""
         self.refresh()
-        return transfers.sealed(seeded(self._store.read()), key)
+        return log_files.sealed(seeded(self._store.read()), key)
 
     @property
     def _name(self) -> str:

@@ -12,16 +12,21 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
-from surefoot.study import amendments, recording
+from surefoot.core.verdict import Verdict
+from surefoot.errors import StudyError
+from surefoot.study import recording
+from surefoot.study.decision import table_of
 from surefoot.study.leases import LEASE, gone
 from surefoot.study.log import Made, StudyLog
-from surefoot.study.recording import Ended, Entry
+from surefoot.study.plans import BINDING
+from surefoot.study.recording import Ended, Entry, RefusedError
 from surefoot.study.schedules import Turn
 from surefoot.study.state import Fold
 from surefoot.study.status import Receipt
 
 if TYPE_CHECKING:
-    from surefoot.rollouts.table import Rollouts
+    from surefoot.table.rollouts import Rollouts
+
 
 POLL = 1.0
 HAND_BACK = "If that device has left, hand its turns back: on the console, or with `surefoot study release`."
@@ -237,7 +242,7 @@ class Study(StudyLog):
         def write(fold: Fold) -> Made:
             recording.for_owner(self.role)
             recording.current(fold, version)
-            return "amended", {**amendments.admitted(fold, changes), "reason": recording.said(reason)}
+            return "amended", {**admitted(fold, changes), "reason": recording.said(reason)}
 
         self._freshly(version)
         self._write(write)
@@ -277,10 +282,44 @@ class Study(StudyLog):
         Raises:
             StudyError: The study is blinded, or nothing was recorded yet.
         """
-        from surefoot.study.tables import rollouts_of
+        from surefoot.study.result_table import rollouts_of
 
         return rollouts_of(self._fold)
 
 
 def _number(turn: Turn | int) -> int:
     return turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
+
+
+HANDED_OUT = ("policies", "measure", "environments")
+"""What the turns already handed out were made from."""
+
+
+def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What the log keeps of a change that may be made: the fields as the amended plan has them, its rule's table.
+
+    Raises:
+        RefusedError: It may not; the sentence says why, and what to do instead.
+    """
+    if not changes:
+        raise RefusedError("invalid", "An amendment must change something; got nothing.")
+    if "blinded" in changes:
+        raise RefusedError("decided", "`blinded` cannot be amended: unblind the study, which reveals its seed.")
+    fixed = [name for name in HANDED_OUT if name in changes and fold.turns]
+    if fixed:
+        raise RefusedError("decided", f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
+    binding = [name for name in BINDING if name in changes]
+    if binding and fold.finished and fold.standing.verdict is not Verdict.UNDECIDED:
+        raise RefusedError(
+            "decided",
+            f"The study is decided, and a decision stays: `{binding[0]}` cannot be amended any more. "
+            "To ask again, begin another study.",
+        )
+    try:
+        plan = fold.plan.amended(changes)
+        for result in fold.results.values():
+            plan.value(result.score)
+        kept = plan.to_dict()
+        return {"changes": {name: kept[name] for name in changes}, "table": table_of(plan)}
+    except (ValueError, TypeError, StudyError) as error:
+        raise RefusedError("invalid", f"The plan cannot be amended so: {error}") from None

@@ -12,18 +12,18 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from surefoot.core import words
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential import run
 from surefoot.study.decision import ranking_rule_of, rule_of
 from surefoot.study.events import Line, breaks, seeded
+from surefoot.study.log_files import Mark, mark_of
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn, block, seed_hash
 from surefoot.study.state import Fold
 from surefoot.study.stores import Store, StoreError, open_store
-from surefoot.study.transfers import Mark, mark_of
 
 SKEW = timedelta(minutes=2)
 """How far the clocks of two machines may differ before it is said."""
@@ -69,9 +69,9 @@ class Verification(Record):
             return "The study does not verify.\n" + "\n".join(f"  ! {fault}" for fault in self.faults)
         said = "replays the same" if self.verdict is None else f"replays the same: {self.verdict.value}"
         plan = f"plan {self.fingerprint[:16]}" + (f", exact table {self.table[:12]}" if self.table else "")
-        known = f"\nWitnesses: {words.counted(self.witnesses, 'mark')} kept elsewhere, all in the log."
+        known = f"\nWitnesses: {formatting.counted(self.witnesses, 'mark')} kept elsewhere, all in the log."
         return (
-            f"The study verifies: {words.counted(self.lines, 'line')}, unbroken; {plan}; the verdict {said}.\n"
+            f"The study verifies: {formatting.counted(self.lines, 'line')}, unbroken; {plan}; the verdict {said}.\n"
             f"Head of the log: {self.head}{known if self.witnesses else ''}"
         ) + "".join(f"\n  note: {note}" for note in self.notes)
 
@@ -191,8 +191,12 @@ def _minute(time: str) -> str:
 def _long(span: timedelta) -> str:
     minutes = round(span.total_seconds() / 60)
     if minutes < 120:
-        return words.counted(minutes, "minute")
-    return words.counted(round(minutes / 60), "hour") if minutes < 2880 else words.counted(round(minutes / 1440), "day")
+        return formatting.counted(minutes, "minute")
+    return (
+        formatting.counted(round(minutes / 60), "hour")
+        if minutes < 2880
+        else formatting.counted(round(minutes / 1440), "day")
+    )
 
 
 def taken(lines: list[Line]) -> tuple[Fold, str]:

@@ -1,0 +1,175 @@
+"""What would the rates be, had humans judged everything, where they labelled some of what a judge decided?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from surefoot import _check, stats
+from surefoot.analysis.judged_gains import documents_of, items_of
+from surefoot.analysis.measurements import mean_score, success_rate
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.tally import Tally
+from surefoot.stats.judges import Calibration
+from surefoot.table.normalising import small
+from surefoot.table.rollouts import Rollouts, a_table, scores_in
+from surefoot.table.structure import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Correction(Record):
+    """One policy's rate or mean score by the judge, and corrected by the rollouts that a human labelled too.
+
+    Attributes:
+        policy: The policy.
+        measure: Whether success or the score was corrected.
+        judged: What the judge's own outcomes give, not corrected.
+        interval: What human labels would give; with its method and what must hold.
+        labels: Rollouts of this policy with a human label beside the judge's.
+        agreed: How many of them the judge ended alike; None for scores.
+    """
+
+    policy: str
+    measure: Measure
+    judged: Interval
+    interval: Interval
+    labels: int
+    agreed: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.policy}: corrected by {self.labels:,} human labels {self.interval}"
+
+
+def human_corrections(
+    rollouts: Rollouts, *, measure: Measure = "success", confidence: float = 0.95
+) -> tuple[Correction, ...]:
+    """What are the rates behind a judge's, for each policy with rollouts that a human labelled too?
+
+    The labelled rollouts, taken to be drawn at random from the policy's own, tell how far the judge is off on all of
+    them (prediction-powered): however bad the judge is, this is right. Epochs of one item count as one, and items of
+    one cluster belong together. What labels make of a comparison: `judged_gain`.
+
+    Args:
+        rollouts: The table, with a `human` column beside the judge's success or score.
+        measure: "success" or "score".
+        confidence: The confidence of each interval.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> said, truth = [1] * 6 + [0] * 4, [1] * 5 + [0] * 5
+        >>> frame = pl.DataFrame({"policy": ["new"] * 200, "success": said * 20, "human": truth * 10 + [None] * 100})
+        >>> for found in sf.human_corrections(sf.read(frame)):
+        ...     print(found.judged.estimate, found.interval)
+        0.6 50.0% [40.8%, 59.3%] n=200 (95% melded prediction-powered interval).
+    """
+    _check.confidence(confidence)
+    a_table(rollouts).require(measure)
+    if not rollouts.labels:
+        return ()
+    grouped = _by_items(rollouts, measure, confidence)
+    alone = (_rates if measure == "success" else _means)(rollouts, confidence, set(grouped))
+    return tuple(sorted((*grouped.values(), *alone), key=lambda one: one.policy))
+
+
+def corrections_of(rollouts: Rollouts, measure: Measure, confidence: float) -> Mapping[str, Correction]:
+    """The corrections of all policies by name, found once for all comparisons of a table."""
+    kept, key = rollouts.environments, ("corrections", measure, repr(confidence))
+    if key not in kept:
+        made = human_corrections(rollouts, measure=measure, confidence=confidence)
+        kept[key] = MappingProxyType({one.policy: one for one in made})
+    found: Mapping[str, Correction] = kept[key]
+    return found
+
+
+def _by_items(rollouts: Rollouts, measure: Measure, confidence: float) -> dict[str, Correction]:
+    """The policies whose rollouts do not stand alone (epochs, clusters), or whose raters' labels were averaged."""
+    found = {}
+    for policy, items in items_of(rollouts, measure).of.items():
+        keys = sorted(items, key=repr)
+        documents = documents_of(keys, [items])
+        halves = rollouts.labelling is not None and rollouts.labelling.twice > 0
+        labelled = [place for place, key in enumerate(keys) if items[key].human is not None]
+        apart = labelled if documents is None else {documents[place] for place in labelled}
+        if len(apart) < 2 or (documents is None and not halves and all(one.rollouts == 1 for one in items.values())):
+            continue
+        made = stats.judge_corrected_mean(
+            [items[key].judge for key in keys],
+            [items[key].human for key in keys],
+            documents,
+            low=0.0 if measure == "success" else rollouts.low,
+            high=1.0 if measure == "success" else rollouts.high,
+            scale="rate" if measure == "success" else "score",
+            method="labels" if _alone(rollouts) else "judge",
+            confidence=confidence,
+        )
+        own = (success_rate if measure == "success" else mean_score)(
+            rollouts.where(policy=policy), confidence=confidence
+        )
+        labels = sum(one.labels for one in items.values())
+        agreed = sum(one.alike for one in items.values()) if measure == "success" else None
+        found[policy] = Correction(policy, measure, own, made.interval, labels, agreed)
+    return found
+
+
+def _rates(rollouts: Rollouts, confidence: float, done: set[str]) -> tuple[Correction, ...]:
+    import narwhals as nw
+
+    known = rollouts.counted().filter(~nw.col("success").is_null())
+    home = small(known.group_by("policy", "success", "human").agg(nw.len().alias("count")))
+    counts: dict[str, dict[tuple[int, float | None], int]] = {}
+    rows = (home[name] for name in ("policy", "success", "human", "count"))
+    for policy, success, human, count in zip(*rows, strict=True):
+        counts.setdefault(policy, {})[int(success), human] = int(count)
+    found = []
+    for policy in sorted(set(counts) - done):
+        of = counts[policy]
+        labels = {human for _, human in of if human is not None}
+        if not labels or not labels <= {0.0, 1.0}:  # scores by humans say nothing of success
+            continue
+        both = [of.get((said, truth), 0) for truth, said in ((1.0, 1), (1.0, 0), (0.0, 1), (0.0, 0))]
+        passed, failed = of.get((1, None), 0), of.get((0, None), 0)
+        calibration = Calibration(*both)
+        interval = _rate(passed, 0 if _alone(rollouts) else passed + failed, calibration, confidence)
+        part = rollouts.where(policy=policy)
+        own = success_rate(part, confidence=confidence)
+        agreed = calibration.true_pass + calibration.true_fail
+        found.append(Correction(policy, "success", own, interval, calibration.labels, agreed))
+    return tuple(found)
+
+
+def _rate(passed: int, judged: int, calibration: Calibration, confidence: float) -> Interval:
+    """The corrected rate; that of the labels alone when nothing else was judged."""
+    if judged:
+        return stats.prediction_powered_rate(Tally(passed, judged), calibration, confidence=confidence).interval
+    alone = stats.wilson(Tally(calibration.successes, calibration.labels), confidence=confidence)
+    return replace(alone, method=f"{alone.method}, human labels alone")
+
+
+def _means(rollouts: Rollouts, confidence: float, done: set[str]) -> tuple[Correction, ...]:
+    found = []
+    for policy in sorted(set(rollouts.policies) - done):
+        part = rollouts.where(policy=policy)
+        rows = small(part.in_order("score", "human"))
+        known = [(s, h) for s, h in zip(rows["score"], rows["human"], strict=True) if s is not None]
+        both = [(score, human) for score, human in known if human is not None]
+        if len(both) < 2 or not all(part.low <= human <= part.high for _, human in both):  # not labels of scores
+            continue
+        ends = part.low, part.high, part.source
+        judge, human = (scores_in([pair[side] for pair in both], *ends) for side in (0, 1))
+        rest = [score for score, label in known if label is None]
+        if len(rest) >= 2 and not _alone(rollouts):
+            only = scores_in(rest, *ends)
+            interval = stats.prediction_powered_mean(human, judge, only, confidence=confidence).interval
+        else:
+            interval = stats.score_mean(human, confidence=confidence)
+        own = mean_score(part, confidence=confidence)
+        found.append(Correction(policy, "score", own, interval, len(both)))
+    return tuple(found)
+
+
+def _alone(rollouts: Rollouts) -> bool:
+    """Whether the labels are to decide without the judge."""
+    return rollouts.labelling is not None and rollouts.labelling.method == "labels"

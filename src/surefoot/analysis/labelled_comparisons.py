@@ -1,0 +1,100 @@
+"""What becomes of a comparison of a judge's outcomes where people labelled some of them?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from surefoot.analysis.judge_corrections import corrections_of
+from surefoot.analysis.judged_gains import judged_gain
+from surefoot.core.notes import Note
+from surefoot.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from surefoot.analysis.comparisons import Comparison
+    from surefoot.core.interval import Interval
+    from surefoot.stats.labelling import LabelsNeeded
+    from surefoot.table.rollouts import Rollouts
+    from surefoot.table.structure import Measure
+
+HOW = ("labels drawn", "labels declared random", "labels missing", "several raters")
+"""Notes about all labels of a table, said once for a family."""
+
+
+def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
+    """The comparison corrected by human labels: they decide, and the judge's own gain stands below.
+
+    Where labels exist but do not tell the gain there is no verdict. A pair without any labels stays the judge's, and
+    says so.
+    """
+    judged = judged_gain(
+        rollouts,
+        made.first,
+        made.second,
+        measure=made.measure,
+        confidence=made.gain.confidence,
+        margin=made.gain.margin,
+    )
+    if judged is None:
+        return replace(made, notes=(*made.notes, Note("not corrected")))
+    if made.weigh == "tasks" and made.structure.tasks > 1 and judged.refused is None:
+        judged = replace(judged, found=None, refused=Note("labels weigh items"), needed=None, notes=())
+    own = made.gain
+    gain = judged.gain or replace(own, verdict=Verdict.UNDECIDED)
+    rates = corrections_of(rollouts, made.measure, made.of_first.confidence)
+    first, second = (rates.get(name) for name in (made.first, made.second))
+    p = own.p_value
+    below = {"estimate": own.estimate, "low": own.interval.low, "high": own.interval.high, "p": p}
+    return replace(
+        made,
+        gain=gain,
+        of_first=made.of_first if first is None else first.interval,
+        of_second=made.of_second if second is None else second.interval,
+        judged=judged,
+        uncorrected=own,
+        bounds=made.bounds if judged.refused is None else None,
+        notes=(
+            *([judged.refused] if judged.refused is not None else ()),
+            *judged.notes,
+            *_needed(judged.needed),
+            Note("by the judge", {**below, "scale": own.interval.scale}),
+            *made.notes,
+        ),
+    )
+
+
+def _needed(found: LabelsNeeded | None) -> list[Note]:
+    """How many labels would do, where nothing is decided."""
+    if found is None:
+        return []
+    return [Note("labels needed", {"low": found.low, "high": found.high, "items": found.items})]
+
+
+def corrected_alone(rollouts: Rollouts, measure: Measure, own: Mapping[str, Interval]) -> dict[str, Interval]:
+    """Each policy alone: by human labels where it carries some, otherwise by its own outcomes."""
+    if not rollouts.labels or not own:
+        return dict(own)
+    known = corrections_of(rollouts, measure, next(iter(own.values())).confidence)
+    return {name: known[name].interval if name in known else one for name, one in own.items()}
+
+
+def label_lines(found: Sequence[Comparison]) -> list[str]:
+    """What human labels did to a family of comparisons: how many they decide, and where and why they cannot."""
+    judged = [one for one in found if one.judged is not None]
+    if not judged:
+        return []
+    told = [one for one in judged if one.refused is None]
+    many = f"{len(told):,} of the {len(found):,} pairs are" if len(found) > 1 else "The gain is"
+    lines = [f"{many} corrected by human labels: verdicts, ranks and letters follow that."] if told else []
+    for note in dict.fromkeys(note for one in told for note in one.notes if note.kind in HOW):
+        lines.append(str(note))
+    if any(one.judged is not None and one.judged.found is not None and not one.judged.found.guaranteed for one in told):
+        lines.append("Approximate; measured coverage at least 94% at a confidence of 95%.")
+    for one in told:
+        needed = next((note for note in one.notes if note.kind == "labels needed"), None)
+        if needed is not None and one.verdict is Verdict.UNDECIDED:  # the best two not told apart suffice
+            lines.append(f"To tell {one.first} from {one.second}: {needed}")
+            break
+    return [*lines, *(f"{one.first} against {one.second}, no verdict: {one.refused}" for one in judged if one.refused)]

@@ -1,0 +1,56 @@
+"""When nothing was decided: what could this comparison have shown, and how many rollouts would tell?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from surefoot import stats
+from surefoot.core.tally import PairTally, Tally
+from surefoot.core.verdict import Verdict
+from surefoot.stats.detectable import Outlook, Unit
+
+if TYPE_CHECKING:
+    from surefoot.analysis.comparisons import Comparison
+
+POWER = 0.8
+MOST_OUTLOOKS = 12
+"""For more tasks than this it is not worked out: it is a plan for each."""
+
+
+def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
+    """What this size could have shown and how many would tell; None when something was decided.
+
+    Args:
+        found: The comparison.
+        most: The largest gain there can be, in the unit of the scores.
+    """
+    if found.verdict is not Verdict.UNDECIDED or not found.comparable:
+        return None
+    if found.judged is not None:  # more labels, not more rollouts, make this surer: a note says how many
+        return None
+    gain, interval, data = found.gain, found.interval, found.gain.data
+    if data and all(isinstance(item, Tally | PairTally) for item in data) and len(data) <= 2:
+        return stats.outlook(gain, power=POWER)
+    sizes, unit = _units(found)
+    return stats.outlook_from(
+        interval.estimate,
+        max(interval.high - interval.estimate, interval.estimate - interval.low),
+        sizes,
+        unit=unit,
+        scale=interval.scale,
+        confidence=gain.confidence,
+        margin=gain.margin,
+        power=POWER,
+        most=1.0 if interval.scale == "gain" else most,
+        not_worse=gain.not_worse,
+    )
+
+
+def _units(found: Comparison) -> tuple[tuple[int, ...], Unit]:
+    """What is independent of one another, and how many there are."""
+    made = found.structure
+    if made.clusters and made.groups > 1:
+        return (made.groups,), "clusters"
+    if made.paired:
+        return (made.shared,), "pairs"
+    return (max(1, found.of_first.trials), max(1, found.of_second.trials)), "rollouts"

@@ -1,0 +1,242 @@
+"""What do these data support, all of it together? What a report shows, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from surefoot import _check, stats
+from surefoot.analysis.changes import change
+from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
+from surefoot.analysis.evidence import EvidenceCurve, evidence_curves
+from surefoot.analysis.judge_corrections import Correction, human_corrections
+from surefoot.analysis.measurements import Measurement, measure
+from surefoot.analysis.question import Weigh
+from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
+from surefoot.auditing.audits import Audit, audit
+from surefoot.core import formatting
+from surefoot.core.bands import Band
+from surefoot.core.record import Record
+from surefoot.core.scores import Scores
+from surefoot.core.verdict import Verdict
+from surefoot.stats.rankings import Ranking
+from surefoot.table.given_letters import GivenLetters
+from surefoot.table.rollouts import Rollouts
+from surefoot.table.structure import Measure, rows
+
+MOST_SCORES = 5_000
+"""Bands are drawn for at most so many scores a policy: beyond, the mean and its interval say it all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview(Record):
+    """Everything one table supports.
+
+    Attributes:
+        source: Where the rollouts came from.
+        fingerprint: The hash of the data.
+        rollouts: How many rollouts.
+        measure: Whether success or the score decides.
+        confidence: The confidence of every family of statements.
+        margin: A gain that would not matter.
+        policies: Each policy over all tasks, in the order of the ranking.
+        cells: Each policy on each task, by the measure that decides; empty without tasks.
+        comparisons: Every pair of policies, all holding together; empty for one policy.
+        ranking: What those comparisons amount to; None for one policy.
+        tasks: The two best policies that share a task, on every task, all holding together.
+        bands: The worst-case distribution of each policy's score, when there are scores.
+        audit: What the data cannot support.
+        notes: What was guessed on reading.
+        datasets: The datasets, where the table names them.
+        judges: Who or what judged the outcomes, where the table says so.
+        previous: Where the previous run came from; empty without one.
+        changes: Each policy that is in both runs, now against then, all holding together.
+        curves: How the evidence between two policies grew; empty when the order is not known.
+        replayed: What a reader must know of those curves.
+        disagreements: Where letters that the file carries say otherwise.
+        corrections: Each policy's rate corrected for the judge's errors, where humans labelled some of its rollouts.
+    """
+
+    source: str
+    fingerprint: str
+    rollouts: int
+    measure: Measure
+    confidence: float
+    margin: float
+    policies: tuple[Measurement, ...]
+    cells: tuple[Measurement, ...]
+    comparisons: tuple[Comparison, ...]
+    ranking: Ranking | None
+    tasks: tuple[Comparison, ...]
+    bands: tuple[Band, ...]
+    audit: Audit
+    notes: tuple[str, ...]
+    datasets: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    previous: str = ""
+    changes: tuple[Comparison, ...] = ()
+    curves: tuple[EvidenceCurve, ...] = ()
+    replayed: tuple[str, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [str(one) for one in self.policies] + [str(one) for one in self.comparisons]
+        return "\n".join(lines)
+
+
+def overview(
+    rollouts: Rollouts,
+    *,
+    measure_of: Measure | None = None,
+    weigh: Weigh = "rollouts",
+    confidence: float = 0.95,
+    margin: float = 0.0,
+    previous: Rollouts | None = None,
+    progress: Progress | None = None,
+) -> Overview:
+    """What do these data support? Everything a report shows.
+
+    Args:
+        rollouts: The table.
+        measure_of: "success" or "score" decides; success where the table has it.
+        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        confidence: The confidence of every family of statements.
+        margin: A gain that would not matter.
+        previous: A previous run, to show what changed since.
+        progress: Called with pairs done and pairs in all.
+
+    Raises:
+        DataError: The previous run shares no policy with this one, or was scored on another range.
+    """
+    confidence, margin = _check.confidence(confidence), _check.margin(margin)
+    what = chosen(rollouts, measure_of)
+    found = measure(rollouts, weigh=weigh, confidence=confidence)
+    comparisons: tuple[Comparison, ...] = ()
+    ranked = [one.policy for one in found if one.of(what) is not None]
+    if len(ranked) > 1:
+        comparisons = all_pairs(
+            rollouts, measure=what, weigh=weigh, confidence=confidence, margin=margin, progress=progress
+        )
+    ranking = ranking_of(comparisons) if comparisons else None
+    places = {name: place for place, name in enumerate(ranking.names if ranking is not None else ranked)}
+    best = sorted(found, key=lambda one: places.get(one.policy, len(places)))
+    several = len(rollouts.tasks) > 1
+    order = [one.policy for one in best if one.policy in ranked]
+    leading = _leading(rollouts, order, what)
+    tasks: tuple[Comparison, ...] = ()
+    if several and len(leading) == 2:
+        tasks = compare_tasks(rollouts, *leading, measure=what, confidence=confidence, margin=margin)
+    curves: tuple[EvidenceCurve, ...] = ()
+    replayed: tuple[str, ...] = ()
+    if len(ranked) == len(found) == 2 and len(leading) == 2:
+        curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
+    changes: tuple[Comparison, ...] = ()
+    if previous is not None:
+        changes = change(rollouts, previous, measure=what, weigh=weigh, confidence=confidence, margin=margin)
+    return Overview(
+        source=rollouts.source,
+        fingerprint=rollouts.hash,
+        rollouts=len(rollouts),
+        measure=what,
+        confidence=confidence,
+        margin=margin,
+        policies=tuple(best),
+        cells=measure(rollouts, by_task=True, only=what, confidence=confidence) if several else (),
+        comparisons=comparisons,
+        ranking=ranking,
+        tasks=tasks,
+        bands=_bands(rollouts, best, confidence),
+        audit=audit(rollouts),
+        notes=tuple(map(str, rollouts.notes)),
+        datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
+        judges=rollouts.names("judge") if "judge" in rollouts.columns else (),
+        previous=(previous.source or "another table") if previous is not None else "",
+        changes=changes,
+        curves=curves,
+        replayed=replayed,
+        disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
+        corrections=human_corrections(rollouts, measure=what, confidence=confidence),
+    )
+
+
+def _leading(rollouts: Rollouts, best: list[str], what: Measure) -> list[str]:
+    """The best policy and the next best that shares a task with it: two can be compared task by task."""
+    if len(rollouts.tasks) < 2:
+        return best[:2]
+    ran: dict[str, set[str | None]] = {}
+    for group in rollouts.summary(by=("policy", "task")):
+        if group.known(what):
+            ran.setdefault(str(group.key[0]), set()).add(group.key[1])
+    return next(([best[0], name] for name in best[1:] if ran[best[0]] & ran[name] - {None}), [])
+
+
+def _bands(rollouts: Rollouts, policies: list[Measurement], confidence: float) -> tuple[Band, ...]:
+    """One band per policy, at its share of the error; none where there are no scores, or very many."""
+    if "score" not in rollouts.columns:
+        return ()
+    scored = [one for one in policies if one.score is not None]
+    if any(one.rollouts > MOST_SCORES for one in scored) or not scored:
+        return ()
+    share = 1.0 - (1.0 - confidence) / len(scored)
+    found = []
+    for one in scored:
+        values = rows(rollouts, "score", one.policy)["value"].to_list()  # sorted: a page does not depend on their order
+        found.append(stats.band(Scores(values, rollouts.low, rollouts.high), confidence=share))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement(Record):
+    """Two policies that a file's own letters tell apart and we do not, or the reverse.
+
+    Attributes:
+        first: The one policy.
+        second: The other.
+        task: The task, or None when all are taken together.
+        theirs: Whether the file's letters tell them apart.
+        verdict: What we say of the first.
+        by: Whose test the letters come from.
+        family: How many statements ours holds together with.
+        p_value: Our p-value of this pair by itself, where there is one.
+    """
+
+    first: str
+    second: str
+    task: str | None
+    theirs: bool
+    verdict: Verdict
+    by: str
+    family: int
+    p_value: float | None
+
+    def __str__(self) -> str:
+        where = f" on {self.task}" if self.task else ""
+        pair = f"{self.first} and {self.second}{where}"
+        if self.theirs:
+            says = f"The file's letters tell {pair} apart; here they cannot be told apart."
+        else:
+            says = f"The file's letters do not tell {pair} apart; here the first of them is {self.verdict.value}."
+        alone = f"; this pair by itself has {formatting.p_value(self.p_value)}" if self.p_value is not None else ""
+        held = f" Ours must hold together with {self.family - 1:,} others{alone}." if self.family > 1 else ""
+        return f"{says} The letters come from another test, {self.by}.{held}"
+
+
+def disagreements(letters: Iterable[GivenLetters], comparisons: Sequence[Comparison]) -> tuple[Disagreement, ...]:
+    """Where the letters that a file carries and these comparisons, which hold together, do not say the same.
+
+    Args:
+        letters: What the file says.
+        comparisons: One family of comparisons, each of a task or of all tasks together.
+    """
+    found = []
+    for one in comparisons:
+        for given in letters:
+            theirs = given.apart(one.first, one.second) if given.task == one.task else None
+            ours = one.verdict in (Verdict.BETTER, Verdict.WORSE)
+            if theirs is None or theirs == ours:
+                continue
+            size = len(comparisons)
+            alone = None if one.p_value is None or one.p_value >= 1.0 else one.p_value / size
+            found.append(Disagreement(one.first, one.second, one.task, theirs, one.verdict, given.by, size, alone))
+    return tuple(found)

@@ -1,0 +1,215 @@
+"""Were the rollouts collected so that policies can be compared? One check per function, counts only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from surefoot.table.findings import Finding
+from surefoot.table.normalising import REST, small
+from surefoot.table.orders import changes, expected_changes, in_blocks
+from surefoot.table.rollouts import Rollouts
+from surefoot.table.structure import Structure
+from surefoot.table.summaries import Group
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+UNEQUAL = 0.05
+LONGEST_SEQUENCE = 1_000_000
+MOST_POLICIES = 60
+DUPLICATED = "duplicated rows"
+TELLING = {"order", "started_at", "condition", "seed"}
+"""Columns of which two rollouts seldom share a value; a session's day, whole seconds and a reward of 0 or 1 they do."""
+OUTCOMES = {"success", "score", "reward", "steps", "duration", "stage", "failure", "human", "note", "valid"}
+SELDOM = 20
+"""Copies go the same way; of environments run again, at least one in so many does not."""
+MANY_KINDS = 10
+"""So many different rows do not all come an even number of times by chance: the whole table was logged twice."""
+
+
+def environments_met(met: Structure) -> list[Finding]:
+    """Environments that some policies met and others did not."""
+    if not met.several or met.shared == met.environments:
+        return []
+    return [
+        Finding(
+            about="incomplete pairs",
+            says=f"Of {met.environments:,} environments ({met.called(met.environment)}), {met.shared:,} were met by "
+            f"every policy and {met.environments - met.shared:,} by some only.",
+            threatens="Pairs are fewer than rollouts; if runs were dropped for how they went, pairs mislead.",
+            remedy="Run the missing ones, or say why they are missing; the pairs that exist are used.",
+            serious=False,
+        )
+    ]
+
+
+def duplicated_rows(rollouts: Rollouts, met: Structure) -> list[Finding]:
+    """Rows that are the same in every column, where the columns tell rollouts apart."""
+    import narwhals as nw
+
+    if (
+        not TELLING & set(rollouts.columns)
+        or not rollouts.ordered
+        or not rollouts.whole
+        or (met.environment and not met.recurring)
+    ):
+        return []
+    columns = [name for name in rollouts.columns if name != "source"]
+    columns += [REST] if REST in rollouts.frame.collect_schema().names() else []
+    same = rollouts.frame.select(*columns).group_by(*columns, drop_null_keys=False).agg(nw.len().alias("__times__"))
+    twice = same.filter(nw.col("__times__") > 1).select(
+        nw.len().alias("groups"), nw.col("__times__").sum().alias("rows")
+    )
+    home = small(twice)
+    groups, rows = int(home["groups"][0]), int(home["rows"][0] or 0)
+    if not groups or _repeats(same, [name for name in columns if name not in OUTCOMES]):
+        return []
+    return [
+        Finding(
+            about=DUPLICATED,
+            says=f"Rows that repeat another row in every column: {rows - groups:,}.",
+            threatens="A rollout counted twice makes every interval too narrow.",
+            remedy="Find out whether a file was read or logged twice, and remove the copies; if each row is a rollout "
+            "of its own, number them in a `repeat` or `order` column.",
+        )
+    ]
+
+
+def _repeats(same: nw.LazyFrame[Any], keys: list[str]) -> bool:
+    """Whether rows alike but for how they went do go differently, and so are rollouts of their own, not copies."""
+    import narwhals as nw
+
+    odd = (nw.col("__times__") % 2).sum()
+    whole = small(same.select(nw.len().alias("kinds"), odd.alias("odd")))
+    if int(whole["kinds"][0]) >= MANY_KINDS and not int(whole["odd"][0]):
+        return False
+    each = same.group_by(*keys, drop_null_keys=False).agg(
+        nw.col("__times__").sum().alias("rows"), nw.len().alias("ways")
+    )
+    apart = nw.when(nw.col("ways") > 1).then(nw.lit(1)).otherwise(nw.lit(0))
+    home = small(each.filter(nw.col("rows") > 1).select(nw.len().alias("back"), apart.sum().alias("apart")))
+    return int(home["apart"][0]) * SELDOM >= int(home["back"][0])
+
+
+def blocks(rollouts: Rollouts) -> list[Finding]:
+    """Policies, or tasks, run one after the other instead of in mixed order."""
+    found = []
+    clock = next((name for name in ("started_at", "order") if _tells_when(rollouts, name)), None)
+    if clock is not None and 1 < len(rollouts.policies) <= MOST_POLICIES:
+        labels = _sequence(rollouts, "policy", clock)
+        if in_blocks(labels):
+            found.append(
+                Finding(
+                    about="policies run in blocks",
+                    says=f"By `{clock}`, the policy changes {_times(changes(labels))} in {len(labels):,} rollouts; "
+                    f"mixed at random it would change about {expected_changes(labels):,.0f} times.",
+                    threatens="Whatever drifts with time (light, wear, the operator's skill) counts as a difference "
+                    "between policies.",
+                    remedy="Next time draw the order at random; now, report when each policy was run.",
+                )
+            )
+    if len(rollouts.tasks) > 1 and clock is not None:  # the order of the rows alone says nothing of when
+        one = rollouts.where(policy=rollouts.policies[0])
+        labels = _sequence(one, "task", clock)
+        if in_blocks(labels):
+            found.append(
+                Finding(
+                    about="tasks run in blocks",
+                    says=f"The task of {rollouts.policies[0]!r} changes {_times(changes(labels))} in "
+                    f"{len(labels):,} rollouts; mixed at random it would change about "
+                    f"{expected_changes(labels):,.0f} times.",
+                    threatens="Sequential tests over all tasks together are not valid on blocked contexts.",
+                    remedy="Test each task by itself, or use fixed-size methods; next time shuffle tasks and starts.",
+                    serious=False,
+                )
+            )
+    return found
+
+
+def task_mixes(rollouts: Rollouts) -> list[Finding]:
+    """Policies that ran the tasks in different shares, and pooled gains that turn round within tasks."""
+    if len(rollouts.tasks) < 2 or not 1 < len(rollouts.policies) <= MOST_POLICIES:
+        return []
+    groups: dict[str, dict[str, Group]] = defaultdict(dict)
+    for group in rollouts.summary(by=("policy", "task")):
+        if group.key[0] is not None and group.key[1] is not None and _size(group):
+            groups[group.key[0]][group.key[1]] = group
+    totals = {policy: sum(map(_size, tasks.values())) for policy, tasks in groups.items()}
+    gaps, turned = [], []
+    for first, second in combinations(groups, 2):
+        one, two = groups[first], groups[second]
+        shares = {task: (_share(one, task, totals[first]), _share(two, task, totals[second])) for task in {*one, *two}}
+        gap, task = max((abs(a - b), task) for task, (a, b) in shares.items())
+        if gap > UNEQUAL:
+            gaps.append((gap, first, second, task, shares[task]))
+        both = [task for task in one if task in two]
+        if both:
+            pooled = _rate([*one.values()]) - _rate([*two.values()])
+            within = sum(_rate([one[task]]) - _rate([two[task]]) for task in both) / len(both)
+            if pooled * within < 0:
+                turned.append((first, second, pooled, within))
+    found = []
+    if gaps:
+        _, first, second, task, (a, b) = max(gaps)
+        found.append(
+            Finding(
+                about="unequal task mixes",
+                says=f"Tasks are not equally shared: {task!r} is {a:.0%} of {first!r} and {b:.0%} of {second!r}"
+                f"{f', and {len(gaps) - 1} more pairs differ' if len(gaps) > 1 else ''}.",
+                threatens="Their rates over all tasks are not comparable (Simpson's paradox). Their gains are: they "
+                "are compared within tasks.",
+                remedy="Look at gains, or at rates task by task; next time run every task equally often with both.",
+                serious=False,
+            )
+        )
+    for first, second, pooled, within in turned[:3]:
+        found.append(
+            Finding(
+                about="Simpson's paradox",
+                says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within tasks.",
+                threatens="The pooled comparison points the wrong way.",
+                remedy="Use the comparison within tasks: it is the one that is made here.",
+                serious=False,
+            )
+        )
+    return found
+
+
+def _size(group: Group) -> int:
+    return group.outcomes or group.scored
+
+
+def _share(tasks: dict[str, Group], task: str, total: int) -> float:
+    return _size(tasks[task]) / total if task in tasks else 0.0
+
+
+def _rate(groups: list[Group]) -> float:
+    total: float = sum(group.successes if group.outcomes else group.total for group in groups)
+    return total / sum(map(_size, groups))
+
+
+def _sequence(rollouts: Rollouts, column: str, clock: str | None) -> list[Any]:
+    if len(rollouts) > LONGEST_SEQUENCE:
+        return []
+    frame = rollouts.counted()
+    if clock is None:
+        return small(frame.select(column))[column]
+    return small(frame.select(column, clock).sort(clock, nulls_last=True))[column]
+
+
+def _tells_when(rollouts: Rollouts, name: str) -> bool:
+    """Whether a column can be a clock: a number that comes back within one policy counts within tasks, not over all."""
+    import narwhals as nw
+
+    if name not in rollouts.columns or len(rollouts) > LONGEST_SEQUENCE:
+        return False
+    if name == "started_at":  # two rollouts may start in the same second, or be told by the day only
+        return True
+    each = rollouts.counted().filter(~nw.col(name).is_null()).group_by("policy", name).agg(nw.len().alias("times"))
+    return not small(each.filter(nw.col("times") > 1).select("times").head(1))["times"]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"

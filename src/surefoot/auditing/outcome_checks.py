@@ -1,0 +1,335 @@
+"""Can the outcomes be believed? One check per function, counts only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+from surefoot.core.notes import Note
+from surefoot.core.record import Record
+from surefoot.stats.cluster_shapes import cluster_shape
+from surefoot.table.findings import Finding
+from surefoot.table.normalising import small
+from surefoot.table.rollouts import Rollouts, a_table
+from surefoot.table.structure import Structure
+from surefoot.table.summaries import Group
+
+FEW_CLUSTERS = 20
+"""Clusters worth fewer of one size than this are said to be few."""
+FEW_FREEDOM = 4.0
+"""With fewer degrees of freedom than this, nobody should rely on an interval."""
+HEAVY = 0.25
+"""A cluster with more than this share of the rollouts is named."""
+FEW_LABELS = 20
+
+
+def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
+    """Rollouts that ran and have no outcome."""
+    found = []
+    before: list[tuple[Group, int]] = []
+    for column in ("success", "score"):
+        if column not in rollouts.columns:
+            continue
+        gaps = [(group, group.rollouts - group.known(column)) for group in rollouts.summary()]
+        other = "score" if column == "success" else "success"
+        gaps = [(group, gap) for group, gap in gaps if gap and (group.known(column) or not group.known(other))]
+        if not gaps or gaps == before:
+            continue
+        before = gaps
+        listed = some([f"{gap:,} of {group.rollouts:,} of {group.key[0]!r}" for group, gap in gaps])
+        ends = ""
+        if column == "success" and len(gaps) == 1 and gaps[0][0].outcomes:
+            group, gap = gaps[0]
+            least, most = group.successes / group.rollouts, (group.successes + gap) / group.rollouts
+            ends = f" Counting them all as failures gives {least:.1%}, all as successes {most:.1%}."
+        found.append(
+            Finding(
+                about="missing values",
+                says=f"No {column} is known for {listed}; they are left out of every rate and mean.",
+                threatens="If failures go unrecorded more often than successes, the rate is too high." + ends,
+                remedy="Fill them in, or report both extremes.",
+            )
+        )
+    return found
+
+
+def void_rollouts(rollouts: Rollouts) -> list[Finding]:
+    """Rollouts declared not to count."""
+    void = [group for group in rollouts.summary() if group.void]
+    if not void:
+        return []
+    return [
+        Finding(
+            about="void rollouts",
+            says=f"Declared not to count: {some([f'{group.void:,} of {group.key[0]!r}' for group in void])}.",
+            threatens="If a rollout was voided because of how it ended, the rates are biased.",
+            remedy="Say why each was voided, and void both rollouts of a pair.",
+            serious=False,
+        )
+    ]
+
+
+def out_of_range(rollouts: Rollouts) -> list[Finding]:
+    """Scores that the stated range does not allow."""
+    if "score" not in rollouts.columns:
+        return []
+    ends = [
+        (group.least, group.most) for group in rollouts.summary() if group.least is not None and group.most is not None
+    ]
+    least, most = min((low for low, _ in ends), default=0.0), max((high for _, high in ends), default=0.0)
+    if not ends or (least >= rollouts.low and most <= rollouts.high):
+        return []
+    return [
+        Finding(
+            about="a score outside its range",
+            says=f"Scores run from {least:g} to {most:g}; the stated range is [{rollouts.low:g}, {rollouts.high:g}].",
+            threatens="Every guarantee about a mean score rests on the range; none can be given.",
+            remedy="State the range that the scoring allows, low= and high=; never read it off the scores.",
+        )
+    ]
+
+
+def contradictions(rollouts: Rollouts) -> list[Finding]:
+    """Successes with the least score, and failures with the greatest."""
+    import narwhals as nw
+
+    if not {"success", "score"} <= set(rollouts.columns):
+        return []
+    success, score = nw.col("success"), nw.col("score")
+
+    def count(flag: nw.Expr, name: str) -> nw.Expr:
+        return nw.when(flag).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias(name)
+
+    wrong = small(
+        rollouts.counted().select(
+            count((success == 1) & (score <= rollouts.low), "low"),
+            count((success == 0) & (score >= rollouts.high), "high"),
+        )
+    )
+    low, high = int(wrong["low"][0] or 0), int(wrong["high"][0] or 0)
+    if not low + high:
+        return []
+    return [
+        Finding(
+            about="success contradicts score",
+            says=f"Successes with the least score: {low:,}; failures with the greatest: {high:,}.",
+            threatens="One of the two columns is wrong, or they measure different things.",
+            remedy="Look at these rollouts; say which column decides.",
+        )
+    ]
+
+
+def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
+    """Clusters that are too few, or of too unequal size, to judge how they vary."""
+    if not met.clusters:
+        return []
+    sizes: dict[str, list[int]] = defaultdict(list)
+    for group in rollouts.summary(by=("policy", *met.clusters)):
+        if group.key[0] is not None and group.rollouts:
+            sizes[group.key[0]].append(group.rollouts)
+    shapes = {policy: cluster_shape(of) for policy, of in sizes.items() if len(of) > 1}
+    weak = {policy: shape for policy, shape in shapes.items() if shape.effective < FEW_CLUSTERS}
+    if not weak:
+        return []
+    by = met.called(met.clusters)
+    policy, shape = min(weak.items(), key=lambda item: item[1].freedom)
+    heavy = f" One {by} holds {shape.largest_share:.0%} of the rollouts." if shape.largest_share > HEAVY else ""
+    return [
+        Finding(
+            about="few clusters",
+            says=f"Clustered by {by}: {shape.clusters:,} of {policy!r}, worth {shape.effective:.1f} of one size, "
+            f"{shape.freedom:.1f} degrees of freedom.{heavy}",
+            threatens="The interval allows for this, and is wide for it."
+            if shape.freedom >= FEW_FREEDOM
+            else "With so few degrees of freedom the interval is very wide, and rough all the same.",
+            remedy=f"More different {by} narrow it; more rollouts of the same hardly do.",
+            serious=shape.freedom < FEW_FREEDOM,
+        )
+    ]
+
+
+def uncalibrated_judge(rollouts: Rollouts) -> list[Finding]:
+    """Outcomes given by a judge that nobody has checked."""
+    if "judge" not in rollouts.columns:
+        return []
+    judges, labels = rollouts.names("judge"), rollouts.labels
+    if not judges or labels >= FEW_LABELS:
+        return []
+    return [
+        Finding(
+            about="judged without calibration",
+            says=f"Outcomes come from {some([repr(judge) for judge in judges])}; "
+            f"{labels or 'no'} rollouts carry a human label.",
+            threatens="A judge's own errors move the rate, and more rollouts do not remove them.",
+            remedy=f"Label at least {FEW_LABELS} rollouts by hand in a `human` column and correct the rate with them.",
+        )
+    ]
+
+
+def not_comparable(rollouts: Rollouts) -> list[Finding]:
+    """Policies measured on different datasets or by different judges, and names that differ by case only."""
+    found = []
+    for column, what in (("dataset", "datasets"), ("judge", "judges")):
+        if column not in rollouts.columns or len(rollouts.policies) < 2:
+            continue
+        of: dict[str, set[str]] = defaultdict(set)
+        for group in rollouts.summary(by=("policy", column)):
+            if group.key[0] is not None and group.key[1] is not None:
+                of[group.key[0]].add(group.key[1])
+        for first, second in combinations(sorted(of), 2):
+            if not of[first] & of[second]:
+                names = [some([repr(name) for name in sorted(of[policy])]) for policy in (first, second)]
+                found.append(
+                    Finding(
+                        about=f"different {what}",
+                        says=f"{first!r} was measured with {names[0]}, {second!r} with {names[1]}.",
+                        threatens="A difference between them may be one between the measurements.",
+                        remedy=f"Compare policies on the same {column}.",
+                    )
+                )
+                break
+    alike: dict[str, list[str]] = defaultdict(list)
+    for policy in rollouts.policies:
+        alike[" ".join(policy.casefold().split())].append(policy)
+    for names in alike.values():
+        if len(names) > 1:
+            found.append(
+                Finding(
+                    about="names alike",
+                    says=f"{some([repr(name) for name in names])} differ by letter case or spaces only.",
+                    threatens="They may be one policy, counted as several.",
+                    remedy="Give one policy one name.",
+                )
+            )
+    return found
+
+
+def unknown_order(rollouts: Rollouts) -> list[Finding]:
+    """Counts without an order."""
+    if rollouts.ordered:
+        return []
+    return [
+        Finding(
+            about="order unknown",
+            says="The order of the rollouts is not recorded.",
+            threatens="Drift and blocks cannot be seen, and no sequential test can be replayed.",
+            remedy="Keep results rollout by rollout, with an `order` or `started_at` column.",
+            serious=False,
+        )
+    ]
+
+
+def training_seeds(rollouts: Rollouts) -> list[Finding]:
+    """A column of seeds that may be those of trainings."""
+    found = training_seed_suspected(rollouts)
+    if found is None:
+        return []
+    return [
+        Finding(
+            about="perhaps a training seed",
+            says=f"{found.column!r} takes {found.seeds} values, and each meets {found.environments:,} environments or "
+            "more.",
+            threatens="Taken for an environment's seed, it hides that rollouts of one training belong together; "
+            "intervals come out too narrow.",
+            remedy=f'If it is the seed of a training, say columns={{"run": {found.column!r}}}.',
+            serious=False,
+        )
+    ]
+
+
+def lone_totals(rollouts: Rollouts) -> list[Finding]:
+    """Tables with one score for each policy, or each policy on each task: these may be means over many rollouts."""
+    if "success" in rollouts.columns or {"order", "condition", "seed", "repeat"} & set(rollouts.columns):
+        return []
+    groups = rollouts.summary(by=("policy", "task") if "task" in rollouts.columns else ("policy",))
+    inside = any(one.most is not None and rollouts.low < one.most < rollouts.high for one in groups)
+    if not inside or any(one.scored > 1 for one in groups):
+        return []
+    return [
+        Finding(
+            about="perhaps totals",
+            says="Each policy has one score" + (" on each task" if "task" in rollouts.columns else "") + ".",
+            threatens="A mean over many rollouts counts here as one rollout, so that every interval is wrong.",
+            remedy="Read the rollouts themselves; of means nothing can be said without them.",
+        )
+    ]
+
+
+CHECKS: tuple[Callable[[Rollouts], list[Finding]], ...] = (
+    *(missing_outcomes, void_rollouts, out_of_range, contradictions),
+    *(uncalibrated_judge, not_comparable, unknown_order, training_seeds, lone_totals),
+)
+
+
+def some(parts: list[str]) -> str:
+    """The first few of a list, and how many more."""
+    return ", ".join(parts[:4]) + (f" and {len(parts) - 4} more" if len(parts) > 4 else "")
+
+
+MOST_SEEDS = 10
+"""A policy is trained from few seeds; environments are drawn from many."""
+MANY = 10
+"""So many environments under one seed are no repeats of one start."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSeed(Record):
+    """A column of seeds that looks like that of trainings.
+
+    Attributes:
+        column: What the user calls the column.
+        seeds: The most seeds that one policy has.
+        environments: The fewest environments that one seed of a policy meets.
+    """
+
+    column: str
+    seeds: int
+    environments: int
+
+    @property
+    def note(self) -> Note:
+        """The suggestion, as a note."""
+        values = {"column": self.column, "seeds": self.seeds, "environments": self.environments}
+        return Note("training seed", values)
+
+    def __str__(self) -> str:
+        return str(self.note)
+
+
+def training_seed_suspected(rollouts: Rollouts) -> TrainingSeed | None:
+    """Whether `seed` may be a training's: it takes few values, and each meets many environments.
+
+    Environments are told apart by task and condition; without conditions, by task and order; without either, every
+    rollout of a seed counts as one. Nothing is suspected when a `run` column is declared.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> from surefoot.auditing.outcome_checks import training_seed_suspected
+        >>> rows = [
+        ...     {"policy": "new", "seed": seed, "scene": scene, "success": 1}
+        ...     for seed in range(3)
+        ...     for scene in range(20)
+        ... ]
+        >>> found = training_seed_suspected(sf.read(pl.DataFrame(rows)))
+        >>> found.seeds, found.environments
+        (3, 20)
+    """
+    import narwhals as nw
+
+    there = a_table(rollouts).columns
+    if "seed" not in there or "run" in there:
+        return None
+    told = next((name for name in ("condition", "order") if name in there), None)
+    keys = [*(("task",) if "task" in there else ()), *((told,) if told else ())]
+    rows = rollouts.counted().filter(~nw.col("seed").is_null())
+    each = rows.select("policy", "seed", *keys).unique() if told else rows.select("policy", "seed")
+    met = each.group_by("policy", "seed").agg(nw.len().alias("environments"))
+    least = met.group_by("policy").agg(nw.len().alias("seeds"), nw.col("environments").min())
+    home = small(least)
+    seeds, environments = max(home["seeds"], default=0), min(home["environments"], default=0)
+    if not 2 <= seeds <= MOST_SEEDS or environments < max(MANY, 2 * seeds):
+        return None
+    return TrainingSeed(rollouts.called("seed"), int(seeds), int(environments))

@@ -1,0 +1,97 @@
+"""How does `compare --gate` end, and why?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import typer
+
+from surefoot.core import formatting as formatting
+from surefoot.core.interval import Bound
+
+NOT_COMPARABLE = 3
+GATE = {
+    0: "Gate: passed, better or not worse than the margin (exit code 0).",
+    1: "Gate: failed, worse (exit code 1).",
+    2: "Gate: cannot tell (exit code 2).",
+}
+BEHIND = "It was shown to fall behind, perhaps by less than the margin."
+NO_TASK = "{!r} and {!r} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
+TWICE = "rows repeat others in every column, so rollouts may count twice. Remove the copies, or number the repeats."
+
+
+class Ended(NamedTuple):
+    """How a gate ends: its exit code, and why."""
+
+    code: int
+    says: str
+
+
+Bounds = tuple[Bound, Bound]
+"""What a gate judges by: the gain is at least the first and at most the second, each at the whole confidence."""
+
+
+def of_bounds(bounds: Sequence[Bounds], margin: float) -> Ended:
+    """How a gate ends: one regression fails it, and it passes only when nothing is open."""
+    codes = [_code(each, margin) for each in bounds]
+    code = 1 if 1 in codes else max(codes)
+    behind = code == 2 and any(upper.value < 0.0 for (_, upper), each in zip(bounds, codes, strict=True) if each == 2)
+    return Ended(code, f"{GATE[code]} {BEHIND}" if behind else GATE[code])
+
+
+def shown(bounds: Bounds) -> str:
+    """The two bounds in a line, labelled."""
+    lower, upper = bounds
+    unit = formatting.unit(lower.scale)
+    return (
+        f"Gate, two one-sided tests: the gain is at least {formatting.number(lower.value, lower.scale, 'down')}{unit} "
+        f"({formatting.percent(lower.confidence)}); it is at most "
+        f"{formatting.number(upper.value, upper.scale, 'up')}{unit} ({formatting.percent(upper.confidence)})."
+    )
+
+
+def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
+    """How a gate on compared files ends, given what the audit calls serious: data counted twice are not judged."""
+    from surefoot.auditing.collection_checks import DUPLICATED
+
+    refused = [one.refused for one in found if one.refused is not None]
+    if refused:
+        return not_comparable(f"the human labels allow no verdict. {refused[0]}")
+    if not all(one.comparable for one in found):
+        return not_comparable(NO_TASK.format(found[0].first, found[0].second))
+    if any(finding.about == DUPLICATED for finding in findings):
+        return not_comparable(TWICE)
+    return of_bounds([one.bounds for one in found], found[0].gain.margin)
+
+
+def not_comparable(why: str) -> Ended:
+    """The end of a gate on what cannot be judged, neither way."""
+    return Ended(NOT_COMPARABLE, f"not comparable: {why}")
+
+
+def told(ends: Ended | None, bounds: Sequence[Bounds] = ()) -> dict[str, Any]:
+    """How the gate ends, as JSON-ready data; nothing without a gate."""
+    if ends is None:
+        return {}
+    more = {"bounds": [[bound.to_dict() for bound in each] for each in bounds]} if bounds else {}
+    return {"gate": {"code": ends.code, "says": ends.says, **more}}
+
+
+def end(ends: Ended | None, *, as_json: bool) -> None:
+    """Say how the gate ends, and end; nothing without a gate."""
+    if ends is None:
+        return
+    if ends.code == NOT_COMPARABLE:
+        typer.echo(f"surefoot: {ends.says}", err=True)
+    elif not as_json:
+        typer.echo(ends.says)
+    raise typer.Exit(ends.code)
+
+
+def _code(bounds: Bounds, margin: float) -> int:
+    """0 better or shown not worse than the margin, 1 worse by more than it, 2 cannot tell."""
+    lower, upper = bounds
+    if lower.value > -margin:
+        return 0
+    return 1 if upper.value < -margin else 2

@@ -1,0 +1,104 @@
+"""Are the files on a command line two runs of the same policies?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from surefoot.cli import files
+from surefoot.errors import DataError
+
+if TYPE_CHECKING:
+    from surefoot.table.findings import Finding
+    from surefoot.table.rollouts import Rollouts
+
+PoolRuns = Annotated[
+    bool,
+    typer.Option("--pool-runs", help="Take files that hold the same policies for one run, not for two runs."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TwoRuns:
+    """Two runs of the same policies.
+
+    Attributes:
+        now: The run that the verdict is about.
+        before: The run it is compared with.
+        names: What they are called.
+    """
+
+    now: Rollouts
+    before: Rollouts
+    names: tuple[str, str]
+
+    @property
+    def says(self) -> str:
+        """What is compared with what."""
+        shared = [name for name in self.now.policies if name in self.before.policies]
+        alone = sorted({*self.now.policies, *self.before.policies} - set(shared))
+        left = f" Only in one of them: {', '.join(alone[:6])}." if alone else ""
+        whom = repr(shared[0]) if len(shared) == 1 else "each policy"
+        return f"{self.names[0]} and {self.names[1]} are two runs: {whom} is compared with itself.{left}"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What can make a conclusion wrong, in either run."""
+        return tuple(dict.fromkeys((*files.serious(self.now), *files.serious(self.before))))
+
+
+def pair_of_runs(
+    rollouts: Rollouts,
+    paths: Sequence[str],
+    asked: tuple[str | None, str | None],
+    *,
+    previous: tuple[Path | None, Rollouts | None],
+    pool: bool,
+) -> TwoRuns | None:
+    """The two runs to compare: a run and the previous one, or two files that hold the same policies."""
+    path, before = previous
+    if before is not None:
+        if any(asked):
+            raise ValueError("`--previous` must come without `--first` and `--second`: a policy meets itself there.")
+        return TwoRuns(rollouts, before, _apart([" ".join(paths), str(path)]))
+    found = None if pool else two_runs(rollouts, paths)
+    if found is not None and any(asked):
+        refuse_two_runs(rollouts, paths, "Compare policies of one file, or leave out --first and --second.")
+    return None if found is None else TwoRuns(*found, _apart(paths))
+
+
+def _apart(paths: Sequence[str]) -> tuple[str, str]:
+    """Short names of two paths that tell them apart."""
+    one, other = (Path(path).name for path in paths)
+    return (one, other) if one != other else (str(paths[0]), str(paths[1]))
+
+
+def two_runs(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[Rollouts, Rollouts] | None:
+    """The two runs that two files or folders hold: the same policies on the same tasks; None where they do not."""
+    if len(paths) != 2 or "source" not in rollouts.columns:
+        return None
+    sources = [files.sources(rollouts, Path(path)) for path in paths]
+    if not all(sources) or set(sources[0]) & set(sources[1]):  # a file and the folder that it is in are one run
+        return None
+    now, before = (rollouts.where(source=each) for each in sources)
+    if not set(now.policies) & set(before.policies):
+        return None
+    if now.tasks and before.tasks and not set(now.tasks) & set(before.tasks):  # parts of one run, a task each
+        return None
+    return now, before
+
+
+def refuse_two_runs(rollouts: Rollouts, paths: Sequence[str | Path], instead: str) -> None:
+    """Refuse two runs where one is asked for."""
+    runs = two_runs(rollouts, paths)
+    if runs is not None:
+        shared = sorted(set(runs[0].policies) & set(runs[1].policies))
+        names = ", ".join(map(repr, shared[:4])) + (" and others" if len(shared) > 4 else "")
+        raise DataError(
+            f"{paths[0]} and {paths[1]} must hold different policies; both hold {names}, so they are two runs. "
+            f"{instead} To take them for one run: --pool-runs."
+        )

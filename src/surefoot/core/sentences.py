@@ -1,0 +1,128 @@
+"""How is a decision said, so that no sentence says more than the declared rule decided?
+
+Every sentence about a verdict is made here, from one template per verdict. Only the template of BETTER says that the
+first is better, and only that of WORSE that it is worse; a test reads the templates to make sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from surefoot.core import formatting
+from surefoot.core.verdict import Verdict
+
+SHORT = {
+    Verdict.BETTER: "the first is better",
+    Verdict.WORSE: "the first is worse",
+    Verdict.SAME: "the two are the same",
+    Verdict.UNDECIDED: "cannot tell",
+}
+"""The verdict in a few words, after an interval."""
+
+CELL = {
+    Verdict.BETTER: "better",
+    Verdict.WORSE: "worse",
+    Verdict.SAME: "the same, within the margin",
+    Verdict.UNDECIDED: "cannot tell",
+}
+"""The verdict in a table, where the row names the policies."""
+
+NAMED = {
+    Verdict.BETTER: "{first} is better than {second}{beyond}.",
+    Verdict.WORSE: "{first} is worse than {second}{beyond}.",
+    Verdict.SAME: "{first} and {second} are the same, within {margin}.",
+    Verdict.UNDECIDED: "Cannot tell whether {first} is better than {second}.",
+}
+"""The verdict as a headline, without the interval."""
+
+OF_ALL = {
+    Verdict.BETTER: "{first} is better than each of the others.",
+    Verdict.WORSE: "{first} is worse than at least one of the others.",
+    Verdict.SAME: "{first} is the same as the others, within the margin.",
+    Verdict.UNDECIDED: "Cannot tell whether {first} is the best.",
+}
+"""The verdict on one policy among several."""
+
+DECIDED = {
+    Verdict.BETTER: "{first} is better than {second}{beyond}: by at least {least}, at most {most}.",
+    Verdict.WORSE: "{first} is worse than {second}{beyond}: by at least {least}, at most {most}.",
+    Verdict.SAME: "{first} and {second} are the same, within {margin}.",
+    Verdict.UNDECIDED: "Cannot tell: the gain may be anything from {low} to {high}{shown}.",
+}
+"""The verdict as a sentence; `beyond` and `margin` name the margin where there is one."""
+
+NOT_WORSE = "; it was shown not to fall behind by as much as {margin}"
+"""Added to "cannot tell" where the first was shown not to fall below the second by as much as the margin."""
+
+
+PROMISES = ("Approximate", "Coverage ", "The confidence is ", "The error is ")
+"""How a sentence begins that says what a method promises, not what it needs."""
+
+FIXED = "The number of rollouts was fixed beforehand, not by looking at results."
+
+
+def conditions(stated: Sequence[str]) -> list[str]:
+    """What must hold, of all that results state: without what is promised if it does."""
+    return [line for line in stated if not line.startswith(PROMISES)]
+
+
+def holds_if(stated: Sequence[str]) -> str:
+    """What a result of a fixed size rests on, in one sentence."""
+    parts = [line.split(";")[0].removesuffix(".").replace("`", "") for line in conditions(stated)]
+    if not any("number was fixed beforehand" in part for part in parts):
+        parts.append(FIXED.removesuffix("."))
+    return f"This holds if {'; '.join(part[:1].lower() + part[1:] for part in parts)}."
+
+
+def sentence(
+    verdict: Verdict,
+    low: float,
+    high: float,
+    *,
+    margin: float = 0.0,
+    scale: formatting.Scale = "gain",
+    first: str = "The first policy",
+    second: str = "the second",
+) -> str:
+    """The verdict as one sentence, with the ends of the interval it rests on."""
+    unit = formatting.unit(scale)
+    edge = formatting.margin(margin, scale)
+    near, far = sorted((abs(low), abs(high)))
+    return DECIDED[verdict].format(
+        first=first,
+        second=second,
+        beyond=f" by more than {edge}" if margin else "",
+        margin=edge,
+        least=formatting.number(near, scale, "down").lstrip("+") + unit,
+        most=formatting.number(far, scale, "up").lstrip("+") + unit,
+        low=formatting.number(low, scale, "down"),
+        high=formatting.number(high, scale, "up") + unit,
+        shown=NOT_WORSE.format(margin=edge) if margin and low > -margin else "",
+    )
+
+
+def headline(verdict: Verdict, first: str, second: str, *, margin: str = "") -> str:
+    """The verdict on two named policies; `margin` as it is shown, where there is one."""
+    beyond = f" by more than {margin}" if margin else ""
+    return NAMED[verdict].format(first=first, second=second, beyond=beyond, margin=margin or "the margin")
+
+
+def standing(best: str, over: Sequence[str], rest: Sequence[str]) -> str:
+    """What is known of the policy with the highest estimate: over which others it was shown better, and the rest."""
+    others = len(over) + len(rest)
+    if not rest:
+        return OF_ALL[Verdict.BETTER].format(first=best)
+    if not over:
+        return f"Cannot tell which of {others + 1} policies is best; {best} has the highest estimate."
+    few = len(over) <= 2 and len(rest) <= 2
+    below = listed(over) if few else f"{len(over)} of the {others} others"
+    beside = listed(rest) if few else f"the other {len(rest)}" if len(rest) > 1 else rest[0]
+    return f"{best} is better than {below}; it cannot be told from {beside}."
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """``a, b and c``, or ``none``; a long list is cut short and says by how many."""
+    if not names:
+        return "none"
+    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} others"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,1 @@
+"""The files people have, read into one table; never a statistic."""

@@ -1,0 +1,221 @@
+"""Tables of counts, or of a rate and n, per policy and task."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import Any, NamedTuple
+
+from surefoot.errors import DataError
+from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.recognising import Head
+from surefoot.files.text_files import csv_rows, json_lines
+from surefoot.files.totals import UNORDERED, Rate, expand, impossible, whole
+from surefoot.table.columns import plain
+from surefoot.table.findings import Finding
+
+SUCCESSES = (
+    *("successes", "num_successes", "n_successes", "num_success", "n_success", "success_count", "wins", "k"),
+    *("num_correct", "n_correct", "num_passed", "n_passed"),
+)
+TRIALS = (
+    *("trials", "n", "num_rollouts", "n_rollouts", "rollouts", "num_episodes", "n_episodes", "episodes"),
+    *("num_trials", "n_trials", "total", "n_samples", "num_samples", "attempts", "n_attempts", "num_attempts"),
+)
+PER_REPEAT = ("n_per_seed", "n_per_repeat", "episodes_per_seed", "rollouts_per_seed", "trials_per_seed")
+RATES = ("rate", "success_rate", "pc_success", "mean_success", "accuracy", "sr", "success_percent", "success")
+SPREADS = ("std", "sd", "stdev", "standard_deviation", "success_std", "rate_std", "pm")
+REPEATS = ("seeds", "n_seeds", "num_seeds", "repeats", "n_repeats", "num_repeats", "runs", "n_runs")
+FRACTION = re.compile(r"\s*(?P<successes>\d+)\s*/\s*(?P<trials>\d+)\s*")
+FRACTIONS = frozenset((*SUCCESSES, *RATES, "result", "results", "outcome", "outcomes", "score", "k_n", "counts"))
+"""What a column of cells such as 38/50 may be called."""
+ROLLOUT = frozenset(("seed", "condition", "order", "episode", "trial", "repeat", "score"))
+RATE = re.compile(
+    r"^\s*(?P<rate>\d+(?:[.,](?P<digits>\d*))?)\s*(?P<percent>%?)\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>[\d.,]+)\s*%?)?$"
+)
+
+
+def recognises(head: Head) -> bool:
+    """A header with a number of rollouts and either successes or a rate, and nothing that marks a single rollout."""
+    names = head.plain_header or _keys(head)
+    sized = names & {*TRIALS, *PER_REPEAT}
+    return bool(sized and names & {*SUCCESSES, *RATES} and not names & ROLLOUT) or _fraction(head) is not None
+
+
+class Counted(NamedTuple):
+    """The rows of a table of counts: their other cells, by row; their counts; and what a reader must know."""
+
+    rows: list[tuple[int, dict[str, Any]]]
+    successes: list[int]
+    trials: list[int]
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def load(head: Head) -> Sheet:
+    """A row per rollout rebuilt from the counts."""
+    found = counted_rows(head)
+    kept = frame_of((cells for _, cells in found.rows), head.name).collect()
+    frame = expand(kept, found.successes, found.trials, head.name)
+    return Sheet(frame, "counts", (UNORDERED, *found.notes), found.findings, ordered=False, aggregate=True)
+
+
+def counted_rows(head: Head) -> Counted:
+    """The successes and rollouts of every row; a rate is checked against n."""
+    header, rows = csv_rows(head) if head.header else _objects(head)
+    fraction = _fraction(head)
+    if fraction is not None:
+        rows = [(row, _split(cells, fraction, head.name, row)) for row, cells in rows]
+        header = [*(name for name in header if name != fraction), "successes", "trials"]
+    names = {plain(name): name for name in reversed(header)}
+    found = {
+        kind: next((names[name] for name in known if name in names), None)
+        for kind, known in (
+            ("successes", SUCCESSES),
+            ("trials", TRIALS),
+            ("per repeat", PER_REPEAT),
+            ("rate", RATES),
+            ("spread", SPREADS),
+            ("repeats", REPEATS),
+        )
+    }
+    successes, trials, findings, rounded = [], [], [], 0
+    percent = _in_percent(found["rate"], rows)
+    spread = 0
+    for row, cells in rows:
+        size = _size(cells, found, head.name, row)
+        who = f"{head.name}, row {row}"
+        if found["successes"]:
+            count = whole(cells[found["successes"]], found["successes"], head.name, row, least=0)
+            if count > size:
+                raise DataError(
+                    f"`{found['successes']}` must be at most the rollouts, {size}; got {count}.",
+                    source=head.name,
+                    row=row,
+                )
+            if found["rate"]:
+                findings += _agrees(_rate(cells, found["rate"], percent, head.name, row)[0], count, size, who)
+        else:
+            rate, spreads = _rate(cells, str(found["rate"]), percent, head.name, row)
+            count, fits = rate.successes(size)
+            spread += spreads
+            findings += [] if fits else [impossible(who, rate, size)]
+            rounded += fits and 2 * rate.half_unit * size > 1
+        successes.append(count)
+        trials.append(size)
+    notes = []
+    if rounded:
+        notes.append(f"In {rounded:,} rows several counts give the rate as printed; the nearest is taken.")
+    if spread or found["spread"]:
+        findings.append(_spread(head.name))
+    drop = {name for name in found.values() if name}
+    rest = [(row, {name: cell for name, cell in cells.items() if name not in drop}) for row, cells in rows]
+    return Counted(rest, successes, trials, tuple(notes), tuple(findings))
+
+
+def _fraction(head: Head) -> str | None:
+    """The column whose first cell is such as 38/50."""
+    lines = head.text.split("\n", 2) if head.header else []
+    try:
+        first = next(csv.reader(lines[1:2], delimiter=head.separator), [])
+    except csv.Error:
+        return None
+    named = zip(head.header, first, strict=False)
+    return next((n.strip() for n, cell in named if plain(n) in FRACTIONS and FRACTION.fullmatch(cell)), None)
+
+
+def _split(cells: dict[str, Any], column: str, source: str, row: int) -> dict[str, Any]:
+    match = FRACTION.fullmatch(cells[column] or "")
+    if match is None:
+        raise DataError(f"`{column}` must be such as 38/50; got {cells[column]!r}.", source=source, row=row)
+    kept = {name: cell for name, cell in cells.items() if name != column}
+    return {**kept, "successes": match["successes"], "trials": match["trials"]}
+
+
+def _keys(head: Head) -> frozenset[str]:
+    """The keys of the first object of JSON Lines or of a list; `success` is there a rollout's, not a rate."""
+    first = head.first_record
+    if first is None and (found := _records(head)) and isinstance(found[0], dict):
+        first = found[0]
+    return frozenset(plain(key) for key in first or ()) - {"success"}
+
+
+def _records(head: Head) -> list[Any]:
+    """The objects of a JSON document that is a list of them, or one."""
+    document = head.document
+    return document if isinstance(document, list) else [document] if isinstance(document, dict) else []
+
+
+def _objects(head: Head) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:
+    """The table as `csv_rows` would give it, from objects with a key per column."""
+    found = list(json_lines(head)) if head.first_record is not None else list(enumerate(_records(head), 1))
+    for row, value in found:
+        if not isinstance(value, dict):
+            raise DataError(f"a row must be a JSON object; got {str(value)[:60]!r}.", source=head.name, row=row)
+    header = list(dict.fromkeys(key for _, value in found for key in value))
+    return header, [(row, {key: _cell(value.get(key)) for key in header}) for row, value in found]
+
+
+def _cell(value: Any) -> str | None:
+    return None if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _size(cells: dict[str, Any], found: dict[str, str | None], source: str, row: int) -> int:
+    if found["trials"]:
+        return whole(cells[found["trials"]], found["trials"], source, row, least=1)
+    each = whole(cells[str(found["per repeat"])], str(found["per repeat"]), source, row, least=1)
+    repeats = found["repeats"]
+    if repeats is None:
+        raise DataError("a table with n per repeat must also have the number of repeats.", source=source)
+    return each * whole(cells[repeats], repeats, source, row, least=1)
+
+
+def _in_percent(column: str | None, rows: list[tuple[int, dict[str, Any]]]) -> bool:
+    if column is None:
+        return False
+    if "%" in column or "percent" in column.casefold() or plain(column).startswith("pc_"):
+        return True
+    values = [match for _, cells in rows if (match := RATE.match(cells[column] or ""))]
+    return any(match["percent"] or _float(match["rate"]) > 1.0 for match in values)
+
+
+def _rate(cells: dict[str, Any], column: str, percent: bool, source: str, row: int) -> tuple[Rate, bool]:
+    text = cells[column] or ""
+    match = RATE.match(text)
+    scale = 100.0 if percent else 1.0
+    if match is None or _float(match["rate"]) > scale:
+        most = "100%" if percent else "1"
+        raise DataError(f"`{column}` must be a rate between 0 and {most}; got {text!r}.", source=source, row=row)
+    unit = 10.0 ** -len(match["digits"] or "")
+    return Rate(_float(match["rate"]) / scale, 0.5 * unit / scale), bool(match["spread"])
+
+
+def _float(rate: str) -> float:
+    """A rate as a number; no rate reaches a thousand, so a comma in one is a decimal comma."""
+    return float(rate.replace(",", "."))
+
+
+def _agrees(rate: Rate, count: int, size: int, who: str) -> list[Finding]:
+    if abs(count / size - rate.value) <= rate.half_unit + 1e-9:
+        return []
+    return [
+        Finding(
+            about="a rate that n cannot give",
+            says=f"{who}: {count:,} of {size:,} is {100 * count / size:.6g}%, not {100 * rate.value:.6g}%. "
+            "The counts are used.",
+            threatens="One of the three numbers is wrong.",
+            remedy="Find the results rollout by rollout.",
+        )
+    ]
+
+
+def _spread(source: str) -> Finding:
+    return Finding(
+        about="mean ± standard deviation over repeats",
+        says=f"{source} reports rates as mean ± standard deviation over repeats; they are pooled to counts.",
+        threatens="The deviation says how repeats differ, not how well the rate is known: with few repeats it is too "
+        "small by chance as often as not, and it does not shrink with more rollouts.",
+        remedy="Read the intervals made from the pooled counts; if repeats differ more than chance, cluster by repeat.",
+        serious=False,
+    )

@@ -1,0 +1,49 @@
+"""CSV and TSV: any table of rollouts with a header."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from surefoot.core import formatting
+from surefoot.files.imported import Sheet
+from surefoot.files.recognising import Head
+from surefoot.files.text_files import checked_rows, refuse_repeated
+from surefoot.table.columns import KNOWN, OUTCOMES, TEXT, match, plain
+
+HELD_IN_MEMORY = 1 << 30
+DECIMAL_COMMA = r"^(\s*-?\d+),(\d+\s*)$"
+
+
+def recognises(head: Head) -> bool:
+    """A header that names an outcome."""
+    return not head.is_json and bool(OUTCOMES & head.plain_header)
+
+
+def load(head: Head) -> Sheet:
+    """Every cell as text; columns are matched and cells parsed afterwards."""
+    refuse_repeated([name for name in head.header if plain(name) in KNOWN], head.name)
+    blank = checked_rows(head).blank
+    frame = pl.scan_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
+    commas = _commas(frame) if head.separator == ";" else []
+    frame.collect_schema()
+    notes = []
+    if blank and len(head.header) > 1:
+        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+        notes.append(f"{formatting.counted(blank, 'blank line')} left out.")
+    if commas:
+        frame = frame.with_columns(pl.col(commas).str.replace(DECIMAL_COMMA, "$1.$2"))
+        notes.append(f"Commas in {', '.join(map(repr, commas[:4]))} are decimal commas: semicolons part the cells.")
+    kind = "TSV" if head.separator == "\t" else "CSV"
+    return Sheet(frame, kind, tuple(notes), hold=head.size <= HELD_IN_MEMORY)
+
+
+def _commas(frame: pl.LazyFrame) -> list[str]:
+    """The columns with numbers such as 0,75, which semicolons allow; names stay as they are."""
+    header = list(frame.collect_schema())
+    named = match(header, {})[0]
+    texts = {named[column] for column in TEXT if column in named}
+    numbers = [name for name in header if name not in texts]
+    if not numbers:
+        return []
+    found = frame.select(pl.col(numbers).str.contains(DECIMAL_COMMA).any()).collect(engine="streaming")
+    return [name for name in numbers if found[name].item()]

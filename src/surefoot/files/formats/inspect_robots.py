@@ -1,0 +1,68 @@
+"""inspect-robots EvalLog JSON: scenes, each tried in several epochs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.files.fields import may, need, number, objects, outcome, text, unique
+from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.recognising import Head
+
+NAMED = {"condition": "scene", "repeat": "epoch", "robot": "embodiment"}
+
+
+def recognises(head: Head) -> bool:
+    """An evaluation of a policy with a list of samples."""
+    document = head.document
+    return (
+        isinstance(document, dict)
+        and isinstance(document.get("eval"), dict)
+        and "policy" in document["eval"]
+        and isinstance(document.get("samples"), list)
+    )
+
+
+def load(head: Head) -> Sheet:
+    """One row per scene and epoch; epochs of one scene are repeats, clustered by the scene."""
+    document: dict[str, Any] = head.document
+    evaluation = need(document, "eval", dict, head.name)
+    rows: list[dict[str, Any]] = []
+    for place, sample in objects(need(document, "samples", list, head.name), head.name, "samples"):
+        epochs = need(sample, "epochs", list, head.name, place)
+        reasons = may(sample, "termination_reasons", list, head.name, place) or []
+        tried = [{} if scores is None else scores for scores in epochs]  # an errored trial has no scores
+        for epoch, scores in enumerate(objects(tried, head.name, f"{place}.epochs"), 1):
+            rows.append(
+                {
+                    "policy": text(evaluation.get("policy")),
+                    "task": text(evaluation.get("task")),
+                    "robot": text(evaluation.get("embodiment")),
+                    "seed": text(evaluation.get("seed")),
+                    "condition": text(sample.get("scene_id")),
+                    "repeat": str(epoch),
+                    "failure": text(reasons[epoch - 1]) if epoch <= len(reasons) else None,
+                    **{
+                        f"score:{name}": number(value, head.name, f"{scores[0]}.{name}")
+                        for name, value in scores[1].items()
+                    },
+                }
+            )
+    if not rows:
+        raise DataError("the log must hold trials; it has none.", source=head.name)
+    unique(((row["condition"], row["repeat"]) for row in rows), "scene and epoch", head.name)
+    names = list(dict.fromkeys(name for row in rows for name in row if name.startswith("score:")))
+    if not names:
+        raise DataError("at least one trial must be scored; none is.", source=head.name)
+    chosen = "score:success" if "score:success" in names else names[0]
+    column = outcome(row.get(chosen) for row in rows)
+    several = any(row["repeat"] != "1" for row in rows)
+    for row in rows:
+        row[column] = row.get(chosen)
+        if several:
+            row["cluster"] = row["condition"]
+    notes = [f"{column} is what the scorer {chosen.removeprefix('score:')!r} gave."]
+    status = text(document.get("status"))
+    if status not in (None, "success"):
+        notes.append(f"The run's status is {status!r}: trials may be missing.")
+    return Sheet(frame_of(rows, head.name), "inspect-robots log", tuple(notes), named=NAMED)

@@ -1,0 +1,117 @@
+"""LBM 1.0 CSV: a list of outcomes in each cell, in the order they were run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.recognising import Head
+from surefoot.files.text_files import csv_rows
+from surefoot.table.cells import shown
+from surefoot.table.findings import Finding, own_total, same_total
+from surefoot.table.given_letters import GivenLetters
+
+SUCCESS, PROGRESS = "Success/Failure", "Task_Progress_Results"
+THEIRS = "the authors' sequential test"
+NAMED = {"policy": "Method", "task": "Task", "dataset": "Panel"}
+TRUTH = {"true": 1.0, "false": 0.0}
+
+
+def recognises(head: Head) -> bool:
+    """The columns of the paper's tables."""
+    return {"Task", "Method"} <= set(head.header) and bool({SUCCESS, PROGRESS} & set(head.header))
+
+
+def load(head: Head) -> Sheet:
+    """One row per rollout; aggregate rows repeat the tasks laid end to end and are left out."""
+    header, table = csv_rows(head)
+    source, column = (SUCCESS, "success") if SUCCESS in header else (PROGRESS, "score")
+    rows: list[dict[str, Any]] = []
+    findings: list[Finding] = []
+    sums: dict[tuple[str | None, str], list[float]] = {}
+    whole: list[tuple[int, tuple[str | None, str], list[float]]] = []
+    letters: dict[tuple[str | None, str | None], dict[str, str]] = {}
+    for row, cells in table:
+        values = _list(cells[source], source, head.name, row)
+        findings += _totals(cells, values, f"{head.name}, row {row}", head.name, row)
+        policy = " ".join(filter(None, (cells["Method"], cells.get("Fraction"))))
+        group = (cells.get("Panel"), policy)
+        if cells.get("CLD_Letter"):
+            letters.setdefault((cells.get("Panel"), cells["Task"]), {})[policy] = str(cells["CLD_Letter"])
+        if (cells["Task"] or "").startswith("Aggregate"):
+            whole.append((row, group, values))
+            continue
+        sums.setdefault(group, []).extend(values)
+        common = {"policy": policy, "task": cells["Task"], "dataset": cells.get("Panel")}
+        rows += [{**common, "order": place, column: value} for place, value in enumerate(values, 1)]
+    notes = []
+    for row, group, values in whole:
+        if group not in sums:  # a table of aggregates only: they are the rollouts
+            panel = {"policy": group[1], "task": "all tasks", "dataset": group[0]}
+            rows += [{**panel, column: value} for value in values]
+        elif len(sums[group]) != len(values) or not math.isclose(sum(sums[group]), sum(values), abs_tol=1e-6):
+            findings.append(own_total(f"the aggregate in row {row}", sum(values), sum(sums[group])))
+    left = sum(group in sums for _, group, _ in whole)
+    if left:
+        notes.append(f"{left} aggregate rows are left out: they repeat the tasks laid end to end.")
+    given = tuple(GivenLetters(task, tuple(of.items()), THEIRS) for task, of in _by_task(letters).items())
+    return Sheet(frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings), letters=given, named=NAMED)
+
+
+def _by_task(letters: dict[tuple[str | None, str | None], dict[str, str]]) -> dict[str | None, dict[str, str]]:
+    """The letters of each task, and of all together when the table has one panel; a task in two panels has none."""
+    panels = {panel for panel, _ in letters}
+    told = [task for _, task in letters]
+    found: dict[str | None, dict[str, str]] = {}
+    for (_, task), of in letters.items():
+        if (task or "").startswith("Aggregate"):
+            if len(panels) == 1:
+                found[None] = of
+        elif told.count(task) == 1:
+            found[task] = of
+    return found
+
+
+def _list(cell: str | None, column: str, source: str, row: int) -> list[float]:
+    inside = (cell or "").strip()
+    if not (inside.startswith("[") and inside.endswith("]")):
+        end = f"it begins with {inside[:40]!r}" if not inside.startswith("[") else f"it ends with {inside[-40:]!r}"
+        cure = f" Remove what stands after the bracket: {after!r}." if (after := inside.rpartition("]")[2]) else ""
+        raise DataError(f"`{column}` must be a list in brackets; {end}.{cure}", source=source, row=row)
+    values = []
+    for part in filter(None, map(str.strip, inside[1:-1].split(","))):
+        try:
+            value = TRUTH[part.casefold()] if part.casefold() in TRUTH else float(part)
+        except ValueError:
+            raise DataError(
+                f"`{column}` must list True, False or numbers; got {shown(part)}.", source=source, row=row
+            ) from None
+        if not math.isfinite(value):
+            raise DataError(f"`{column}` must list finite numbers; got {part[:40]!r}.", source=source, row=row)
+        values.append(value)
+    if not values:
+        raise DataError(f"`{column}` must list at least one rollout; got none.", source=source, row=row)
+    return values
+
+
+def _totals(cells: dict[str, str | None], values: list[float], who: str, source: str, row: int) -> list[Finding]:
+    counted = {
+        "Num_Rollouts": float(len(values)),
+        "Num_Successes": sum(values),
+        "Success_Rate": sum(values) / len(values),
+        "Avg_Task_Progress": sum(values) / len(values),
+    }
+    found = []
+    for name, mine in counted.items():
+        cell = cells.get(name)
+        if cell is None:
+            continue
+        try:
+            says = float(cell)
+        except ValueError:
+            raise DataError(f"`{name}` must be a number; got {cell[:40]!r}.", source=source, row=row) from None
+        if not same_total(says, mine, cell):
+            found.append(own_total(f"{name} in {who}", says, mine))
+    return found

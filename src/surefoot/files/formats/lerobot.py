@@ -1,0 +1,96 @@
+"""LeRobot `eval_info.json`, as `lerobot-eval` writes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.files.fields import may, need, number, objects, text
+from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.recognising import Head
+from surefoot.table.findings import Finding, own_total, same_total
+
+UNSEEDED = (
+    "lerobot-eval does not write its seeds: rollouts pair only when you say so (--paired, paired=True), "
+    "and only if both runs used the same --seed."
+)
+
+
+def recognises(head: Head) -> bool:
+    """A list of tasks with their totals, or the older list of episodes with an aggregate."""
+    document = head.document
+    return isinstance(document, dict) and (
+        ("per_task" in document and bool({"overall", "per_group"} & set(document)))
+        or ("per_episode" in document and "aggregated" in document)
+    )
+
+
+def load(head: Head) -> Sheet:
+    """One row per episode; `max_reward` is the score when all of it lies in [0, 1]."""
+    document: dict[str, Any] = head.document
+    if "per_task" in document:
+        rows = _tasks(document, head.name)
+        total, notes = may(document, "overall", dict, head.name) or {}, [UNSEEDED]
+    else:
+        rows = _episodes(document, head.name)
+        total, notes = need(document, "aggregated", dict, head.name), []
+    if not rows:
+        raise DataError("the file must hold episodes; it has none.", source=head.name)
+    rewards = [row["score"] for row in rows if row.get("score") is not None]
+    if any(not 0.0 <= reward <= 1.0 for reward in rewards):
+        for row in rows:
+            row.pop("score", None)
+        notes.append("The largest rewards leave [0, 1], so they are no score.")
+    elif rewards:
+        notes.append("The largest reward of an episode is taken as its score, in [0, 1].")
+    return Sheet(frame_of(rows, head.name), "LeRobot eval_info.json", tuple(notes), _totals(total, rows, head.name))
+
+
+def _tasks(document: dict[str, Any], source: str) -> list[dict[str, Any]]:
+    tasks = list(objects(need(document, "per_task", list, source), source, "per_task"))
+    sizes = Counter(text(task.get("task_group")) for _, task in tasks)
+    rows: list[dict[str, Any]] = []
+    for position, (place, task) in enumerate(tasks):
+        group = text(task.get("task_group")) or "task"
+        name = group if sizes[group] == 1 else f"{group}/{text(task.get('task_id', position))}"
+        metrics = need(task, "metrics", dict, source, place)
+        successes = need(metrics, "successes", list, source, f"{place}.metrics")
+        lists = {key: may(metrics, key, list, source, f"{place}.metrics") for key in ("sum_rewards", "max_rewards")}
+        for key, values in lists.items():
+            if values and len(values) != len(successes):
+                raise DataError(
+                    f"`{place}.metrics.{key}` must be as long as successes, {len(successes)}; got {len(values)}.",
+                    source=source,
+                )
+        for episode, success in enumerate(successes):
+            at = f"{place}.metrics"
+            row = {"task": name, "dataset": group, "order": episode + 1}
+            row["success"] = number(success, source, f"{at}.successes[{episode}]")
+            for key, column in (("sum_rewards", "reward"), ("max_rewards", "score")):
+                if values := lists[key]:
+                    row[column] = number(values[episode], source, f"{at}.{key}[{episode}]")
+            rows.append(row)
+    return rows
+
+
+def _episodes(document: dict[str, Any], source: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for place, episode in objects(need(document, "per_episode", list, source), source, "per_episode"):
+        names = (("success", "success"), ("reward", "sum_reward"), ("score", "max_reward"))
+        row: dict[str, Any] = {
+            column: number(episode.get(key), source, f"{place}.{key}")
+            for column, key in names
+            if key in episode or key == "success"
+        }
+        rows.append({"seed": text(episode.get("seed")), "order": len(rows) + 1, **row})
+    return rows
+
+
+def _totals(total: dict[str, Any], rows: list[dict[str, Any]], source: str) -> tuple[Finding, ...]:
+    percent = number(total.get("pc_success"), source, "overall.pc_success")
+    known = [row["success"] for row in rows if row["success"] is not None]
+    if percent is None or not known:
+        return ()
+    counted = 100.0 * sum(known) / len(known)
+    return () if same_total(percent, counted) else (own_total(f"pc_success of {source}", percent, counted),)

@@ -1,0 +1,76 @@
+"""lm-evaluation-harness `results_*.json`: one rate and n per task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.files.fields import may, need, number, text
+from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.recognising import Head
+from surefoot.files.totals import UNORDERED, counted, expand
+from surefoot.table.findings import Finding
+
+COUNTED = ("acc", "exact_match", "pass@1", "em", "acc_norm")
+"""Metrics that are shares of documents; means of other scores cannot be turned into counts."""
+
+
+def recognises(head: Head) -> bool:
+    """Results per task beside the harness's own sections."""
+    document = head.document
+    return (
+        isinstance(document, dict)
+        and isinstance(document.get("results"), dict)
+        and any(key in document for key in ("n-samples", "configs", "n-shot", "task_hashes"))
+    )
+
+
+def load(head: Head) -> Sheet:
+    """Rows rebuilt from each task's rate and number of documents."""
+    document: dict[str, Any] = head.document
+    groups = {name for name, parts in (may(document, "group_subtasks", dict, head.name) or {}).items() if parts}
+    groups |= set(may(document, "groups", dict, head.name) or {})
+    sizes = may(document, "n-samples", dict, head.name) or {}
+    config = may(document, "config", dict, head.name) or {}
+    model = text(document.get("model_name") or config.get("model"))
+    tasks, successes, trials, findings, left, metrics = [], [], [], list[Finding](), [], set()
+    for task, result in need(document, "results", dict, head.name).items():
+        if task in groups:
+            continue
+        if not isinstance(result, dict):
+            raise DataError(f"`results.{task}` must be an object.", source=head.name)
+        metric = next((key for name in COUNTED for key in result if key.split(",")[0] == name), None)
+        size = _size(task, result, sizes, head.name)
+        value = number(result[metric], head.name, f"results.{task}.{metric}") if metric else None
+        if metric is None or size is None or value is None:
+            left.append(task)
+            continue
+        where = f"results.{task}.{metric}"
+        count, found = counted(value, size, name=where, who=f"{head.name}, task {task}", source=head.name)
+        findings += found
+        metrics.add(metric)
+        tasks.append({"policy": model, "task": task} if model else {"task": task})
+        successes.append(count)
+        trials.append(size)
+    if not tasks:
+        raise DataError(
+            "the file must give a share of documents (acc, exact_match) and the number of documents for some task; "
+            "it gives none. Run with --log_samples and read the samples.",
+            source=head.name,
+        )
+    notes = [UNORDERED, f"success is rebuilt from {', '.join(sorted(metrics))} and the number of documents."]
+    if left:
+        notes.append(f"Left out, for want of a share and n: {', '.join(left[:8])}.")
+    frame = expand(frame_of(tasks, head.name).collect(), successes, trials, head.name)
+    name = "lm-evaluation-harness results"
+    return Sheet(frame, name, tuple(notes), tuple(findings), ordered=False, aggregate=True)
+
+
+def _size(task: str, result: dict[str, Any], sizes: dict[str, Any], source: str) -> int | None:
+    counted = sizes.get(task)
+    size = counted.get("effective") if isinstance(counted, dict) else result.get("sample_len")
+    if size is None:
+        return None
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise DataError(f"`n-samples.{task}` must be a whole number, 1 or more; got {size!r}.", source=source)
+    return size

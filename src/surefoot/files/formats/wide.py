@@ -1,0 +1,32 @@
+"""A column per policy and a row per environment that they share; an empty cell was not run."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from surefoot.errors import DataError
+from surefoot.files.imported import Sheet
+from surefoot.files.recognising import Head
+from surefoot.files.text_files import checked_rows, refuse_repeated
+from surefoot.files.wide_tables import may_be_policies, perhaps_parts
+
+
+def recognises(head: Head) -> bool:
+    """Two columns or more that can only be policies: names nobody knows, above outcomes."""
+    policies = may_be_policies(head)
+    return len(policies) > 1 and not perhaps_parts(policies)
+
+
+def load(head: Head) -> Sheet:
+    """The sheet as it stands, with the columns that are policies named."""
+    refuse_repeated([name for name in head.header if name.strip()], head.name)
+    checked_rows(head)
+    frame = pl.scan_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
+    header = list(frame.collect_schema())
+    if len(header) > 1:
+        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    names = dict(zip(head.header, header, strict=True))  # polars names a column that has no name
+    policies = tuple(names[name] for name in may_be_policies(head))
+    if not policies:
+        raise DataError("there must be columns that are policies; got none.", source=head.name)
+    return Sheet(frame, "one column per policy", policies_in=policies)

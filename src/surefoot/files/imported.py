@@ -1,0 +1,114 @@
+"""What does an importer hand over?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import DataError
+from surefoot.table.findings import Finding
+from surefoot.table.given_letters import GivenLetters
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One file's rows, before columns are matched and cells parsed.
+
+    Attributes:
+        frame: The rows; column names are canonical where the format fixes their meaning.
+        format: The format's name, for notes.
+        notes: What was decided.
+        findings: What an audit must repeat.
+        ordered: Whether the rows are in the order they were run.
+        hold: Whether to read it once into memory; a file too big for that is read again for every question.
+        aggregate: Whether rows were rebuilt from counts, so that they repeat what per-rollout files may also hold.
+        low: The least score the format allows, when it says so.
+        high: The greatest score the format allows, when it says so.
+        letters: The letters that the file carries, from its authors' own test.
+        after_path: How policies are called after the path, and nowhere in the file: '{name} @ 100'.
+        unnamed: The policies' names when the file has none, in the order of its columns: 'policy 0', 'policy 1'.
+        policies_in: The columns that are policies, where each has one and a row is what they share.
+        named: What the format calls a canonical column, where `frame` no longer says it: condition is 'scene'.
+    """
+
+    frame: pl.LazyFrame
+    format: str
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    ordered: bool = True
+    hold: bool = True
+    aggregate: bool = False
+    low: float | None = None
+    high: float | None = None
+    letters: tuple[GivenLetters, ...] = ()
+    after_path: str = ""
+    unnamed: tuple[str, ...] = ()
+    policies_in: tuple[str, ...] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]], source: str) -> pl.LazyFrame:
+    """Rows as a frame: one type per column, text where types are mixed, so that every cell can be shown."""
+    import polars as pl
+
+    table: dict[str, list[Any]] = {}
+    count = 0
+    for count, row in enumerate(rows, 1):
+        for name, value in row.items():
+            column = table.get(name)
+            if column is None:
+                if len(table) >= MOST_COLUMNS:
+                    raise too_wide(len(table) + 1, source)
+                column = table[name] = [None] * (count - 1)
+            elif len(column) < count - 1:
+                column.extend([None] * (count - 1 - len(column)))
+            column.append(value)
+    for column in table.values():
+        column.extend([None] * (count - len(column)))
+    return pl.LazyFrame([_series(name, values, source) for name, values in table.items()])
+
+
+MOST_COLUMNS = 10_000
+
+
+def too_wide(columns: int, source: str) -> DataError:
+    """The refusal of a table with absurdly many columns."""
+    return DataError(
+        f"a row must have at most {MOST_COLUMNS:,} columns; got {columns:,}. Is the file turned on its side?",
+        source=source,
+    )
+
+
+def _series(name: str, values: list[Any], source: str) -> pl.Series:
+    import polars as pl
+
+    kinds = {type(value) for value in values if value is not None}
+    _encodable(name, None, source)
+    if kinds <= {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds <= {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds == {float}:
+        return pl.Series(name, values, dtype=pl.Float64)
+    return pl.Series(name, [_text(value, row, source) for row, value in enumerate(values, 1)], dtype=pl.String)
+
+
+def _text(value: Any, row: int, source: str) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _encodable(value, row, source)
+    return _encodable(json.dumps(value, ensure_ascii=False), row, source)
+
+
+def _encodable(text: str, row: int | None, source: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"text must be valid Unicode; got {text[:40]!r}.", source=source, row=row) from None
+    return text

@@ -1,0 +1,98 @@
+"""What is a policy called when its file does not say?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from surefoot.table.columns import KNOWN, plain
+from surefoot.table.findings import Finding
+
+if TYPE_CHECKING:
+    import polars as pl
+
+GENERIC = re.compile(
+    r"(eval_info|eval_log|evaluations?|evals?([_-]\d.*)?|results?([_-]\d.*)?|samples?([_-].*)?|(\d+\.)?monitor|metadata|rollouts?|"
+    r"episodes?|metrics|summary|data|test|log|output|outputs|videos|logs|experiments|\d[\d._-]*)",
+    re.IGNORECASE,
+)
+"""Names that say what a file is, not whose it is."""
+
+TIMED = re.compile(r"^\d{2}-\d{2}-\d{2}_")
+LIBERO = re.compile(r"^EVAL-(?P<suite>.+?)-(?P<family>[^-]+)-(?P<time>\d{4}.*?)(?:--(?P<note>.+))?$")
+
+
+PERHAPS = "name"
+"""A column that names policies when its values come back, and rollouts when each is another."""
+MOST_GROUPS = 12
+
+
+def groups(frame: pl.LazyFrame, columns: Sequence[str]) -> dict[str, int]:
+    """The columns of text among these whose few values come back row after row, and how many values each has."""
+    import polars as pl
+
+    schema = frame.collect_schema()
+    texts = [name for name in columns if schema[name] in (pl.String, pl.Categorical, pl.Enum)]
+    if not texts:
+        return {}
+    words = [pl.col(name).cast(pl.String).drop_nulls() for name in texts]
+    numbers = [word.cast(pl.Float64, strict=False).is_not_null().any().alias(f"{at}") for at, word in enumerate(words)]
+    counts = [word.n_unique().alias(f"n{at}") for at, word in enumerate(words)]
+    seen = frame.select(pl.len().alias("rows"), *numbers, *counts).collect(engine="streaming").row(0, named=True)
+    of = {name: seen[f"n{at}"] for at, name in enumerate(texts) if not seen[f"{at}"]}
+    return {name: count for name, count in of.items() if 1 < count <= seen["rows"] // 2}
+
+
+def policy_column(frame: pl.LazyFrame, columns: Sequence[str]) -> str | None:
+    """The column called `name` when it can only be the policy's; None when there is none."""
+    called = [name for name in columns if plain(name) == PERHAPS]
+    return next(iter(groups(frame, called)), None)
+
+
+def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str) -> list[Finding]:
+    """What must be known when a file names no policy and has a column, of those not read, that might."""
+    found = groups(frame, [column for column in columns if plain(column) not in KNOWN])
+    few = {column: count for column, count in found.items() if count <= MOST_GROUPS}
+    if not few:
+        return []
+    column, count = next(iter(few.items()))
+    return [
+        Finding(
+            about="policy not named",
+            says=f"No column is known to name the policy, so all rollouts count as one, {name!r}; "
+            f"the column {column!r} has {count} different values.",
+            threatens="If those are policies, their rollouts are pooled into one rate.",
+            remedy=f'If it names the policy, say columns={{"policy": {column!r}}}; '
+            f'if there is one policy, say its name, policy="{name}".',
+        )
+    ]
+
+
+def from_paths(paths: Sequence[Path]) -> tuple[str, ...]:
+    """A name for each file: its own when that says something, else its folder's; longer where two would be the same."""
+    parts = [tuple(_parts(path)) for path in paths]
+    unlike = list(dict.fromkeys(parts))  # files of one folder whose own names say nothing are one policy's
+    names = [part[0] for part in unlike]
+    for depth in range(2, max(map(len, unlike)) + 1):
+        times = Counter(names)
+        if len(times) == len(names):
+            break
+        names = [
+            "/".join(reversed(part[:depth])) if times[name] > 1 and len(part) >= depth else name
+            for name, part in zip(names, unlike, strict=True)
+        ]
+    known = dict(zip(unlike, names, strict=True))
+    return tuple(known[part] for part in parts)
+
+
+def _parts(path: Path) -> list[str]:
+    stem = path.name.split(".", 1)[0] if path.name.endswith(".monitor.csv") else path.stem
+    libero = LIBERO.match(stem)
+    if libero:
+        stem = "-".join(filter(None, (libero["family"], libero["note"])))
+    folders = [TIMED.sub("", part) for part in reversed(path.absolute().parent.parts[1:])]
+    telling = [part for part in (stem, *folders) if not GENERIC.fullmatch(part)]
+    return telling or [stem]

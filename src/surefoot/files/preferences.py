@@ -1,0 +1,231 @@
+"""Which of two policies did people prefer? The second table: session, first, second, outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import DataError
+from surefoot.files.fields import text
+from surefoot.files.imported import frame_of
+from surefoot.files.recognising import Head
+from surefoot.files.text_files import csv_rows, json_lines
+from surefoot.files.yaml_files import value_of, yaml_of
+from surefoot.table.columns import plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "session": ("session", "session_id", "session_uuid", "id", "question_id"),
+    "first": ("first", "a", "policy_a", "policya", "policya_name", "model_a", "left", "first_policy"),
+    "second": ("second", "b", "policy_b", "policyb", "policyb_name", "model_b", "right", "second_policy"),
+    "outcome": ("outcome", "preference", "winner", "preferred", "choice", "result", "verdict"),
+}
+FIRST = ("first", "a", "0", "0.0", "model_a", "policy_a", "left")
+SECOND = ("second", "b", "1", "1.0", "model_b", "policy_b", "right")
+TIE = ("tie", "0.5", ".5", "draw", "equal", "both", "same", "tie (bothbad)")
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """Sessions in which two policies were shown and one preferred, or neither.
+
+    Attributes:
+        frame: Columns session, first, second and outcome, which is "first", "second" or "tie".
+        notes: What was guessed on reading.
+        source: The files.
+
+    Example:
+        >>> import polars as pl
+        >>> from surefoot import read_preferences
+        >>> table = pl.DataFrame({"A": ["x", "y", "x"], "B": ["y", "x", "y"], "preference": [0.0, 0.5, 1.0]})
+        >>> read_preferences(table).counts()
+        {('x', 'y'): (1, 1, 1)}
+    """
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    files: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The names of the policies, sorted."""
+        return tuple(sorted(set(self.frame["first"]) | set(self.frame["second"])))
+
+    def counts(self) -> dict[tuple[str, str], tuple[int, int, int]]:
+        """For each pair, names sorted: how often the first was preferred, how often the second, and the ties."""
+        import polars as pl
+
+        swapped = pl.col("first") > pl.col("second")
+        flipped = pl.col("outcome").replace({"first": "second", "second": "first"})
+        sorted_ = self.frame.select(
+            pl.when(swapped).then("second").otherwise("first").alias("x"),
+            pl.when(swapped).then("first").otherwise("second").alias("y"),
+            pl.when(swapped).then(flipped).otherwise("outcome").alias("outcome"),
+        )
+        table = sorted_.group_by("x", "y").agg(
+            (pl.col("outcome") == o).sum().alias(o) for o in ("first", "second", "tie")
+        )
+        return {(x, y): (a, b, t) for x, y, a, b, t in table.sort("x", "y").rows()}
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __str__(self) -> str:
+        origin = f", from {self.source}" if self.source else ""
+        return f"{len(self):,} preferences between {len(self.policies)} policies{origin}."
+
+
+def read_preferences(data: Any, *, columns: Mapping[str, str] | None = None) -> Preferences:
+    """Which of two policies was preferred, session by session, from a file, a folder or a frame.
+
+    Args:
+        data: A CSV, TSV, JSON or JSON Lines file; a folder of RoboArena sessions; or a frame.
+        columns: The names of your columns, by canonical name: session, first, second, outcome.
+
+    Raises:
+        DataError: With the file, row, column and value that could not be used.
+    """
+    asked = dict(columns or {})
+    for column in asked:
+        if column not in NAMES:
+            raise ValueError(f"`columns` must name columns among {', '.join(NAMES)}; got {column!r}.")
+    if not isinstance(data, (str, PathLike)):
+        return _table(_from_frame(data), asked, "", ())
+    path = Path(data)
+    if path.is_dir():
+        return _folder(path)
+    head = Head(path, path.name)
+    head.refuse_unsafe()
+    return _table(_rows(head), asked, head.name, (str(path),))
+
+
+def looks_like(names: frozenset[str]) -> bool:
+    """Whether a header is that of preferences."""
+    return all(names & set(NAMES[column]) for column in ("first", "second", "outcome"))
+
+
+def holds_preferences(path: PathLike[str] | str) -> bool:
+    """Whether a delimited file's header is that of preferences; a file that cannot be read is not."""
+    file = Path(path)
+    if not file.is_file():
+        return False
+    try:
+        return looks_like(Head(file, file.name).plain_header)
+    except DataError:
+        return False
+
+
+def _rows(head: Head) -> list[dict[str, Any]]:
+    if head.first_record is not None:
+        return [row for _, row in json_lines(head)]
+    if head.is_json:
+        document = head.document
+        if isinstance(document, list) and document and all(isinstance(row, dict) for row in document):
+            return document
+        raise DataError("preferences in JSON must be a list of objects.", source=head.name)
+    if not head.text:
+        raise DataError("preferences must be CSV, TSV, JSON or YAML text.", source=head.name)
+    return [row for _, row in csv_rows(head)[1]]
+
+
+def _from_frame(data: Any) -> list[dict[str, Any]]:
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise TypeError(f"`data` must be a path or a frame; got {type(data).__name__}.") from None
+    home = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    rows: list[dict[str, Any]] = home.rows(named=True)
+    return rows
+
+
+def _table(rows: list[dict[str, Any]], asked: dict[str, str], source: str, files: tuple[str, ...]) -> Preferences:
+    import polars as pl
+
+    if not rows:
+        raise DataError("there must be at least one preference; got none.", source=source or None)
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    known = {plain(name): name for name in reversed(header)}
+    found, notes = dict(asked), []
+    for column, names in NAMES.items():
+        if column in found:
+            if found[column] not in header:
+                raise DataError(f"`{column}` must be a column; there is no {found[column]!r}.", source=source or None)
+            continue
+        guess = next((known[name] for name in names if name in known), None)
+        if guess is not None:
+            found[column] = guess
+            notes += [f"{column} is guessed to be the column {guess!r}."] if guess != column else []
+        elif column != "session":
+            raise DataError(
+                f"there must be a `{column}` column; got {', '.join(map(repr, header[:10]))}. "
+                f'Say which it is: columns={{"{column}": ...}}.',
+                source=source or None,
+            )
+    kept, numbers = [], False
+    for place, row in enumerate(rows, 1):
+        first, second = (_name(row.get(found[side]), side, source, place) for side in ("first", "second"))
+        if first == second:
+            raise DataError(
+                f"`first` and `second` must be different policies; got {first!r} twice.",
+                source=source or None,
+                row=place,
+            )
+        said = text(row.get(found["outcome"])) or ""
+        numbers = numbers or said.strip() in ("0", "1", "0.0", "1.0")
+        outcome = _outcome(said, first, second, source, place)
+        session = text(row.get(found["session"])) if "session" in found else None
+        kept.append({"session": session or str(place), "first": first, "second": second, "outcome": outcome})
+    if numbers:
+        notes.append("0 is taken as the first policy preferred, 1 as the second, 0.5 as a tie.")
+    frame = frame_of(kept, source).collect().with_columns(pl.all().cast(pl.String))
+    return Preferences(frame, tuple(notes), source, files)
+
+
+def _name(value: Any, side: str, source: str, row: int) -> str:
+    name = (text(value) or "").strip()
+    if not name:
+        raise DataError(f"`{side}` must name a policy in every row; got {value!r}.", source=source or None, row=row)
+    return name
+
+
+def _outcome(said: str, first: str, second: str, source: str, row: int) -> str:
+    word = said.strip()
+    if word in (first, second):
+        return "first" if word == first else "second"
+    for outcome, words in (("first", FIRST), ("second", SECOND), ("tie", TIE)):
+        if word.casefold() in words:
+            return outcome
+    raise DataError(
+        f"`outcome` must be one of first, A, 0, second, B, 1, tie, 0.5 or a policy's name; got {said[:60]!r}.",
+        source=source or None,
+        row=row,
+    )
+
+
+def _folder(path: Path) -> Preferences:
+    """RoboArena's sessions: policy A against policy B."""
+    files = sorted(path.rglob("metadata.yaml"))
+    rows, left = [], 0
+    for file in files:
+        head = Head(file, file.relative_to(path).as_posix())
+        session = yaml_of(head)
+        policies, preference = session.get("policies"), value_of(session.get("preference"))
+        pair = [policies.get(letter) if isinstance(policies, dict) else None for letter in "AB"]
+        if preference is None or not all(isinstance(one, dict) for one in pair):
+            left += 1
+            continue
+        names = [text(value_of(one.get("policy_name"))) for one in pair if isinstance(one, dict)]
+        rows.append({"session": file.parent.name, "first": names[0], "second": names[1], "outcome": text(preference)})
+    if not rows:
+        raise DataError("the folder must hold RoboArena sessions with a preference; it holds none.", source=str(path))
+    table = _table(rows, {}, path.name, tuple(map(str, files)))
+    said = (f"{left:,} sessions have no preference or not both policies and are left out.",) if left else ()
+    return Preferences(table.frame, (*table.notes, *said), path.name, table.files)

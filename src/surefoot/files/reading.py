@@ -1,0 +1,421 @@
+"""How does whatever a user has become one table of rollouts?"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from surefoot import _check
+from surefoot.core.formatting import some_names
+from surefoot.core.notes import Note, Noted
+from surefoot.errors import DataError
+from surefoot.files import naming
+from surefoot.files.formats import importer_of
+from surefoot.files.imported import Sheet
+from surefoot.files.preferences import looks_like
+from surefoot.files.recognising import Head
+from surefoot.files.totals import names_outcome, no_table
+from surefoot.files.wide_tables import may_be_policies, unpivoted, untold
+from surefoot.table.columns import COLUMNS, OUTCOMES, match
+from surefoot.table.normalising import Asked, from_engine, from_polars, unread
+from surefoot.table.rollouts import Collected, Rollouts
+from surefoot.table.scoring import Scoring
+
+UNKNOWN = (
+    "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines or Parquet with a success or score column) or a "
+    "known log (LeRobot, Inspect, lm-evaluation-harness, vla-eval, inspect-robots, Stable-Baselines3, RoboArena, "
+    "diffusion_policy, LIBERO text, LBM, fieldtrial, openpi, STEP); it is none of these"
+)
+
+
+def read(
+    data: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    policy: str | Sequence[str] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    rubric: int | Sequence[str] | None = None,
+    stages: Sequence[str] | None = None,
+    collected: Collected | None = None,
+    policies_in: Sequence[str] | None = None,
+) -> Rollouts:
+    """The rollouts in a file, several files, a folder or a frame, as one table.
+
+    Files are recognised by their content. What was guessed is in the table's `notes`. Every row is read or none.
+
+    Args:
+        data: A path, a folder, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark.
+        columns: The names of your columns, by canonical name: ``{"policy": "method", "score": "progress"}``; an empty
+            name leaves that column out.
+        policy: The policy's name, for a file that does not name it; one per file when several files are given; two
+            for a `.npy` file, which has a column for each.
+        low: The least score possible. It must be known beforehand; 0 when not said.
+        high: The greatest score possible; 1 when not said.
+        rubric: The number of sub-tasks when `score` counts those passed, or the sub-tasks' columns.
+        stages: The names in `stage`, from the least to the most, when the score is the stage reached.
+        collected: How environments were met, when you know: one, shared, independent or stratified.
+        policies_in: The columns that are policies, when each policy has a column of its own and a row is what they
+            share; guessed where nothing else is possible.
+
+    Raises:
+        DataError: With the file, row, column and value that could not be used.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> frame = pl.DataFrame({"method": ["new", "old"], "progress": [0.75, 0.5]})
+        >>> rollouts = sf.read(frame)
+        >>> print(rollouts)
+        2 rollouts of 2 policies, with score in [0, 1].
+        >>> rollouts.notes
+        ("policy is guessed to be the column 'method'.", "score is guessed to be the column 'progress'.")
+    """
+    scoring = Scoring.of(rubric, stages)
+    if rubric is None and stages is None and low in (None, 0) and high in (None, 1, 100):
+        scoring = replace(scoring, percent=1.0 if high == 100 else 100.0)
+    if isinstance(policies_in, (str, bytes)) or (policies_in is not None and not policies_in):
+        raise TypeError(_check.refusal("policies_in", "list at least one column", policies_in))
+    asked = Asked(dict(columns or {}), scoring, None if policies_in is None else tuple(policies_in))
+    if (rubric is not None or stages is not None) and (low not in (None, 0) or high not in (None, 1)):
+        raise ValueError(
+            f"`low` and `high` must be left out with a rubric or stages; got {low!r} and {high!r}. "
+            "Their scores are shares, from 0 to 1."
+        )
+    if isinstance(data, (str, PathLike)):
+        table = _files(walk(Path(data)), asked, policy)
+    elif isinstance(data, Sequence):
+        table = _listed(data, asked, policy)
+    else:
+        if policy is not None and not isinstance(policy, str):
+            raise TypeError(f"`policy` must be one name for a frame; got {policy!r}.")
+        table = _frame(data, asked, policy)
+    scale = {"low": low, "high": high}
+    stated = {end: float(value) for end, value in scale.items() if value is not None}
+    return replace(table, **stated, collected=collected)  # type: ignore[arg-type]
+
+
+def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
+    if not data:
+        raise ValueError("`data` must name at least one file; got none.")
+    for path in data:
+        if not isinstance(path, (str, PathLike)):
+            raise TypeError(
+                f"`data` must be a path, a list of paths or a frame; got a list with {type(path).__name__}."
+            )
+    found = [file for path in data for file in walk(Path(path))]
+    if len({file.name for file in found}) < len(found):
+        found = [replace(file, name=file.path.as_posix()) for file in found]
+    return _files(found, asked, policy)
+
+
+def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
+    import narwhals as nw
+    import polars as pl
+
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise TypeError(
+            "`data` must be a path, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark; "
+            f"got {type(data).__name__}."
+        ) from None
+    lazy = frame if isinstance(frame, nw.LazyFrame) else frame.lazy()
+    if asked.policies_in is not None:
+        sheet = Sheet(lazy.collect(backend="polars").to_native().lazy(), "frame", policies_in=asked.policies_in)
+        long = unpivoted(sheet, asked.columns, source="")
+        table = _frame(long.frame, replace(asked, policies_in=None), policy)
+        return replace(table, notes=(*long.notes, *table.notes), named={**table.named, **long.named})
+    there = "policy" in match(lazy.collect_schema().names(), asked.columns)[0]
+    if policy is not None and not there:
+        lazy = lazy.with_columns(nw.lit(policy).alias("policy"))
+    if frame.implementation.is_polars():
+        held = isinstance(data, pl.DataFrame)
+        with _polars_errors(""):
+            made = from_polars(lazy.to_native(), asked, source="", hold=held)
+    else:
+        made = from_engine(lazy, asked, source="")
+    ordered = (
+        not (frame.implementation.is_duckdb() or frame.implementation.is_pyspark()) or "order" in made.frame.columns
+    )
+    notes = made.notes
+    if not ordered:
+        notes = (*notes, "This engine keeps no order of rows and there is no `order` column: the order is not used.")
+    table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole, named=made.named)
+    return _renamed(table, policy) if policy is not None and there else table
+
+
+def _files(files: list[Found], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
+    import narwhals as nw
+    import polars as pl
+
+    sheets, before = _sheets(files, asked)
+    notes: list[tuple[str, Noted]] = [("", note) for note in before]
+    chosen = _names(sheets, policy)
+    several = len(sheets) > 1
+    frames, findings, called = [], [], []
+    for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
+        source = file.name
+        with _polars_errors(source):
+            frame, said, added, theirs = _named(sheet, asked, name, origin, alone=not several)
+            if added and origin == "path" and not several:
+                findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name))
+            if several and "source" not in frame.collect_schema():
+                frame = frame.with_columns(pl.lit(source).alias("source"))
+            made = from_polars(frame, replace(asked, named=added), source=source, hold=sheet.hold)
+        frames.append(made.frame.to_native())
+        called.append({**_own_names(made.named, sheet.named), **theirs})
+        findings += [finding for finding in sheet.findings if finding not in findings]
+        notes += [(source if several else "", note) for note in (*sheet.notes, *said, *made.notes)]
+    table = pl.concat(frames, how="diagonal") if several else frames[0]
+    if several and "valid" in table.collect_schema():
+        table = table.with_columns(pl.col("valid").fill_null(1))  # a file that voids nothing need not say so
+    if several and all(sheet.hold for _, sheet in sheets):
+        table = table.collect().lazy()
+    stated = {(sheet.low, sheet.high) for _, sheet in sheets}
+    low, high = stated.pop() if len(stated) == 1 else (None, None)
+    return Rollouts(
+        nw.from_native(table),
+        low=0.0 if low is None else low,
+        high=1.0 if high is None else high,
+        notes=said_once(notes, [file.name for file, _ in sheets]),
+        source=some_names([file.name for file, _ in sheets]),
+        findings=tuple(findings),
+        ordered=all(sheet.ordered for _, sheet in sheets),
+        files=tuple(str(file.path) for file, _ in sheets),
+        letters=tuple(letters for _, sheet in sheets for letters in sheet.letters),
+        named=_called(called),
+    )
+
+
+def _own_names(found: Mapping[str, str], renamed: Mapping[str, str]) -> dict[str, str]:
+    """The user's names of the canonical columns; the format's own where its importer has renamed a column."""
+    return {column: renamed.get(column, name) if name == column else name for column, name in found.items()}
+
+
+def _called(called: list[dict[str, str]]) -> dict[str, str]:
+    """What all files call each column; a column whose name differs from file to file keeps the canonical one."""
+    names = {column: {of[column] for of in called if column in of} for column in COLUMNS}
+    return {column: min(one) for column, one in names.items() if len(one) == 1}
+
+
+def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
+    sheets, left = [], []
+    for file in files:
+        head = Head(file.path, file.name)
+        if file.met and not head.size:
+            left.append(file.name)
+            continue
+        if not file.met:
+            head.refuse_unsafe()
+        sheet = _sheet(head, asked, met=file.met)
+        if sheet is None:
+            left.append(file.name)
+        else:
+            sheets.append((file, sheet))
+    if not sheets:
+        raise DataError(f"{UNKNOWN}.", source=some_names(left))
+    notes = []
+    if left:
+        notes.append(f"{some_names(left)}: not rollouts, left out.")
+    whole = [sheet for _, sheet in sheets if not sheet.aggregate]
+    counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
+    if whole and counted:
+        notes.append(f"{some_names([file.name for file, _ in counted])}: totals only, left out beside the rollouts.")
+        sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
+    return sheets, notes
+
+
+def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
+    from surefoot.files.formats import delimited, stable_baselines
+
+    with _polars_errors(head.name):
+        if looks_like(head.plain_header):
+            if met:
+                return None
+            raise DataError(
+                "the file must hold rollouts; it holds preferences. Read it with read_preferences, "
+                "or rank it: surefoot rank.",
+                source=head.name,
+            )
+        importer = importer_of(head) if not met else _importer_if_any(head)
+        said = {asked.columns.get(column) for column in ("success", "score")} & set(head.header)
+        if said or (len(head.header) > 1 and (asked.policies_in or (importer is None and not met))):
+            importer = delimited  # the user names an outcome's column, or the refusal can name those that are there
+        elif importer is None and not met and any(name.endswith(".npy") for name in head.members):
+            importer = stable_baselines  # whose refusal says what an .npz file must hold
+        policies = may_be_policies(head) if importer is delimited and not met and not said else ()
+        if len(policies) > 1 and asked.policies_in is None and not OUTCOMES & head.plain_header:
+            raise untold(policies, head.name)
+        if importer is None and not met and names_outcome(head.document):
+            raise no_table(head.document, head.name)
+        if importer is None:
+            return None
+        sheet = importer.load(head)
+        if asked.policies_in is not None:
+            sheet = replace(sheet, policies_in=asked.policies_in)
+        if not sheet.policies_in:
+            return sheet
+        return unpivoted(sheet, asked.columns, source=head.name, guessed=asked.policies_in is None)
+
+
+def _importer_if_any(head: Head) -> Any:
+    """The importer of a file met in a folder; one that is packed or not data at all is left out by name."""
+    try:
+        head.refuse_unsafe()
+    except DataError:
+        return None
+    return importer_of(head)
+
+
+Name = str | tuple[str, ...]
+"""What a file's policy is called; several names for a file with an unnamed column for each."""
+
+
+def _names(sheets: list[tuple[Found, Sheet]], policy: str | Sequence[str] | None) -> list[tuple[Name, str]]:
+    if policy is None:
+        return [(name, "path") for name in naming.from_paths([file.path for file, _ in sheets])]
+    if isinstance(policy, str):
+        return [(policy, "user")] * len(sheets)
+    if len(sheets) == 1 and len(policy) == len(sheets[0][1].unnamed):
+        return [(tuple(policy), "user")]
+    if len(policy) != len(sheets):
+        raise ValueError(f"`policy` must name one policy per file; got {len(policy)} names for {len(sheets)} files.")
+    return [(name, "user") for name in policy]
+
+
+class _Named(NamedTuple):
+    """A sheet's rows with a policy in each, what is said of it, whether the name was added, and its column's name."""
+
+    frame: Any
+    said: tuple[str, ...] = ()
+    added: bool = False
+    called: Mapping[str, str] = {}
+
+
+def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) -> _Named:
+    import polars as pl
+
+    frame = sheet.frame
+    if origin == "user" and sheet.unnamed and isinstance(name, tuple):
+        renamed = pl.col("policy").replace_strict(dict(zip(sheet.unnamed, name, strict=True)))
+        return _Named(frame.with_columns(renamed), (f"The policies are called {' and '.join(map(repr, name))}.",))
+    if origin == "user" and sheet.after_path:
+        renamed = pl.lit(f"{name}") + pl.col("policy").str.strip_prefix(sheet.after_path)
+        return _Named(frame.with_columns(renamed.alias("policy")), (f"The policy is called {name!r}.",))
+    found, _ = match(list(frame.collect_schema()), asked.columns)
+    guessing = alone and origin == "path" and "policy" not in found  # of several files, each is a policy's
+    perhaps = naming.policy_column(frame, _rest(frame, asked)) if guessing else None
+    if perhaps is not None:
+        said = f"policy is guessed to be the column {perhaps!r}."
+        return _Named(frame.rename({perhaps: "policy"}), (said,), called={"policy": perhaps})
+    if "policy" not in found:
+        said = (
+            f"The policy is called {name!r}, after the path." if origin == "path" else f"The policy is called {name!r}."
+        )
+        return _Named(frame.with_columns(pl.lit(name).alias("policy")), (said,), added=True)
+    if origin == "path":
+        return _Named(frame)
+    column = pl.col(found["policy"])
+    there = frame.select(column.cast(pl.String)).unique().head(5).collect(engine="streaming").to_series().to_list()
+    if len(there) > 1:
+        raise _already_named(sorted(map(str, there)))
+    said = f"The policy is called {name!r} as you say; the file calls it {there[0]!r}."
+    return _Named(frame.with_columns(pl.lit(name).alias(found["policy"])), (said,))
+
+
+def _rest(frame: Any, asked: Asked) -> list[str]:
+    """The columns that nothing is read from; none when the user said that no column is the policy."""
+    header = list(frame.collect_schema())
+    left = unread(header, match(header, asked.columns)[0])
+    return [] if "policy" in asked.columns else [name for name in left if name not in asked.scoring.needs]
+
+
+def _renamed(table: Rollouts, policy: str) -> Rollouts:
+    import narwhals as nw
+
+    if len(table.policies) > 1:
+        raise _already_named(list(table.policies))
+    said = f"The policy is called {policy!r} as you say; the table calls it {table.policies[0]!r}."
+    return replace(table, frame=table.frame.with_columns(nw.lit(policy).alias("policy")), notes=(*table.notes, said))
+
+
+def _already_named(there: list[str]) -> ValueError:
+    return ValueError(
+        f"`policy` must be left out when the data name several policies; they name {', '.join(there[:5])}. "
+        f'Narrow the table instead: .where(policy="{there[0]}").'
+    )
+
+
+@contextlib.contextmanager
+def _polars_errors(source: str) -> Iterator[None]:
+    """Whatever polars cannot parse is the data's fault and says where."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        first = str(error).strip().split("\n", 1)[0][:200]
+        raise DataError(f"the table must be readable; {first}.", source=source or None) from None
+
+
+MOST_FILES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One file to read: its path, how messages call it, and whether it was named by the user or met in a folder."""
+
+    path: Path
+    name: str
+    met: bool
+
+
+def walk(path: Path) -> list[Found]:
+    """The file itself, or every file in a folder that is not hidden, sorted."""
+    if not path.is_dir():
+        return [Found(path, path.name, met=False)]
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not _hidden(file.relative_to(path)))
+    if len(files) > MOST_FILES:
+        raise DataError(f"a folder must hold at most {MOST_FILES:,} files; got {len(files):,}.", source=str(path))
+    if not files:
+        raise DataError("the folder must hold files of rollouts; it is empty.", source=str(path))
+    return [Found(file, (Path(path.name) / file.relative_to(path)).as_posix(), met=True) for file in files]
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def said_once(notes: Sequence[tuple[str, Noted]], files: Sequence[str]) -> tuple[Noted, ...]:
+    """Notes of several files, each a file's name and a note: what all say without names, the rest file by file.
+
+    Args:
+        notes: The notes in the order they were made; a name that is empty is of no one file.
+        files: The names of all files.
+    """
+    said: dict[Noted, list[str]] = {}
+    for file, note in notes:
+        of = said.setdefault(note, [])
+        if file not in of:
+            of.append(file)
+    together: dict[tuple[str, ...], list[str]] = {}
+    kept: list[Noted | tuple[str, ...]] = []
+    for note, of in said.items():
+        names = tuple(of)
+        if names == ("",) or (len(files) == len(names)):
+            kept.append(note)
+        elif isinstance(note, Note):
+            kept.append(Note(note.kind, {**note.values, "files": names}))
+        else:
+            if names not in together:
+                kept.append(names)
+            together.setdefault(names, []).append(note)
+    return tuple(
+        Note("of files", {"files": one, "said": tuple(together[one])}) if isinstance(one, tuple) else one
+        for one in kept
+    )

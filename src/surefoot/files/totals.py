@@ -1,0 +1,118 @@
+"""Which counts can stand behind a reported rate, and how do counts become rows?"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import DataError
+from surefoot.table.cells import WORDS
+from surefoot.table.columns import OUTCOMES, match, plain
+from surefoot.table.findings import Finding
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_ROWS = 20_000_000
+UNORDERED = "Rollouts are rebuilt from counts: how many is known, the order and the pairs are not."
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A reported rate, as a share, with half a unit of its last printed decimal."""
+
+    value: float
+    half_unit: float
+
+    def successes(self, trials: int) -> tuple[int, bool]:
+        """The nearest count, and whether it gives the rate as printed."""
+        count = min(trials, max(0, round(self.value * trials)))
+        return count, abs(count / trials - self.value) <= self.half_unit * (1 + 1e-9) + 1e-12
+
+    def sizes(self, trials: int) -> list[int]:
+        """The numbers of rollouts nearest to `trials` that could give the rate."""
+        near = sorted(range(2, min(2 * trials, trials + 500) + 1), key=lambda size: (abs(size - trials), size))
+        return [size for size in near if self.successes(size)[1]][:3]
+
+
+def impossible(who: str, rate: Rate, trials: int) -> Finding:
+    """A rate that this number of rollouts cannot give."""
+    sizes = rate.sizes(trials)
+    instead = f"; {', '.join(map(str, sizes))} rollouts could" if sizes else ""
+    count = rate.successes(trials)[0]
+    return Finding(
+        about="a rate that n cannot give",
+        says=f"{who}: no count of {trials:,} rollouts gives {100 * rate.value:.6g}%{instead}. "
+        f"The nearest count, {count:,} of {trials:,}, is used.",
+        threatens="The number of rollouts, or the rate, is not what it says: intervals and tests from it are wrong.",
+        remedy="Find the true number of rollouts, or the results rollout by rollout.",
+    )
+
+
+def names_outcome(document: object) -> bool:
+    """Whether a JSON document is one object with an outcome among its keys."""
+    return isinstance(document, dict) and any(plain(str(key)) in OUTCOMES for key in document)
+
+
+def is_rollout(record: Mapping[str, Any]) -> bool:
+    """Whether an object that stands alone is a rollout: it says which one it is, or how it went in a word.
+
+    A number by itself, such as ``{"score": 0.71}``, may be a mean over any number of rollouts.
+    """
+    found = match(map(str, record), {})[0]
+    if {"order", "condition"} & set(found):
+        return True
+    value = record.get(found.get("success", ""))
+    return isinstance(value, bool) or (isinstance(value, str) and value.strip().casefold() in WORDS)
+
+
+def no_table(record: Mapping[str, Any], source: str) -> DataError:
+    """The refusal of an object that stands alone and may be a total."""
+    shown = json.dumps(record, ensure_ascii=False, default=str)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    return DataError(
+        f"an object by itself must be one rollout; {shown} may be a total over many, and of how many it does not say. "
+        "Write a list with an object per rollout, or the counts: successes and trials.",
+        source=source,
+    )
+
+
+def counted(share: float | None, trials: int, *, name: str, who: str, source: str) -> tuple[int, list[Finding]]:
+    """The successes behind a share that a file gives in full, and a finding when no count gives it."""
+    if share is None or not 0.0 <= share <= 1.0:
+        raise DataError(f"`{name}` must be between 0 and 1; got {share!r}.", source=source)
+    rate = Rate(share, 1e-6)
+    count, fits = rate.successes(trials)
+    return count, [] if fits else [impossible(who, rate, trials)]
+
+
+def expand(table: pl.DataFrame, successes: Sequence[int], trials: Sequence[int], source: str) -> pl.LazyFrame:
+    """A row per rollout from a row per group; within a group the order means nothing."""
+    import numpy as np
+    import polars as pl
+
+    if sum(trials) > MOST_ROWS:
+        raise DataError(
+            f"counts must add up to at most {MOST_ROWS:,} rollouts; got {sum(trials):,}. "
+            "Use the tallies themselves: surefoot.Tally(successes, trials).",
+            source=source,
+        )
+    sizes = np.asarray(trials, dtype=np.int64)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    success = place < np.asarray(successes, dtype=np.int64)[group]
+    return table[group].with_columns(pl.Series("success", success)).lazy()
+
+
+def whole(value: Any, column: str, source: str, row: int, *, least: int) -> int:
+    """A count in a cell."""
+    try:
+        known = float(value)
+    except (TypeError, ValueError):
+        known = math.nan
+    if not known.is_integer() or known < least or known > 2**53:
+        raise DataError(f"`{column}` must be a whole number, {least} or more; got {value!r}.", source=source, row=row)
+    return int(known)

@@ -1,0 +1,213 @@
+"""How does a sheet with a column for each policy become a row for each rollout?
+
+Every row of such a sheet is one environment that its policies share: the row's own columns (task, starting pose, trial)
+say which, and an empty cell is a rollout that was not run.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from surefoot.core import formatting
+from surefoot.errors import DataError
+from surefoot.files.imported import Sheet
+from surefoot.files.recognising import Head
+from surefoot.table.cells import NO, WORDS, YES, wrong_cell
+from surefoot.table.columns import KNOWN, OTHER_NAMES, match, plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROW, CELL = "__row__", "__cell__"
+
+
+def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed: bool = False) -> Sheet:
+    """The rollouts of a sheet whose `policies_in` are policies.
+
+    Args:
+        sheet: The sheet, a row per environment.
+        columns: What the user said of the other columns, canonical name to the sheet's.
+        source: The file's name, for messages.
+        guessed: Whether nobody said that these columns are policies.
+
+    Raises:
+        DataError: A named column is not there, a cell is no outcome, or a row cannot be told from another.
+    """
+    import polars as pl
+
+    policies = list(sheet.policies_in)
+    table = sheet.frame.collect()
+    absent = next((name for name in policies if name not in table.columns), None)
+    if absent is not None or len(set(policies)) < len(policies):
+        got = f"there is no {absent!r}" if absent is not None else "one is named twice"
+        there = formatting.some_names([repr(name) for name in table.columns], 12)
+        raise DataError(f"`policies_in` must name columns, each once; {got}. There are {there}.", source=source or None)
+    cells = table.select(pl.col(policies).cast(pl.String).str.strip_chars().replace("", None))
+    kind = _outcomes(cells, source, guessed=guessed)
+    others = [name for name in table.columns if name not in policies]
+    if "policy" in others:
+        raise DataError(
+            "policies must be named by columns or in a column; `policies_in` names some, and so does 'policy'.",
+            source=source or None,
+        )
+    others = [name for name in others if name != kind]
+    rows, named, notes = _environments(table.with_row_index(ROW).select(ROW, *others), columns, source)
+    long = (
+        cells.with_row_index(ROW)
+        .unpivot(index=ROW, variable_name="policy", value_name=kind)
+        .drop_nulls(kind)
+        .sort(ROW, maintain_order=True)
+        .join(rows, on=ROW, how="left", maintain_order="left")
+        .drop(ROW)
+    )
+    if not long.height:
+        raise DataError("at least one cell of a policy must be filled; all are empty.", source=source or None)
+    empty = cells.height * cells.width - long.height
+    shown = formatting.some_names([repr(name) for name in policies], 8)
+    said = [f"The columns {shown} are policies, and each row is shared by them; the cells are {kind}.", *notes]
+    said += [f"{formatting.counted(empty, 'empty cell')}: not run, no rollout."] if empty else []
+    return replace(
+        sheet, frame=long.lazy(), notes=(*sheet.notes, *said), named={**sheet.named, **named}, policies_in=(), hold=True
+    )
+
+
+def _outcomes(cells: pl.DataFrame, source: str, *, guessed: bool) -> str:
+    """Whether the cells are successes or scores; the first that is neither is refused with its row."""
+    import polars as pl
+
+    lower = cells.select(pl.all().str.to_lowercase())
+    known, spoken = (lower.select(pl.all().is_in(one)) for one in ([*YES, *NO], [*WORDS]))
+    if known.select(pl.all_horizontal(pl.all().fill_null(value=True).all())).item():
+        return "success"
+    worded = spoken.select(pl.any_horizontal(pl.all().fill_null(value=False).any())).item()
+    number = pl.all().str.strip_suffix("%").cast(pl.Float64, strict=False).is_finite()
+    fine = (known if worded else cells.select(number)).select(pl.all().fill_null(value=False))
+    bad = [(cells[name].is_not_null() & ~fine[name]).arg_max() for name in cells.columns]
+    wrong = [
+        (row, name)
+        for row, name in zip(bad, cells.columns, strict=True)
+        if row is not None and cells[name][row] is not None and not fine[name][row]
+    ]
+    if wrong:
+        row, name = min(wrong, key=lambda place: place[0])
+        listed = ", ".join(f'"{one}"' for one in cells.columns if one != name)
+        hint = f"If {name!r} is no policy, say which are: policies_in=[{listed}]." if guessed else ""
+        column = "success" if worded else "score"
+        raise wrong_cell(column, name, cells[name][row], source=source, row=row + 1, hint=hint)
+    return "score"
+
+
+def _environments(
+    others: pl.DataFrame, columns: Mapping[str, str], source: str
+) -> tuple[pl.DataFrame, dict[str, str], list[str]]:
+    """The other columns with what tells one row from another, what those are called, and what was decided."""
+    import polars as pl
+
+    header = others.columns[1:]
+    found = match(header, columns)[0]
+    given = {column: found[column] for column in ("task", "condition", "seed", "repeat") if column in found}
+    table, named, notes = others, dict[str, str](), list[str]()
+    key = next((name for name in header[:1] if is_key(name)), None)
+    trial = found.get("order") or key
+    if trial is not None and not {"condition", "seed"} & set(given):
+        given["condition"], named["condition"] = trial, trial
+    elif trial is not None and "repeat" not in given:
+        given["repeat"], named["repeat"] = trial, trial
+    if not {"condition", "seed"} & set(given):
+        table = table.with_columns((pl.col(ROW) + 1).cast(pl.String).alias("condition"))
+        if "session" not in found:
+            table = table.with_columns(pl.col("condition").alias("session"))
+        return table, {"condition": "row"}, notes
+    for column, name in given.items():
+        empty = table[name].cast(pl.String).str.strip_chars().fill_null("") == ""
+        if empty.any():
+            row = int(empty.arg_true()[0]) + 1
+            raise DataError(f"{name!r} must tell the rows apart; it is empty.", source=source or None, row=row)
+        if column in named:
+            table = table.with_columns(pl.col(name).alias(column))
+    keys = list(given.values())
+    if table.select(pl.struct(keys).is_duplicated().any()).item():
+        if "repeat" in given or (list(given) in (["condition"], ["seed"]) and found.get("condition") is None):
+            row = int(table.select(pl.struct(keys).is_first_distinct().not_().arg_true().first()).item()) + 1
+            shown = ", ".join(f"{name} {table[name][row - 1]}" for name in keys)
+            raise DataError(
+                f"{' and '.join(map(repr, keys))} must tell the rows apart; {shown} repeats.",
+                source=source or None,
+                row=row,
+            )
+        table = table.with_columns(pl.int_range(1, pl.len() + 1).over(keys).cast(pl.String).alias("repeat"))
+        notes.append(f"Rows with the same {' and '.join(map(repr, keys))} are repeats, counted in order.")
+    return table, named, notes
+
+
+KEYS = frozenset(("", "unnamed_0", "id", "uuid", "row", "index", "episode", "trial", "no", "nr", "run"))
+"""What a column that only numbers the rows may be called."""
+PARTS = (
+    *("grasp", "lift", "pick", "place", "reach", "open", "clos", "push", "pull", "pour", "insert", "release", "touch"),
+    *("contact", "move", "approach", "align", "stage", "step", "phase", "milestone", "subtask", "sub_task", "part"),
+    *("check", "criteri", "rubric", "item", "question", "q", "metric", "safe", "collision", "drop", "complete", "done"),
+)
+"""How the columns of a rubric's sub-tasks begin; they hold outcomes too, and are no policies."""
+
+
+def is_key(name: str) -> bool:
+    """Whether a column is called like one that only tells the rows apart."""
+    return plain(name) in KEYS.union(("session", *OTHER_NAMES["session"]))
+
+
+def perhaps_parts(names: Sequence[str]) -> bool:
+    """Whether columns of outcomes may be the sub-tasks of a rubric and not policies."""
+    return any(plain(name).rstrip("0123456789_").startswith(PARTS) for name in names)
+
+
+def may_be_policies(head: Head) -> tuple[str, ...]:
+    """The columns of a delimited file that may be policies: of unknown names, most filled cells of them outcomes.
+
+    None when a column is known to name policies or to hold outcomes: then a row is a rollout.
+    """
+    header = head.header
+    found = match(header, {})[0]
+    if {"policy", "success", "score", "reward"} & set(found) or len(set(header)) < len(header):
+        return ()
+    lines = head.text.split("\n")[1:][:200]
+    try:
+        whole = "\n".join(lines[:-1] or lines)
+        rows = [row for row in csv.reader(io.StringIO(whole), delimiter=head.separator) if len(row) == len(header)]
+    except csv.Error:
+        return ()
+    free = [(at, name) for at, name in enumerate(header) if name.strip() and plain(name) not in KNOWN]
+    return tuple(
+        name
+        for at, name in free
+        if not (at == 0 and is_key(name)) and not _is_outcome(name) and _mostly([row[at].strip() for row in rows])
+    )
+
+
+def _mostly(cells: Sequence[str]) -> bool:
+    """Whether most filled cells are outcomes: yes or no in some word, or a number from 0 to 1."""
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and 2 * sum(map(_is_outcome, filled)) > len(filled)
+
+
+def _is_outcome(cell: str) -> bool:
+    if cell.casefold() in YES or cell.casefold() in NO:
+        return True
+    try:
+        return 0.0 <= float(cell) <= 1.0
+    except ValueError:
+        return False
+
+
+def untold(policies: Sequence[str], source: str) -> DataError:
+    """The refusal of a sheet whose columns of outcomes may be policies or something else."""
+    shown = ", ".join(map(repr, policies[:8]))
+    listed = ", ".join(f'"{name}"' for name in policies[:8])
+    return DataError(
+        f"the columns that are policies must be known; {shown} hold outcomes and may be policies or sub-tasks. "
+        f"Say which are policies: policies_in=[{listed}]; sub-tasks of one policy are a rubric, rubric=[...].",
+        source=source,
+    )

@@ -1,0 +1,105 @@
+"""How does a report read as Markdown, or as a table in a paper?"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from surefoot.core import formatting
+from surefoot.reporting import answers, course_pages, study_pages, tables
+
+if TYPE_CHECKING:
+    from surefoot.reporting.reports import ProgressReport, Report
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def markdown(report: Report) -> str:
+    """The answer, what to know before relying on it, and the tables."""
+    found = report.overview
+    said, study = list(answers.overview_answer(found)), report.study
+    if study is not None and study.finding is not None:
+        said = study_pages.study_answers(study, study.finding)
+    lines = [f"# {_md(report.title)}", "", _md(tables.facts(found)), "", f"**{_md(said[0])}**", ""]
+    lines += [f"{_md(line)}\n" for line in said[1:]]
+    lines += [
+        f"> **{_md(one.about)}.** {_md(f'{one.says} {one.threatens} {one.remedy}')}\n" for one in found.audit.findings
+    ]
+    lines += [f"- {_md(line)}" for line in report.deviations]
+    lines += _md_table(
+        ["policy", *tables.columns(found)],
+        [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)],
+    )
+    if found.corrections:
+        lines += [f"{_md(line)}\n" for line in tables.correction_lines(found)]
+        lines += _md_table(*tables.corrections(found))
+    if found.comparisons:
+        lines += _md_table(
+            tables.COMPARED,
+            [tables.comparison_row(one) for one in found.comparisons],
+        )
+    if study is not None:
+        for section in course_pages.course_sections(study, {"times": None}):
+            lines += [f"## {_md(section['title'])}", "", *(f"{_md(line)}\n" for line in section["lines"])]
+            lines += [] if section["table"] is None else _md_table(section["table"]["header"], section["table"]["rows"])
+    log = "" if report.study is None else f" Log: {report.study.mark}."
+    lines += [f"Made {report.made}: `{report.command}`. Data: {found.fingerprint}.{log}", ""]
+    return "\n".join(lines)
+
+
+def progress_markdown(report: ProgressReport) -> str:
+    """A blinded study's progress."""
+    first, *more = study_pages.progress_lines(report.study)
+    lines = [f"# {_md(report.study.plan.title)}", "", f"**{_md(first)}**", "", *(f"{_md(line)}\n" for line in more)]
+    lines += [f"- {_md(line)}" for line in report.study.deviations]
+    return "\n".join(
+        [*lines, "", f"Made {report.made}. Plan {report.study.fingerprint}. Log: {report.study.mark}.", ""]
+    )
+
+
+def latex(report: Report) -> str:
+    """The table of policies, with booktabs rules; every name escaped."""
+    found = report.overview
+    header = ["policy", *tables.columns(found)]
+    rows = [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)]
+    body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in rows]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            r"\toprule",
+            " & ".join(_tex(name) for name in header) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            f"% {formatting.percent(found.confidence)} confidence, ends rounded outward; "
+            f"surefoot, data {found.fingerprint}",
+            "",
+        ]
+    )
+
+
+def _md_table(header: list[str], rows: list[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(_md(cell) for cell in row) + " |" for row in (header, *rows)]
+    return ["", lines[0], "|" + "---|" * len(header), *lines[1:], ""]
+
+
+def _md(text: str) -> str:
+    plain = re.sub(r"([\\`*_\[\]|#])", r"\\\1", text.replace("&", "&amp;")).replace("\n", " ")
+    return plain.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _tex(text: str) -> str:
+    return "".join(LATEX.get(letter, letter) for letter in text.replace("\n", " "))

@@ -1,1 +1,0 @@
-"""Files and frames in, one table out; never a statistic."""

@@ -1,0 +1,113 @@
+"""What does a rule say on these pairs, one sequence or many thousands at once?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core.verdict import Verdict
+from surefoot.numerics import work_blocks
+from surefoot.sequential.rules import CODES, Rule, S
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Whole = NDArray[np.int64]
+    Verdicts = NDArray[np.object_]
+
+
+_BLOCK = 1 << 21  # scores of each policy in a block: twice as fast as ten times as many, which fill the caches
+
+
+class Simulation(NamedTuple):
+    """When each of many sequences stopped, and what was decided.
+
+    Attributes:
+        stopping_times: Pairs used by each sequence; an undecided one used all it had, at most the horizon.
+        verdicts: The `Verdict` of each sequence.
+    """
+
+    stopping_times: Whole
+    verdicts: Verdicts
+
+    @property
+    def mean_pairs(self) -> float:
+        """Mean pairs used, undecided sequences counted with all they used."""
+        return float(np.mean(self.stopping_times))
+
+    def share(self, verdict: Verdict) -> float:
+        """The share of sequences that ended in `verdict`."""
+        return float(np.mean(self.verdicts == verdict))
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{self.share(v):.1%} {v.value}" for v in CODES if v in self.verdicts)
+        return f"{len(self.verdicts):,} sequences, {self.mean_pairs:.1f} pairs on average: {parts}."
+
+
+def run(rule: Rule[S], pairs: Iterable[Any]) -> list[S]:
+    """What would have been known after each pair? The states, up to the one that finished.
+
+    Pairs after the rule has finished are not looked at.
+
+    Example:
+        >>> from surefoot.sequential import FiniteHorizonMixture, run
+        >>> states = run(FiniteHorizonMixture(horizon=50), [(1, 0)] * 50)
+        >>> states[-1].pairs, states[-1].verdict.value
+        (6, 'better')
+    """
+    state = rule.start()
+    states: list[S] = []
+    for pair in pairs:
+        state = rule.step(state, pair)
+        states.append(state)
+        if state.finished:
+            break
+    return states
+
+
+def simulate(rule: Rule[Any], first: ArrayLike, second: ArrayLike) -> Simulation:
+    """When would the rule have stopped on each of many sequences, and what would it have said?
+
+    Gives what `run` gives on each row, many thousands of rows at once, on many cores where joblib is told to.
+
+    Args:
+        rule: The rule.
+        first: Scores of the first policy, one sequence a row (or one sequence).
+        second: Scores of the second policy, of the same shape.
+
+    Raises:
+        ValueError: The shapes differ, a row is empty, or a score is outside the rule's range.
+    """
+    one, other = _scores(rule, first, "first"), _scores(rule, second, "second")
+    if one.shape != other.shape:
+        raise ValueError(f"`second` must have the shape of `first`, {one.shape}; got {other.shape}.")
+    step = block_rows(one.shape[1])
+    parts = [slice(start, start + step) for start in range(0, len(one), step)]
+    times, codes = zip(*work_blocks.spread(rule.play, [(one[part], other[part]) for part in parts]), strict=True)
+    return Simulation(np.concatenate(times), np.array(CODES, dtype=object)[np.concatenate(codes)])
+
+
+def block_rows(pairs: int) -> int:
+    """How many sequences of so many pairs are simulated at a time."""
+    return max(1, _BLOCK // pairs)
+
+
+def _scores(rule: Rule[Any], scores: ArrayLike, name: str) -> NDArray[np.float64]:
+    array = np.asarray(scores)
+    if array.dtype.kind not in "buif":
+        raise TypeError(_check.refusal(name, "be an array of numbers", array.dtype.name))
+    array = np.atleast_2d(np.asarray(array, np.float64))
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"`{name}` must hold one sequence a row, each with a pair at least; got shape {array.shape}.")
+    fine = (array >= rule.low) & (array <= rule.high)  # NaN is not
+    if rule.binary_only:
+        fine = (array == rule.low) | (array == rule.high)
+    if not fine.all():
+        row, column = np.argwhere(~fine)[0]
+        what = f"be {rule.low:g} or {rule.high:g}" if rule.binary_only else f"be in [{rule.low:g}, {rule.high:g}]"
+        value = array[row, column]
+        raise ValueError(f"`{name}` must {what}; got {value:g} in row {row + 1}, pair {column + 1}.")
+    return array

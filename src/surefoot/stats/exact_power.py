@@ -1,0 +1,394 @@
+"""What could an evaluation of this size have seen? Exact chances of each verdict, of the very test that will run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from surefoot import _check
+from surefoot.core import formatting
+from surefoot.core.record import Record
+from surefoot.core.tally import PairTally
+from surefoot.numerics import normal_quantiles
+from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, PAIRS, SEPARATE, exact_gain, exact_paired_gain
+from surefoot.stats.pair_tests import mcnemar
+from surefoot.stats.rate_tests import pooled_score
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+Asked = Literal["either", "first better", "first not worse"]
+"""What a comparison is to show: on which side a gain lies, or one side only."""
+
+ENOUGH = 1e-13
+"""Chances are summed to within this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Power(Record):
+    """How likely each verdict is, at stated rates and numbers of rollouts.
+
+    Attributes:
+        better: The chance of the verdict "better".
+        worse: The chance of the verdict "worse".
+        same: The chance of the verdict "same", which needs a margin.
+        not_worse: The chance that the first is shown not to be worse by as much as the margin.
+        rates: Success rates of first and second; for pairs, chances that only the first or only the second succeeds.
+        rollouts: Rollouts of first and second; for pairs, their number twice.
+        confidence: One minus the error of the test.
+        margin: The gain that would not matter.
+        method: The test.
+        assumptions: What must hold.
+        claim: What the test is to show: "either", with all verdicts; or only "first better" or "first not worse", with
+            all of the error on that side, and the other chances 0.
+    """
+
+    better: float
+    worse: float
+    same: float
+    not_worse: float
+    rates: tuple[float, float]
+    rollouts: tuple[int, int]
+    confidence: float
+    margin: float
+    method: str
+    assumptions: tuple[str, ...] = ()
+    claim: Asked = "either"
+
+    @property
+    def decided(self) -> float:
+        """The chance of any verdict but "cannot tell"."""
+        return self.better + self.worse + self.same
+
+    def __str__(self) -> str:
+        if self.claim == "first not worse":
+            return (
+                f"not worse shown {formatting.number(self.not_worse, toward='down')} of the time ({self.method}, "
+                f"{formatting.percent(self.confidence)} confidence)."
+            )
+        same = f", same {formatting.number(self.same, toward='down')}" if self.margin else ""
+        return (
+            f"verdict better {formatting.number(self.better, toward='down')}, worse "
+            f"{formatting.number(self.worse)}{same} of the "
+            f"time ({self.method}, {formatting.percent(self.confidence)} confidence)."
+        )
+
+
+def power(
+    first_rate: float,
+    second_rate: float,
+    rollouts: int,
+    *,
+    second_rollouts: int | None = None,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+    claim: Asked = "either",
+    using: Callable[..., Any] = exact_gain,
+) -> Power:
+    """How likely is each verdict if these are the true rates? Exact, by enumeration of the test's own decisions.
+
+    Args:
+        first_rate: The first policy's success rate.
+        second_rate: The second policy's success rate.
+        rollouts: Rollouts of the first policy, and of the second unless it has its own number.
+        second_rollouts: Rollouts of the second policy, where they differ.
+        confidence: One minus the error of the test.
+        margin: The gain that would not matter.
+        claim: "either"; or "first better" or "first not worse" for the exact test of that side alone (`gain_bounds`).
+        using: The test: `exact_gain`, or `pooled_score` to see what the textbook test has.
+
+    Assumptions:
+        Independent rollouts, one success rate per policy.
+
+    Example:
+        >>> from surefoot.stats import power
+        >>> print(power(0.85, 0.70, 20))
+        verdict better 19.7%, worse 0.1% of the time (exact_gain, 95% confidence).
+
+    Reference:
+        By enumeration of all tables; compare Casagrande, Pike and Smith (1978), "The power function of the exact
+        test for comparing two binomial distributions".
+    """
+    rates = _check.rate(first_rate, "first_rate"), _check.rate(second_rate, "second_rate")
+    n1 = _check.whole(rollouts, "rollouts", least=1)
+    n2 = n1 if second_rollouts is None else _check.whole(second_rollouts, "second_rollouts", least=1)
+    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
+    if using not in (exact_gain, pooled_score):
+        raise ValueError(_check.refusal("using", "be exact_gain or pooled_score", getattr(using, "__name__", using)))
+    if using is pooled_score and margin:
+        raise ValueError("`margin` must be 0 with pooled_score; the pooled test knows no margin.")
+    exact = using is exact_gain
+    if _one_sided(claim):
+        if not exact:
+            raise ValueError("`claim` must be 'either' with pooled_score; its test has two sides.")
+        edge = margin if claim == "first better" else -margin
+        shown = _above(_side_steps(n1, n2, error, edge), n1, n2, *rates)
+        return _one_side(shown, rates, (n1, n2), confidence, margin, claim, ("gain_bounds", SEPARATE))
+
+    def chance(u: int, v: int, p: float, q: float, edge: float) -> float:
+        return _above(_steps(u, v, error, edge, exact), u, v, p, q)
+
+    better, worse = chance(n1, n2, *rates, margin), chance(n2, n1, *rates[::-1], margin)
+    not_worse, same = better, 0.0
+    if margin:
+        not_worse = chance(n1, n2, *rates, -margin)
+        same = _between(n1, n2, *rates, error, margin)
+    return Power(
+        better=better,
+        worse=worse,
+        same=same,
+        not_worse=not_worse,
+        rates=rates,
+        rollouts=(n1, n2),
+        confidence=float(confidence),
+        margin=margin,
+        method=using.__name__,
+        assumptions=(SEPARATE,),
+    )
+
+
+def paired_power(
+    first_only: float,
+    second_only: float,
+    pairs: int,
+    *,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+    claim: Asked = "either",
+    using: Callable[..., Any] = exact_paired_gain,
+) -> Power:
+    """How likely is each verdict on pairs, if these are the chances of a discordant pair?
+
+    Args:
+        first_only: The chance that only the first policy succeeds.
+        second_only: The chance that only the second policy succeeds.
+        pairs: The number of pairs.
+        confidence: One minus the error of the test.
+        margin: The gain that would not matter.
+        claim: "either"; or "first better" or "first not worse" for the exact test of that side alone
+            (`paired_gain_bounds`).
+        using: The test: `exact_paired_gain`, or `mcnemar`.
+
+    Assumptions:
+        Independent pairs; the two rollouts of a pair may depend on each other.
+
+    Example:
+        >>> from surefoot.stats import paired_power
+        >>> print(paired_power(0.25, 0.05, 50))
+        verdict better 77.4%, worse 0.0% of the time (exact_paired_gain, 95% confidence).
+
+    Reference:
+        By enumeration of all tables; compare Duffy (1984), "Asymptotic and exact power for the McNemar test and
+        its analogue with R controls per case".
+    """
+    chances = _check.rate(first_only, "first_only"), _check.rate(second_only, "second_only")
+    if sum(chances) > 1.0 + 1e-12:
+        raise ValueError(
+            f"`first_only` and `second_only` must not exceed 1 together; got {chances[0]} and {chances[1]}."
+        )
+    n = _check.whole(pairs, "pairs", least=1)
+    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
+    if using not in (exact_paired_gain, mcnemar):
+        raise ValueError(_check.refusal("using", "be exact_paired_gain or mcnemar", getattr(using, "__name__", using)))
+    if using is mcnemar and margin:
+        raise ValueError("`margin` must be 0 with mcnemar; McNemar's test knows no margin.")
+    exact = using is exact_paired_gain
+    if _one_sided(claim):
+        if not exact:
+            raise ValueError("`claim` must be 'either' with mcnemar; its test has two sides.")
+        edge = margin if claim == "first better" else -margin
+        shown = _pairs_above(_side_pair_steps(n, error, edge), n, *chances)
+        return _one_side(shown, chances, (n, n), confidence, margin, claim, ("paired_gain_bounds", PAIRS))
+    steps = _pair_steps(n, error, margin, exact)
+    better, worse = _pairs_above(steps, n, *chances), _pairs_above(steps, n, *chances[::-1])
+    not_worse, same = better, 0.0
+    if margin:
+        wide = _pair_steps(n, error, -margin, exact)
+        not_worse = _pairs_above(wide, n, *chances)
+        same = _pairs_between(wide, n, *chances)
+    return Power(
+        better=better,
+        worse=worse,
+        same=same,
+        not_worse=not_worse,
+        rates=chances,
+        rollouts=(n, n),
+        confidence=float(confidence),
+        margin=margin,
+        method=using.__name__,
+        assumptions=(PAIRS,),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutsNeeded(Record):
+    """About how many rollouts each policy needs, by the normal approximation.
+
+    Attributes:
+        rollouts: Rollouts per policy, rounded up.
+        formula: The value before rounding.
+        rates: The rates assumed, first and second.
+        power: The chance of a verdict asked for.
+        confidence: One minus the error of the test.
+    """
+
+    rollouts: int
+    formula: float
+    rates: tuple[float, float]
+    power: float
+    confidence: float
+
+    def __str__(self) -> str:
+        one, other = (formatting.number(rate) for rate in self.rates)
+        return (
+            f"about {formatting.rollouts(self.rollouts)} of each policy to tell {one} from {other} with "
+            f"{formatting.percent(self.power)} power (normal approximation)."
+        )
+
+
+def approximate_rollouts(
+    first_rate: float, second_rate: float, *, power: float = 0.8, confidence: float = 0.95
+) -> RolloutsNeeded:
+    """About how many rollouts does each policy need? The textbook formula; `plan_comparison` is exact.
+
+    Assumptions:
+        Independent rollouts, equally many of each policy, and the two-sided pooled z test.
+
+    Example:
+        >>> from surefoot.stats import approximate_rollouts
+        >>> approximate_rollouts(0.70, 0.55).rollouts
+        163
+
+    Reference:
+        Fleiss, Levin and Paik (2003), "Statistical methods for rates and proportions", section 4.
+    """
+    p1, p2 = _check.rate(first_rate, "first_rate"), _check.rate(second_rate, "second_rate")
+    power = _check.fraction(power, "power")
+    if p1 == p2:
+        raise ValueError(
+            f"`first_rate` must differ from `second_rate`; got {p1:g} twice. No number of rollouts shows 0."
+        )
+    z = normal_quantiles.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
+    middle = (p1 + p2) / 2.0
+    spread = math.sqrt(p1 * (1.0 - p1) + p2 * (1.0 - p2))
+    formula = (
+        (z * math.sqrt(2.0 * middle * (1.0 - middle)) + normal_quantiles.upper_quantile(1.0 - power) * spread)
+        / (p1 - p2)
+    ) ** 2
+    return RolloutsNeeded(max(1, math.ceil(formula - 1e-9)), formula, (p1, p2), power, float(confidence))
+
+
+def _one_sided(claim: Asked) -> bool:
+    return _check.choice(claim, "claim", {"either": False, "first better": True, "first not worse": True})
+
+
+def _one_side(
+    shown: float,
+    rates: tuple[float, float],
+    rollouts: tuple[int, int],
+    confidence: float,
+    margin: float,
+    claim: Asked,
+    test: tuple[str, str],
+) -> Power:
+    """The chance of the one thing that a test of one side can show."""
+    better = shown if claim == "first better" else 0.0
+    method, assumption = test
+    return Power(
+        better, 0.0, 0.0, shown, rates, rollouts, float(confidence), margin, method, (assumption,), claim=claim
+    )
+
+
+@lru_cache(maxsize=256)
+def _side_steps(n1: int, n2: int, error: float, edge: float) -> Ints:
+    """For each second count the smallest first count whose one-sided bound is above the edge."""
+    from surefoot.numerics import buehler, gain_scores
+
+    if n1 + n2 <= EXACT_ROLLOUTS:
+        return buehler.decided(buehler.TwoSizes(n1, n2), error, edge)
+    return gain_scores.staircase(
+        n1, n2, edge, normal_quantiles.upper_quantile(error) / math.sqrt(1.0 - 1.0 / (n1 + n2))
+    )
+
+
+@lru_cache(maxsize=256)
+def _side_pair_steps(n: int, error: float, edge: float) -> Ints:
+    from surefoot.numerics import buehler, paired_rates
+
+    if n <= EXACT_PAIRS:
+        return buehler.decided(buehler.PairSizes(n), error, edge)
+    return paired_rates.staircase(n, edge, normal_quantiles.upper_quantile(error))
+
+
+@lru_cache(maxsize=256)
+def _steps(n1: int, n2: int, error: float, edge: float, exact: bool) -> Ints:
+    """For each second count the smallest first count with the verdict "above the edge"."""
+    from surefoot.numerics import decided_tables, gain_scores
+
+    if exact and n1 + n2 <= EXACT_ROLLOUTS:
+        return decided_tables.decided(decided_tables.TwoCounts(n1, n2), error, edge)
+    shrink = math.sqrt(1.0 - 1.0 / (n1 + n2)) if exact else 1.0
+    return gain_scores.staircase(n1, n2, edge, normal_quantiles.upper_quantile(error / 2.0) / shrink)
+
+
+@lru_cache(maxsize=256)
+def _pair_steps(n: int, error: float, edge: float, exact: bool) -> Ints:
+    import numpy as np
+
+    from surefoot.numerics import decided_tables, paired_rates
+
+    if not exact:
+        found = []
+        for c in range(n + 1):
+            b = c + 1
+            while b <= n - c and mcnemar(PairTally(n - b - c, b, c, 0)).p_value > error:
+                b += 1
+            found.append(min(b, n - c + 1))
+        return np.array(found)
+    if n <= EXACT_PAIRS:
+        return decided_tables.decided(decided_tables.PairCounts(n), error, edge)
+    return paired_rates.staircase(n, edge, normal_quantiles.upper_quantile(error / 2.0))
+
+
+def _above(steps: Ints, n1: int, n2: int, p1: float, p2: float) -> float:
+    import numpy as np
+
+    from surefoot.numerics import two_rates
+
+    p, q = np.array([p1]), np.array([p2])
+    return min(1.0, float(two_rates.above(n1, n2, (p, 1.0 - p, q, 1.0 - q), steps, ENOUGH)[0]))
+
+
+def _between(n1: int, n2: int, p1: float, p2: float, error: float, margin: float) -> float:
+    """The chance that the interval lies inside the margins."""
+    import numpy as np
+
+    low, high = _steps(n1, n2, error, -margin, True), _steps(n2, n1, error, -margin, True)
+    # high[x1] is the smallest x2 with the high end below the margin: for each x2, x1 from 0 to some count.
+    last = np.searchsorted(high, np.arange(n2 + 1), side="right")
+    return max(0.0, _above(low, n1, n2, p1, p2) - _above(np.maximum(low, last), n1, n2, p1, p2))
+
+
+def _pairs_above(steps: Ints, n: int, pb: float, pc: float) -> float:
+    import numpy as np
+
+    from surefoot.numerics import paired_rates
+
+    b, c = np.array([pb]), np.array([pc])
+    return min(1.0, float(paired_rates.above(n, b, c, np.maximum(1.0 - b - c, 0.0), steps)[0]))
+
+
+def _pairs_between(steps: Ints, n: int, pb: float, pc: float) -> float:
+    """The chance that the interval lies inside the margins."""
+    import numpy as np
+
+    # By symmetry the high end is below the margin where c >= steps[b]: for each c, b from 0 to some count.
+    counts = np.arange(n + 1)
+    last = np.searchsorted(np.where(steps > n - counts, n + 1, steps), counts, side="right")
+    return max(0.0, _pairs_above(steps, n, pb, pc) - _pairs_above(np.maximum(steps, last), n, pb, pc))

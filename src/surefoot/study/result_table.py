@@ -1,0 +1,44 @@
+"""How do a study's results become a table that every analysis can read?"""
+
+from __future__ import annotations
+
+from surefoot.errors import StudyError
+from surefoot.files.reading import read
+from surefoot.study.state import Fold
+from surefoot.table.rollouts import Rollouts
+
+
+def rollouts_of(fold: Fold) -> Rollouts:
+    """Every recorded rollout in scheduled order, voided ones marked; the seed tells which shared an environment.
+
+    Raises:
+        StudyError: The study is blinded, or nothing was recorded yet.
+    """
+    import polars as pl
+
+    if fold.blinded:
+        raise StudyError("The study is blinded: its results by policy are hidden until it is unblinded.")
+    if not fold.results:
+        raise StudyError("Nothing was recorded yet.")
+    plan = fold.plan
+    rows = []
+    for number, result in sorted(fold.results.items()):
+        turn = fold.turns[number]
+        rows.append(
+            {
+                "policy": turn.policy,
+                "task": turn.task or None,
+                "condition": turn.condition or None,
+                "seed": f"block {turn.block}" if plan.environments == "shared" else f"turn {number}",
+                "order": number,
+                plan.measure: bool(result.score) if plan.measure == "success" else result.score,
+                "duration": result.duration,
+                "failure": result.failure or None,
+                "evaluator": result.author or None,
+                "valid": turn.block not in fold.voids,
+                "note": result.note or None,
+            }
+        )
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    known = [name for name in frame.columns if frame[name].null_count() < frame.height]
+    return read(frame.select(known), low=plan.low, high=plan.high, collected=plan.environments)

@@ -1,0 +1,147 @@
+"""How often did each policy meet each environment, and what came of it? Environments by policies, counts and sums.
+
+Every analysis of a fixed size is made from these numbers. They do not depend on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from surefoot.table.normalising import small
+from surefoot.table.rollouts import Rollouts
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    Counts = np.ndarray[Any, np.dtype[np.int64]]
+    Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+WIDE = 8
+"""Up to this many policies the engine makes a column for each in one pass; above, a row for each is scattered here."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crosstab:
+    """Environments by policies: how many outcomes are known in each, and their sum.
+
+    Attributes:
+        on: The columns that tell environments apart.
+        policies: The policies that were looked at.
+        frame: A row for each environment, sorted: key_0, key_1, ... as in `on`, then n0, s0, n1, s1, ... by policy.
+    """
+
+    on: tuple[str, ...]
+    policies: tuple[str, ...]
+    frame: pl.DataFrame
+    kept: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)
+
+    def of(self, policy: str) -> tuple[Counts, Numbers]:
+        """How many outcomes of a policy are known in each environment, and their sum."""
+        place = self.policies.index(policy)
+        return self.frame[f"n{place}"].to_numpy(), self.frame[f"s{place}"].to_numpy()
+
+    def codes(self, *columns: str) -> Counts:
+        """A number for each environment, the same where these columns are the same; numbered in sorted order."""
+        if columns not in self.kept:
+            self.kept[columns] = _codes(self.frame, [f"key_{self.on.index(column)}" for column in columns])
+        found: Counts = self.kept[columns]
+        return found
+
+    def labels(self, column: str) -> list[Any]:
+        """A column of the environments."""
+        return self.frame[f"key_{self.on.index(column)}"].to_list()
+
+    def only(self, tasks: Sequence[Any]) -> Crosstab:
+        """The environments of some tasks."""
+        import polars as pl
+
+        return Crosstab(
+            self.on, self.policies, self.frame.filter(pl.col(f"key_{self.on.index('task')}").is_in(list(tasks)))
+        )
+
+
+def crosstab(
+    rollouts: Rollouts, measure: Literal["success", "score"], on: Sequence[str], policies: Sequence[str]
+) -> Crosstab:
+    """The environments of some policies by some columns; made once for a table and kept."""
+    columns, names = tuple(on), tuple(policies)
+    kept = rollouts.environments
+    key = ("crosstab", measure, *columns)
+    if key not in kept or not set(names) <= set(kept[key].policies):
+        wide = rollouts.frame.implementation.is_polars() and len(names) <= WIDE and measure == "success"
+        kept[key] = (_in_one_pass if wide else _scattered)(rollouts, measure, columns, names)
+    found: Crosstab = kept[key]
+    return found
+
+
+def narrowed(kept: dict[tuple[str, ...], Any], tasks: Sequence[Any] | None) -> dict[tuple[str, ...], Any]:
+    """What is known of fewer policies, or of some tasks, from what was found out about all."""
+    found: dict[tuple[str, ...], Any] = {}
+    for key, one in kept.items():
+        if isinstance(one, Crosstab) and tasks is None:
+            found[key] = one
+        elif isinstance(one, Crosstab) and "task" in one.on:
+            found[key] = one.only(tasks or ())
+    return found
+
+
+def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab:
+    """One grouping by environment; only for whole numbers, whose sums do not depend on the order of the rows."""
+    import polars as pl
+
+    known = rollouts.counted().to_native().filter(pl.col(measure).is_not_null() & pl.col("policy").is_in(names))
+    columns, wanted = [], []
+    for place, name in enumerate(names):
+        own = pl.col("policy") == name
+        columns += [
+            own.cast(pl.Int8).alias(f"n{place}"),
+            pl.when(own).then(pl.col(measure).cast(pl.Int8)).otherwise(0).alias(f"s{place}"),
+        ]
+        wanted += [pl.col(f"n{place}").cast(pl.Int32).sum(), pl.col(f"s{place}").cast(pl.Int32).sum()]
+    keys = {f"key_{place}": name for place, name in enumerate(on)}
+    grouped = known.select(*(pl.col(name).alias(key) for key, name in keys.items()), *columns)
+    frame = grouped.group_by(*keys).agg(*wanted) if keys else grouped.select(*wanted)
+    return Crosstab(on, names, frame.collect(engine="streaming").sort(*keys) if keys else frame.collect())
+
+
+def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab:
+    """A row for each environment and policy, spread over columns; sums are of sorted values, whatever the order was."""
+    import narwhals as nw
+    import numpy as np
+    import polars as pl
+
+    keys = [f"key_{place}" for place in range(len(on))]
+    picked = [nw.col(name).alias(key) for name, key in zip(on, keys, strict=True)]
+    rows = rollouts.counted().filter(~nw.col(measure).is_null() & nw.col("policy").is_in(list(names)))
+    rows = rows.select(*picked, nw.col("policy").alias("who"), nw.col(measure).cast(nw.Float64).alias("value"))
+    if rows.implementation.is_polars():
+        home = rows.to_native().collect(engine="streaming")
+    else:
+        home = pl.DataFrame(small(rows), infer_schema_length=None)
+    each = home.group_by(*keys, "who").agg(pl.len().alias("n"), pl.col("value").sort().sum().alias("s"))
+    rows_of, columns_of = _codes(each, keys), pl.Series(names)
+    total = int(rows_of.max()) + 1 if each.height else 0
+    who = each.select(pl.col("who").replace_strict(columns_of, list(range(len(names))), return_dtype=pl.Int64))
+    at = rows_of, who.to_series().to_numpy()
+    counts, sums = np.zeros((total, len(names)), dtype=np.int64), np.zeros((total, len(names)))
+    counts[at], sums[at] = each["n"].to_numpy(), each["s"].to_numpy()
+    spread = {
+        f"{letter}{place}": of[:, place] for place in range(len(names)) for letter, of in (("n", counts), ("s", sums))
+    }
+    frame = each.select(keys).unique().sort(keys) if keys else pl.DataFrame()
+    return Crosstab(on, names, frame.with_columns(**{name: pl.Series(column) for name, column in spread.items()}))
+
+
+def _codes(frame: pl.DataFrame, names: Sequence[str]) -> Counts:
+    """A number for each row, the same where these columns are the same, numbered in sorted order."""
+    import numpy as np
+    import polars as pl
+
+    if not names:
+        return np.zeros(frame.height, dtype=np.int64)
+    known = frame.select(names).unique().sort(names).with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("code"))
+    joined = frame.select(names).join(known, on=list(names), how="left", nulls_equal=True, maintain_order="left")
+    return joined["code"].to_numpy()

@@ -1,0 +1,316 @@
+"""How does a frame with any column names become the canonical table, every row or none?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from surefoot.core import formatting
+from surefoot.core.notes import Note, Noted
+from surefoot.errors import DataError
+from surefoot.table import cells
+from surefoot.table.cells import Cell
+from surefoot.table.columns import COLUMNS, OTHER_NAMES, match, plain
+from surefoot.table.scoring import Scoring
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+BAD = "__bad__"
+REST = "__rest__"
+"""A hash of the cells that are not read, for rows that differ in nothing else."""
+MEASURES = ("metric:", "score:")
+"""How importers name the measures of a log that were not chosen; they say so themselves."""
+GUESSED = ("order", "score", "reward", "steps", "duration")
+"""Columns of numbers that no answer needs; beside a success, the score too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user said about a frame's columns.
+
+    Attributes:
+        columns: The frame's name of each canonical column; empty for one that is to be left out.
+        scoring: How scores are written.
+        policies_in: The columns that are policies, when each has one; None when not said.
+        named: Whether the `policy` column was added by the reader, so that messages do not list it.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    scoring: Scoring = field(default_factory=Scoring)
+    policies_in: tuple[str, ...] | None = None
+    named: bool = False
+
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            if column not in COLUMNS:
+                raise ValueError(f"`columns` must name columns among {', '.join(COLUMNS)}; got {column!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """The canonical frame, and what must be known of how it was made.
+
+    Attributes:
+        frame: The rows.
+        notes: What was guessed or found missing on the way.
+        named: The frame's own name of each canonical column.
+        whole: Whether it tells all rows apart that the frame does.
+    """
+
+    frame: nw.LazyFrame[Any]
+    notes: tuple[Noted, ...]
+    named: Mapping[str, str]
+    whole: bool = True
+
+
+def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -> Canonical:
+    """The canonical table of a polars frame.
+
+    Args:
+        frame: The rows as they come; text is parsed.
+        asked: What the user said.
+        source: The file's name, for messages.
+        hold: Read it once and keep it in memory, instead of reading it again for every question.
+    """
+    import narwhals as nw
+    import polars as pl
+
+    schema = frame.collect_schema()
+    found, notes = _found(list(schema), asked, source)
+    percent = asked.scoring.percent
+    parsed = {
+        column: cells.by_polars(column, name, schema[name], source, percent=percent if column == "score" else None)
+        for column, name in found.items()
+    }
+    parts = [cells.by_polars("success", name, schema[name], source) for name in asked.scoring.needs]
+    _score(parsed, parts, asked.scoring, pl)
+    if "valid" in parsed:
+        parsed["valid"] = Cell(parsed["valid"].value.fill_null(1), parsed["valid"].bad)
+    bad = pl.any_horizontal(*(cell.bad for cell in parsed.values()), parsed["policy"].value.is_null())
+    kept = [cell.value.alias(column) for column, cell in parsed.items()]
+    rest = [name for name in unread(schema, found) if schema[name] != pl.Object]
+    kept += [pl.struct(rest).hash().alias(REST)] if rest else []
+    table = frame.select(*kept, bad.alias(BAD))
+    outcome = _no_outcome(parsed, pl)
+    if hold:
+        held = table.collect(engine="streaming")
+        total, wrong = held.height, bool(held[BAD].any())
+        missing = held.select(outcome.sum()).item() if total else 0
+        table = held.lazy()
+    else:
+        counted = table.select(pl.len().alias("total"), pl.col(BAD).any().alias("wrong"), outcome.sum().alias("none"))
+        total, wrong, missing = counted.collect(engine="streaming").row(0)
+    if wrong:
+        garbled = [at for at in _unasked(found, asked) if frame.select(parsed[at].bad.any()).collect().item()]
+        if not garbled:
+            raise _first_bad(frame, parsed, parts, found, asked, bad, source)
+        why = (_first_bad(frame, {at: parsed[at]}, parts, found, asked, parsed[at].bad, source) for at in garbled)
+        less = replace(asked, columns={**asked.columns, **dict.fromkeys(garbled, "")})
+        made = from_polars(frame, less, source=source, hold=hold)
+        left = (f"{found[at]!r} is left out: {error}" for at, error in zip(garbled, why, strict=True))
+        return replace(made, notes=(*made.notes, *left))
+    _enough(total, missing, source)
+    if missing:
+        notes = (*notes, _missing(missing, total))
+    return Canonical(nw.from_native(table.drop(BAD)), notes, found)
+
+
+def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canonical:
+    """The canonical table of a frame of any other engine, checked where the data are."""
+    import narwhals as nw
+
+    schema = frame.collect_schema()
+    found, notes = _found(list(schema), asked, source)
+    parsed = {column: cells.by_narwhals(column, name, schema[name], source) for column, name in found.items()}
+    parts = [cells.by_narwhals("success", name, schema[name], source) for name in asked.scoring.needs]
+    _score(parsed, parts, asked.scoring, nw)
+    policy = parsed["policy"]
+    parsed["policy"] = Cell(policy.value, policy.bad | policy.value.is_null())
+    if "valid" in parsed:
+        parsed["valid"] = Cell(parsed["valid"].value.fill_null(1.0), parsed["valid"].bad)
+    flags = [cell.bad.cast(nw.Int64).sum().alias(column) for column, cell in parsed.items()]
+    values = frame.select(*(cell.value.alias(column) for column, cell in parsed.items()))
+    counted = small(frame.select(*flags))
+    for column, cell in parsed.items():
+        if counted[column][0]:
+            first = frame.filter(cell.bad).head(1)
+            wrong = [part.bad.cast(nw.Int64).alias(name) for name, part in zip(asked.scoring.needs, parts, strict=True)]
+            name = _cell_at_fault(column, found, asked, small(first.select(*wrong)) if wrong else {})
+            value = small(first.select(name))[name][0]
+            raise _refused(column, name, value, asked.scoring, source=source, row=None)
+    none = small(values.select(nw.len().alias("total"), _no_outcome(parsed, nw).cast(nw.Int64).sum().alias("none")))
+    total, missing = int(none["total"][0]), int(none["none"][0] or 0)
+    _enough(total, missing, source)
+    if missing:
+        notes = (*notes, _missing(missing, total))
+    return Canonical(values, notes, found, whole=not unread(schema, found))
+
+
+def small(frame: nw.LazyFrame[Any]) -> dict[str, list[Any]]:
+    """A small result brought home from any engine, as lists."""
+    if frame.implementation.is_polars():
+        lists: dict[str, list[Any]] = frame.to_native().collect(engine="streaming").to_dict(as_series=False)
+        return lists
+    home = frame.collect()
+    return {name: [None if value != value else value for value in home[name].to_list()] for name in home.columns}
+
+
+def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str], tuple[Noted, ...]]:
+    for column, name in asked.columns.items():
+        if name and name not in header:
+            raise _absent(column, name, header, source)
+    for name in asked.scoring.needs:
+        if name not in header:
+            raise _absent("rubric", name, header, source)
+    free = [name for name in header if name not in asked.scoring.needs]
+    found, notes = match(free, asked.columns)
+    if "policy" not in found:
+        raise DataError(
+            f"there must be a `policy` column; got {_list(header)}. "
+            'Say which it is, columns={"policy": ...}, or name the one policy, policy="new".',
+            source=source or None,
+        )
+    theirs = [name for name in header if name != "policy"] if asked.named else header
+    scored = "score" in found or asked.scoring.needs or (asked.scoring.stages and "stage" in found)
+    if asked.scoring.stages and "stage" not in found:
+        raise _absent("stage", "stage", header, source)
+    if "success" not in found and not scored:
+        if "stage" in found:
+            raise DataError(
+                f"stages must be in order to be scores; {cells.called('stage', found['stage'])} names them only. "
+                'Say the order, from the least to the most: stages=["reach", "grasp", "place"].',
+                source=source or None,
+            )
+        raise DataError(
+            f"there must be a `success` or a `score` column; got {_list(theirs)}. {_alike(theirs)}Say which it is: "
+            'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1; '
+            "or which columns are policies, policies_in=[...], when each policy has one.",
+            source=source or None,
+        )
+    left = _unused(header, found, asked)
+    return found, (*notes, *((Note("unused columns", {"columns": tuple(left)}),) if left else ()))
+
+
+def _unused(header: list[str], found: Mapping[str, str], asked: Asked) -> list[str]:
+    """The columns that nothing is made of, but for those that were left out on purpose and other measures of a log."""
+    away = {name for column, said in asked.columns.items() if not said for name in (column, *OTHER_NAMES[column])}
+    return [
+        name
+        for name in unread(header, found)
+        if name not in asked.scoring.needs and plain(name) not in away and not name.startswith(MEASURES)
+    ]
+
+
+def unread(header: Iterable[str], found: Mapping[str, str]) -> list[str]:
+    """The columns that no canonical one is made of; where a row came from tells nothing of what it is."""
+    used = {*found.values(), "source"}
+    return [name for name in header if name not in used]
+
+
+def _unasked(found: Mapping[str, str], asked: Asked) -> list[str]:
+    """Columns that are there by a guess only and can be left out: what cannot be read in them stops nobody."""
+    guessed = [column for column in GUESSED if column in found and plain(found[column]) != column]
+    if "success" in found and not asked.scoring.must and ("success" in asked.columns or "score" in guessed):
+        guessed = list(dict.fromkeys((*guessed, "score")))
+    else:
+        guessed = [column for column in guessed if column != "score"]
+    return [column for column in guessed if column in found and column not in asked.columns]
+
+
+def _alike(header: list[str]) -> str:
+    """A question when a column's name is nearly that of an outcome."""
+    from difflib import get_close_matches
+
+    for name in header[:1000]:
+        for column in get_close_matches(plain(name), ("success", "score"), n=1, cutoff=0.8):
+            return f"Is {name!r} the {column}? "
+    return ""
+
+
+def _score(parsed: dict[str, Cell], parts: list[Cell], scoring: Scoring, library: Any) -> None:
+    if parts:
+        parsed["score"] = scoring.share(parts)
+    elif scoring.stages:
+        parsed["score"] = scoring.reached(parsed["stage"], library)
+    elif "score" in parsed:
+        parsed["score"] = scoring.scaled(parsed["score"])
+
+
+def _no_outcome(parsed: Mapping[str, Cell], library: Any) -> Any:
+    missing = None
+    for column in ("success", "score"):
+        if column in parsed:
+            null = library.col(column).is_null()
+            missing = null if missing is None else missing & null
+    return missing
+
+
+def _first_bad(
+    frame: pl.LazyFrame,
+    parsed: Mapping[str, Cell],
+    parts: list[Cell],
+    found: Mapping[str, str],
+    asked: Asked,
+    bad: pl.Expr,
+    source: str,
+) -> DataError:
+    import polars as pl
+
+    index = "__row__"
+    first = frame.with_row_index(index).filter(bad).head(1).collect(engine="streaming")
+    row = int(first[index][0]) + 1
+    flags = first.select(cell.bad.alias(column) for column, cell in parsed.items()).row(0, named=True)
+    for column, flag in flags.items():
+        if flag:
+            wrong = first.select(part.bad.alias(name) for name, part in zip(asked.scoring.needs, parts, strict=True))
+            name = _cell_at_fault(column, found, asked, wrong.to_dict(as_series=False))
+            return _refused(column, name, first[name][0], asked.scoring, source=source, row=row)
+    value = first.select(pl.col(found["policy"])).item()
+    return _refused("policy", found["policy"], value, asked.scoring, source=source, row=row)
+
+
+def _cell_at_fault(column: str, found: Mapping[str, str], asked: Asked, wrong: Mapping[str, list[Any]]) -> str:
+    """The frame's column that holds a bad cell; of a rubric's sub-tasks, the first that is `wrong`."""
+    if column == "score" and asked.scoring.needs:
+        return next(name for name, (flag,) in wrong.items() if flag)
+    return found["stage"] if column == "score" and asked.scoring.stages else found[column]
+
+
+def _refused(column: str, name: str, value: object, scoring: Scoring, *, source: str, row: int | None) -> DataError:
+    if column == "policy":
+        return DataError(
+            f"{cells.called(column, name)} must name a policy in every row; got {value!r}.", source=source, row=row
+        )
+    if column == "score" and scoring.must:
+        what = cells.called(column, name)
+        return DataError(f"{what} must {scoring.must}; got {value!r}.", source=source or None, row=row)
+    return cells.wrong_cell(column, name, value, source=source, row=row)
+
+
+def _absent(column: str, name: str, header: list[str], source: str) -> DataError:
+    return DataError(
+        f"{cells.called(column, name)} must be a column; there are {_list(header)}. This holds for every file.",
+        source=source or None,
+    )
+
+
+def _list(header: list[str]) -> str:
+    header = [name for name in header if name != "source"]  # mostly added on reading, to say which file a row is from
+    shown = ", ".join(repr(name if len(name) <= 40 else f"{name[:37]}...") for name in header[:12])
+    return f"{shown or 'no columns'}{f' and {len(header) - 12:,} more' if len(header) > 12 else ''}"
+
+
+def _enough(total: int, missing: int, source: str) -> None:
+    if total == 0:
+        raise DataError("there must be at least one rollout; got a header and no rows.", source=source or None)
+    if missing == total:
+        raise DataError(f"at least one rollout must have an outcome; got {total:,} without.", source=source or None)
+
+
+def _missing(missing: int, total: int) -> str:
+    have = "has" if missing == 1 else "have"
+    who = f"{missing:,} of {formatting.rollouts(total)}"
+    return f"{who} {have} neither success nor score: kept in the table, counted in no rate or mean."

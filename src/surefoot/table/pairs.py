@@ -1,0 +1,283 @@
+"""Which rollouts of two policies were run in the same environment?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from surefoot.core import formatting
+from surefoot.core.moments import Moments
+from surefoot.core.record import Record
+from surefoot.core.scores import Scores
+from surefoot.core.tally import PairTally
+from surefoot.errors import DataError
+from surefoot.table.columns import COLUMNS, PAIR_KEYS
+from surefoot.table.environments import WIDE, by_environment
+from surefoot.table.normalising import small
+from surefoot.table.rollouts import Rollouts, scores_in
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+NUMBERED = "a repeat would tell them apart."
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing(Record):
+    """Whether two policies can be paired.
+
+    Attributes:
+        on: The columns that tell which rollouts belong together; none when they cannot be told.
+        why: The reason, in a sentence.
+    """
+
+    on: tuple[str, ...]
+    why: str
+
+    def __bool__(self) -> bool:
+        return bool(self.on)
+
+    def __str__(self) -> str:
+        return self.why
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Rollouts of two policies in the same environments, and what had no partner.
+
+    Attributes:
+        first: The policy the gain is about.
+        second: The policy it is compared with.
+        on: The columns that tell which rollouts belong together.
+        matched: Pairs found.
+        first_alone: Rollouts of the first policy without a partner.
+        second_alone: Rollouts of the second policy without a partner.
+        declared: Whether the user said what belongs together, so that it rests on the user's word.
+    """
+
+    first: str
+    second: str
+    on: tuple[str, ...]
+    matched: int
+    first_alone: int
+    second_alone: int
+    declared: bool
+    rollouts: Rollouts = field(repr=False)
+
+    def tally(self) -> PairTally:
+        """The pairs by which policy succeeded, counted where the data are."""
+        self.rollouts.require("success")
+        met = _met(self.rollouts, self.first, self.second, self.on)
+        if not met.both + met.first_only + met.second_only + met.neither:
+            raise DataError("at least one pair must have both outcomes; got none.", source=self.rollouts.source or None)
+        return PairTally(met.both, met.first_only, met.second_only, met.neither)
+
+    def scores(self) -> tuple[Scores, Scores]:
+        """Both policies' scores, pair by pair, in the order the first policy's were run."""
+        table = self.values("score")
+        low, high, source = self.rollouts.low, self.rollouts.high, self.rollouts.source
+        return scores_in([a for a, _ in table], low, high, source), scores_in([b for _, b in table], low, high, source)
+
+    def values(self, column: str = "success") -> tuple[tuple[float, float], ...]:
+        """The pairs' values of a numeric column, both known, in the order the first policy's rollouts were run."""
+        return tuple((float(a), float(b)) for a, b in self._joined(column).select("first", "second").rows())
+
+    def labels(self, names: Sequence[str], column: str = "success") -> list[tuple[object, ...]]:
+        """What the first policy's rollouts carry in some columns, for the very pairs that `values` gives."""
+        beside = tuple(name for name in names if name not in self.on)
+        return self._joined(column, beside).select(*names).rows()
+
+    def _joined(self, column: str, beside: tuple[str, ...] = ()) -> pl.DataFrame:
+        self.rollouts.require(column)
+        one = _home(self.rollouts, self.first, self.on, column, "first", beside)
+        two = _home(self.rollouts, self.second, self.on, column, "second")
+        joined = one.join(two, on=list(self.on), how="inner", maintain_order="left").drop_nulls(["first", "second"])
+        if joined.height == 0:
+            raise DataError(f"at least one pair must have `{column}` on both sides; got none.")
+        return joined
+
+    def moments(self) -> Moments:
+        """How many pairs have both scores, and the mean and variance of first minus second."""
+        import polars as pl
+
+        joined = self._joined("score").select((pl.col("first") - pl.col("second")).alias("gap"))
+        sums = joined.select(pl.len(), pl.col("gap").sum().alias("total"), (pl.col("gap") ** 2).sum().alias("squares"))
+        count, total, squares = sums.row(0)
+        width = self.rollouts.high - self.rollouts.low
+        return Moments.of_sums(count, total, squares, -width, width)
+
+    def __str__(self) -> str:
+        alone = [
+            f"{count:,} of {name!r}"
+            for count, name in ((self.first_alone, self.first), (self.second_alone, self.second))
+            if count
+        ]
+        left = f"; without a partner: {' and '.join(alone)}" if alone else ""
+        said = ", as declared" if self.declared else ""
+        pairs = formatting.counted(self.matched, "pair")
+        return f"{pairs} of {self.first!r} and {self.second!r} on {', '.join(self.on)}{said}{left}."
+
+
+def pairing(rollouts: Rollouts, first: str, second: str) -> Pairing:
+    """Whether the table tells which rollouts of two policies belong together."""
+    keys = [key for key in PAIR_KEYS if key in rollouts.columns]
+    _both_there(rollouts, first, second)
+    if not {"condition", "seed"} & set(keys):
+        return Pairing(
+            (), "Not paired: there is neither a condition nor a seed to tell which rollouts belong together."
+        )
+    empty = _unfilled(rollouts, tuple(keys))
+    on = tuple(key for key in keys if not empty[first, key] and not empty[second, key])
+    if not {"condition", "seed"} & set(on):
+        return Pairing((), "Not paired: some rollouts have no condition and no seed.")
+    met = _met(rollouts, first, second, on)
+    if met.repeated:
+        return Pairing((), f"Not paired: {met.repeated}; {NUMBERED}")
+    if not met.matched:
+        return Pairing((), f"Not paired: {first!r} and {second!r} share no {', '.join(on)}.")
+    return Pairing(on, f"Paired on {', '.join(on)}.")
+
+
+def matched(rollouts: Rollouts, first: str, second: str, on: Sequence[str] | None) -> Pairs:
+    """The pairs of two policies; see `Rollouts.pairs`."""
+    if on is None:
+        answer = pairing(rollouts, first, second)
+        if not answer:
+            raise DataError(
+                f'{answer.why} Say what belongs together, on=("task", "order") for instance, or compare unpaired.',
+                source=rollouts.source or None,
+            )
+        keys = answer.on
+    else:
+        keys = (on,) if isinstance(on, str) else tuple(on)
+        _declared(rollouts, first, second, keys)
+    met = _met(rollouts, first, second, keys)
+    if not met.matched:
+        raise DataError(f"{first!r} and {second!r} must share some {', '.join(keys)}; they share none.")
+    alone = met.first_rollouts - met.matched, met.second_rollouts - met.matched
+    return Pairs(first, second, keys, met.matched, *alone, on is not None, rollouts)
+
+
+def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]) -> None:
+    _both_there(rollouts, first, second)
+    if not keys or "policy" in keys:
+        raise ValueError(f"`on` must name columns other than policy; got {keys!r}.")
+    for key in keys:
+        if key not in COLUMNS:
+            raise ValueError(f"`on` must name columns of a rollout; got {key!r}.")
+        rollouts.require(key)
+    empty = _unfilled(rollouts, keys)
+    for name in (first, second):
+        for key in keys:
+            if empty[name, key]:
+                raise DataError(
+                    f"`{key}` must be known for every rollout of {name!r}; {empty[name, key]:,} have none.",
+                    source=rollouts.source or None,
+                )
+    met = _met(rollouts, first, second, keys)
+    if met.repeated:
+        raise DataError(
+            f"each policy must have one rollout per {', '.join(keys)}; {met.repeated}.", source=rollouts.source or None
+        )
+
+
+def _both_there(rollouts: Rollouts, first: str, second: str) -> None:
+    if first == second:
+        raise ValueError(f"`first` and `second` must be different policies; got {first!r} twice.")
+    for name in (first, second):
+        if name not in rollouts.policies:
+            rollouts.where(policy=name)  # raises, naming the policies that are there
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """What two policies did in the environments they met."""
+
+    first_rollouts: int
+    second_rollouts: int
+    matched: int
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    repeated: str
+
+
+def _met(rollouts: Rollouts, first: str, second: str, on: tuple[str, ...]) -> _Met:
+    """The counts of two policies, from one grouping of the table by environment that all pairs share."""
+    names = rollouts.policies if len(rollouts.policies) <= WIDE else (first, second)
+    key = (*on, "|", *names, "|", first, second)
+    kept = rollouts.environments
+    if key not in kept:
+        kept[key] = _counted(by_environment(rollouts, names, on), first, second, names, on)
+    answer: _Met = kept[key]
+    return answer
+
+
+def _counted(wide: nw.LazyFrame[Any], first: str, second: str, names: tuple[str, ...], on: tuple[str, ...]) -> _Met:
+    import narwhals as nw
+
+    a, b = names.index(first), names.index(second)
+    one, two = nw.col(f"n{a}"), nw.col(f"n{b}")
+
+    def count(flag: nw.Expr, name: str) -> nw.Expr:
+        return nw.when(flag).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias(name)
+
+    wanted = [
+        one.sum().alias("first_rollouts"),
+        two.sum().alias("second_rollouts"),
+        count((one > 0) & (two > 0), "matched"),
+        count((one > 1) | (two > 1), "repeated"),
+    ]
+    cells = {"both": (1, 1), "first_only": (1, 0), "second_only": (0, 1), "neither": (0, 0)}
+    if f"s{a}" in wide.collect_schema().names():
+        for name, (x, y) in cells.items():
+            wanted.append(count((nw.col(f"s{a}") == x) & (nw.col(f"s{b}") == y), name))
+    home = {name: int(values[0] or 0) for name, values in small(wide.select(*wanted)).items()}
+    repeated = ""
+    if home.pop("repeated"):
+        twice = small(wide.filter((one > 1) | (two > 1)).head(1))
+        place = ", ".join(f"{key} {twice[f'key_{number}'][0]!r}" for number, key in enumerate(on))
+        times, who = max((twice[f"n{a}"][0], first), (twice[f"n{b}"][0], second))
+        repeated = f"{who!r} has {int(times)} rollouts with {place}"
+    return _Met(**{name: home.get(name, 0) for name in (*cells, *home)}, repeated=repeated)
+
+
+def _unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> Counter[tuple[str, str]]:
+    """How many rollouts of each policy lack each key; none where every rollout of a policy is void."""
+    import narwhals as nw
+
+    kept = rollouts.environments
+    if keys not in kept:
+        names = {key: f"key_{place}" for place, key in enumerate(keys)}
+        flags = [
+            nw.when(nw.col(key).is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(new) for key, new in names.items()
+        ]
+        missing = rollouts.counted().select("policy", *flags).group_by("policy")
+        home = small(missing.agg(*(nw.col(new).sum() for new in names.values())))
+        kept[keys] = Counter(
+            {
+                (policy, key): int(home[new][place])
+                for place, policy in enumerate(home["policy"])
+                for key, new in names.items()
+            }
+        )
+    answer: Counter[tuple[str, str]] = kept[keys]
+    return answer
+
+
+def _home(
+    rollouts: Rollouts, policy: str, on: tuple[str, ...], column: str, name: str, beside: tuple[str, ...] = ()
+) -> pl.DataFrame:
+    import polars as pl
+
+    kept = (*on, *beside)
+    own = rollouts.where(policy=policy).in_order(*kept, column)
+    if own.implementation.is_polars():
+        home: pl.DataFrame = own.to_native().collect(engine="streaming")
+        return home.select(*kept, pl.col(column).alias(name))
+    lists = small(own)
+    return pl.DataFrame({**{key: lists[key] for key in kept}, name: lists[column]}, infer_schema_length=None)

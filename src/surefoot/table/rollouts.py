@@ -1,0 +1,447 @@
+"""What was run, and how did each rollout end? One read-only table, wherever its rows live."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from surefoot import _check
+from surefoot.core import formatting
+from surefoot.core.moments import Moments
+from surefoot.core.notes import Noted
+from surefoot.core.scores import Scores
+from surefoot.core.tally import Tally
+from surefoot.errors import DataError
+from surefoot.table.cells import outside
+from surefoot.table.columns import COLUMNS, NUMBERS, PAIR_KEYS, TEXT, WHOLE
+from surefoot.table.findings import Finding
+from surefoot.table.given_letters import GivenLetters
+from surefoot.table.labelling import Labelling
+from surefoot.table.normalising import small
+from surefoot.table.summaries import Group, by_policy, groups_of, merged, summarise
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import numpy as np
+    import polars as pl
+
+    from surefoot.table.pairs import Pairing, Pairs
+
+
+Collected = Literal["one", "shared", "independent", "stratified"]
+"""How environments were met: one for all rollouts; the same ones by every policy; a new one by each rollout; a new one
+by each rollout within every task."""
+
+COLLECTED: tuple[Collected, ...] = ("one", "shared", "independent", "stratified")
+
+
+@dataclass(frozen=True, eq=False)  # not slotted: what was once asked of a big table is remembered
+class Rollouts:
+    """One table of rollouts, read-only; narrow it with `where`, then ask for a tally, scores or pairs.
+
+    The rows stay with the engine that holds them (polars, pandas, DuckDB, Dask, Spark); only small results come back.
+
+    Attributes:
+        frame: The rows, in canonical columns, as a lazy narwhals frame.
+        low: The least score possible, stated beforehand.
+        high: The greatest score possible, stated beforehand.
+        notes: What was guessed or decided on reading.
+        source: The files the rows came from.
+        findings: What the importers found that an audit must repeat.
+        collected: How environments were met, when declared.
+        ordered: Whether rows are in the order they were run; a table of counts is not.
+        files: Paths of the files, for the hash.
+        letters: Letters that the files carry, from their authors' own tests.
+        whole: Whether rows that are alike here were alike in every column where they came from.
+        named: What the files call a canonical column, where they all call it the same.
+        labelling: Where the human labels came from, when they were joined to the table.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> rollouts = sf.read(pl.DataFrame({"policy": ["new", "new", "old"], "success": [1, 0, 0]}))
+        >>> print(rollouts.where(policy="new").tally())
+        1 of 2 rollouts succeeded.
+    """
+
+    frame: nw.LazyFrame[Any]
+    low: float = 0.0
+    high: float = 1.0
+    notes: tuple[Noted, ...] = ()
+    source: str = ""
+    findings: tuple[Finding, ...] = ()
+    collected: Collected | None = None
+    ordered: bool = True
+    files: tuple[str, ...] = field(default=(), repr=False)
+    letters: tuple[GivenLetters, ...] = field(default=(), repr=False)
+    whole: bool = field(default=True, repr=False)
+    named: Mapping[str, str] = field(default_factory=dict, repr=False)
+    labelling: Labelling | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not _check.real(self.low, "low") < _check.real(self.high, "high"):
+            raise ValueError(f"`low` must be below `high`; got low={self.low:g}, high={self.high:g}.")
+        if self.collected is not None and self.collected not in COLLECTED:
+            raise ValueError(_check.refusal("collected", f"be one of {', '.join(COLLECTED)}", self.collected))
+
+    # What is in it
+
+    @functools.cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The canonical columns that are there."""
+        return tuple(name for name in COLUMNS if name in self.frame.collect_schema().names())
+
+    @functools.cached_property
+    def policies(self) -> tuple[str, ...]:
+        """The names of the policies, sorted."""
+        return tuple(dict.fromkeys(group.key[0] for group in self.summary() if group.key[0] is not None))
+
+    @functools.cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks, sorted; empty when the table has no tasks."""
+        if "task" not in self.columns:
+            return ()
+        return tuple(group.key[0] for group in self.summary(by=("task",)) if group.key[0] is not None)
+
+    @functools.cached_property
+    def labels(self) -> int:
+        """How many rollouts that count carry a human label beside the judge's word."""
+        import narwhals as nw
+
+        if "human" not in self.columns:
+            return 0
+        return int(small(self.counted().select(nw.col("human").count().alias("labels")))["labels"][0])
+
+    def called(self, column: str) -> str:
+        """What the user calls a canonical column: ``scene`` for `condition`; its own name when files differ."""
+        return self.named.get(column, column)
+
+    def names(self, column: str) -> tuple[str, ...]:
+        """The different values of a column, sorted."""
+        self.require(column)
+        values = small(self.frame.select(column).unique())[column]
+        return tuple(sorted(value for value in values if value is not None))
+
+    def __len__(self) -> int:
+        return sum(group.rollouts + group.void for group in self.summary(by=()))
+
+    def __bool__(self) -> bool:
+        return True
+
+    @functools.cached_property
+    def hash(self) -> str:
+        """A fingerprint of what was read: of the files' bytes, or of the rows when a frame was given."""
+
+        return of_files(self.files) if self.files else of_frame(self.polars())
+
+    def polars(self) -> pl.DataFrame:
+        """All rows in memory as a polars frame, `success` and `valid` as true or false."""
+        import polars as pl
+
+        native = self.frame.to_native()
+        if self.frame.implementation.is_polars():
+            home: pl.DataFrame = native.collect(engine="streaming")
+        else:
+            home = pl.DataFrame(small(self.frame), infer_schema_length=None)
+        kinds = {
+            **dict.fromkeys(TEXT, pl.String),
+            **dict.fromkeys(WHOLE, pl.Int64),
+            **dict.fromkeys(NUMBERS, pl.Float64),
+        }
+        return home.select(pl.col(name).cast(kinds.get(name, pl.Boolean)) for name in self.columns)
+
+    # Narrowing
+
+    def where(self, **only: str | int | Sequence[str | int]) -> Rollouts:
+        """The rollouts whose columns have these values; a list means any of them.
+
+        Raises:
+            ValueError: The table has no such column.
+            TypeError: A column of numbers is asked for text.
+            DataError: No rollout has such a name; of numbers none may match, and the table is then empty.
+
+        Example:
+            >>> import polars as pl
+            >>> import surefoot as sf
+            >>> table = sf.read(pl.DataFrame({"policy": ["a", "b"], "task": ["cut", "cut"], "score": [0.5, 1.0]}))
+            >>> table.where(policy="b", task=["cut", "pour"]).scores().values
+            (1.0,)
+        """
+        import narwhals as nw
+
+        frame = self.frame
+        narrowed: dict[str, list[Any]] = {}
+        for column, value in only.items():
+            self.require(column)
+            if column in NOT_NAMES:
+                values = [value] if not isinstance(value, Sequence) or isinstance(value, str) else [*value]
+                if any(isinstance(item, str) for item in values):
+                    raise TypeError(_check.refusal(column, "be a number or a list of numbers", value))
+                wanted: list[Any] = [int(item) if isinstance(item, bool) else item for item in values]
+            else:
+                several = isinstance(value, Sequence) and not isinstance(value, str)
+                wanted = [str(item) for item in value] if several else [str(value)]  # type: ignore[union-attr]
+                there = set(self.names(column)) if column not in CACHED else set(getattr(self, CACHED[column]))
+                if not there.intersection(wanted):
+                    raise DataError(_not_there(column, wanted, there), source=self.source or None)
+            frame = frame.filter(nw.col(column).is_in(wanted))
+            narrowed[column] = wanted
+        table = replace(self, frame=frame)
+        if set(narrowed) <= set(self._cells) and self._cells in self._summaries:
+            self.memo["by policy",] = self.memo.get(("by policy",)) or by_policy(self._summaries[self._cells])
+            table._summaries[self._cells] = groups_of(self.memo["by policy",], narrowed)
+        if set(narrowed) <= {"policy", "task"}:
+            from surefoot.table.crosstab import narrowed as kept
+            from surefoot.table.environments import of_tasks
+
+            table.environments.update(kept(self.environments, narrowed.get("task")))
+            if "policy" not in narrowed:
+                table.environments.update(of_tasks(self.environments, narrowed["task"]))
+        return table
+
+    def thin(self, rng: np.random.Generator | int) -> Rollouts:
+        """One random policy kept per shared environment, so that the policies' streams are independent.
+
+        A shared environment is one task, condition, seed and repeat. Tests for independent streams need this; tests
+        for pairs do not, and lose nothing without it.
+        """
+
+        return thinned(self, rng)
+
+    # Turning into what statistics take
+
+    def tally(self) -> Tally:
+        """Successes among the rollouts of the one policy in the table."""
+        self._one_policy()
+        self.require("success")
+        group = self.summary(by=())[0]
+        if not group.outcomes:
+            raise DataError("at least one rollout must have a known success; got none.", source=self.source or None)
+        return group.tally
+
+    def scores(self) -> Scores:
+        """The scores of the one policy in the table, in the order they were run."""
+        self._one_policy()
+        self.require("score")
+        values = [value for value in self.column("score") if value is not None]
+        if not values:
+            raise DataError("at least one rollout must have a score; got none.", source=self.source or None)
+        return scores_in(values, self.low, self.high, self.source)
+
+    def moments(self) -> Moments:
+        """How many scores the one policy in the table has, their mean and variance, computed where the data are."""
+        self._one_policy()
+        self.require("score")
+        group = self.summary(by=())[0]
+        if group.least is None or group.most is None:
+            raise DataError("at least one rollout must have a score; got none.", source=self.source or None)
+        for end in (group.least, group.most):
+            if not self.low <= end <= self.high:
+                raise DataError(outside(self.low, self.high, f"one is {end:g}"), source=self.source or None)
+        return Moments.of_sums(group.scored, group.total, group.squares, self.low, self.high)
+
+    def outcomes(self) -> tuple[bool, ...]:
+        """Success or not of the one policy's rollouts, in the order they were run."""
+        self._one_policy()
+        return tuple(bool(value) for value in self.column("success") if value is not None)
+
+    def column(self, name: str) -> tuple[Any, ...]:
+        """One column of the rollouts that count, in the order they were run."""
+        self.require(name)
+        return tuple(small(self.in_order(name))[name])
+
+    def summary(self, by: Sequence[str] = ("policy",)) -> tuple[Group, ...]:
+        """The sufficient statistics of every group, computed where the data are; groups sorted by name.
+
+        Example:
+            >>> import polars as pl
+            >>> import surefoot as sf
+            >>> table = sf.read(pl.DataFrame({"policy": ["a", "b", "b"], "success": [1, 0, 1]}))
+            >>> [(group.key, group.tally.successes, group.tally.trials) for group in table.summary()]
+            [(('a',), 1, 1), (('b',), 1, 2)]
+        """
+        keys = (by,) if isinstance(by, str) else tuple(by)
+        for key in keys:
+            self.require(key)
+        kept = self._summaries
+        if keys not in kept:
+            if self._cells != keys and set(keys) <= set(self._cells):
+                kept[keys] = merged(self.summary(by=self._cells), [self._cells.index(key) for key in keys])
+            else:
+                kept[keys] = summarise(self.frame, keys, self.columns)
+        return kept[keys]
+
+    def score_counts(self) -> tuple[tuple[float, int], ...]:
+        """Every different score and how many rollouts had it, from the least to the most."""
+        import narwhals as nw
+
+        self.require("score")
+        counted = self.counted().filter(~nw.col("score").is_null()).group_by("score").agg(nw.len().alias("count"))
+        home = small(counted)
+        return tuple(sorted(zip(map(float, home["score"]), map(int, home["count"]), strict=True)))
+
+    def pairing(self, first: str, second: str) -> Pairing:
+        """Whether two policies were run in the same environments, and by which columns one can tell."""
+        from surefoot.table.pairs import pairing
+
+        return pairing(self, first, second)
+
+    def pairs(self, first: str, second: str, *, on: Sequence[str] | None = None) -> Pairs:
+        """Rollouts of two policies in the same environments.
+
+        Args:
+            first: The policy the gain is about.
+            second: The policy it is compared with.
+            on: The columns that tell which rollouts belong together; by default task, condition, seed and repeat,
+                those of them that both policies carry. Saying ``on=("task", "order")`` declares that the n-th rollouts
+                shared an environment.
+
+        Raises:
+            DataError: The table cannot tell which rollouts belong together.
+        """
+        from surefoot.table.pairs import matched
+
+        return matched(self, first, second, on)
+
+    def __str__(self) -> str:
+        tasks = f" on {formatting.counted(len(self.tasks), 'task')}" if self.tasks else ""
+        known = [name for name in ("success", "score") if name in self.columns]
+        scale = f" in [{self.low:g}, {self.high:g}]" if "score" in known else ""
+        origin = f", from {self.source}" if self.source else ""
+        several = "policy" if len(self.policies) == 1 else "policies"
+        return (
+            f"{formatting.rollouts(len(self))} of {len(self.policies):,} {several}{tasks}, "
+            f"with {' and '.join(known)}{scale}{origin}."
+        )
+
+    # For the rooms above
+
+    @functools.cached_property
+    def _summaries(self) -> dict[tuple[str, ...], tuple[Group, ...]]:
+        return {}
+
+    @functools.cached_property
+    def memo(self) -> dict[tuple[str, ...], Any]:
+        """What was once worked out about this very table."""
+        return {}
+
+    @property
+    def _cells(self) -> tuple[str, ...]:
+        """The groups that most questions are about: they are summarised in one pass and added up as needed."""
+        return ("policy", "task") if "task" in self.columns else ("policy",)
+
+    @functools.cached_property
+    def environments(self) -> dict[tuple[str, ...], Any]:
+        """What was found out about shared environments, so that it is looked up once; used by `pairs`."""
+        return {}
+
+    def counted(self) -> nw.LazyFrame[Any]:
+        """The rows that count: those not declared void."""
+        import narwhals as nw
+
+        return self.frame.filter(nw.col("valid") == 1) if "valid" in self.columns else self.frame
+
+    def in_order(self, *names: str) -> nw.LazyFrame[Any]:
+        """Some columns of the rows that count, in the order they were run."""
+        wanted = dict.fromkeys(names)
+        if "order" not in self.columns:
+            return self.counted().select(*wanted)
+        return self.counted().select(*dict.fromkeys((*wanted, "order"))).sort("order", nulls_last=True)
+
+    def require(self, column: str) -> None:
+        """Refuse when a column is not there."""
+        if column in self.columns:
+            return
+        if column not in COLUMNS:
+            raise ValueError(f"`{column}` must be a column of a rollout: {', '.join(COLUMNS)}.")
+        other = {
+            "success": " There are scores: ask for those.",
+            "score": " There is success: rates, comparisons and reports go by that.",
+        }
+        hint = other.get(column, "") if {"success", "score"} & set(self.columns) else ""
+        raise DataError(
+            f"there must be a `{column}` column; got {', '.join(self.columns)}.{hint}", source=self.source or None
+        )
+
+    def _one_policy(self) -> None:
+        if len(self.policies) > 1:
+            raise ValueError(
+                f"the table must hold one policy here; got {', '.join(self.policies[:6])}. "
+                f'Narrow it first: .where(policy="{self.policies[0]}").'
+            )
+
+
+CACHED = {"policy": "policies", "task": "tasks"}
+NOT_NAMES = ("order", "success", "score", "reward", "steps", "duration", "human", "valid")
+
+
+def a_table(value: Any, name: str = "rollouts") -> Rollouts:
+    """What was given as a table of rollouts; a path or a frame must be read first."""
+    shown = repr(str(value)) if isinstance(value, (str, PathLike)) else "..."
+    return _check.instance(value, name, Rollouts, f"Read it first: sf.read({shown}).")
+
+
+def scores_in(values: Sequence[float], low: float, high: float, source: str) -> Scores:
+    """Scores inside their stated range; one outside is a fault of the data, not of the caller."""
+    for place, value in enumerate(values, 1):
+        if not low <= value <= high:
+            raise DataError(outside(low, high, f"score {place} is {value:g}"), source=source or None)
+    return Scores(values, low, high)
+
+
+def _not_there(column: str, wanted: Sequence[object], there: set[str]) -> str:
+    names = sorted(there)
+    shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
+    asked = " or ".join(map(repr, wanted))
+    return f"`{column}` must be {'one of ' if len(names) > 1 else ''}{shown or 'there'}; got {asked}."
+
+
+ROWS_AT_A_TIME = 200_000
+
+
+def of_files(paths: Sequence[str]) -> str:
+    """The SHA-256 of a file, as `sha256sum` gives it; of several files, that of their own in sorted order."""
+    digests = []
+    for path in paths:
+        with Path(path).open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    if len(digests) == 1:
+        return f"sha256:{digests[0]}"
+    return f"sha256:{hashlib.sha256(' '.join(sorted(digests)).encode()).hexdigest()}"
+
+
+def of_frame(table: pl.DataFrame) -> str:
+    """The SHA-256 of the canonical rows written as CSV; the same for every engine that holds the same rows."""
+    digest = hashlib.sha256()
+    for start in range(0, max(1, table.height), ROWS_AT_A_TIME):
+        digest.update(table.slice(start, ROWS_AT_A_TIME).write_csv(include_header=start == 0).encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def thinned(rollouts: Rollouts, rng: np.random.Generator | int) -> Rollouts:
+    """One random policy kept per shared environment; see `Rollouts.thin`."""
+    import narwhals as nw
+    import polars as pl
+
+    generator, seed = _check.generator(rng)
+    keys = [key for key in PAIR_KEYS if key in rollouts.columns]
+    if not {"condition", "seed"} & set(keys):
+        raise DataError("there must be a `condition` or a `seed` column to know shared environments; got neither.")
+    table = rollouts.polars().with_row_index("__row__")
+    counted = table.filter(pl.col("valid").fill_null(True)) if "valid" in rollouts.columns else table
+    met = counted.select(*keys, "policy").unique().sort(*keys, "policy", nulls_last=True)
+    drawn = met.with_columns(pl.Series("__draw__", generator.random(met.height)))
+    kept = drawn.sort("__draw__").unique(keys, keep="first", maintain_order=True)
+    left = table.join(kept.select(*keys, "policy"), on=[*keys, "policy"], how="semi", nulls_equal=True)
+    rows = (
+        left.sort("__row__")
+        .drop("__row__")
+        .with_columns(pl.col(name).cast(pl.Int8) for name in ("success", "valid") if name in rollouts.columns)
+    )
+    said = f"Thinned to one random policy per environment ({'seed ' + str(seed) if seed is not None else 'own rng'})."
+    return replace(rollouts, frame=nw.from_native(rows.lazy()), notes=(*rollouts.notes, said))

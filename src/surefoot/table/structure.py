@@ -1,0 +1,317 @@
+"""What is paired, what is clustered, what is stratified? One description of a table, made once, read by everyone.
+
+An environment is what a rollout was run in: its task and its condition (an item, a scene, a start), or its seed where
+there is no condition. What recurs is a cluster: when one policy met an environment several times, those rollouts are
+not independent, whatever else tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from surefoot.core.formatting import counted
+from surefoot.core.record import Record
+from surefoot.errors import DataError
+from surefoot.table.cells import outside
+from surefoot.table.crosstab import Crosstab, crosstab
+from surefoot.table.normalising import small
+from surefoot.table.rollouts import Rollouts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Measure = Literal["success", "score"]
+Unpaired = Literal[
+    "one policy",
+    "no column",
+    "incomplete",
+    "one environment",
+    "none shared",
+    "few shared",
+    "other runs",
+    "asked",
+]
+"""Why rollouts of two policies are not paired."""
+
+KEYS = ("condition", "seed")
+"""What tells environments of one task apart, the better one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structure(Record):
+    """How rollouts of some policies belong together.
+
+    Attributes:
+        policies: The policies it is about.
+        rollouts: Their rollouts with a known outcome.
+        environment: The columns that tell environments apart; empty where none does.
+        environments: How many environments there are.
+        shared: How many of them all of these policies met.
+        several: How many of them at least two of these policies met.
+        recurring: How many of them one policy met more than once.
+        clusters: The columns by which rollouts are clustered; empty where every rollout stands alone.
+        declared: Whether a `cluster` column says so.
+        groups: How many clusters there are; 0 where every rollout stands alone.
+        unpaired: Why two policies are not paired; None where they are.
+        tasks: How many tasks there are.
+        runs: How many training runs each policy has at least, where a `run` column tells of two or more; 0 otherwise.
+        named: What the user calls these columns.
+    """
+
+    policies: tuple[str, ...]
+    rollouts: int
+    environment: tuple[str, ...]
+    environments: int
+    shared: int
+    several: int
+    recurring: int
+    clusters: tuple[str, ...]
+    declared: bool
+    groups: int
+    unpaired: Unpaired | None
+    tasks: int
+    runs: int = 0
+    named: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def paired(self) -> bool:
+        """Whether rollouts of the two policies are compared environment by environment."""
+        return self.unpaired is None
+
+    def called(self, columns: Sequence[str]) -> str:
+        """Columns by the names that the user gave them: ``task and scene``."""
+        names = [self.named.get(column, column) for column in columns]
+        return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
+
+    def __str__(self) -> str:
+        return self.said()
+
+    def said(self, *, counts: bool = True) -> str:
+        """The description as a sentence or two; without counts it is the same for all that is structured alike."""
+        return " ".join(part for part in (self._pairing(counts), self._clustering(counts), self._running()) if part)
+
+    def _pairing(self, counts: bool) -> str:
+        where = self.called(self.environment)
+        many = f": {counted(self.shared, 'pair')}" if counts else ""
+        some = f"{self.shared:,} of {self.environments:,} environments ({where})" if counts else f"few {where}"
+        told = {
+            None: f"Paired by {where}{many}.",
+            "one policy": "",
+            "no column": "Not paired: no column tells which rollouts belong together.",
+            "incomplete": "Not paired: some rollouts do not say in which environment they were run.",
+            "one environment": "Not paired: all rollouts are of one environment.",
+            "none shared": f"Not paired: the two share no {where}.",
+            "few shared": f"Not paired: the two share {some}.",
+            "other runs": "Not paired: the runs of the two have no names in common.",
+            "asked": "Not paired, as asked.",
+        }
+        return told[self.unpaired]
+
+    def _running(self) -> str:
+        if not self.runs:
+            return ""
+        return f"Several runs of each policy, told by {self.called(('run',))}: what a whole run shares is allowed for."
+
+    def _clustering(self, counts: bool) -> str:
+        if not self.clusters:
+            return ""
+        by = f"clustered by {self.called(self.clusters)}"
+        many = f"{counted(self.rollouts, 'rollout')} in {counted(self.groups, 'cluster')}, {by}" if counts else by
+        why = "" if self.declared else ", because one policy met it several times"
+        return f"{many[:1].upper()}{many[1:]}{why}."
+
+
+def structure(rollouts: Rollouts, measure: Measure, policies: Sequence[str] | None = None) -> Structure:
+    """How the rollouts of some policies belong together; of all policies when none are named."""
+    names = tuple(policies) if policies is not None else rollouts.policies
+    return described(rollouts, measure, names)[0]
+
+
+def described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> tuple[Structure, Crosstab | None]:
+    """The description, and the counts it was made from; none where nothing tells environments apart."""
+    kept = rollouts.memo
+    key = ("structure", measure, *names)
+    if key not in kept:
+        kept[key] = _described(rollouts, measure, names)
+    found: tuple[Structure, Crosstab | None] = kept[key]
+    return found
+
+
+def rows(rollouts: Rollouts, measure: Measure, policy: str, columns: Sequence[str] = ()) -> pl.DataFrame:
+    """The known outcomes of a policy as `value`, with some columns, sorted: whatever the order of the rows was."""
+    import narwhals as nw
+    import polars as pl
+
+    wanted = [nw.col(column) for column in columns]
+    own = rollouts.counted().filter((nw.col("policy") == policy) & ~nw.col(measure).is_null())
+    own = own.select(*wanted, nw.col(measure).cast(nw.Float64).alias("value"))
+    if own.implementation.is_polars():
+        home: pl.DataFrame = own.to_native().collect(engine="streaming")
+    else:
+        home = pl.DataFrame(small(own), infer_schema_length=None)
+    return home.sort(*columns, "value")
+
+
+def in_range(rollouts: Rollouts, policies: Sequence[str]) -> None:
+    """Refuse scores of these policies that the stated range does not allow."""
+    for group in rollouts.summary():
+        for end in (group.least, group.most) if group.key[0] in policies else ():
+            if end is not None and not rollouts.low <= end <= rollouts.high:
+                which = outside(rollouts.low, rollouts.high, f"one is {end:g}")
+                raise DataError(which, source=rollouts.source or None)
+
+
+def _described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> tuple[Structure, Crosstab | None]:
+    import numpy as np
+
+    known = sum(group.known(measure) for group in rollouts.summary() if group.key[0] in names)
+    tasks = len(rollouts.tasks)
+    on, reason, table = _environment(rollouts, measure, names)
+    if table is None:
+        apart: Unpaired = reason if len(names) == 2 else "one policy"
+        runs = _runs(rollouts, names)
+        return Structure(names, known, (), 0, 0, 0, 0, (), False, 0, apart, tasks, runs, _named(rollouts)), None
+    counts = [table.of(name)[0] for name in names]
+    met = np.sum([count > 0 for count in counts], axis=0)
+    recurring = int(np.any([count > 1 for count in counts], axis=0).sum())
+    environments, shared = int((met > 0).sum()), int((met == len(names)).sum())
+    clusters, declared, groups = _clusters(table, counts, recurring)
+    made = Structure(
+        policies=names,
+        rollouts=known,
+        environment=on,
+        environments=environments,
+        shared=shared,
+        several=int((met > 1).sum()),
+        recurring=recurring,
+        clusters=clusters,
+        declared=declared,
+        groups=groups,
+        unpaired=_apart(counts, shared) if len(names) == 2 else "one policy",
+        tasks=tasks,
+        runs=_runs(rollouts, names),
+        named=_named(rollouts),
+    )
+    return made, table
+
+
+def _apart(counts: Sequence[Any], shared: int) -> Unpaired | None:
+    if not shared:
+        return "none shared"
+    fewer = min(int((count > 0).sum()) for count in counts)
+    return None if 2 * shared >= fewer else "few shared"
+
+
+def _clusters(table: Crosstab, counts: Sequence[Any], recurring: int) -> tuple[tuple[str, ...], bool, int]:
+    """The columns by which rollouts are clustered, whether they were declared, and how many clusters there are."""
+    import numpy as np
+
+    if "cluster" in table.on:
+        codes = table.codes("cluster")
+        sizes = [np.bincount(codes, weights=count) for count in counts]
+        if any((size > 1).any() for size in sizes):
+            return ("cluster",), True, int((np.sum(sizes, axis=0) > 0).sum())
+    if recurring:
+        by = tuple(column for column in table.on if column != "cluster")
+        codes = table.codes(*by)
+        return by, False, len(np.unique(codes[np.sum(counts, axis=0) > 0]))
+    return (), False, 0
+
+
+def _environment(
+    rollouts: Rollouts, measure: Measure, names: tuple[str, ...]
+) -> tuple[tuple[str, ...], Unpaired, Crosstab | None]:
+    """The columns that tell environments apart, or why none do; and the counts by them."""
+    empty = _unfilled(rollouts)
+    there = [column for column in (*KEYS, "cluster") if column in rollouts.columns]
+    full = [column for column in there if not any(empty[name, column] for name in names)]
+    reason: Unpaired = "no column" if not there else "incomplete"
+    for column in full:
+        grouped = ("cluster",) if "cluster" in full and column != "cluster" else ()
+        on = (*(("task",) if "task" in rollouts.columns else ()), column, *grouped)
+        everyone = tuple(name for name in rollouts.policies if not any(empty[name, key] for key in on if key != "task"))
+        table = crosstab(rollouts, measure, on, everyone)
+        if grouped and not _grouping(table, names):  # it must not hide what recurs
+            on = tuple(key for key in on if key != "cluster")
+            table = crosstab(rollouts, measure, on, everyone)
+        if column == "cluster" or _telling(table, names, column):
+            return on, reason, table
+        reason = "one environment"
+    return (), reason, None
+
+
+def _grouping(table: Crosstab, names: Sequence[str]) -> bool:
+    """Whether a cluster holds several rollouts of one policy."""
+    import numpy as np
+
+    codes = table.codes("cluster")
+    return any(bool((np.bincount(codes, weights=table.of(name)[0]) > 1).any()) for name in names)
+
+
+def _telling(table: Crosstab, names: Sequence[str], column: str) -> bool:
+    """Whether a column tells environments of a task apart: a seed that is the same for all rollouts does not.
+
+    Where every policy met each of several tasks once, the task tells, and the column names what was met.
+    """
+    import numpy as np
+
+    once = []
+    for name in names:
+        key = ("telling", name, column)
+        if key not in table.kept:
+            count = table.of(name)[0]
+            own = count > 0
+            wide = len(np.unique(table.codes(*(name for name in table.on if name == "task"))[own]))
+            fine = len(np.unique(table.codes(*(name for name in table.on if name in ("task", column)))[own]))
+            table.kept[key] = (fine > wide, wide > 1 and count.sum() == wide)
+        finer, single = table.kept[key]
+        if finer:
+            return True
+        once.append(single)
+    return all(once)
+
+
+def _runs(rollouts: Rollouts, names: Sequence[str]) -> int:
+    """How many runs each policy has at least; 0 where one has a single run, or some rollouts do not say."""
+    if "run" not in rollouts.columns:
+        return 0
+    met: dict[str | None, set[str | None]] = {name: set() for name in names}
+    for group in rollouts.summary(by=("policy", "run")):
+        if group.key[0] in met and group.rollouts:
+            met[group.key[0]].add(group.key[1])
+    fewest = min(len(runs) for runs in met.values())
+    return 0 if fewest < 2 or any(None in runs for runs in met.values()) else fewest
+
+
+def _named(rollouts: Rollouts) -> dict[str, str]:
+    columns = ("task", *KEYS, "cluster", "run", "repeat")
+    return {column: rollouts.called(column) for column in columns if column in rollouts.columns}
+
+
+def _unfilled(rollouts: Rollouts) -> Counter[tuple[str, str]]:
+    """How many rollouts of each policy lack each key."""
+    import narwhals as nw
+
+    kept = rollouts.memo
+    keys = tuple(column for column in (*KEYS, "cluster") if column in rollouts.columns)
+    if ("unfilled",) not in kept:
+        names = {key: f"key_{place}" for place, key in enumerate(keys)}
+        flags = [
+            nw.when(nw.col(key).is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(new) for key, new in names.items()
+        ]
+        home: dict[str, list[Any]] = {"policy": []}
+        if keys:
+            missing = rollouts.counted().select("policy", *flags).group_by("policy")
+            home = small(missing.agg(*(nw.col(new).sum() for new in names.values())))
+        kept["unfilled",] = Counter(
+            {
+                (policy, key): int(home[new][place])
+                for place, policy in enumerate(home["policy"])
+                for key, new in names.items()
+            }
+        )
+    found: Counter[tuple[str, str]] = kept["unfilled",]
+    return found

@@ -1,0 +1,279 @@
+"""Replays: on made data, on the published rollouts, and at the command line."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from surefoot import DataError
+from surefoot.analysis.replays import CLUSTERED, HINDSIGHT, ORDER, replay, replay_pairs
+from surefoot.cli.main import run as surefoot
+from surefoot.files.reading import read
+from surefoot.reporting.evidence_figures import evidence_figure, replay_figure
+from surefoot.sequential import FiniteHorizonMixture, run
+from surefoot.table.orders import in_blocks
+
+
+def table(**more):
+    rng = np.random.default_rng(1)
+    policy = ["new", "old"] * 40
+    score = np.where(np.array(policy) == "new", rng.random(80) ** 0.3, rng.random(80)).round(2)
+    return pl.DataFrame({"policy": policy, "score": score, **more})
+
+
+def test_published_success_stops_where_the_paper_says(shared_data: Path):
+    """Snyder et al. 2026, Table II, N-SCORE_2 and theta-SAVI, within 3 rollouts; STEP and WSR are other designs."""
+    found = replay(read(shared_data / "lbm1" / "Fig4_AB.csv"), "LBM finetuned", "Single Task", randomised=True)
+    stops = {(c.task, stop.name): stop.pairs if stop.decided else None for c in found.comparisons for stop in c.stops}
+    expected = {
+        "DumpVegetablesFromSmallToLargeContainer": (None, None),
+        "PutContainersOnPlate": (None, None),
+        "PutFruitInLargeContainerAndCoverWithPlate": (46, 45),
+        "SeparateFruitsVegetablesIntoContainers": (98, 98),
+        "TurnLargeContainerUpsideDown": (None, None),
+        "BikeRotorInstall": (None, None),
+        "CutAppleIntoSlices": (None, None),
+        "CleanLitterBox": (None, None),
+        "ClearKitchenCounter": (25, 30),
+        "SetUpBreakfastTable": (19, 19),
+    }
+    for task, numbers in expected.items():
+        for name, number in zip(("N-SCORE", "theta-SAVI"), numbers, strict=True):
+            pairs = stops[task, name]
+            assert (pairs is None) == (number is None), (task, name)
+            assert pairs is None or abs(pairs - number) <= 3, (task, name, pairs)
+
+
+def test_published_progress_needs_fewer_rollouts_with_the_mixture(shared_data: Path):
+    found = replay(read(shared_data / "lbm1" / "Fig5_C.csv"), "LBM Finetuned", "Single Task", horizon=200)
+    assert found.total("FHM") <= 0.87 * found.total("N-SCORE")
+    stops = [[stop.pairs if stop.decided else None for stop in c.stops[:2]] for c in found.comparisons]
+    assert stops == [[41, 65], [145, 185], [15, 16], [18, 19], [None, None]]
+    assert (found.total("FHM"), found.undecided("FHM"), found.batch) == (838, 1, 2000)
+    assert any("the surplus is left out" in note for note in found.notes)
+
+
+def test_pooling_tasks_of_unknown_order_is_warned_about(shared_data: Path):
+    found = replay(read(shared_data / "lbm1" / "Fig5_C.csv"), "LBM Finetuned", "Single Task", pooled=True)
+    assert any("The order across tasks is not recorded" in note for note in found.notes)
+
+
+def test_a_replay_is_the_run_of_the_rule():
+    frame = table()
+    found = replay(read(frame), "new", "old")
+    first, second = (frame.filter(pl.col("policy") == p)["score"].to_list() for p in ("new", "old"))
+    states = run(FiniteHorizonMixture(40, binary=False), zip(first, second, strict=True))
+    stop = found.comparisons[0].stops[0]
+    assert (stop.name, stop.pairs, stop.verdict) == ("FHM", states[-1].pairs, states[-1].verdict)
+    assert stop.evidence == tuple(state.evidence for state in states)
+    assert type(found).from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_pairs_follow_the_environment_not_the_row():
+    conditions = [i // 2 for i in range(80)]
+    found = replay(read(table(condition=[str(c) for c in conditions])), "new", "old")
+    mixed = table(condition=[str(c) for c in conditions]).sample(fraction=1.0, shuffle=True, seed=3)
+    other = replay(read(mixed), "new", "old")
+    assert found.comparisons[0].pairs == other.comparisons[0].pairs == 40
+    assert "theta-SAVI" not in found.rules
+
+
+def test_blocked_order_is_warned_about_and_random_order_is_not():
+    blocked = [f"scene {i // 20}" for i in range(80)]
+    rng = np.random.default_rng(0)
+    mixed = rng.permutation(blocked).tolist()
+    assert any("blocked by session" in n for n in replay(read(table(session=blocked)), "new", "old").notes)
+    assert not any("blocked" in n for n in replay(read(table(session=mixed)), "new", "old").notes)
+    tasks = replay(read(table(task=blocked)), "new", "old", pooled=True)
+    assert any("blocked by task" in note for note in tasks.notes)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "blocked"),
+    [
+        ("aaaaabbbbbccccc", True),
+        ("abcabcabcabcabc", False),
+        ("aaaaaaaaaaaaaaa", False),
+        ("abcdefghijklmno", False),
+        ("aaabbb", False),
+    ],
+)
+def test_blocks_are_runs_longer_than_chance(contexts, blocked):
+    assert in_blocks(tuple(contexts)) is blocked
+
+
+def test_exact_and_savi_rules_are_shown_only_where_they_hold():
+    pairs = [(1.0, 0.0), (1.0, 1.0), (0.0, 0.0)] * 10
+    assert replay_pairs(pairs).rules == ("FHM", "N-SCORE", "WSR")
+    assert "theta-SAVI" in replay_pairs(pairs, randomised=True, shared=False).rules
+    assert "theta-SAVI" not in replay_pairs(pairs, randomised=True, shared=True).rules
+    assert "theta-SAVI" not in replay_pairs([(0.5, 0.2)] * 5, randomised=True, shared=False).rules
+
+
+def test_the_command_prints_stops_totals_and_a_figure(tmp_path, capsys):
+    table().write_csv(tmp_path / "results.csv")
+    figure = tmp_path / "evidence.svg"
+    code = surefoot(
+        ["replay", str(tmp_path / "results.csv"), "--first", "new", "--second", "old", "--figure", str(figure)]
+    )
+    out = capsys.readouterr().out
+    assert code == 0
+    assert "FHM" in out
+    assert "saved" in out
+    assert figure.read_text().startswith("<?xml")
+    assert surefoot(["replay", str(tmp_path / "results.csv"), "--first", "new", "--second", "old", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["type"] == "Replay"
+
+
+def test_the_command_reads_plain_pairs(tmp_path, capsys):
+    path = tmp_path / "pairs.csv"
+    path.write_text("first,second\n" + "1,0\n" * 12)
+    assert surefoot(["replay", str(path), "--claim", "either"]) == 0
+    assert "first v second" in capsys.readouterr().out
+    np.save(tmp_path / "pairs.npy", np.array([[1.0, 0.0]] * 12))
+    assert surefoot(["replay", str(tmp_path / "pairs.npy")]) == 0
+    np.save(tmp_path / "bad.npy", np.zeros(3))
+    assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
+    assert "two columns" in capsys.readouterr().err
+    (tmp_path / "bad.npy").write_bytes(b"no array")
+    assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
+    assert "bad.npy: the array must have a readable header" in capsys.readouterr().err
+    path.write_text("1,0\n1,x\n")
+    assert surefoot(["replay", str(path)]) == 65
+    assert "pairs.csv, row 2: a row must hold two scores" in capsys.readouterr().err
+    path.write_text("1,0\n2,0\n")
+    assert surefoot(["replay", str(path)]) == 64
+    assert "the range of the score beforehand: --low and --high." in capsys.readouterr().err
+    assert surefoot(["replay", str(tmp_path / "none.csv")]) == 65
+
+
+def test_the_command_takes_two_files_in_their_order_like_compare(tmp_path, capsys):
+    for name in ("new", "old"):
+        rows = "".join(f"{seed},{int(name == 'new')}\n" for seed in range(20))
+        (tmp_path / f"{name}.csv").write_text(f"seed,success\n{rows}")
+    both = [str(tmp_path / "new.csv"), str(tmp_path / "old.csv")]
+    assert surefoot(["replay", *both]) == 0
+    assert "Pairs to a decision: new against old" in capsys.readouterr().out
+    assert surefoot(["replay", *reversed(both)]) == 0
+    assert "Pairs to a decision: old against new" in capsys.readouterr().out
+    assert surefoot(["replay", *both, "--first", "new"]) == 64
+    assert "must name two of the policies new, old" in capsys.readouterr().err
+
+
+def test_figures_mark_the_threshold_and_the_decision():
+    pairs = [(1.0, 0.0)] * 12
+    drawn = replay_figure(replay_pairs(pairs))
+    assert "decides\nat 20" in [text.get_text() for text in drawn.axes[0].texts]
+    one = evidence_figure({"rule": [2.0, 5.0]}, 20.0, title="new v old")
+    assert [text.get_text() for text in one.axes[0].get_legend().get_texts()] == ["rule, undecided"]
+
+
+def test_a_replay_prints_where_each_rule_would_have_stopped():
+    found = replay(read(table()), "new", "old")
+    lines = str(found).splitlines()
+    assert str(found.comparisons[0].stops[0]) in lines[0]
+    total = next(line for line in lines if line.startswith("FHM: ") and "rollouts" in line)
+    assert f"{found.total('FHM'):,} of 80 rollouts" in total
+    assert f"{found.saving('FHM'):.0%} saved." in total
+    assert lines[-len(found.notes) :] == list(found.notes)
+
+
+def test_an_undecided_replay_counts_its_horizon_and_says_so():
+    found = replay_pairs([(1.0, 1.0), (0.0, 0.0)] * 10, horizon=50)
+    name = found.rules[0]
+    assert (found.undecided(name), found.total(name), found.saving(name)) == (1, 100, 0.0)
+    assert "(1 undecided, counted at the horizon)" in str(found)
+
+
+def test_tasks_that_one_policy_never_ran_are_left_out():
+    kinds = ["x", "x", "y", "y"] * 20
+    frame = table(task=kinds).filter(~((pl.col("task") == "y") & (pl.col("policy") == "old")))
+    found = replay(read(frame), "new", "old")
+    assert [one.task for one in found.comparisons] == ["x"]
+    apart = table(task=["x", "y"] * 40)  # new runs x only, old y only
+    with pytest.raises(DataError, match="'new' and 'old' must share a task; got none"):
+        replay(read(apart), "new", "old")
+
+
+def test_pooled_tasks_numbered_apart_are_warned_about():
+    frame = table(task=["x"] * 40 + ["y"] * 40, order=[*range(40), *range(40)])
+    assert any("order across tasks" in note for note in replay(read(frame), "new", "old", pooled=True).notes)
+    frame = table(task=["x"] * 40 + ["y"] * 40, order=list(range(80)))
+    assert not any("order across tasks" in note for note in replay(read(frame), "new", "old", pooled=True).notes)
+
+
+def test_there_must_be_something_to_replay():
+    with pytest.raises(ValueError, match="`pairs` must hold at least one pair; got none"):
+        replay_pairs([])
+    frame = table().with_columns(score=pl.when(pl.col("policy") == "new").then(pl.col("score")))
+    with pytest.raises(DataError, match="both policies must have a score; got none"):
+        replay(read(frame), "new", "old", measure="score")
+
+
+@pytest.mark.parametrize("few_first", [False, True])
+def test_a_rule_that_not_every_task_allows_is_left_out_of_all(few_first):
+    """Two pairs are too few for an exact table: a total over the other task alone would look like a saving."""
+    sizes = {"a": 2, "b": 30} if few_first else {"a": 30, "b": 2}
+    rows = [
+        (policy, task, policy == "new")
+        for task, size in sizes.items()
+        for _ in range(size)
+        for policy in ("new", "old")
+    ]
+    found = replay(
+        read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row")), "new", "old", randomised=True
+    )
+    assert found.rules == ("FHM", "N-SCORE", "WSR", "theta-SAVI")
+    assert all(tuple(stop.name for stop in one.stops) == found.rules for one in found.comparisons)
+    assert "Rules that do not suit every task are not shown: Exact, Exact paired." in found.notes
+    assert replay(read(table()), "new", "old").notes == (ORDER.format(how="of the rows"), HINDSIGHT)
+
+
+def test_exact_rules_take_the_range_of_the_pairs():
+    found = replay_pairs([(5.0, 0.0)] * 30, low=0.0, high=5.0, randomised=True, shared=False)
+    unit = replay_pairs([(1.0, 0.0)] * 30, randomised=True, shared=False)
+    assert found.rules[:2] == ("Exact", "Exact paired")
+    assert [str(stop) for stop in found.comparisons[0].stops] == [str(stop) for stop in unit.comparisons[0].stops]
+
+
+def test_what_makes_no_sense_is_refused():
+    for ask in (lambda **k: replay_pairs([(1.0, 0.0)] * 9, **k), lambda **k: replay(read(table()), "new", "old", **k)):
+        with pytest.raises(ValueError, match="`horizon` must be at least 1; got 0"):
+            ask(horizon=0)
+    with pytest.raises(ValueError, match="`measure` must be one of success, score; got 'reward'"):
+        replay(read(table()), "new", "old", measure="reward")
+    with pytest.raises(ValueError, match="`policy` must be one of new, old; got 'odd'"):
+        replay(read(table()), "new", "odd")
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_clusters_are_warned_about_and_blocks_of_them_too(mixed):
+    labels = [str(pair % 8 if mixed else pair // 5) for pair in range(40) for _ in range(2)]
+    found = replay(read(table(cluster=labels)), "new", "old")
+    assert CLUSTERED in found.notes
+    assert any("blocked by cluster" in note for note in found.notes) is not mixed
+    alone = replay(read(table(cluster=[str(place) for place in range(80)])), "new", "old")
+    assert CLUSTERED not in alone.notes
+
+
+def test_a_replay_counts_in_pairs_and_plans_what_was_recorded(capsys, tmp_path):
+    rows = [f"new,{place / 40:.3f}" for place in range(10, 40)] + [f"old,{place / 80:.3f}" for place in range(22)]
+    (tmp_path / "f.csv").write_text("policy,score\n" + "\n".join(rows) + "\n")
+    found = replay(read(tmp_path / "f.csv"), "new", "old")
+    assert [(one.pairs, one.horizon) for one in found.comparisons] == [(22, 22)]
+    assert found.notes[0] == "'old' has 8 rollouts fewer than 'new': the surplus is left out."
+    assert "rollouts planned" not in str(found)
+    assert surefoot(["replay", str(tmp_path / "f.csv"), "--first", "new", "--second", "old"]) == 0
+    out = capsys.readouterr().out
+    assert "planned" not in out.split("\nA dash")[0]
+    longer = replay(read(tmp_path / "f.csv"), "new", "old", horizon=50)
+    assert longer.batch == 100
+    assert "of 100 rollouts planned" in str(longer)
+    surefoot(["replay", str(tmp_path / "f.csv"), "--first", "new", "--second", "old", "--horizon", "50"])
+    out = capsys.readouterr().out
+    assert re.search(r"recorded\s+planned", out)
+    assert re.search(r"new v old\s+22\s+50", out)
+    assert "saved of the planned" in out

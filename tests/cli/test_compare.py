@@ -1,0 +1,294 @@
+"""`surefoot compare` and `surefoot plan compare` as a person or a gate meets them; wording that cannot overstate."""
+
+import json
+import re
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import surefoot as sf
+from surefoot import Tally, stats
+from surefoot.cli.main import run
+from surefoot.core import sentences
+from surefoot.core.gain import decide
+
+
+def said(capsys, *words: str) -> tuple[int, str, str]:
+    code = run(words)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_two_tallies_give_five_lines_to_act_on(capsys):
+    code, out, err = said(capsys, "compare", "17/20", "14/20")
+    rates, gain, verdict, todo, holds = out.splitlines()
+    assert holds.startswith("This holds if all rollouts are independent and their numbers were fixed beforehand")
+    assert (code, err) == (0, "")
+    assert "17/20 85.0% [63.9%, 94.8%]" in rates
+    assert gain.startswith("gain +15.0 points [-12.9, +41.9], p = 0.290")
+    assert verdict == "Cannot tell: the gain may be anything from -12.9 to +41.9 points."
+    assert "20 rollouts each could have shown a true gain of +28." in todo
+    assert "About 121 rollouts of each policy would" in todo
+
+
+def test_a_decided_comparison_says_by_how_much_and_when_it_holds(capsys):
+    _, out, _ = said(capsys, "compare", "6/50", "40/50")
+    lines = out.splitlines()
+    assert len(lines) == 4
+    assert lines[2] == "The first policy is worse than the second: by at least 50.8 points, at most 80.1 points."
+    assert "independent" in lines[3]
+
+
+def test_pairs_are_counted_as_pairs(capsys):
+    _, out, _ = said(capsys, "compare", "--pairs", "20,12,2,16")
+    assert "95% exact paired score, 50 pairs" in out
+    assert "The first policy is better than the second" in out
+
+
+def test_json_holds_the_gain_and_what_could_be_seen(capsys):
+    _, out, _ = said(capsys, "compare", "17/20", "14/20", "--json", "--confidence", "0.9")
+    data = json.loads(out)
+    assert sf.Gain.from_dict(data["gain"]) == stats.exact_gain(Tally(17, 20), Tally(14, 20), confidence=0.9)
+    assert data["outlook"]["type"] == "Outlook"
+    assert data["said"].startswith("Cannot tell")
+    assert json.loads(said(capsys, "compare", "6/50", "40/50", "--json")[1])["outlook"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("40/50", "6/50"), 0),
+        (("6/50", "40/50"), 1),
+        (("17/20", "14/20"), 2),
+        (("70/100", "70/100", "--margin", "0.2"), 0),  # the same is not worse
+        (("66/100", "70/100", "--margin", "0.2"), 0),
+        (("66/100", "70/100", "--margin", "0.1"), 2),
+        (("6/50", "40/50", "--margin", "0.2"), 1),
+        (("--pairs", "20,12,2,16"), 0),
+    ],
+)
+def test_the_gate_ends_with_its_codes(capsys, words, code):
+    assert said(capsys, "compare", *words, "--gate")[0] == code
+
+
+def test_a_gate_says_when_what_it_cannot_tell_is_how_far_behind(capsys):
+    """Shown below zero, not shown below the margin: whether it matters is open, and the user hears both."""
+    code, out, _ = said(capsys, "compare", "170/200", "194/200", "--gate", "--margin", "0.1")
+    gain = stats.exact_gain(Tally(170, 200), Tally(194, 200), margin=0.1)
+    assert gain.interval.low < -0.1 < gain.interval.high < 0.0
+    assert code == 2
+    last = "Gate: cannot tell (exit code 2). It was shown to fall behind, perhaps by less than the margin."
+    assert out.splitlines()[-1] == last
+    assert said(capsys, "compare", "17/20", "14/20", "--gate")[1].endswith("Gate: cannot tell (exit code 2).\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (("compare",), 64, "two tallies, `--pairs` or files"),
+        (("compare", "3/10"), 64, "must have two tallies"),
+        (("compare", "12/10", "3/10"), 65, "at most `trials`"),
+        (("compare", "0/0", "3/10"), 65, "must be at least 1"),
+        (("compare", "--pairs", "1,2"), 64, "must be BOTH,FIRST,SECOND,NEITHER"),
+        (("compare", "--pairs", "0,0,0,0"), 65, "must be at least 1"),
+        (("compare", "--pairs", "1,-2,3,4"), 65, "must be at least 0"),
+        (("compare", "1/2", "1/2", "--pairs", "1,2,3,4"), 64, "must stand alone"),
+        (("compare", "1/2", "1/2", "--using", "magic"), 64, "must be one of"),
+        (("compare", "1/2", "1/2", "--using", "mcnemar"), 64, "must be one of"),
+        (("compare", "1/2", "1/2", "--using", "fisher", "--gate"), 64, "need the exact gain"),
+        (("compare", "1/2", "1/2", "--confidence", "95"), 64, "Write 0.95 for 95%"),
+        (("compare", "1/2", "1/2", "--margin", "-1"), 64, "`margin` must be 0 or more"),
+        (("compare", "nowhere.csv"), 65, "nowhere.csv"),
+        (("compare", "1/2", "1/2", "--by", "task"), 64, "`--by` must be left out with tallies; it does nothing there."),
+        (("compare", "1/2", "1/2", "--low", "0"), 64, "`--low` must be left out with tallies"),
+        (("compare", "--pairs", "1,2,3,4", "--paired"), 64, "`--paired` must be left out with `--pairs`"),
+        (("compare", "--counts", "rt2-vc1", "--gate"), 64, "`--gate` must be left out with `--counts`"),
+        (("compare", "a.csv", "b.csv", "--details"), 64, "`--details` must be left out with files"),
+        (("compare", "a.csv", "--by", "task", "--paired"), 64, "`--paired` must be left out with `--by`"),
+        (("compare", "--counts", "nowhere.csv"), 65, "no such file"),
+        (("plan", "compare"), 64, "`--second` must be given"),
+        (("plan", "compare", "--second", "0.5"), 64, "`--first` or `rollouts` must be given"),
+    ],
+)
+def test_misuse_is_one_line_and_a_code(capsys, words, code, text):
+    found, out, err = said(capsys, *words)
+    assert found == code
+    assert out == ""
+    assert text in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "newcombe",
+        "miettinen-nurminen",
+        "agresti-caffo",
+        "barnard",
+        "boschloo",
+        "fisher",
+        "pooled-score",
+        "disjoint-bounds",
+    ],
+)
+def test_every_method_has_its_word(capsys, name):
+    result = getattr(stats, name.replace("-", "_"))(Tally(7, 9), Tally(3, 9))
+    assert said(capsys, "compare", "7/9", "3/9", "--using", name)[1] == f"{result}\n"
+
+
+@pytest.mark.parametrize("name", ["tango", "newcombe-paired", "mcnemar", "mcnemar-midp"])
+def test_every_paired_method_has_its_word(capsys, name):
+    result = getattr(stats, name.replace("-", "_"))(sf.PairTally(3, 5, 1, 2))
+    assert said(capsys, "compare", "--pairs", "3,5,1,2", "--using", name)[1] == f"{result}\n"
+
+
+def test_details_add_the_named_methods(capsys):
+    out = said(capsys, "compare", "7/9", "3/9", "--details")[1]
+    for name in ("Newcombe", "Miettinen-Nurminen", "Barnard", "Boschloo", "Fisher"):
+        assert name in out
+
+
+@pytest.fixture
+def results(tmp_path):
+    rows = ["policy,task,success"]
+    rows += [f"new,stack,{int(i < 18)}" for i in range(20)] + [f"old,stack,{int(i < 6)}" for i in range(20)]
+    path = tmp_path / "results.csv"
+    path.write_text("\n".join(rows))
+    return str(path)
+
+
+def test_no_gate_passes_on_policies_that_share_no_task(capsys, tmp_path):
+    rows = [f"new,x,{int(i < 38)}" for i in range(40)] + [f"old,y,{int(i < 4)}" for i in range(40)]
+    path = tmp_path / "results.csv"
+    path.write_text("policy,task,success\n" + "\n".join(rows) + "\n")
+    code, out, err = said(capsys, "compare", str(path), "--first", "new", "--second", "old", "--gate")
+    assert code == 3
+    assert "+85.0 points" in out  # shown, as a description
+    assert "is better" not in out
+    assert "not comparable: 'new' and 'old' share no task" in err
+
+
+def test_files_are_compared_and_gated(capsys, results):
+    code, out, _ = said(capsys, "compare", results, "--first", "new", "--second", "old", "--gate")
+    assert code == 0
+    assert "new is better than old" in out
+    code, out, _ = said(capsys, "compare", results, "--first", "old", "--second", "new", "--by", "task", "--gate")
+    assert code == 1
+    assert "stack" in out
+    assert said(capsys, "compare", results, "--first", "new", "--second", "none", "--gate")[0] == 3
+
+
+@pytest.fixture
+def logged_twice(tmp_path):
+    names = []
+    for policy, seeds, successes in (("new", 0, 18), ("old", 100, 13)):
+        rows = [f"{policy},cut,{seeds + i},{int(i < successes)}" for i in range(20)]
+        names.append(str(tmp_path / f"{policy}.csv"))
+        (tmp_path / f"{policy}.csv").write_text("policy,task,seed,success\n" + "\n".join(rows * 2) + "\n")
+    return names
+
+
+def test_no_gate_passes_on_rows_that_were_logged_twice(capsys, logged_twice):
+    code, out, err = said(capsys, "compare", *logged_twice, "--gate")
+    assert code == 3
+    assert "! duplicated rows: Rows that repeat another row in every column: 40." in out
+    assert "not comparable: rows repeat others in every column" in err
+    assert "! duplicated rows" in said(capsys, "compare", *logged_twice)[1]
+    assert "! duplicated rows" in said(capsys, "rank", *logged_twice)[1]
+
+
+def test_serious_findings_and_the_gate_are_in_the_json(capsys, logged_twice):
+    for words in (("compare", *logged_twice, "--gate"), ("rank", *logged_twice)):
+        body = json.loads(said(capsys, *words, "--json")[1])
+        assert "duplicated rows" in [finding["about"] for finding in body["findings"]]
+    tasks = json.loads(said(capsys, "compare", *logged_twice, "--by", "task", "--gate", "--json")[1])
+    assert [body["gate"]["code"] for body in tasks] == [3]
+    body = json.loads(said(capsys, "compare", "17/20", "14/20", "--gate", "--json")[1])
+    assert (body["gate"]["code"], body["gate"]["says"]) == (2, "Gate: cannot tell (exit code 2).")
+    ((lower, upper),) = body["gate"]["bounds"]
+    assert (lower["side"], upper["side"], lower["confidence"]) == ("lower", "upper", 0.95)
+    assert "gate" not in json.loads(said(capsys, "compare", "17/20", "14/20", "--json")[1])
+
+
+def test_clean_results_read_back_from_json(capsys, results):
+    for word, kind in (("compare", sf.Comparison), ("rank", stats.Ranking)):
+        body = json.loads(said(capsys, word, results, "--json")[1])
+        assert kind.from_dict(body).to_dict() == body
+
+
+def test_a_gate_on_one_policy_is_not_comparable(capsys, logged_twice):
+    assert said(capsys, "compare", logged_twice[0])[0] == 65
+    code, out, err = said(capsys, "compare", logged_twice[0], "--gate", "--json")
+    assert (code, json.loads(out)["gate"]["code"]) == (3, 3)
+    assert "not comparable: Two policies must be there" in err
+
+
+def test_counts_compare_every_policy_with_its_baseline(capsys, tmp_path):
+    code, out, _ = said(capsys, "compare", "--counts", "rt2-vc1")
+    assert code == 0
+    assert out.count("better") == 3
+    path = tmp_path / "counts.csv"
+    path.write_text("policy,successes,rollouts\nbase,5,20\nnew,18,20\nother,6,20\n")
+    data = json.loads(said(capsys, "compare", "--counts", str(path), "--json")[1])
+    assert data[0]["baseline"] == "base"
+    assert [one["verdict"] for one in data[0]["members"]] == ["better", "undecided"]
+    named = json.loads(said(capsys, "compare", "--counts", str(path), "--baseline", "new", "--json")[1])
+    assert named[0]["baseline"] == "new"
+    path.write_text("policy,successes,rollouts\nbase,25,20\n")
+    code, _, err = said(capsys, "compare", "--counts", str(path))
+    assert code == 65
+    assert "row 1: `successes` must be at most" in err  # the header is no row, as in every other message
+    for text, wrong in (
+        ("base,5,20\nnew,x,20\n", "row 2: `successes` must be a whole number, 0 or more; got 'x'."),
+        ("base,5,20\n", "a group must hold at least two policies; none does."),
+    ):
+        path.write_text(f"policy,successes,rollouts\n{text}")
+        code, _, err = said(capsys, "compare", "--counts", str(path))
+        assert code == 65
+        assert wrong in err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "policy,result\nbase,5/20\nnew,18/20\n",
+        "name;k;n\nbase;5;20\nnew;18;20\n",
+        "arm,rate,n\nbase,25%,20\nnew,90%,20\n",
+    ],
+)
+def test_counts_are_read_in_every_form(capsys, tmp_path, text):
+    (tmp_path / "counts.csv").write_text(text)
+    (found,) = json.loads(said(capsys, "compare", "--counts", str(tmp_path / "counts.csv"), "--json")[1])
+    assert found["baseline"] == "base"
+    plain = stats.against_baseline({"base": Tally(5, 20), "new": Tally(18, 20)}, "base").to_dict()
+    assert found["members"] == plain["members"]
+
+
+def test_a_plan_answers_each_of_its_questions(capsys):
+    assert said(capsys, "plan", "compare", "--first", "0.95", "--second", "0.5")[1].startswith(
+        f"{sf.plan_comparison(0.95, 0.5).rollouts} rollouts of each policy"
+    )
+    assert "true gain is +" in said(capsys, "plan", "compare", "--second", "0.5", "--rollouts", "30")[1]
+    assert "19.7%" in said(capsys, "plan", "compare", "--first", "0.85", "--second", "0.7", "--rollouts", "20")[1]
+    assert "pairs" in said(capsys, "plan", "compare", "--first-only", "0.5", "--second-only", "0.05")[1]
+
+
+ends = st.floats(-1.0, 1.0, allow_nan=False)
+
+
+@given(ends, ends, st.floats(0.0, 0.5))
+def test_no_sentence_says_better_unless_the_interval_does(one, other, margin):
+    low, high = min(one, other), max(one, other)
+    verdict = decide(low, high, margin)
+    sentence = sentences.sentence(verdict, low, high, margin=margin)
+    assert ("better" in sentence) == (low > margin)
+    assert ("worse" in sentence) == (high < -margin)
+    assert not re.search(r"[{}]", sentence)
+
+
+def test_templates_name_only_what_the_sentence_fills_in():
+    known = {"first", "second", "beyond", "margin", "least", "most", "low", "high", "shown"}
+    for template in (*sentences.DECIDED.values(), sentences.NOT_WORSE):
+        assert {name for _, name, _, _ in string.Formatter().parse(template) if name} <= known

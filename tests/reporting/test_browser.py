@@ -1,0 +1,64 @@
+"""The report as a person meets it: in Chromium, on a phone and on a desk, light and dark."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.cli.demo import example_rollouts
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = {"phone": 390, "desk": 1280}
+
+
+def several() -> sf.Rollouts:
+    """Many policies with long names, tasks, a judge, and something for the audit to say."""
+    rows = [
+        (f"policy_with_a_rather_long_name_{n}", task, n + i % 3 > 2, i / 40, "judge-1", "v2")
+        for n in range(6)
+        for task in ("PutFruitInLargeContainerAndCoverWithPlate", "fold")
+        for i in range(12)
+    ]
+    names = ["policy", "task", "success", "score", "judge", "dataset"]
+    return sf.read(pl.DataFrame(rows, schema=names, orient="row"))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    now, before = example_rollouts(), example_rollouts()
+    return {
+        "demo": sf.report(now, previous=before).save(folder / "demo.html"),
+        "several": sf.report(several()).save(folder / "several.html"),
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["demo", "several"])
+def test_the_page_is_accessible_and_fits(chromium, pages, name, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    context = chromium.new_context(viewport={"width": WIDTHS[width], "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(pages[name].as_uri())
+    found = axe.Axe().run(page).response["violations"]
+    assert not found, [(rule["id"], [node["html"][:200] for node in rule["nodes"]][:3]) for rule in found]
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= WIDTHS[width], "the page itself must not scroll sideways"
+    assert [url for url in asked if not url.startswith("file:")] == []
+    context.close()
+
+
+def test_the_first_screen_of_a_phone_answers(chromium, pages):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(pages["demo"].as_uri())
+    box = page.locator(".answer").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 500
+    assert page.locator(".answer").inner_text() == "new is better than old."
+    context.close()

@@ -1,0 +1,216 @@
+"""Do the intervals of one rate give the right numbers, in every corner?"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special
+
+from surefoot import Bound, Interval, Tally, stats
+from surefoot.numerics import beta, normal_quantiles, rate_ends, wilson
+from tests.oracles import one_rate
+from tests.reference import cases
+from tests.strategies import confidences, tallies
+
+INTERVALS: dict[str, Callable[..., Interval]] = {
+    "wilson": stats.wilson,
+    "clopper_pearson": stats.clopper_pearson,
+    "jeffreys": stats.jeffreys,
+    "agresti_coull": stats.agresti_coull,
+    "wald": stats.wald,
+}
+LOWER = {"wilson": stats.wilson_lower, "clopper_pearson": stats.clopper_pearson_lower}
+UPPER = {"wilson": stats.wilson_upper, "clopper_pearson": stats.clopper_pearson_upper}
+KEYS = {
+    "wald": ("lo_clipped", "hi_clipped"),
+    "agresti_coull": ("lo_clipped", "hi_clipped"),
+    "jeffreys": ("lo_bcd", "hi_bcd"),
+}
+GUARANTEED = "Coverage is at least the confidence, whatever the rate."
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_every_stored_interval(name: str) -> None:
+    low, high = KEYS.get(name, ("lo", "hi"))
+    for given_, wanted in cases(name):
+        interval = INTERVALS[name](Tally(given_["k"], given_["n"]), confidence=given_["conf"])
+        assert interval.low == pytest.approx(wanted[low], rel=1e-10, abs=1e-14), given_
+        assert interval.high == pytest.approx(wanted[high], rel=1e-10, abs=1e-14), given_
+
+
+def test_every_stored_z() -> None:
+    # Through the public API: the half-width of Wald at one half is z / (2 sqrt(n)), far from being clipped.
+    for given_, wanted in cases("z_two_sided"):
+        interval = stats.wald(Tally(5_000, 10_000), confidence=given_["conf"])
+        assert (interval.high - interval.low) * 100.0 == pytest.approx(wanted["z"], rel=1e-10), given_
+        assert normal_quantiles.upper_quantile((1 - given_["conf"]) / 2) == pytest.approx(wanted["z"], rel=1e-10)
+
+
+def test_every_stored_one_sided_bound() -> None:
+    for given_, wanted in cases("clopper_pearson_one_sided"):
+        tally, sure = Tally(given_["k"], given_["n"]), 1 - given_["alpha"]
+        assert stats.clopper_pearson_lower(tally, confidence=sure).value == pytest.approx(wanted["lower"], rel=1e-10)
+        assert stats.clopper_pearson_upper(tally, confidence=sure).value == pytest.approx(wanted["upper"], rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "confidence", "low", "high"),
+    [
+        (9, 10, 0.99, 0.4928, 0.9881),  # methods, errata of the blog
+        (140, 200, 0.95, 0.6332, 0.7593),  # methods, errata of the web page
+        (290, 400, 0.95, 0.679, 0.766),
+    ],
+)
+def test_published_wilson(successes: int, trials: int, confidence: float, low: float, high: float) -> None:
+    interval = stats.wilson(Tally(successes, trials), confidence=confidence)
+    assert (interval.low, interval.high) == (pytest.approx(low, abs=6e-4), pytest.approx(high, abs=6e-4))
+
+
+def test_published_clopper_pearson() -> None:
+    interval = stats.clopper_pearson(Tally(140, 200))
+    assert (interval.low, interval.high) == (pytest.approx(0.6314, abs=5e-5), pytest.approx(0.7626, abs=5e-5))
+
+
+@given(tallies(40), confidences)
+def test_intervals_agree_with_their_slow_twins(tally: Tally, confidence: float) -> None:
+    for name in ("wilson", "agresti_coull"):
+        interval = INTERVALS[name](tally, confidence=confidence)
+        wanted = getattr(one_rate, name)(tally.successes, tally.trials, confidence)
+        assert (interval.low, interval.high) == pytest.approx(wanted, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("method", INTERVALS.values(), ids=INTERVALS)
+@given(tally=tallies(), confidence=confidences)
+def test_swapping_success_and_failure_mirrors_the_interval(
+    method: Callable[..., Interval], tally: Tally, confidence: float
+) -> None:
+    one = method(tally, confidence=confidence)
+    other = method(Tally(tally.failures, tally.trials), confidence=confidence)
+    assert one.low == pytest.approx(1 - other.high, abs=1e-12)
+    assert one.high == pytest.approx(1 - other.low, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", INTERVALS.values(), ids=INTERVALS)
+@given(tally=tallies())
+def test_more_confidence_is_wider(method: Callable[..., Interval], tally: Tally) -> None:
+    narrow, wide = method(tally, confidence=0.8), method(tally, confidence=0.99)
+    assert wide.low <= narrow.low <= narrow.high <= wide.high
+    if method is not stats.wald:
+        assert wide.width > narrow.width
+
+
+@pytest.mark.parametrize("name", LOWER)
+@given(tally=tallies(), error=st.floats(0.001, 0.49))
+def test_a_one_sided_bound_is_an_end_of_the_interval_that_errs_twice_as_often(
+    name: str, tally: Tally, error: float
+) -> None:
+    interval = INTERVALS[name](tally, confidence=1 - 2 * error)
+    assert LOWER[name](tally, confidence=1 - error).value == pytest.approx(interval.low, rel=1e-9, abs=1e-12)
+    assert UPPER[name](tally, confidence=1 - error).value == pytest.approx(interval.high, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 10, 10**6])
+def test_a_one_sided_wilson_bound_of_a_confidence_of_a_half_or_less_is_the_other_root(trials: int) -> None:
+    for successes in {0, trials // 2, trials}:
+        tally = Tally(successes, trials)
+        assert stats.wilson_lower(tally, confidence=0.5).value == pytest.approx(tally.rate, rel=1e-12)
+        assert stats.wilson_upper(tally, confidence=0.5).value == pytest.approx(tally.rate, rel=1e-12)
+        # z falls through 0 here: a lower bound with error .7 is an upper one with error .3
+        assert stats.wilson_lower(tally, confidence=0.3).value == stats.wilson_upper(tally, confidence=0.7).value
+        assert stats.wilson_upper(tally, confidence=0.3).value == stats.wilson_lower(tally, confidence=0.7).value
+
+
+@pytest.mark.parametrize("trials", [1, 2, 7, 50, 10**6, 10**9])
+def test_no_success_starts_at_0_and_no_failure_ends_at_1(trials: int) -> None:
+    for name in ("wilson", "clopper_pearson", "jeffreys"):
+        assert INTERVALS[name](Tally(0, trials)).low == 0.0
+        assert INTERVALS[name](Tally(trials, trials)).high == 1.0
+        assert 0.0 < INTERVALS[name](Tally(0, trials)).high < 1.0 or trials == 1
+    for name in LOWER:
+        assert LOWER[name](Tally(0, trials)).value == 0.0
+        assert UPPER[name](Tally(trials, trials)).value == 1.0
+
+
+@pytest.mark.parametrize("successes", [0, 1, 2, 10**3, 76 * 10**7, 10**9 - 1, 10**9])
+@pytest.mark.parametrize("method", INTERVALS.values(), ids=INTERVALS)
+def test_a_billion_rollouts(method: Callable[..., Interval], successes: int) -> None:
+    interval = method(Tally(successes, 10**9))
+    assert 0.0 <= interval.low <= successes / 10**9 <= interval.high <= 1.0
+    assert interval.width < 7e-5
+
+
+def test_a_billion_rollouts_without_a_failure_follow_the_closed_form() -> None:
+    # P(X = n) = p^n = 0.05
+    assert stats.clopper_pearson_lower(Tally(10**9, 10**9)).value == pytest.approx(
+        math.exp(math.log(0.05) / 1e9), rel=1e-15
+    )
+    assert stats.clopper_pearson_upper(Tally(0, 10**9)).value == pytest.approx(
+        -math.expm1(math.log(0.05) / 1e9), rel=1e-9
+    )
+
+
+def test_results_keep_what_made_them() -> None:
+    tally = Tally(38, 50)
+    for name, method in INTERVALS.items():
+        interval = method(tally, confidence=0.9)
+        assert (interval.data, interval.trials, interval.estimate, interval.confidence) == ((tally,), 50, 0.76, 0.9)
+        assert interval.assumptions
+        assert (GUARANTEED in interval.assumptions) == (name == "clopper_pearson")
+        assert type(interval.low) is float
+        assert type(interval.high) is float
+    for method in (*LOWER.values(), *UPPER.values()):
+        bound = method(tally, confidence=0.9)
+        assert isinstance(bound, Bound)
+        assert (bound.data, bound.trials, bound.confidence) == ((tally,), 50, 0.9)
+        assert bound.side == ("lower" if bound.value < 0.76 else "upper")
+
+
+def test_wald_says_not_to_use_it() -> None:
+    interval = stats.wald(Tally(10, 10))
+    assert "do not use" in str(interval)
+    assert any("covers far too little" in note for note in interval.notes)
+
+
+@pytest.mark.parametrize("bad", [(38, 50), 0.76, None, "38/50"])
+def test_a_method_wants_a_tally(bad: Any) -> None:
+    for method in (*INTERVALS.values(), *LOWER.values(), *UPPER.values()):
+        with pytest.raises(TypeError, match=r"`tally` must be a Tally; got a \w+\. Write Tally\(38, 50\)"):
+            method(bad)
+
+
+def test_kernels_take_arrays() -> None:
+    counts, totals = np.array([0, 3, 38, 10]), np.array([10, 10, 50, 10])
+    z = normal_quantiles.upper_quantile(0.025)
+    low, high = wilson.ends(counts, totals, z)
+    np.testing.assert_allclose(low, rate_ends.wilson_low(counts, totals, z), rtol=1e-15)
+    np.testing.assert_allclose(high, rate_ends.wilson_high(counts, totals, z), rtol=1e-15)
+    for i, (k, n) in enumerate(zip(counts, totals, strict=True)):
+        tally = Tally(int(k), int(n))
+        assert (low[i], high[i]) == pytest.approx((stats.wilson(tally).low, stats.wilson(tally).high), rel=1e-14)
+        exact = stats.clopper_pearson(tally)
+        ends = beta.exact_low(counts, totals, 0.025)[i], beta.exact_high(counts, totals, 0.025)[i]
+        assert ends == pytest.approx((exact.low, exact.high), rel=1e-14)
+
+
+@pytest.mark.parametrize("tail", [0.5, 0.05, 0.005, 1e-6])
+@pytest.mark.parametrize("trials", [10**6, 10**8, 10**9])
+def test_exact_ends_invert_the_tail_at_any_size(trials: int, tail: float) -> None:
+    # scipy's inverse is off by half at 1000 of 1e9, and for many counts at smaller errors
+    counts = np.unique(np.geomspace(1, trials / 2, 200).round())
+    counts = np.append(counts, 1000.0)
+    low, high = beta.exact_low(counts, trials, tail), beta.exact_high(counts, trials, tail)
+    np.testing.assert_allclose(special.betainc(counts, trials - counts + 1, low), tail, rtol=1e-9)
+    np.testing.assert_allclose(special.betaincc(counts + 1, trials - counts, high), tail, rtol=1e-9)
+
+
+def test_long_arrays_are_the_same_as_their_pieces() -> None:
+    rng = np.random.default_rng(5)
+    totals = rng.integers(1, 1000, 20_000)
+    counts = rng.binomial(totals, 0.3)
+    low, high = wilson.ends(counts, totals, 1.96)
+    np.testing.assert_array_equal(low[9000:], wilson.ends(counts[9000:], totals[9000:], 1.96)[0])
+    assert ((low >= 0) & (low <= counts / totals) & (counts / totals <= high) & (high <= 1)).all()

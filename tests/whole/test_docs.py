@@ -1,0 +1,190 @@
+"""Does every example in the README and the docs still work?
+
+A page is run from top to bottom in an empty folder of its own:
+
+* ``console`` blocks: each line that begins with ``$`` is given to bash (lines that begin with ``>`` continue it). It
+  must end with exit code 0, and print what is shown below it, if anything is; ``...`` stands for any text.
+* ``python`` blocks with ``>>>``: a doctest. The blocks of a page share their names and the page's folder.
+* ``{code-block}`` with a caption: written to the file of that name, for the blocks after it.
+* A comment ``<!-- not run: the reason -->`` before a block leaves it out; ``<!-- needs: module, module -->`` anywhere
+  skips the page where a module is not installed.
+
+Other languages are only shown. A block without a language is refused, as are Python and commands that nothing runs.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GENERATED = {"docs/reference/commands-help.md"}
+MADE_WITH_THE_SITE = ("docs/reference/commands-help.md", "docs/generated/coverage.svg")  # `make docs` follows these
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
+    if "_build" not in path.parts and path.relative_to(ROOT).as_posix() not in GENERATED
+)
+SHOWN = {"text", "toml", "yaml", "json", "csv", "bibtex", "html"}
+FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL)
+PROGRESS = re.compile(r"^.+: [\d,]+ of [\d,]+\n", re.MULTILINE)  # said only where the machine is slow
+LEFT_OUT = re.compile(r"<!-- not run: (?P<reason>\S.*?) -->\s*\Z")
+
+
+class Block(NamedTuple):
+    """One fenced block of a page."""
+
+    line: int
+    kind: str
+    body: str
+    caption: str
+    left_out: bool
+
+
+class Prompt(NamedTuple):
+    """A command and what the page shows below it."""
+
+    line: int
+    command: str
+    shown: str
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """The fenced blocks of a page that are code."""
+    for found in FENCE.finditer(page):
+        info, body, caption = found["info"].strip(), found["body"], ""
+        line = page.count("\n", 0, found.start()) + 2
+        if info.startswith("{"):
+            name, _, language = info[1:].partition("}")
+            if name not in ("code-block", "code"):
+                continue
+            info = language.strip()
+            options = re.match(r"(?::[\w-]+:.*\n)*", body)
+            named = re.search(r"^:caption: *(.+)$", options.group(), re.MULTILINE) if options else None
+            caption = named[1].strip() if named else ""
+            body = body[options.end() :].removeprefix("\n") if options else body
+        left_out = LEFT_OUT.search(page, 0, found.start()) is not None
+        yield Block(line, info, body, caption, left_out)
+
+
+def prompts(block: Block) -> list[Prompt]:
+    """The commands of a console block."""
+    found: list[Prompt] = []
+    continues = False
+    for number, line in enumerate(block.body.splitlines(), block.line):
+        if line.startswith("$ "):
+            found.append(Prompt(number, line[2:], ""))
+            continues = True
+        elif continues and (line.startswith("> ") or line == ">"):
+            found[-1] = found[-1]._replace(command=f"{found[-1].command}\n{line[2:]}")
+        else:
+            continues = False
+            assert found, f"line {number}: a console block must begin with `$ `"
+            found[-1] = found[-1]._replace(shown=f"{found[-1].shown}{line}\n")
+    return found
+
+
+def squeezed(text: str) -> str:
+    """Without trailing blanks and empty lines, which a page may leave out."""
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip())
+
+
+def run_console(block: Block, page: str, folder: Path) -> None:
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("SUREFOOT", "PYTEST"))}
+    known |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
+    for prompt in prompts(block):
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-c", prompt.command],
+            cwd=folder, env=known, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300,
+        )  # fmt: skip
+        where = f"{page}, line {prompt.line}: $ {prompt.command}"
+        printed = squeezed(done.stdout + PROGRESS.sub("", done.stderr))
+        assert done.returncode == 0, f"{where}\nended with {done.returncode}:\n{printed}"
+        shown = squeezed(prompt.shown)
+        if shown:
+            same = doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
+            assert same, f"{where}\nshows:\n{shown}prints:\n{printed}"
+
+
+def run_python(block: Block, page: str, names: dict[str, object]) -> None:
+    example = doctest.DocTestParser().get_doctest(block.body, names, page, page, block.line - 1)
+    example.globs = names  # a copy by default: the blocks of a page share theirs
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append, clear_globs=False)
+    assert not said, "".join(said)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for needed in re.findall(r"<!-- needs: (.+?) -->", text):
+        for module in needed.split(", "):
+            pytest.importorskip(module)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(text):
+        if block.caption:
+            Path(block.caption).parent.mkdir(parents=True, exist_ok=True)
+            Path(block.caption).write_text(block.body, encoding="utf-8")
+        if block.left_out:
+            continue
+        if block.kind == "console":
+            run_console(block, page, tmp_path)
+        elif block.kind == "python" and ">>>" in block.body:
+            run_python(block, page, names)
+        else:
+            runs = block.caption or (block.kind in SHOWN and not re.search(r"^\$ |>>>", block.body, re.MULTILINE))
+            assert runs, f"{page}, line {block.line}: nothing runs this {block.kind or 'nameless'} block"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page):
+    text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text):
+        path = ((ROOT / page).parent / target).resolve()
+        made = path.relative_to(ROOT).as_posix() in MADE_WITH_THE_SITE
+        assert made or path.exists(), f"{page} links to {target}, which is not there"
+
+
+def test_the_reader_tells_what_runs_from_what_is_shown():
+    page = """```console
+$ echo one \\
+> two
+one two
+$ false
+```
+<!-- not run: it waits -->
+```console
+$ sleep 9
+```
+```{code-block} python
+:caption: a.py
+
+print(1)
+```
+"""
+    first, second, third = blocks(page)
+    assert prompts(first) == [Prompt(2, "echo one \\\ntwo", "one two\n"), Prompt(5, "false", "")]
+    assert (first.left_out, second.left_out, second.line) == (False, True, 9)
+    assert (third.kind, third.caption, third.body) == ("python", "a.py", "print(1)\n")
+
+
+def test_a_wrong_page_is_caught(tmp_path):
+    def block(body):
+        return Block(1, "console", body, "", False)
+
+    run_console(block("$ printf 'one\\n\\ntwo  \\n'\none\n...wo\n"), "page", tmp_path)
+    with pytest.raises(AssertionError, match=r"prints:\s+one"):
+        run_console(block("$ echo one\ntwo\n"), "page", tmp_path)
+    with pytest.raises(AssertionError, match="ended with 3"):
+        run_console(block("$ exit 3\n"), "page", tmp_path)
+    with pytest.raises(AssertionError, match="Expected"):
+        run_python(Block(1, "python", ">>> 1 + 1\n3\n", "", False), "page", {})

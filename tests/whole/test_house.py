@@ -1,0 +1,145 @@
+"""The house rules, as checks on the tree itself."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import surefoot
+from surefoot.core.record import Record
+
+SOURCE = Path(surefoot.__file__).parent
+FILES = sorted(SOURCE.rglob("*.py"))
+LAZY = ["surefoot", "surefoot.stats", "surefoot.sequential"]
+FORBIDDEN_NAMES = {"alternative", "alpha", "verbose", "mode", "kwargs", "k", "n", "arm", "nobs"}
+FORBIDDEN_STARTS = ("test", "get_", "calc_", "do_")
+FORBIDDEN_MODULES = ("util", "helper", "manager", "misc", "common")
+
+
+def public_names() -> list[tuple[str, str]]:
+    return [(room, name) for room in LAZY for name in importlib.import_module(room)._HOMES]
+
+
+def public_functions() -> list[tuple[str, object]]:
+    found = [(f"{room}.{name}", getattr(importlib.import_module(room), name)) for room, name in public_names()]
+    return [(name, thing) for name, thing in found if not inspect.ismodule(thing)]
+
+
+def modules() -> list[str]:
+    return [info.name for info in pkgutil.walk_packages([str(SOURCE)], "surefoot.")]
+
+
+@pytest.mark.parametrize("room", LAZY)
+def test_public_names_are_listed_once_sorted_and_typed(room):
+    module = importlib.import_module(room)
+    tree = ast.parse(Path(module.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed == set(module._HOMES)
+    assert list(module._HOMES) == sorted(module._HOMES)
+
+
+@pytest.mark.parametrize(("name", "thing"), public_functions(), ids=lambda value: value if type(value) is str else "")
+def test_public_signatures_follow_the_house(name, thing):
+    assert not name.rsplit(".", 1)[-1].startswith(FORBIDDEN_STARTS)
+    if inspect.isclass(thing) and issubclass(thing, BaseException):
+        return
+    if inspect.isclass(thing) and not dataclasses.is_dataclass(thing):
+        return
+    parameters = inspect.signature(thing).parameters.values()
+    named = {parameter.name for parameter in parameters}
+    assert not named & FORBIDDEN_NAMES
+    assert not [p for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD]
+    if inspect.isfunction(thing):
+        positional = [p for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+        assert len(positional) <= 3
+        assert not [p.name for p in positional if isinstance(p.default, bool)]
+        confident = [p for p in parameters if p.name == "confidence"]
+        assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in confident)
+        assert all(p.default in (0.95, None, inspect.Parameter.empty) for p in confident)
+
+
+def test_every_parameter_of_a_public_function_is_read():
+    unread = []
+    for name, thing in public_functions():
+        if not inspect.isfunction(thing):
+            continue
+        tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(thing)))
+        read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        unread += [f"{name}({p})" for p in inspect.signature(thing).parameters if p not in read]
+    assert unread == []
+
+
+@pytest.mark.parametrize(
+    ("name", "thing"),
+    [(n, t) for n, t in public_functions() if n.startswith("surefoot.stats.") and inspect.isfunction(t)],
+    ids=lambda value: value if type(value) is str else "",
+)
+def test_statistics_state_assumptions_example_and_reference(name, thing):
+    text = inspect.getdoc(thing)
+    missing = [section for section in ("Assumptions:", "Example:", "Reference:") if section not in text]
+    assert missing == []
+    assert ">>>" in text
+
+
+def test_no_public_function_shares_its_name_with_a_module_of_its_package():
+    functions = {name for name, thing in public_functions() if not inspect.isclass(thing)}
+    assert functions & set(modules()) == set()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_files_are_short_documented_and_free_of_asserts_and_blind_excepts(path):
+    text = path.read_text()
+    tree = ast.parse(text)
+    assert len(text.splitlines()) <= 500
+    assert ast.get_docstring(tree)
+    assert not set(path.stem.removesuffix("s").split("_")) & set(FORBIDDEN_MODULES)
+    for node in ast.walk(tree):
+        assert not isinstance(node, ast.Assert)
+        if isinstance(node, ast.ExceptHandler):
+            assert node.type is not None
+            assert not (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException"))
+
+
+def test_records_are_frozen_and_slotted():
+    for name in modules():
+        if not name.startswith(("surefoot.cli", "surefoot.__main__", "surefoot.console")):
+            importlib.import_module(name)
+    loose = [
+        kind.__name__
+        for kind in Record._known.values()
+        if not (dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen and "__slots__" in vars(kind))
+    ]
+    assert loose == []
+
+
+def loaded_by(code: str) -> set[str]:
+    program = f"import sys, json\n{code}\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def test_a_plain_rate_loads_no_array_library():
+    loaded = loaded_by("from surefoot.cli.main import run\nrun(['rate', '38/50'])")
+    assert not loaded & {"numpy", "scipy", "polars", "matplotlib", "rich.console"}
+
+
+def test_importing_surefoot_loads_next_to_nothing():
+    loaded = loaded_by("import surefoot\nsurefoot.Tally, surefoot.stats.wilson")
+    assert not loaded & {"numpy", "scipy", "polars", "matplotlib", "typer"}
+
+
+def test_make_bench_runs_every_script_that_measures():
+    from benchmarks.__main__ import HERE, ORDER
+
+    scripts = {file.stem for file in HERE.glob("[a-z]*.py") if "\ndef main(" in file.read_text(encoding="utf-8")}
+    assert scripts == set(ORDER)
