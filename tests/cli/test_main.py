@@ -130,6 +130,29 @@ def test_every_summary_fits_a_terminal_of_eighty_columns(capsys, monkeypatch, gr
     assert all(len(line) <= 80 for line in listed.splitlines())
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rate", "38/50"),
+        ("rate", "1/2", "nowhere.csv"),
+        ("rate", "9/8"),
+        ("compare", "17/20", "14/20"),
+        ("compare", "17", "20", "14", "20"),
+        ("compare", "17/20"),
+        ("compare", "now.csv", "then.csv"),
+    ],
+)
+def test_words_without_options_mean_what_they_mean_after_two_dashes(capsys, words):
+    command, *rest = words  # after the dashes the words go through the parser of options, and find none
+    assert said(capsys, command, *rest) == said(capsys, command, "--", *rest)
+
+
+def test_a_reader_that_leaves_early_sees_no_traceback():
+    shell = f"{sys.executable} -m surefoot rate 38/50 | true"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 def test_the_version_is_the_packages(capsys):
     assert said(capsys, "--version") == (0, f"surefoot {sf.__version__}\n", "")
 

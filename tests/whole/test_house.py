@@ -130,7 +130,12 @@ def loaded_by(code: str) -> set[str]:
 
 def test_a_plain_rate_loads_no_array_library():
     loaded = loaded_by("from surefoot.cli.main import run\nrun(['rate', '38/50'])")
-    assert not loaded & {"numpy", "scipy", "polars", "matplotlib", "rich.console"}
+    assert not loaded & {"numpy", "scipy", "polars", "matplotlib", "rich", "pydantic"}
+
+
+def test_two_tallies_load_numpy_and_nothing_else_that_is_large():
+    loaded = loaded_by("from surefoot.cli.main import run\nrun(['compare', '17/20', '14/20'])")
+    assert not loaded & {"scipy", "polars", "matplotlib", "rich", "pydantic"}
 
 
 def test_importing_surefoot_loads_next_to_nothing():

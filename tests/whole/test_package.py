@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
-from importlib.metadata import metadata, version
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import metadata, packages_distributions, version
 from pathlib import Path
 
 import pytest
@@ -16,6 +20,8 @@ import surefoot
 ROOT = Path(__file__).parents[2]
 CITATION = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OF_NUMBERS = ("core", "numerics", "stats", "sequential", "planning")
 
 
 def cited(field: str) -> str:
@@ -44,6 +50,97 @@ def test_the_metadata_a_reader_of_the_index_sees() -> None:
     assert "Typing :: Typed" in about.get_all("Classifier")
     assert set(about.get_all("Provides-Extra")) == {"cluster", "console", "postgres", "spark", "yaml"}
     assert about.get_payload() or about["Description"]
+
+
+def imported() -> Iterator[tuple[str, Path]]:
+    """Every package that is imported anywhere in surefoot, within functions too, with the file that does."""
+    for path in sorted((ROOT / "src" / "surefoot").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name.partition(".")[0], path) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield node.module.partition(".")[0], path
+
+
+def declared() -> set[str]:
+    everything = [
+        *PROJECT["dependencies"],
+        *(one for extra in PROJECT["optional-dependencies"].values() for one in extra),
+    ]
+    return {re.split(r"[^\w.-]", one, maxsplit=1)[0].lower() for one in everything}
+
+
+def test_every_imported_package_is_declared() -> None:
+    known, distributions = declared(), packages_distributions()
+    for name, path in imported():
+        if name not in sys.stdlib_module_names and name != "surefoot":
+            assert {one.lower() for one in distributions.get(name, [name])} & known, f"{path}: {name}"
+
+
+def test_every_declared_package_is_imported_or_run_by_one_that_is() -> None:
+    distributions = packages_distributions()
+    used = {one.lower() for name, _ in imported() for one in distributions.get(name, [name])}
+    assert declared() - used <= {"dask", "pyspark"}  # joblib runs a plan on them
+
+
+NUMBERS_ONLY = """
+import importlib, importlib.metadata, pkgutil, sys
+
+OTHERS = set(importlib.metadata.packages_distributions()) - {"surefoot", "numpy", "scipy"}
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in OTHERS:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+
+import surefoot as sf
+from surefoot import planning, sequential, stats
+
+for room in %r:
+    package = importlib.import_module(f"surefoot.{room}")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+for room in (stats, sequential):
+    for name in room.__all__:
+        getattr(room, name)
+%s
+"""
+
+FIGURES = {
+    "stats": """
+        one, other = sf.Tally(17, 20), sf.Tally(14, 20)
+        print(stats.wilson(one))
+        print(stats.exact_gain(one, other))
+        print(stats.boschloo(one, other))
+        print(stats.score_mean(sf.Scores([0.2, 0.5, 0.9, 1.0], low=0.0, high=1.0)))
+        print(stats.rank_policies({"a": one, "b": other, "c": sf.Tally(3, 20)}))
+    """,
+    "sequential": """
+        for rule in (sequential.ExactBinary(horizon=50), sequential.Savi(), sequential.NScore()):
+            print(sequential.run(rule, [(1, 0)] * 50)[-1])
+    """,
+    "planning": """
+        print(sf.plan_rate(0.05))
+        print(sf.plan_comparison(0.8, 0.5))
+        print(sf.plan_mean(0.05, spread=0.3))
+        print(sf.plan_bound(rollouts=20, confidence=0.9))
+    """,
+}
+
+
+@pytest.mark.parametrize("room", FIGURES)
+def test_numbers_need_numpy_and_scipy_only(room: str) -> None:
+    asked = textwrap.dedent(FIGURES[room])
+    alone = subprocess.run(
+        [sys.executable, "-c", NUMBERS_ONLY % (OF_NUMBERS, asked)], capture_output=True, text=True, check=False
+    )
+    assert alone.returncode == 0, alone.stderr
+    given = f"import surefoot as sf\nfrom surefoot import sequential, stats\n{asked}"
+    beside = subprocess.run([sys.executable, "-c", given], capture_output=True, text=True, check=True)
+    assert alone.stdout == beside.stdout
+    assert alone.stdout
 
 
 def test_types_are_shipped() -> None:

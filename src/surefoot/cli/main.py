@@ -35,27 +35,55 @@ COMMANDS = {
 }
 """The home of each command: a function, or an app with commands of its own."""
 
+OF_WORDS = ("rate", "compare")
+"""The commands that take any number of words, tallies or files: without an option there is nothing to parse."""
+
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
 
 
 def application(only: str | None = None) -> typer.Typer:
     """The command-line app, with all commands or only the one asked for."""
-    app = typer.Typer(
-        name="surefoot",
-        help="Know where your policy stands, in the fewest rollouts.",
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback(invoke_without_command=True)(_root)
+    app = _app()
     for name in COMMANDS if only not in COMMANDS else (only,):
-        module, attribute = COMMANDS[name].split(":")
-        command = getattr(importlib.import_module(module), attribute)
+        command = _command(name)
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
             app.command(name)(command)
+    return app
+
+
+def _app(*, options: bool = True) -> typer.Typer:
+    """The app without its commands; its own options (help, completion) where there may be any to parse."""
+    app = typer.Typer(
+        name="surefoot",
+        help="Know where your policy stands, in the fewest rollouts.",
+        no_args_is_help=True,
+        add_completion=options,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"] if options else []},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    return app
+
+
+def _command(name: str) -> Any:
+    module, attribute = COMMANDS[name].split(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _of_words(name: str, words: list[str]) -> typer.Typer:
+    """An app whose one command has its words already.
+
+    The parser of options imports pydantic: that alone takes longer than the answer to a tally.
+    """
+    app, command = _app(options=False), _command(name)
+
+    def call() -> None:
+        command(words)
+
+    app.command(name)(call)
     return app
 
 
@@ -68,10 +96,17 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; what goes wrong is one line on standard error and an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    command = typer.main.get_command(application(words[0] if words else None))
+    left = words
+    if words == ["--version"]:
+        app = _app(options=False)
+    elif words[1:] and words[0] in OF_WORDS and not any(word.startswith("-") for word in words):
+        app, left = _of_words(words[0], words[1:]), words[:1]
+    else:
+        app = application(words[0] if words else None)
+    command = typer.main.get_command(app)
     try:
-        _check_values(command, words)
-        code = command.main(args=words, prog_name="surefoot", standalone_mode=False)
+        _check_values(command, left)
+        code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except _UsageError as error:
         return _misused(error, words)
