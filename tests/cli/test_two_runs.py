@@ -85,3 +85,16 @@ def test_a_gate_takes_the_previous_run(runs: tuple[str, str], surefoot) -> None:
 def test_parts_of_one_run_are_no_two_runs(tmp_path: Path, surefoot) -> None:
     parts = [written(tmp_path, f"{task}.csv", {"m1": 36, "m2": 10}, task) for task in ("cut", "pour")]
     assert "m1 is better than m2" in surefoot("compare", *parts, "--first", "m1", "--second", "m2").stdout
+
+
+def test_more_files_of_one_policy_are_one_run_and_that_is_said(tmp_path: Path, surefoot) -> None:
+    three = [written(tmp_path, f"{name}.csv", {"m1": 20}) for name in "abc"]
+    assert "'m1' is in 3 files on the same tasks: they are taken for one run." in surefoot("rate", *three).stderr
+    assert "in 2 files" in surefoot("audit", *three[:2]).stderr
+    apart = [written(tmp_path, f"{task}.csv", {"m1": 20}, task) for task in ("x", "y", "z")]
+    assert "files" not in surefoot("rate", *apart).stderr
+
+
+def test_the_earlier_run_is_called_by_its_own_file(runs: tuple[str, str], surefoot, tmp_path: Path) -> None:
+    said = surefoot("report", *runs, "-o", str(tmp_path / "page.html")).stdout
+    assert f"now minus {runs[1]}," in said

@@ -27,7 +27,14 @@ def audit(
         surefoot audit results.csv
     """
     rollouts = files.table(
-        paths, columns=columns, policies=policies, policies_in=policies_in, low=low, high=high, collected=collected
+        paths,
+        columns=columns,
+        policies=policies,
+        policies_in=policies_in,
+        low=low,
+        high=high,
+        collected=collected,
+        most_files=1,
     )
     found = sf.audit(rollouts)
     if as_json:

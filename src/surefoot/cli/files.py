@@ -13,6 +13,7 @@ import typer
 import surefoot as sf
 from surefoot import _check
 from surefoot.cli import terminal
+from surefoot.core.notes import Note
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -82,8 +83,13 @@ def table(
     high: float | None = None,
     collected: str | None = None,
     policies_in: str | None = None,
+    most_files: int = 2,
 ) -> Rollouts:
-    """The rollouts in the files; what was guessed on reading goes to standard error."""
+    """The rollouts in the files; what was guessed on reading goes to standard error.
+
+    More than `most_files` that hold the same policy are taken for one run, and that is said; two are the command's own
+    affair.
+    """
     named = named_columns(columns)
     if score not in (None, "score"):
         named["score"] = str(score)
@@ -100,7 +106,27 @@ def table(
     )
     for note in rollouts.notes:
         typer.echo(f"note: {terminal.as_options(str(note), names=names_in(rollouts))}", err=True)
+    if len(paths) > most_files:
+        _tell_pooled(rollouts)
     return rollouts
+
+
+def _tell_pooled(rollouts: Rollouts) -> None:
+    """Say it where a policy is in several files on the same task: rollouts of one run, or of several."""
+    import polars as pl
+
+    if "source" not in rollouts.columns:
+        return
+    met = rollouts.polars().select("policy", *(["task"] if "task" in rollouts.columns else []), "source").unique()
+    times = (
+        met.group_by(pl.exclude("source"))
+        .len()
+        .filter(pl.col("len") > 1)
+        .sort("len", "policy", descending=[True, False])
+    )
+    if times.height:
+        note = Note("files pooled", {"policy": times["policy"][0], "files": times["len"][0]})
+        typer.echo(f"note: {note}", err=True)
 
 
 def names_in(rollouts: Rollouts) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,7 +84,9 @@ def two_runs(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[Rollouts,
     sources = [files.sources(rollouts, Path(path)) for path in paths]
     if not all(sources) or set(sources[0]) & set(sources[1]):  # a file and the folder that it is in are one run
         return None
-    now, before = (rollouts.where(source=each) for each in sources)
+    now, before = (
+        replace(rollouts.where(source=each), source=str(path)) for each, path in zip(sources, paths, strict=True)
+    )
     if not set(now.policies) & set(before.policies):
         return None
     if now.tasks and before.tasks and not set(now.tasks) & set(before.tasks):  # parts of one run, a task each

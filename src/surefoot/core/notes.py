@@ -274,6 +274,24 @@ def _unused_columns(columns: Sequence[str], files: Sequence[str] = ()) -> str:
     return f"{where}Not used: {formatting.some_names([repr(name) for name in columns], 12)}."
 
 
+@says("files pooled")
+def _files_pooled(policy: str, files: int) -> str:
+    return f"{policy!r} is in {files:,} files on the same tasks: they are taken for one run."
+
+
+@says("items guessed")
+def _items_guessed(column: str) -> str:
+    return f"condition is guessed to be the column {column!r}, because one policy met its values several times."
+
+
+@says("recurring column")
+def _recurring_column(column: str, values: int, times: int) -> str:
+    return (
+        f"{column!r} takes {values:,} values, and every policy met each of them {times:,} times. If they are items or "
+        f'scenes, those rollouts are not independent: say so, columns={{"condition": {column!r}}}.'
+    )
+
+
 @says("training seed")
 def _training_seed(column: str, seeds: int, environments: int) -> str:
     return (

@@ -53,7 +53,8 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "condition": (
         *("initial_condition", "init", "init_state", "initial_state", "initial_pose", "initial_position", "scene"),
         *("scene_id", "item", "item_id"),
-        *("sample_id", "doc_id", "doc_hash", "question_id", "prompt_id", "example_id", "instance_id"),
+        *("sample_id", "doc_id", "doc_hash", "question_id", "prompt_id", "example_id", "instance_id", "problem_id"),
+        *("sample", "question", "prompt", "example", "instance", "problem", "case", "case_id", "test_case", "layout"),
     ),
     "seed": ("env_seed", "episode_seed", "eval_seed"),
     "order": (

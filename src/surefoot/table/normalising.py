@@ -23,6 +23,8 @@ REST = "__rest__"
 """A hash of the cells that are not read, for rows that differ in nothing else."""
 MEASURES = ("metric:", "score:")
 """How importers name the measures of a log that were not chosen; they say so themselves."""
+FEWEST = 5
+"""A column with fewer values, each met alike by all policies, rather tells kinds of rollouts than items."""
 GUESSED = ("order", "score", "reward", "steps", "duration")
 """Columns of numbers that no answer needs; beside a success, the score too."""
 
@@ -80,6 +82,11 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
 
     schema = frame.collect_schema()
     found, notes = _found(list(schema), asked, source)
+    if hold and not {"condition", "seed", "cluster"} & {*found, *asked.columns}:
+        items, said = _recurring(frame, found, unread(schema, found))
+        if items:
+            found, notes = _found(list(schema), replace(asked, columns={**asked.columns, "condition": items}), source)
+        notes = (*notes, *said)
     percent = asked.scoring.percent
     parsed = {
         column: cells.by_polars(column, name, schema[name], source, percent=percent if column == "score" else None)
@@ -192,6 +199,24 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
         )
     left = _unused(header, found, asked)
     return found, (*notes, *((Note("unused columns", {"columns": tuple(left)}),) if left else ()))
+
+
+def _recurring(frame: pl.LazyFrame, found: Mapping[str, str], left: list[str]) -> tuple[str | None, tuple[Note, ...]]:
+    """The column of items, if one called id recurs within a policy; else a note of one that every policy met alike."""
+    import polars as pl
+
+    schema, policy = frame.collect_schema(), found["policy"]
+    for name in sorted(left, key=lambda name: plain(name) != "id"):
+        if not (schema[name].is_integer() or schema[name] == pl.String):
+            continue
+        met = frame.group_by(policy, name).len().collect(engine="streaming")
+        values, times = met[name].n_unique(), met["len"].unique().to_list()
+        if plain(name) == "id" and max(times, default=0) > 1 and values > 1:
+            return name, (Note("items guessed", {"column": name}),)
+        alike = len(times) == 1 and times[0] > 1 and values >= FEWEST and met.height == values * met[policy].n_unique()
+        if alike and met[policy].n_unique() > 1:
+            return None, (Note("recurring column", {"column": name, "values": values, "times": times[0]}),)
+    return None, ()
 
 
 def _unused(header: list[str], found: Mapping[str, str], asked: Asked) -> list[str]:
