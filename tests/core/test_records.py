@@ -170,7 +170,7 @@ def test_a_margin_is_shown_as_it_was_given() -> None:
     assert sentences.sentence(Verdict.SAME, -0.01, 0.01, margin=0.0125).endswith("are the same, within 1.25 points.")
     assert "by more than 0.04 points" in sentences.sentence(Verdict.BETTER, 0.1, 0.2, margin=0.0004)
     interval = Interval(-0.01, 0.01, 0.0, 0.95, "none", scale="gain")
-    assert str(Gain(interval, None, Verdict.SAME, "none", margin=0.0125)).endswith("the same (margin 1.25 points).")
+    assert str(Gain(interval, None, Verdict.SAME, margin=0.0125)).endswith("the same (margin 1.25 points).")
     assert [formatting.margin(value, "gain") for value in (0.05, 0.1, 0.07)] == [
         "5.0 points",
         "10.0 points",
@@ -288,10 +288,10 @@ def test_intervals_and_bounds_refuse_impossible_ends() -> None:
 
 def test_a_gain_cannot_contradict_its_interval() -> None:
     interval = Interval(0.1, 0.3, 0.2, 0.95, "none", scale="gain")
-    assert Gain(interval, None, Verdict.UNDECIDED, "none").mirrored.verdict is Verdict.UNDECIDED
+    assert Gain(interval, None, Verdict.UNDECIDED).mirrored.verdict is Verdict.UNDECIDED
     for margin, verdict in ((0.0, Verdict.WORSE), (0.2, Verdict.BETTER), (0.05, Verdict.SAME)):
         with pytest.raises(ValueError, match=r"`verdict` must be '\w+', which the interval supports, or 'undecided'"):
-            Gain(interval, None, verdict, "none", margin=margin)
+            Gain(interval, None, verdict, margin=margin)
 
 
 def test_a_mirrored_gain_is_the_gain_of_the_others() -> None:

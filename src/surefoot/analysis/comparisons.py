@@ -321,7 +321,7 @@ def _sharing(comparison: Comparison, size: int, confidence: float) -> Comparison
     gain = comparison.gain
     adjusted = None if gain.p_value is None else min(1.0, size * gain.p_value)
     interval = replace(gain.interval, confidence=confidence, method=f"{gain.interval.method}, Bonferroni over {size:,}")
-    return replace(comparison, gain=replace(gain, interval=interval, p_value=adjusted, method=interval.method))
+    return replace(comparison, gain=replace(gain, interval=interval, p_value=adjusted))
 
 
 def _bounds(gain: Gain) -> tuple[Bound, Bound]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from surefoot import stats
-from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.stats.detectable import Outlook, Unit
 
@@ -28,8 +27,8 @@ def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
         return None
     if found.judged is not None:  # more labels, not more rollouts, make this surer: a note says how many
         return None
-    gain, interval, data = found.gain, found.interval, found.gain.data
-    if data and all(isinstance(item, Tally | PairTally) for item in data) and len(data) <= 2:
+    gain, interval = found.gain, found.interval
+    if len(gain.tallies) == 2:
         return stats.outlook(gain, power=POWER)
     sizes, unit = _units(found)
     return stats.outlook_from(

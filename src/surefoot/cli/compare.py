@@ -14,7 +14,7 @@ from surefoot.cli import files, gate_verdicts, label_options, terminal, two_runs
 from surefoot.core import sentences
 from surefoot.core.formatting import counted, number, p_value, percent, span, unit
 from surefoot.core.gain import Gain
-from surefoot.core.tally import PairTally, Tally
+from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 
@@ -307,26 +307,21 @@ def _gate_bounds(data: tuple[Any, ...], confidence: float) -> gate_verdicts.Boun
 def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:
     """Lines a person can act on: the two rates, the gain, what it means, what would tell, and what it rests on."""
     shown = []
-    pair = gain.data[0] if isinstance(gain.data[0], PairTally) else None
-    tallies = (pair.first, pair.second) if pair else gain.data
-    for name, tally in zip(("first", "second"), tallies, strict=True):
-        if isinstance(tally, Tally):
-            rate = stats.wilson(tally, confidence=gain.confidence)
-            shown.append(
-                f"{name} {tally.successes:,}/{tally.trials:,} {number(rate.estimate)} {span(rate.low, rate.high)}"
-            )
+    for name, tally in zip(("first", "second"), gain.tallies, strict=True):
+        rate = stats.wilson(tally, confidence=gain.confidence)
+        shown.append(f"{name} {tally.successes:,}/{tally.trials:,} {number(rate.estimate)} {span(rate.low, rate.high)}")
     level = percent(gain.confidence)
     interval = gain.interval
     estimate = number(gain.estimate, "gain") + unit("gain")
     p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
-    kind = counted(pair.pairs, "pair") if pair else "independent rollouts"
+    kind = counted(interval.trials, "pair") if gain.paired else "independent rollouts"
     wilson = f"({level} Wilson intervals)"
     return [
         f"{'; '.join(shown)} {wilson}",
         f"gain {estimate} {span(interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
         _said(gain),
         *([str(ahead)] if ahead else []),
-        _holds(pair),
+        _holds(paired=gain.paired),
     ]
 
 
@@ -334,8 +329,8 @@ def _said(gain: Gain) -> str:
     return sentences.sentence(gain.verdict, gain.interval.low, gain.interval.high, margin=gain.margin)
 
 
-def _holds(pair: PairTally | None) -> str:
-    if pair:
+def _holds(*, paired: bool) -> str:
+    if paired:
         return "This holds if the pairs are independent of one another and their number was fixed beforehand."
     return (
         "This holds if all rollouts are independent and their numbers were fixed beforehand; "

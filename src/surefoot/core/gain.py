@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 from surefoot import _check
 from surefoot.core import formatting, sentences
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
-from surefoot.core.tally import PairTally
+from surefoot.core.sample import Sample
+from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
 
 
@@ -31,24 +33,17 @@ class Gain(Record):
     """The gain of the first policy over the second: interval, p-value and verdict, made together.
 
     Attributes:
-        interval: Where the gain, first minus second, lies.
+        interval: Where the gain, first minus second, lies, with the method, assumptions, notes and data behind it.
         p_value: The two-sided p-value against no gain; none where the method has none.
         verdict: What the interval supports, about the first policy.
-        method: The function that made it.
         margin: The gain that would not matter.
-        assumptions: What must hold for the confidence to be true.
-        notes: What a reader must know besides.
-        data: The inputs.
     """
 
     interval: Interval
     p_value: float | None
     verdict: Verdict
-    method: str
+    _: KW_ONLY
     margin: float = 0.0
-    assumptions: tuple[str, ...] = ()
-    notes: tuple[Noted, ...] = ()
-    data: tuple[Record, ...] = ()
 
     def __post_init__(self) -> None:
         _check.margin(self.margin, 1.0 if self.interval.scale == "gain" else None)
@@ -58,6 +53,43 @@ class Gain(Record):
         if self.verdict not in (supported, Verdict.UNDECIDED):
             must = f"be {supported.value!r}, which the interval supports, or 'undecided'"
             raise ValueError(_check.refusal("verdict", must, self.verdict.value))
+
+    @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """Version 0.1.0 wrote beside the interval what the interval holds."""
+        twice = {name: body[name] for name in ("method", "assumptions", "notes", "data") if name in body}
+        rest = {name: value for name, value in body.items() if name not in twice}
+        return {**rest, "interval": {**rest["interval"], **twice}} if twice and "interval" in rest else body
+
+    @property
+    def method(self) -> str:
+        """The function that made it."""
+        return self.interval.method
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold for the confidence to be true."""
+        return self.interval.assumptions
+
+    @property
+    def notes(self) -> tuple[Noted, ...]:
+        """What a reader must know besides."""
+        return self.interval.notes
+
+    @property
+    def data(self) -> tuple[Record, ...]:
+        """The inputs."""
+        return self.interval.data
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """The tallies behind it, those of the first policy first in each pair of them; none where scores were kept."""
+        return tuple(tally for one in self.interval.samples for tally in one.tallies)
+
+    @property
+    def paired(self) -> bool:
+        """Whether it compares successes pair by pair."""
+        return any(one.paired for one in self.interval.samples)
 
     @property
     def estimate(self) -> float:
@@ -81,7 +113,7 @@ class Gain(Record):
         # 0.0 - x, not -x: a gain of 0 stays 0.0
         low, high, estimate = 0.0 - seen.high, 0.0 - seen.low, 0.0 - seen.estimate
         turned = replace(seen, low=low, high=high, estimate=estimate, data=_swapped(seen.data))
-        return replace(self, interval=turned, verdict=self.verdict.mirrored, data=_swapped(self.data))
+        return replace(self, interval=turned, verdict=self.verdict.mirrored)
 
     @property
     def not_worse(self) -> bool:
@@ -96,4 +128,4 @@ class Gain(Record):
 
 def _swapped(data: tuple[Record, ...]) -> tuple[Record, ...]:
     """The inputs of a comparison with the policies swapped."""
-    return tuple(one.mirrored if isinstance(one, PairTally) else one for one in reversed(data))
+    return tuple(one.mirrored if isinstance(one, Sample) else one for one in reversed(data))

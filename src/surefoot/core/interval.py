@@ -9,6 +9,7 @@ from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
+from surefoot.core.sample import Sample
 
 Side = Literal["lower", "upper"]
 
@@ -62,6 +63,16 @@ class Interval(Record):
     def width(self) -> float:
         """The distance between the ends."""
         return self.high - self.low
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """Those of the inputs that rollouts gave."""
+        return tuple(one for one in self.data if isinstance(one, Sample))
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the greatest value that a rollout could have given: 0 and 1 of successes."""
+        return self.samples[0].limits if self.samples else (0.0, 1.0)
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high

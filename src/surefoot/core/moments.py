@@ -7,13 +7,13 @@ from typing import Self
 
 from surefoot import _check
 from surefoot.core import formatting
-from surefoot.core.record import Record
+from surefoot.core.sample import Sample
 
 _SLACK = 1e-6  # of the range: what the sums of very many scores may have lost to rounding
 
 
 @dataclass(frozen=True, slots=True)
-class Moments(Record):
+class Moments(Sample):
     """How many scores, their mean and their variance, inside a range stated beforehand.
 
     Attributes:
@@ -58,6 +58,11 @@ class Moments(Record):
             hidden = min(lost, (trials - 1) * _largest(trials, mean, low, high))
             spread = 0.0 if lost <= _SLACK * trials * (high - low) ** 2 else hidden
         return cls(trials, mean, spread / (trials - 1) if trials > 1 else 0.0, low, high)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The stated range."""
+        return self.low, self.high
 
     def __len__(self) -> int:
         return self.trials

@@ -35,6 +35,11 @@ class Record:
         return {"type": type(self).__name__, "schema": SCHEMA, **body}
 
     @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a record that an earlier version wrote, as they are now."""
+        return body
+
+    @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The record that `to_dict` wrote.
 
@@ -67,7 +72,7 @@ def _record(data: Mapping[str, Any]) -> Record:
     if data.get("schema") != SCHEMA:
         raise ValueError(f"`data` must be of schema {SCHEMA}; got {data.get('schema')!r}.")
     hints = typing.get_type_hints(kind)
-    body = {name: value for name, value in data.items() if name not in ("type", "schema")}
+    body = kind.from_earlier({name: value for name, value in data.items() if name not in ("type", "schema")})
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
     unknown = sorted(set(body) - {field.name for field in fields})
     if unknown:

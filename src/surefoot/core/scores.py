@@ -9,11 +9,11 @@ from typing import Any
 
 from surefoot import _check
 from surefoot.core import formatting
-from surefoot.core.record import Record
+from surefoot.core.sample import Sample
 
 
 @dataclass(frozen=True, slots=True)
-class Scores(Record):
+class Scores(Sample):
     """Scores in the order they were recorded, inside a range stated beforehand.
 
     The range is data: a guarantee about the mean needs it, and it must never be read off the scores.
@@ -40,6 +40,11 @@ class Scores(Record):
         object.__setattr__(self, "values", tuple(_score(v, i, low, high) for i, v in enumerate(kept, 1)))
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The stated range."""
+        return self.low, self.high
 
     def __len__(self) -> int:
         return len(self.values)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from surefoot import _check
 from surefoot.core import formatting
-from surefoot.core.record import Record
+from surefoot.core.sample import Sample
 
 WRITE = "Write Tally(38, 50) for 38 successes in 50 rollouts."
 
 
 @dataclass(frozen=True, slots=True)
-class Tally(Record):
+class Tally(Sample):
     """Successes among rollouts of one policy.
 
     Example:
@@ -44,12 +44,17 @@ class Tally(Record):
         """The observed rate; a point, so show it with its interval."""
         return self.successes / self.trials
 
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """This one."""
+        return (self,)
+
     def __str__(self) -> str:
         return f"{self.successes:,} of {formatting.rollouts(self.trials)} succeeded."
 
 
 @dataclass(frozen=True, slots=True)
-class PairTally(Record):
+class PairTally(Sample):
     """Pairs of rollouts in the same conditions, by which policy succeeded.
 
     Example:
@@ -83,6 +88,16 @@ class PairTally(Record):
     def second(self) -> Tally:
         """The second policy alone."""
         return Tally(self.both + self.second_only, self.pairs)
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """Each policy alone."""
+        return self.first, self.second
+
+    @property
+    def paired(self) -> bool:
+        """It is."""
+        return True
 
     @property
     def mirrored(self) -> PairTally:

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
-from surefoot.core.moments import Moments
-from surefoot.core.scores import Scores
-from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
 from surefoot.reporting import style
 
@@ -164,16 +161,16 @@ def _value_axis(axes: Axes, found: Interval | None) -> None:
 
 
 def _size(found: Interval) -> str:
-    tally = found.data[0] if found.data else None
-    return f"{tally.successes:,}/{tally.trials:,}" if isinstance(tally, Tally) else f"n={found.trials:,}"
+    tallies = [tally for one in found.samples for tally in one.tallies]
+    if len(tallies) != 1:
+        return f"n={found.trials:,}"
+    return f"{tallies[0].successes:,}/{tallies[0].trials:,}"
 
 
 def _level(found: Interval) -> float:
     """How dark a cell is: the rate itself, or where the mean lies between the ends of the score's range."""
-    scores = found.data[0] if found.data else None
-    if found.scale == "rate" or not isinstance(scores, Scores | Moments):
-        return min(1.0, max(0.0, found.estimate))
-    return (found.estimate - scores.low) / (scores.high - scores.low)
+    low, high = found.limits if found.scale != "rate" else (0.0, 1.0)
+    return min(1.0, max(0.0, (found.estimate - low) / (high - low)))
 
 
 def tile_colours(found: Interval) -> tuple[str, str]:

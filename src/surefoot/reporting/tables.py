@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
-from surefoot.core.moments import Moments
-from surefoot.core.scores import Scores
 from surefoot.reporting.figures import tile_colours
 
 if TYPE_CHECKING:
@@ -84,11 +82,9 @@ def row(found: Overview, place: int) -> dict[str, Any]:
     """One policy's row with its bar, as the page shows it."""
     one = found.policies[place]
     shown = one.of(found.measure)
-    low, high = 0.0, 1.0
-    if shown is not None and shown.data and isinstance(shown.data[0], Scores | Moments) and found.measure == "score":
-        low, high = shown.data[0].low, shown.data[0].high
     bar = None
     if shown is not None and len(columns(found)) <= MOST_COLUMNS:
+        low, high = shown.limits if found.measure == "score" else (0.0, 1.0)
         ends = {"low": shown.low, "high": shown.high, "at": shown.estimate}
         bar = {name: f"{200 * (value - low) / (high - low):.2f}" for name, value in ends.items()}
     return {

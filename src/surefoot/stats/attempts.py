@@ -249,4 +249,4 @@ def _gain(
         made = cluster_gain(one, other, clusters, confidence=confidence, margin=margin)
     method, assumptions = f"{name}, {made.method}", (DRAWN, *made.assumptions)
     interval = replace(made.interval, scale="gain", method=method, trials=len(first), assumptions=assumptions)
-    return replace(made, interval=interval, method=method, assumptions=assumptions)
+    return replace(made, interval=interval)

@@ -200,7 +200,7 @@ def _alike(
         gain = score_gains.score_gain(*each, confidence=confidence, margin=margin)
     trials = len(first) if paired else len(first) + len(second)
     interval = replace(gain.interval, scale="score gain", trials=trials, data=data)
-    return _clustered(replace(gain, interval=interval, data=data), found, 0.0, (Note("clusters alike"),))
+    return _clustered(replace(gain, interval=interval), found, 0.0, (Note("clusters alike"),))
 
 
 def _clustered(gain: Gain, found: Spread, error: float, notes: tuple[Noted, ...]) -> ClusteredGain:
@@ -208,11 +208,7 @@ def _clustered(gain: Gain, found: Spread, error: float, notes: tuple[Noted, ...]
         interval=replace(gain.interval, notes=notes),
         p_value=gain.p_value,
         verdict=gain.verdict,
-        method=gain.method,
         margin=gain.margin,
-        assumptions=gain.assumptions,
-        notes=notes,
-        data=gain.data,
         error=error,
         freedom=found.freedom,
         shapes=found.shapes,

@@ -112,4 +112,4 @@ def gain_of(
     )
     verdict = decide(low, high, margin)
     p_value = None if p_value is None else min(1.0, float(p_value))
-    return Gain(interval, p_value, verdict, method, margin, assumptions, notes, data)
+    return Gain(interval, p_value, verdict, margin=margin)

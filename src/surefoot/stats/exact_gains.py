@@ -160,4 +160,4 @@ def _gain(
         data=data,
     )
     verdict = decide(low, high, _check.margin(margin))
-    return Gain(interval, p_value, verdict, method, float(margin), assumptions, notes, data)
+    return Gain(interval, p_value, verdict, margin=float(margin))

@@ -166,7 +166,7 @@ def judge_corrected_gain(
         held = (DRAWN, HUMANS, *((DOCUMENTS,) if grouped < n else ()), promise)
         estimate = span * min(1.0, max(-1.0, used.mean))
         interval = Interval(low, high, estimate, confidence, name, n, scale, held)
-        gain = Gain(interval, p, decide(low, high, margin), name, margin, held)
+        gain = Gain(interval, p, decide(low, high, margin), margin=margin)
     return CorrectedGain(
         gain=gain,
         items=n + rest,
@@ -308,7 +308,7 @@ def _guaranteed(
     interval = replace(
         found.interval, method=ALONE, scale=scale, trials=gains.size, assumptions=held, notes=(), data=()
     )
-    return replace(found, interval=interval, method=ALONE, assumptions=held, notes=(), data=())
+    return replace(found, interval=interval)
 
 
 def _half(fit: Fit, confidence: float) -> float:

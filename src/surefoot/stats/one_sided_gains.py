@@ -344,7 +344,7 @@ def gain_of(
         data=one.data,
     )
     p_value = min(1.0, 2.0 * min(plain.better, plain.worse))
-    return Gain(interval, p_value, decide(low, high, margin), method, margin, assumptions, (), one.data)
+    return Gain(interval, p_value, decide(low, high, margin), margin=margin)
 
 
 def agreeing(ends: tuple[float, float], sides: Sides, error: float, margin: float) -> tuple[float, float]:

@@ -285,7 +285,7 @@ def _members(found: tuple[Gain, ...] | tuple[FamilyGain, ...]) -> tuple[FamilyGa
 
 def _light(gain: Gain) -> Gain:
     """The gain without its data: a family keeps each policy's once, not once per pair."""
-    return replace(gain, interval=replace(gain.interval, data=()), data=())
+    return replace(gain, interval=replace(gain.interval, data=()))
 
 
 def _alone(data: Policy, confidence: float) -> Interval:

@@ -16,6 +16,7 @@ from surefoot.core import formatting, sentences
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
+from surefoot.core.sample import Sample
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
@@ -288,7 +289,7 @@ def _central(pair: Any, using: Using | None, count: int) -> bool:
     return (using or _usual(pair, count)) in CENTRAL.values()
 
 
-def _compared(pair: Pair) -> tuple[Record, ...]:
+def _compared(pair: Pair) -> tuple[Sample, ...]:
     return pair if isinstance(pair, tuple) else (pair,)
 
 
@@ -335,11 +336,12 @@ def _gain(
     confidence: float,
     margin: float,
 ) -> Gain:
-    shown = replace(interval, confidence=confidence, method=method)
-    one, *_ = data = _compared(pair)
-    margin = _check.margin(margin, one.high - one.low if isinstance(one, Scores) else 1.0)
+    data = _compared(pair)
+    shown = replace(interval, confidence=confidence, method=method, data=data)
+    low, high = data[0].limits
+    margin = _check.margin(margin, high - low)
     verdict = decide(shown.low, shown.high, margin)
-    return Gain(shown, p_value, verdict, method, margin, shown.assumptions, shown.notes, data)
+    return Gain(shown, p_value, verdict, margin=margin)
 
 
 def _some(pairs: Pairs) -> None:

@@ -253,7 +253,7 @@ def _gain(
         notes=notes,
         data=data,
     )
-    return Gain(interval, p_value, verdict, method, margin, assumptions, notes, data)
+    return Gain(interval, p_value, verdict, margin=margin)
 
 
 def _warning(
