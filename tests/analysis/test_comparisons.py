@@ -876,3 +876,14 @@ def test_tasks_weigh_as_asked_where_there_are_several_runs_too():
         gains.append(sf.compare(table, "a", "b", weigh=weigh).gain.estimate)
         assert gains[-1] == pytest.approx(rates["a"] - rates["b"])
     assert gains[0] < 0 < gains[1]
+
+
+def test_tasks_reuse_what_is_known_of_all_environments():
+    rng = np.random.default_rng(8)
+    rows = [(p, t, s, bool(rng.random() < 0.5)) for t in ("x", "y") for s in range(20) for p in ("a", "b")]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "seed", "success"], orient="row"))
+    fresh = sf.compare(table.where(task="x"), "a", "b")
+    sf.compare(table, "a", "b")
+    narrowed = table.where(task="x")
+    assert narrowed.environments
+    assert sf.compare(narrowed, "a", "b") == fresh

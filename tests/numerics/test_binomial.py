@@ -1,14 +1,14 @@
 """Are binomial probabilities, tails and vectorised roots right to the last digits?"""
 
 from fractions import Fraction
-from math import comb, log
+from math import comb
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.numerics import binomial, log_factorials, roots
+from surefoot.numerics import binomial
 
 
 def exact(k: int, n: int, p: float) -> float:
@@ -21,14 +21,6 @@ def test_pmf_in_rational_arithmetic(k: int, more: int, p: float) -> None:
     wanted = exact(k, k + more, p)
     if wanted > 1e-290:
         assert float(binomial.pmf(k, k + more, p)) == pytest.approx(wanted, rel=1e-11)
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 1000, 1001, 3000])
-def test_logarithms_of_how_many_ways(n: int) -> None:
-    row = log_factorials.log_choose(n)
-    assert len(row) == n + 1
-    ways = {0, 1, n // 3, n // 2, n - 1, n}
-    assert [row[k] for k in ways] == pytest.approx([log(comb(n, k)) for k in ways], rel=1e-12, abs=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -73,44 +65,3 @@ def test_likely_counts_leave_almost_nothing_out(n: int, p: float) -> None:
     left_out = float(binomial.at_most(first - 1, n, p) + binomial.at_least(last + 1, n, p))
     assert 0 <= first <= last <= n
     assert left_out <= 1e-21
-
-
-@given(st.lists(st.floats(0.01, 50), min_size=1, max_size=30))
-def test_many_roots_at_once(targets: list[float]) -> None:
-    wanted = np.array(targets)
-    found = roots.solve(lambda x, c: x**3 - c, 0.0, 10.0, wanted)
-    np.testing.assert_allclose(found, np.cbrt(wanted), rtol=1e-14)
-    low, high = np.zeros(len(wanted)), np.full(len(wanted), 10.0)
-    found = roots.newton(lambda x, c: (x**3 - c, 3 * x**2), low, high, wanted)
-    np.testing.assert_allclose(found, np.cbrt(wanted), rtol=1e-14)
-
-
-def test_roots_at_an_end_without_a_sign_change_and_within_a_distance() -> None:
-    assert float(roots.solve(lambda x: x, 0.0, 1.0)) == 0.0
-    assert float(roots.solve(lambda x: x - 1, 0.0, 1.0)) == 1.0
-    assert float(roots.solve(lambda x: x + 1, 0.0, 1.0)) == 0.0
-    calls: list[int] = []
-
-    def counted(x: np.ndarray) -> np.ndarray:
-        calls.append(1)
-        return np.tanh(x - 0.3)
-
-    assert float(roots.solve(counted, -5.0, 8.0, within=1e-3)) == pytest.approx(0.3, abs=1e-3)
-    few = len(calls)
-    assert float(roots.solve(counted, -5.0, 8.0)) == pytest.approx(0.3, abs=1e-14)
-    assert few < len(calls) - few
-
-
-def test_steep_steps_do_not_leave_the_bracket() -> None:
-    found = roots.solve(lambda x: np.where(x < 0.7, -1.0, 1e9), 0.0, 1.0)
-    assert float(found) == pytest.approx(0.7, abs=1e-12)
-
-
-def test_a_search_for_roots_cut_short_stays_in_its_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roots, "_ROUNDS", 2)
-    low, high = np.zeros(3), np.array([1.0, 2.0, 4.0])
-    found = roots.solve(lambda x: x * x - 0.3, low, high)
-    assert np.all((low <= found) & (found <= high))
-    assert np.all(np.abs(found * found - 0.3) <= 0.3)  # never worse than the better end
-    steps = roots.newton(lambda x: (x * x - 0.3, 2.0 * x), low, high)
-    assert np.all((low < steps) & (steps < high))

@@ -15,11 +15,8 @@ from surefoot.sequential import (
     ExactBinary,
     ExactPairedBinary,
     FiniteHorizonMixture,
-    FixedSize,
     NScore,
-    Savi,
     Wsr,
-    admit,
     simulate,
 )
 
@@ -142,34 +139,6 @@ def test_a_rule_must_be_one():
 def test_chance_must_be_asked_for():
     with pytest.raises(TypeError, match="`rng` must be"):
         plan_sequential(Wsr(9), 0.5, 0.5, rng=None)
-
-
-@pytest.mark.parametrize("environments", ["one", "shared", "independent", "stratified"])
-@pytest.mark.parametrize("randomised", [True, False])
-@pytest.mark.parametrize("rule", [FiniteHorizonMixture(9), NScore(9), Wsr(9)])
-def test_betting_rules_hold_everywhere(rule, environments, randomised):
-    assert admit(rule, environments, randomised=randomised) is rule
-
-
-def test_a_rule_that_holds_is_given_back():
-    for rule, environments in ((FixedSize(9, binary=True), "shared"), (Savi(9), "independent"), (Savi(9), "one")):
-        assert admit(rule, environments, randomised=True) is rule
-
-
-@pytest.mark.parametrize(
-    ("rule", "environments", "randomised", "words"),
-    [
-        (Savi(9), "shared", True, "must hold for shared environments; got theta-SAVI. Both rollouts of a pair share"),
-        (Savi(9), "stratified", True, "must hold for stratified environments"),
-        (Savi(9), "independent", False, "must hold for an order that was not randomised; got theta-SAVI"),
-        (FixedSize(9, binary=True, paired=False), "shared", True, "Use ExactPairedBinary for success"),
-        (FixedSize(9), "one", False, "Use a betting rule, such as FiniteHorizonMixture"),
-        (Wsr(9), "several", True, "`environments` must be one of one, shared, independent, stratified"),
-    ],
-)
-def test_a_rule_that_does_not_hold_is_refused(rule, environments, randomised, words):
-    with pytest.raises(ValueError, match=words):
-        admit(rule, environments, randomised=randomised)
 
 
 @pytest.mark.parametrize("rng", [5, "generator"])

@@ -1,294 +1,25 @@
 """What may be said after a stop: the estimate, stopping for futility, and overriding it."""
 
-import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 
 from surefoot import Verdict
-from surefoot.numerics.operating import characteristics
-from surefoot.numerics.stopping_states import endings
+from surefoot.numerics import region_bounds, stopped_intervals
 from surefoot.sequential import (
     ExactBinary,
     ExactPairedBinary,
     FiniteHorizonMixture,
-    FixedSize,
-    NScore,
     Savi,
-    Wsr,
+    after_stop,
     design_facts,
+    interval_kind,
     run,
-    simulate,
 )
-from surefoot.sequential.exact_rules import Counts, ExactRule
+from surefoot.sequential.exact_rules import ExactRule
 from tests.oracles import after_stop as twin
-from tests.oracles import exact_designs as tables
-
-RULES = {"binary": ExactBinary, "paired": ExactPairedBinary}
-every_rule = pytest.mark.parametrize("make", RULES.values(), ids=RULES)
-every_claim = pytest.mark.parametrize("claim", ["first better", "either"])
-
-
-def moves(make: type[ExactRule]) -> list[tuple[int, int]]:
-    return twin.STREAMS if make is ExactBinary else twin.PAIRS
-
-
-def slow_rule(rule: ExactRule) -> tables.Rule:
-    return tables.rule_from(rule.design.limits.tolist(), rule.claim == "either")
-
-
-def giving_up(rule: ExactRule):
-    return lambda n, s, f: rule.hopeless(n, Counts(f, s)) or rule.futile(n, Counts(f, s))
-
-
-# --- where a run is given up ---
-
-
-@every_rule
-@every_claim
-@pytest.mark.parametrize("futility", [0.01, 0.05, 0.2])
-def test_futile_is_a_predictive_chance_below_the_declared_one(make, claim, futility):
-    rule = make(14, claim=claim, confidence=0.9, futility=futility)
-    slow = slow_rule(rule)
-    chance = twin.foreseen(slow, 14, moves(make))
-    some = 0
-    for n, s, f in twin.every_state(14, moves(make)):
-        if not slow(n, s, f):
-            assert rule.futile(n, Counts(f, s)) == (chance(n, s, f) < futility)
-            assert rule.hopeless(n, Counts(f, s)) == (chance(n, s, f) == 0)
-            some += 0 < chance(n, s, f) < futility
-    assert some
-
-
-@pytest.mark.parametrize(("horizon", "before", "after"), [(50, 42.95, 32.75), (100, 89.35, 65.45), (200, 183.4, 130.4)])
-def test_pairs_when_equal_and_power_lost(horizon, before, after):
-    # Design figures: 42.9 -> 32.7, 89.3 -> 65.4, 183 -> 130, with at most 1.4 points of power lost.
-    equal, first, second = np.array([0.5, 0.7, 0.9]), np.array([0.75, 0.9, 0.95, 0.2]), np.array([0.6, 0.6, 0.85, 0.1])
-    plain, given = ExactBinary(horizon, claim="either"), ExactBinary(horizon, claim="either", futility=0.02)
-    pairs, power = [], []
-    for rule in (plain, given):
-        quits = design_facts.quits(rule.design.declared, rule.futility)
-        walk, limits = rule.design.walk(), rule.design.limits
-        pairs.append(float(characteristics(walk, limits, equal, equal, quits=quits).pairs.mean()))
-        power.append(characteristics(walk, limits, second, first, quits=quits).first.sum(axis=1))
-    assert pairs[0] == pytest.approx(before, abs=0.1)
-    assert pairs[1] <= after
-    assert 0.0 < (power[0] - power[1]).max() <= 0.014
-    assert given.certificate == plain.certificate
-    stopping, shares = given.operating(0.75, 0.6)
-    assert shares["better"] == pytest.approx(power[1][0], abs=1e-12)
-    assert sum(stopping) == pytest.approx(1.0)
-    assert given.operating(0.75, 0.6, curtailed=False)[1] == pytest.approx(plain.operating(0.75, 0.6)[1], abs=1e-12)
-
-
-@pytest.mark.slow
-def test_pairs_when_equal_at_the_longest_horizon():
-    equal = np.array([0.5, 0.7, 0.9])
-    rule = ExactBinary(500, claim="either", futility=0.02)
-    quits = design_facts.quits(rule.design.declared, 0.02)
-    assert characteristics(rule.design.walk(), rule.design.limits, equal, equal, quits=quits).pairs.mean() <= 325
-
-
-@pytest.mark.parametrize("horizon", [50, 100, 200])
-def test_a_one_sided_claim_gives_up_early_when_equal_and_sooner_when_worse(horizon):
-    first, second = np.array([0.75, 0.9, 0.95, 0.2]), np.array([0.6, 0.6, 0.85, 0.1])
-    rule = ExactBinary(horizon, futility=0.005)
-    walk, limits, equal = rule.design.walk(), rule.design.limits, np.array([0.5, 0.7, 0.9])
-    certain, declared = (design_facts.quits(rule.design.declared, share) for share in (0.0, 0.005))
-    before, after = (characteristics(walk, limits, equal, equal, quits=q).pairs.mean() for q in (certain, declared))
-    assert 0.34 <= 1 - after / before <= 0.45
-    before, after = (characteristics(walk, limits, first, second, quits=q).pairs for q in (certain, declared))
-    assert (after <= 0.5 * before).all()
-    before, after = (
-        characteristics(walk, limits, second, first, quits=q).first.sum(axis=1) for q in (certain, declared)
-    )
-    assert (before - after).max() <= 0.016
-
-
-@every_rule
-@every_claim
-def test_simulated_is_run_with_futility(make, claim):
-    rule = make(60, claim=claim, futility=0.05)
-    rng = np.random.default_rng(6)
-    first, second = (rng.random((60, 60)) < 0.55).astype(float), (rng.random((60, 60)) < 0.5).astype(float)
-    done = simulate(rule, first, second)
-    ended = set()
-    for row in range(60):
-        state = run(rule, zip(first[row], second[row], strict=True))[-1]
-        assert (state.pairs, state.verdict) == (done.stopping_times[row], done.verdicts[row])
-        ended.add(state.ending)
-    assert "futility" in ended
-    assert done.mean_pairs < simulate(dataclasses.replace(rule, futility=0.0), first, second).mean_pairs
-
-
-@every_rule
-@every_claim
-def test_the_chance_to_decide_counts_giving_up(make, claim):
-    rule = make(30, claim=claim, futility=0.1)
-    assert rule.start().chance_to_decide(0.7, 0.5) == pytest.approx(rule.operating(0.7, 0.5)[1], abs=1e-12)
-    stopped = run(rule, [(1, 0), (0, 1)] * 15)[-1]
-    assert stopped.ending == "futility"
-    assert sum(stopped.chance_to_decide(0.7, 0.5).values()) == pytest.approx(1.0)
-    assert stopped.chance_to_decide(1.0, 0.0)["better"] > 0.0  # if it went on
-
-
-# --- what the state tells, and going on all the same ---
-
-
-@pytest.mark.parametrize("make", [ExactBinary, ExactPairedBinary, FiniteHorizonMixture])
-def test_a_stop_for_futility_says_so_and_may_be_overridden(make):
-    rule = make(40, claim="either", futility=0.05)
-    states = run(rule, [(1, 0), (0, 1)] * 20)
-    assert [state.ending for state in states[:-1]] == [None] * (len(states) - 1)
-    stopped = states[-1]
-    assert (stopped.ending, stopped.verdict, stopped.overridden) == ("futility", Verdict.UNDECIDED, False)
-    assert stopped.pairs < run(dataclasses.replace(rule, futility=0.0), [(1, 0), (0, 1)] * 20)[-1].pairs
-    assert str(stopped).endswith(": stopped, the chance of a verdict within 40 pairs is below 5%.")
-    with pytest.raises(ValueError, match=r"stopped for futility. To go on all the same, step from `override"):
-        rule.step(stopped, (1, 0))
-    state = rule.override(stopped)
-    assert (state.ending, state.overridden, state.futile) == (None, True, True)
-    with pytest.raises(ValueError, match=r"must have stopped for futility to be overridden; got one that goes on"):
-        rule.override(state)
-    other = make(41, claim="either", futility=0.05)
-    with pytest.raises(ValueError, match="`state` must come from this rule"):
-        other.override(stopped)
-    while not state.finished:
-        state = rule.step(state, (1, 0))
-        assert state.overridden
-    assert state.ending in ("verdict", "horizon", "out of reach")
-    assert state.estimate == pytest.approx(state.observed)
-    with pytest.raises(ValueError, match=r"got one that ended by"):
-        rule.override(state)
-    assert type(state).from_dict(state.to_dict()) == state
-    assert type(rule).from_dict(rule.to_dict()) == rule
-
-
-@pytest.mark.parametrize("make", [ExactBinary, ExactPairedBinary, FiniteHorizonMixture, Wsr, NScore])
-def test_futility_out_of_range_is_refused_and_old_rules_read_as_0(make):
-    for value in (-0.01, 0.21, 1.0):
-        with pytest.raises(ValueError, match=r"`futility` must be between 0 and 0.2; got"):
-            make(20, futility=value)
-    data = make(20).to_dict()
-    del data["futility"]
-    assert make.from_dict(data) == make(20, futility=0)
-    state = make(20).step(make(20).start(), (1, 0))
-    data = state.to_dict()
-    del data["overridden"]
-    assert type(state).from_dict(data) == state
-
-
-def test_rules_without_futility_have_none_and_never_stop_for_it():
-    for make in (Savi, FixedSize):
-        rule = make(20)
-        assert rule.futility == 0.0
-        with pytest.raises(TypeError):
-            make(20, futility=0.02)
-        state = run(rule, [(1, 1), (0, 0)] * 10)[-1]
-        assert (state.ending, state.futile, state.hopeless) == ("horizon", False, False)
-
-
-# --- betting rules ---
-
-
-@pytest.mark.parametrize("claim", ["first better", "either", "first not worse", "same"])
-@pytest.mark.parametrize("make", [FiniteHorizonMixture, Wsr])
-def test_betting_futility_is_the_closed_form(make, claim):
-    margin = 0.1 if claim in ("first not worse", "same") else 0.0
-    rule = make(60, claim=claim, margin=margin * 3, low=-1.0, high=2.0, futility=0.2)
-    rng = np.random.default_rng(8)
-    first, second = rng.beta(2, 2, (60, 60)) * 3 - 1, rng.beta(2, 2, (60, 60)) * 3 - 1
-    done = simulate(rule, first, second)
-    ended = set()
-    for row in range(60):
-        states = run(rule, zip(first[row], second[row], strict=True))
-        assert (states[-1].pairs, states[-1].verdict) == (done.stopping_times[row], done.verdicts[row])
-        ended.add(states[-1].ending)
-        for state in states[:: max(1, len(states) // 5)]:
-            if state.verdict is not Verdict.UNDECIDED or state.pairs == 60:
-                continue
-            each = []
-            for side, (sign, beyond, _) in zip(state.sides, rule.directions, strict=True):
-                gains = sign * (first[row] - second[row])[: state.pairs] / 3
-                need = np.log(1 / rule.error) - side.log_wealth
-                shown = side.log_best >= np.log(1 / rule.error)
-                values = ((gains - beyond) / (1 + abs(beyond))).tolist()
-                each.append(1.0 if shown else twin.betting_chance(values, need, 60 - state.pairs))
-            assert state.futile == ((min if claim == "same" else max)(each) < 0.2)
-    assert "futility" in ended
-
-
-def test_betting_futility_saves_pairs_when_equal_and_loses_little():
-    rng = np.random.default_rng(3)
-    plain, given = (FiniteHorizonMixture(100, claim="either", futility=share) for share in (0.0, 0.02))
-    equal = rng.beta(2, 2, (2000, 100)), rng.beta(2, 2, (2000, 100))
-    assert simulate(plain, *equal).mean_pairs > 97
-    assert simulate(given, *equal).mean_pairs < 66  # the design figure is 63.0
-    better = rng.beta(2.6, 2, (2000, 100)), rng.beta(2, 2, (2000, 100))
-    lost = simulate(plain, *better).share(Verdict.BETTER) - simulate(given, *better).share(Verdict.BETTER)
-    assert 0.0 <= lost <= 0.012
-
-
-# --- the estimate ---
-
-
-@every_rule
-@every_claim
-@pytest.mark.parametrize("futility", [0.0, 0.1])
-def test_the_estimate_is_the_mean_first_pair_of_all_runs_that_end_there(make, claim, futility):
-    horizon = 6 if make is ExactBinary else 8
-    rule = make(horizon, claim=claim, confidence=0.8, futility=futility)
-    slow = slow_rule(rule)
-    gains = twin.rao_blackwell(slow, horizon, moves(make), giving_up(rule))
-    chances = twin.survival(slow, horizon, moves(make), giving_up(rule))
-    found = design_facts.endings(rule.design.declared, futility)
-    assert len(found.n) == len(gains)
-    for (n, s, f), gain in gains.items():
-        place = found.at(n, f, s)
-        assert found.gain[place] == pytest.approx(float(gain), abs=1e-14)
-        assert found.chance[place] == pytest.approx(float(chances[n, s, f]), abs=1e-14)
-        assert found.verdict[place] == slow(n, s, f)
-    with pytest.raises(ValueError, match="never ends after 1 pairs with counts 0 and 0"):
-        found.at(1, 0, 0)
-
-
-@every_rule
-@every_claim
-@pytest.mark.parametrize("futility", [0.0, 0.02])
-@pytest.mark.parametrize("horizon", [20, 50, 100])
-def test_the_estimate_is_unbiased_by_summation(make, claim, futility, horizon):
-    from scipy.stats import binom
-
-    rule = make(horizon, claim=claim, futility=futility)
-    found = design_facts.endings(rule.design.declared, futility)
-    together = found.first + found.second
-    for first, second in ((0.75, 0.6), (0.3, 0.3), (0.2, 0.7), (0.01, 0.0), (0.04, 0.9)):
-        if make is ExactBinary:
-            mass = found.chance * binom.pmf(found.first, found.n, first) * binom.pmf(found.second, found.n, second)
-        else:
-            first, second = first / 2, second / 2
-            mass = found.chance * binom.pmf(together, found.n, first + second)
-            mass *= binom.pmf(found.first, together, first / (first + second))
-        assert mass.sum() == pytest.approx(1.0, abs=1e-10)
-        assert (mass * found.gain).sum() == pytest.approx(first - second, abs=1e-9)
-
-
-def test_the_estimate_takes_back_what_an_early_verdict_overstates():
-    # Design figures at N = 50, .75/.60, no run given up: raw bias +.030, given BETTER +.200; Rao-Blackwell 0 and +.130.
-    from scipy.stats import binom
-
-    rule = ExactBinary(50, claim="either")
-    found = endings(rule.design.walk(), rule.design.limits, None)
-    mass = found.chance * binom.pmf(found.first, found.n, 0.75) * binom.pmf(found.second, found.n, 0.6)
-    raw, better = (found.first - found.second) / found.n, found.verdict == 1
-    assert (mass * raw).sum() - 0.15 == pytest.approx(0.030, abs=6e-4)
-    assert (mass * raw)[better].sum() / mass[better].sum() - 0.15 == pytest.approx(0.200, abs=6e-4)
-    assert (mass * found.gain)[better].sum() / mass[better].sum() - 0.15 == pytest.approx(0.130, abs=6e-4)
-    state = run(rule, [(1, 0), (1, 1)] * 25)[-1]
-    assert state.ending == "verdict"
-    assert state.estimate < state.observed
-    wide = run(ExactBinary(50, claim="either", low=-1, high=3), [(3, -1), (3, 3)] * 25)[-1]
-    assert (wide.observed, wide.estimate) == pytest.approx((4 * state.observed, 4 * state.estimate))
+from tests.support.exact_rules import every_rule
 
 
 def test_the_estimate_while_running_is_the_observed_gain():
@@ -299,3 +30,264 @@ def test_the_estimate_while_running_is_the_observed_gain():
     for other in (FiniteHorizonMixture(50), Savi(50)):
         state = run(other, [(1, 0), (1, 1), (0, 1), (1, 0)])[-1]
         assert state.estimate == state.observed == pytest.approx(0.25)
+
+
+every_claim = pytest.mark.parametrize("claim", ["first better", "either"])
+
+
+class AllEnds:
+    """The interval of every state in which a rule can end, and the law of those states."""
+
+    def __init__(self, rule: ExactRule) -> None:
+        self.rule, declared = rule, rule.design.declared
+        self.space = design_facts.space(declared, rule.futility)
+        self.ends = self.space.endings
+        found = {}
+        places = list(zip(self.ends.n.tolist(), self.ends.first.tolist(), self.ends.second.tolist(), strict=True))
+        for (n, first, second), gain in zip(places, self.ends.gain.tolist(), strict=True):
+            if declared.both and (n, second, first) in found:  # the policies swapped: tested by itself
+                low, high = found[n, second, first]
+                found[n, first, second] = -high, -low
+                continue
+            verdict = (Verdict.UNDECIDED, Verdict.BETTER, Verdict.WORSE)[rule_verdict(rule, n, first, second)]
+            shown = after_stop.final(rule, declared, (n, first, second), verdict=verdict, estimate=gain, certified=True)
+            found[n, first, second] = shown.low, shown.high
+        self.low, self.high = np.array([found[place] for place in places]).T
+
+    def mass(self, first: float, second: float) -> np.ndarray:
+        """The chance of each state: at success rates, or at chances of a win by one policy alone."""
+        chances = np.array([first, 1 - first, second, 1 - second])
+        if self.space.counted.paired:
+            chances = np.array([first, second, 1 - first - second])
+        return np.exp(self.space.counted.counts @ np.log(chances) + self.space.counted.weights)
+
+    def covered(self, first: float, second: float) -> float:
+        """How often the interval holds the gain."""
+        gain = first - second
+        return float(self.mass(first, second)[(self.low <= gain) & (gain <= self.high)].sum())
+
+
+def rule_verdict(rule: ExactRule, n: int, first: int, second: int) -> int:
+    limits = rule.design.limits
+    if first > limits[n, second]:
+        return 1
+    return -1 if rule.claim == "either" and second > limits[n, first] else 0
+
+
+def grid(make: type[ExactRule], points: int):
+    """Pairs of success rates; or of chances that only the first, and only the second, policy succeeds."""
+    places = (np.arange(points) + 0.5) / points
+    for one, other in itertools.product(places, places):
+        yield (one, other) if make is ExactBinary else (one * other, one * (1 - other))
+
+
+def check_everything(rule: ExactRule, points: int) -> AllEnds:
+    found = AllEnds(rule)
+    ends, stated = found.ends, 1 - 2 * rule.error
+    assert (found.low <= found.high).all()
+    assert ((found.low > 0) == (ends.verdict > 0)).all()
+    assert ((found.high < 0) == (ends.verdict < 0)).all()
+    assert ((found.low <= ends.gain) & (ends.gain <= found.high)).all()
+    assert ((found.low >= -1) & (found.high <= 1)).all()
+    worst = min(found.covered(*rates) for rates in grid(type(rule), points))
+    assert stated <= worst < stated + (0.08 if rule.futility else 0.03)
+    return found
+
+
+@every_rule
+@every_claim
+@pytest.mark.parametrize("confidence", [0.90, 0.95, 0.99])
+def test_coverage_by_summation_at_20_pairs(make, claim, confidence):
+    check_everything(make(20, claim=claim, confidence=confidence), 60)
+
+
+@every_rule
+@every_claim
+def test_coverage_by_summation_with_futility(make, claim):
+    check_everything(make(20, claim=claim, futility=0.1), 40)
+
+
+@pytest.mark.slow
+@every_rule
+@every_claim
+@pytest.mark.parametrize("confidence", [0.90, 0.95, 0.99])
+def test_coverage_by_summation_at_50_pairs(make, claim, confidence):
+    check_everything(make(50, claim=claim, confidence=confidence), 60)
+
+
+@pytest.mark.slow
+@every_rule
+def test_coverage_by_summation_at_100_pairs(make):
+    check_everything(make(100, claim="either"), 60)
+
+
+# --- widths: all ends on a grid, as in the design's prototype ---
+
+
+def widths(rule: ExactRule, rates: list[tuple[float, float]]) -> list[float]:
+    """Mean widths at some rates, every end found on a grid of gains and nuisances (0.0025 apart)."""
+    declared = rule.design.declared
+    paired, error = declared.family == "paired", declared.error
+    space, plain = design_facts.space(declared, rule.futility), design_facts.space(declared, 0.0)
+    shares = np.sin(np.linspace(0.0, np.pi / 2, 23)[1:-1]) ** 2
+    gains = np.arange(0.00125, 0.9995, 0.0025)
+
+    def tops(counted, order, last, gain):
+        logs = np.log(region_bounds.outcome_chances(np.full_like(shares, gain), shares, paired=paired))
+        most = np.zeros(len(order))
+        for one in logs:
+            np.maximum(most, np.cumsum(np.exp(counted.counts @ one + counted.weights)[order])[last], out=most)
+        return most
+
+    def ordered(values):
+        order = np.argsort(values, kind="stable")
+        return order, np.searchsorted(values[order], values[order] + 1e-12, side="right") - 1
+
+    far, near = np.zeros(len(space.endings.n)), np.zeros(len(plain.endings.n))
+    for cell, centre in enumerate(stopped_intervals.CENTRES[paired]):
+        values = stopped_intervals.score(space.endings, centre, paired=paired)
+        order, last = ordered(np.where(space.endings.verdict < 0, -1e9, values))
+        for gain in gains[(gains >= twin.EDGES[cell]) & (gains < twin.EDGES[cell + 1])]:
+            far[order[tops(space.counted, order, last, gain) > error]] = gain
+    better = np.flatnonzero(plain.endings.verdict > 0)
+    gap = (plain.endings.first - plain.endings.second)[better]
+    key = plain.endings.n[better] * 1e4 - gap
+    if paired:
+        key = -stopped_intervals.signed_root(plain.endings.first[better], plain.endings.second[better])
+    order, last = ordered(key)
+    ends = np.maximum(plain.endings.gain[better], 0.0)
+    for gain in gains[::-1]:
+        over = order[tops(plain.counted.chosen(plain.endings.verdict > 0), order, last, gain) > error]
+        ends[over] = np.minimum(ends[over], gain)
+    near[better] = ends
+
+    def by_place(found, values, swapped=False):
+        counts = (found.second, found.first) if swapped else (found.first, found.second)
+        return dict(
+            zip(zip(found.n.tolist(), *(c.tolist() for c in counts), strict=True), values.tolist(), strict=True)
+        )
+
+    fars, nears = by_place(space.endings, far), by_place(plain.endings, near)
+    here, there = list(by_place(space.endings, far)), list(by_place(space.endings, far, swapped=True))
+    wide = np.array(
+        [
+            fars[a] - nears[a] if v > 0 else fars[b] - nears[b] if v < 0 else fars[a] + fars[b]
+            for a, b, v in zip(here, there, space.endings.verdict.tolist(), strict=True)
+        ]
+    )
+    chances = [[a, b, 1 - a - b] if paired else [a, 1 - a, b, 1 - b] for a, b in rates]
+    mass = np.exp(space.counted.counts @ np.log(np.array(chances)).T + space.counted.weights[:, None])
+    return (wide @ mass).tolist()
+
+
+STREAMS = [(0.75, 0.6), (0.9, 0.6), (0.95, 0.85), (0.6, 0.6), (0.2, 0.1)]
+PAIRS = [(0.30, 0.15), (0.36, 0.06), (0.20, 0.10), (0.1425, 0.0425), (0.24, 0.24), (0.1, 0.1)]
+FIGURES = {  # design figures, plus .006 allowed; .002 of it for the proof
+    (ExactBinary, 50, 0.0): [0.436, 0.497, 0.293, 0.450, 0.332],
+    (ExactBinary, 100, 0.0): [0.341, 0.456, 0.229, 0.318, 0.255],
+    (ExactBinary, 100, 0.02): [0.365, 0.456, 0.242, 0.398, 0.276],
+    (ExactBinary, 200, 0.0): [0.297, 0.435, 0.200, 0.230, 0.214],
+    (ExactPairedBinary, 50, 0.0): [0.459, 0.537, 0.372, 0.319, 0.475, 0.304],
+    (ExactPairedBinary, 100, 0.0): [0.357, 0.504, 0.281, 0.243, 0.336, 0.214],
+}
+
+
+@pytest.mark.parametrize("setting", FIGURES, ids=str)
+def test_mean_widths_are_those_of_the_design(setting):
+    make, horizon, futility = setting
+    rule = make(horizon, claim="either", futility=futility)
+    found = widths(rule, STREAMS if make is ExactBinary else PAIRS)
+    assert [have <= most + 0.004 for have, most in zip(found, FIGURES[setting], strict=True)] == [True] * len(found)
+
+
+@every_rule
+@pytest.mark.parametrize("horizon", [50, 100])
+def test_proved_ends_are_next_to_those_found_on_a_grid(make, horizon):
+    declared = make(horizon, claim="either").design.declared
+    ends = design_facts.endings(declared, 0.0)
+    for place in np.random.default_rng(2).choice(len(ends.n), 40, replace=False):
+        state = int(ends.n[place]), int(ends.first[place]), int(ends.second[place])
+        proved = after_stop.ends(declared, 0.0, *state, certified=True)
+        found = after_stop.ends(declared, 0.0, *state, certified=False)
+        assert proved[0] <= found[0] + 1e-12
+        assert proved[1] >= found[1] - 1e-12
+        assert np.allclose(proved, found, atol=0.0021)
+
+
+def test_the_interval_of_the_list_is_shorter_and_ends_in_the_gain():
+    rule = ExactPairedBinary(50, claim="either")
+    last = run(rule, [(1, 0), (1, 1), (1, 0), (0, 0), (1, 0)] * 10)[-1]
+    assert last.ending == "verdict"
+    assert 0 < last.list_interval().low <= last.list_interval().high
+    assert last.list_interval().width < last.interval.width
+    assert "50 environments of the list itself" in str(last.list_interval().notes[0])
+    with pytest.raises(ValueError, match="must have stopped as declared"):
+        rule.start().list_interval()
+    known = after_stop.of_list(rule, rule.design.declared, (50, 20, 13), 0.2)
+    assert known.low == known.high == known.estimate == pytest.approx(0.14)
+    assert str(known.notes[0]) == "All 50 environments of the list were run: the gain on them is known."
+
+
+# --- what a state shows ---
+
+
+@every_rule
+@every_claim
+def test_which_interval_a_state_shows(make, claim):
+    rule = make(50, claim=claim, futility=0.05)
+    states = run(rule, [(1, 0), (1, 1), (1, 0), (0, 0)] * 12)
+    for state in states[:-1]:
+        assert state.interval_kind == interval_kind(state.interval) == "anytime"
+        assert state.interval == state.anytime_interval
+    last = states[-1]
+    assert last.verdict is Verdict.BETTER
+    assert last.interval_kind == interval_kind(last.interval) == "final"
+    shown = last.interval
+    assert shown == last.final_interval()
+    assert shown.confidence == pytest.approx(0.95 if claim == "either" else 0.90)
+    assert shown.estimate == last.estimate < last.observed
+    assert 0.0 < shown.low <= last.estimate <= shown.high < 1.0
+    assert shown.method == f"{rule.title}, final"
+    assert shown.width < last.anytime_interval.width or claim == "first better"
+    rough = last.final_interval(certified=False)
+    assert interval_kind(rough) == "final, not certified"
+    assert rough.method == f"{rule.title}, final, not certified"
+    assert type(shown).from_dict(shown.to_dict()) == shown
+    assert "+" in str(next(note for note in shown.notes if note.kind == "early_verdict"))
+
+
+@every_rule
+def test_a_run_that_did_not_stop_as_declared_has_no_final_interval(make):
+    rule = make(40, claim="either", futility=0.05)
+    states = run(rule, [(1, 0), (0, 1)] * 20)
+    with pytest.raises(ValueError, match=r"must have stopped as declared.*; got \d+ of 40 pairs.*`anytime_interval`"):
+        states[0].final_interval()
+    assert states[-1].interval_kind == "final"
+    state = rule.override(states[-1])
+    while not state.finished:
+        state = rule.step(state, (1, 0))
+    assert state.interval_kind == interval_kind(state.interval) == "anytime"
+    with pytest.raises(ValueError, match="got one that was overridden"):
+        state.final_interval()
+
+
+def test_other_ranges_and_long_horizons():
+    plain = run(ExactBinary(40), [(1, 0), (1, 1)] * 20)[-1].interval
+    wide = run(ExactBinary(40, low=-2, high=8), [(8, -2), (8, 8)] * 20)[-1].interval
+    assert (wide.low, wide.high, wide.estimate) == pytest.approx((10 * plain.low, 10 * plain.high, 10 * plain.estimate))
+    assert (plain.scale, wide.scale) == ("gain", "score gain")
+    lax = run(ExactBinary(20, confidence=0.5), [(1, 0), (1, 1)] * 10)[-1]
+    assert lax.interval_kind == "anytime"  # both ends of a one-sided claim at 50% say nothing
+
+
+@pytest.mark.slow
+@every_rule
+def test_a_long_horizon_is_not_certified_until_asked_for(make):
+    rule = make(500, claim="either", futility=0.02)
+    last = run(rule, [(1, 0), (1, 1), (1, 0), (0, 0), (0, 1)] * 100)[-1]
+    assert last.interval_kind == interval_kind(last.interval) == "final, not certified"
+    proved = last.final_interval()
+    assert interval_kind(proved) == "final"
+    assert proved.low <= last.interval.low
+    assert proved.high >= last.interval.high
+    assert proved.width - last.interval.width < 0.003

@@ -12,30 +12,11 @@ from scipy import special
 
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import weak_orders
 from surefoot.numerics.closed_bets import Gamblers
-from surefoot.numerics.closed_stakes import Terms, stakes
-from surefoot.sequential import ClosedRanking, ClosedRankingState, RankingRule, run_ranking, simulate_ranking
+from surefoot.sequential import ClosedRanking, ClosedRankingState, run_ranking, simulate_ranking
 from tests.oracles import closed_ranking as twin
 from tests.reference import cases
-
-NAMES = ("a", "b", "c", "d", "e", "f", "g")
-APART = (Verdict.BETTER, Verdict.WORSE)
-
-
-def named(rows):
-    return [dict(zip(NAMES, map(float, row), strict=False)) for row in rows]
-
-
-def claims(state):
-    names = state.rule.names
-    pairs = itertools.permutations(range(len(names)), 2)
-    return {(i, j) for i, j in pairs if state.verdict(names[i], names[j]) is Verdict.BETTER}
-
-
-def draws(rates, size, seed):
-    return (np.random.default_rng(seed).random((size, len(rates))) < rates).astype(float)
-
+from tests.support.closed_ranking import NAMES, claims, draws, named
 
 # --- The reference --------------------------------------------------------------------------------------
 
@@ -163,45 +144,6 @@ def test_the_family_error_counted_over_every_path(confidence, rounds, question):
         largest = max(largest, wrong)
     if confidence == 0.8:
         assert largest > 0.0  # something is claimed at all
-
-
-def obeying(ranks, question, rng):
-    """Means in [0, 1] that obey a hypothesis."""
-    if question == "ranking":
-        return np.sort(rng.random(ranks.max() + 1))[::-1][ranks]
-    middle = rng.random()
-    above, below = middle + (1.0 - middle) * rng.random(len(ranks)), middle * rng.random(len(ranks))
-    return np.where(ranks < 0, above, np.where(ranks > 0, below, middle))
-
-
-@pytest.mark.parametrize("question", ["ranking", "best", "best or tied", "against b"])
-@pytest.mark.parametrize("join", [False, True])
-@pytest.mark.parametrize("binary", [True, False])
-def test_no_bet_can_win_on_average_where_its_hypothesis_holds(question, join, binary):
-    """The heart of the proof: u . mu <= 0 for all means that obey the hypothesis, and no bet can lose all."""
-    rng = np.random.default_rng(4)
-    rule = ClosedRanking(NAMES[: 3 if join else 4], 60, confidence=0.9, question=question, binary=binary)
-    state, betted = rule.start(), 0
-    for turn in range(24):
-        if state.finished:
-            break
-        games = state.rule._gamblers(state)
-        if turn:
-            bets, rows = stakes(games.seen, games.running, (games.study, games.which), games.family, games.terms)
-            u, half = bets.u[rows], np.abs(bets.u[rows]).sum(axis=1) / 2.0
-            assert np.abs(u.sum(axis=1)).max() < 1e-12
-            assert (bets.most[rows] * half <= 0.99 + 1e-12).all()
-            assert (u[:, ~games.running[0]] == 0.0).all()
-            for _ in range(5):
-                means = np.array([obeying(games.family.ranks[place], question, rng) for place in games.which])
-                assert np.einsum("na,na->n", u, means).max() < 1e-12
-            betted += np.count_nonzero(half)
-        scores = rng.random(len(state.rule.names)) * np.linspace(1.0, 0.6, len(state.rule.names))
-        kept = np.round(scores) if binary else np.round(scores, 1)
-        state = state.rule.step(state, {n: kept[NAMES.index(n)] for n in state.running})
-        if join and turn == 9:
-            state = state.rule.with_policy(state, "d")
-    assert betted > 20
 
 
 @pytest.mark.slow
@@ -450,18 +392,6 @@ def test_a_policy_joins_before_the_first_round_as_if_declared():
     assert late == run_ranking(ClosedRanking(("a", "b", "c"), 60, binary=True), rows)[-1]
 
 
-def test_what_a_newcomer_makes_of_rejected_orders():
-    """Every order of three goes on from its restriction to two; what was rejected stays so."""
-    small, large = weak_orders.weak_orders(2), weak_orders.weak_orders(3)
-    for row, parent in zip(large.ranks, large.parent, strict=True):
-        a, b = small.ranks[parent]
-        assert np.sign(row[0] - row[1]) == np.sign(int(a) - int(b))
-    sets = weak_orders.best_sets(3)
-    alone = [parent for row, parent in zip(sets.ranks, sets.parent, strict=True) if row.tolist() == [1, 1, 0]]
-    assert alone == [-1]  # the newcomer alone is best: which of the old ones is best is open
-    assert (sets.parent >= 0).sum() == 6
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("question", ["ranking", "best"])
 def test_adding_a_policy_because_of_the_results_costs_no_error(question):
@@ -481,30 +411,6 @@ def test_adding_a_policy_because_of_the_results_costs_no_error(question):
     assert wrong == 0 or special.betainc(wrong, studies - wrong + 1, 0.1) > 1e-4
 
 
-# --- Many studies at once ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("adjusting", ["holm", "bonferroni"])
-def test_holm_simulated_is_holm_run(adjusting):
-    rule = RankingRule(NAMES[:4], 60, binary=True, adjusting=adjusting, confidence=0.9)
-    scores = np.stack([draws((0.95, 0.7, 0.3, 0.05), 60, seed) for seed in range(5)])
-    done = simulate_ranking(rule, scores)
-    for rows, used, better, complete in zip(scores, *done, strict=True):
-        last = run_ranking(rule, named(rows))[-1]
-        assert list(last.rollouts) == used.tolist()
-        assert claims(last) == set(map(tuple, np.argwhere(better).tolist()))
-        assert last.complete == complete
-    assert done.complete.any()
-
-
-def test_fewer_rollouts_than_holm_and_more_found():
-    scores = np.stack([draws((0.9, 0.7, 0.5, 0.3, 0.1), 200, seed) for seed in range(40)])
-    ours = simulate_ranking(ClosedRanking(NAMES[:5], 200, binary=True), scores)
-    holm = simulate_ranking(RankingRule(NAMES[:5], 200, binary=True), scores)
-    assert ours.mean_rollouts < 0.85 * holm.mean_rollouts
-    assert ours.better.sum() > holm.better.sum()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("confidence", "most", "complete"), [(0.95, 1275.0, 0.96), (0.9, 1080.0, 0.96)])
 def test_the_published_ranking_benchmark(confidence, most, complete):
@@ -516,23 +422,6 @@ def test_the_published_ranking_benchmark(confidence, most, complete):
     assert used.mean() - 3.0 * used.std() / 20.0 <= most
     missed = int((~done.complete).sum())
     assert missed == 0 or special.betainc(missed, 400 - missed + 1, 1.0 - complete) > 1e-4
-
-
-# --- Edges and refusals ----------------------------------------------------------------------------------
-
-
-def test_the_last_order_standing_stays():
-    """Rows that contradict every order in turn: claims still hang together."""
-    early, late = [(1.0, 0.0)] * 4, [(0.0, 1.0)] * 40
-    state = run_ranking(ClosedRanking(("a", "b"), 200, confidence=0.6, binary=True), named(early + late))[-1]
-    assert len(claims(state)) <= 1
-    games = Gamblers.begin(weak_orders.weak_orders(2), Terms(0.05, 10, True, 0.0))
-    games = games.step(np.array([[1.0, 0.0]]))
-    doomed = Gamblers(**{**{n: getattr(games, n) for n in games.__slots__}, "log_best": np.array([4.0, 3.5, 3.5])})
-    after = doomed._judged(p_values=True)
-    assert len(after.which) == 2
-    assert (after.log_best < games.terms.target).all()
-    assert not (after.better & after.better.swapaxes(1, 2)).any()
 
 
 def test_equal_scores_all_the_way():

@@ -1,107 +1,25 @@
 """What every sequential rule must do. A new rule is one more line in KINDS."""
 
-import dataclasses
-import inspect
 import itertools
 import json
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import (
-    ExactBinary,
-    ExactPairedBinary,
     FiniteHorizonMixture,
-    FixedSize,
     NScore,
     Rule,
-    Savi,
-    Simulation,
-    State,
-    Wsr,
     interval_kind,
     run,
     simulate,
 )
-from surefoot.sequential.betting import BettingRule
-from surefoot.sequential.exact_rules import ExactState
-
-
-class Kind(NamedTuple):
-    """A rule to be checked: how to make it from (horizon, claim), and whether it takes successes only."""
-
-    make: Callable[..., Rule]
-    binary: bool = False
-    steps: bool = True  # whether it may decide before the horizon
-
-
-KINDS = {
-    "mixture": Kind(FiniteHorizonMixture),
-    "mixture, binary": Kind(lambda *a, **k: FiniteHorizonMixture(*a, binary=True, **k), binary=True),
-    "nscore 11": Kind(NScore),
-    "nscore 2": Kind(lambda *a, **k: NScore(*a, bins=2, **k), binary=True),
-    "nscore levels": Kind(lambda *a, **k: NScore(*a, levels=(0.0, 0.3, 1.0), **k), binary=True),
-    "nscore raw": Kind(lambda *a, **k: NScore(*a, bins=None, **k)),
-    "wsr": Kind(Wsr),
-    "savi": Kind(Savi, binary=True),
-    "exact binary": Kind(ExactBinary, binary=True),
-    "exact paired binary": Kind(ExactPairedBinary, binary=True),
-    "fixed size": Kind(FixedSize, steps=False),
-}
-CLAIMS = ["first better", "either"]
-every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-every_claim = pytest.mark.parametrize("claim", CLAIMS)
-
-
-def draws(kind: Kind, seed: int, runs: int, horizon: int, gap: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    first, second = rng.random((runs, horizon)), rng.random((runs, horizon))
-    if kind.binary:
-        return (first < 0.5 + gap / 2).astype(float), (second < 0.5 - gap / 2).astype(float)
-    return np.round(first ** (1 - gap), 2), np.round(second ** (1 + gap), 2)
-
-
-@pytest.mark.parametrize("unfinished", [Rule, State, BettingRule, ExactState])
-def test_a_rule_that_lacks_a_part_cannot_be_made(unfinished):
-    assert inspect.isabstract(unfinished)
-    with pytest.raises(TypeError, match="abstract"):
-        unfinished()
-
-
-@every_kind
-@every_claim
-def test_live_is_replayed_and_simulated(kind, claim):
-    rule = kind.make(40, claim=claim)
-    first, second = draws(kind, 1, 6, 40, gap=0.5)
-    done = simulate(rule, first, second)
-    assert isinstance(done, Simulation)
-    for row in range(len(first)):
-        states = run(rule, zip(first[row], second[row], strict=True))
-        state = rule.start()
-        for one, other in zip(first[row], second[row], strict=True):
-            state = rule.step(state, (one, other))
-            if state.finished:
-                break
-        assert state == states[-1]
-        assert (state.pairs, state.verdict) == (done.stopping_times[row], done.verdicts[row])
-        assert [s.pairs for s in states] == list(range(1, state.pairs + 1))
-    assert kind.steps == (done.stopping_times.min() < 40)
-
-
-@every_kind
-@every_claim
-def test_arrays_say_what_the_loop_of_any_rule_says(kind, claim):
-    rule = kind.make(40, claim=claim)
-    first, second = draws(kind, 2, 4, 40, gap=0.5)
-    for quick, slow in zip(rule.play(first, second), Rule.play(rule, first, second), strict=True):
-        assert quick.tolist() == slow.tolist()
+from tests.support.conformance import KINDS, draws, every_claim, every_kind
 
 
 @pytest.mark.parametrize(
@@ -113,22 +31,6 @@ def test_a_verdict_against_the_first_policy_is_said(margin, said):
     assert state.verdict is Verdict.WORSE
     assert str(state).startswith(f"Decided after {state.pairs} pairs, p ")
     assert str(state).endswith(said)
-
-
-@every_kind
-def test_states_are_frozen_and_keep_their_own_past(kind):
-    rule = kind.make(10)
-    assert isinstance(rule, Record)
-    before = rule.step(rule.start(), (1.0, 0.0))
-    text = json.dumps(before.to_dict())
-    one, other = rule.step(before, (1.0, 0.0)), rule.step(before, (0.0, 1.0))
-    assert json.dumps(before.to_dict()) == text
-    assert one != other
-    assert rule.step(before, (1.0, 0.0)) == one
-    assert one.p_value <= before.p_value
-    for name in ("pairs", "p_value", "verdict"):
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(before, name, 0)
 
 
 @every_kind
@@ -184,20 +86,6 @@ def test_the_p_value_never_rises_and_agrees_with_the_verdict(kind, claim):
 
 @every_kind
 @every_claim
-def test_rules_and_states_come_back_from_json(kind, claim):
-    rule = kind.make(25, claim=claim, confidence=0.9)
-    assert Rule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
-    first, second = draws(kind, 5, 2, 25, gap=0.5)
-    for state in [rule.start(), *run(rule, zip(first[0], second[0], strict=True))]:
-        back = State.from_dict(json.loads(json.dumps(state.to_dict())))
-        assert back == state
-        assert back.interval == state.interval
-        if not state.finished:
-            assert rule.step(back, (1.0, 0.0)) == rule.step(state, (1.0, 0.0))
-
-
-@every_kind
-@every_claim
 def test_the_promised_error_is_kept(kind, claim):
     slow = not kind.steps or getattr(kind.make(30), "remembers_all", False)
     horizon, runs = 30, 200 if slow else 2000
@@ -244,45 +132,6 @@ def test_words_are_not_scores(kind):
     with pytest.raises(TypeError, match="`first` must be a number"):
         rule.step(rule.start(), ("1", 0.0))
     assert rule.step(rule.start(), (True, np.bool_(False))) == rule.step(rule.start(), (1, np.float64(0.0)))
-
-
-@every_kind
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"horizon": 0}, "`horizon` must be at least 1; got 0"),
-        ({"horizon": 2.5}, "`horizon` must be a whole number"),
-        ({"horizon": 9, "confidence": 95}, "Write 0.95 for 95%"),
-        ({"horizon": 9, "claim": "second better"}, "`claim` must be one of first better, either"),
-        ({"horizon": 9, "low": 1.0, "high": 0.0}, "`low` must be below `high`"),
-        ({"horizon": 9, "low": -1e308, "high": 1e308}, "`high` - `low` must be finite"),
-        ({"horizon": 9, "margin": -0.1}, "`margin` must be 0 or more"),
-    ],
-)
-def test_a_bad_declaration_is_refused(kind, arguments, words):
-    with pytest.raises((ValueError, TypeError), match=words):
-        kind.make(**arguments)
-
-
-@every_kind
-def test_arrays_are_checked(kind):
-    rule = kind.make(10)
-    with pytest.raises(ValueError, match=r"`second` must have the shape of `first`, \(1, 3\); got \(1, 2\)"):
-        simulate(rule, [1.0, 0.0, 1.0], [1.0, 0.0])
-    with pytest.raises(ValueError, match=r"`first` must be .*; got nan in row 1, pair 2"):
-        simulate(rule, [1.0, math.nan], [1.0, 0.0])
-    with pytest.raises(ValueError, match=r"`second` must be .*; got 2 in row 2, pair 1"):
-        simulate(rule, [[1.0], [1.0]], [[1.0], [2.0]])
-    with pytest.raises(TypeError, match="`first` must be an array of numbers"):
-        simulate(rule, ["a"], [1.0])
-    with pytest.raises(ValueError, match="each with a pair at least"):
-        simulate(rule, [], [])
-
-
-@every_kind
-def test_a_state_of_another_rule_is_refused(kind):
-    with pytest.raises(ValueError, match="`state` must come from this rule"):
-        kind.make(10).step(kind.make(11).start(), (1.0, 0.0))
 
 
 @every_kind

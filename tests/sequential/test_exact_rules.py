@@ -1,18 +1,20 @@
 """ExactBinary and ExactPairedBinary: verdicts, p-values by enumeration, where the counts stand, refusals."""
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from surefoot import PairTally, Tally, Verdict
-from surefoot.sequential import ExactBinary, ExactPairedBinary, Savi, admit, run, simulate
+from surefoot.sequential import ExactBinary, ExactPairedBinary, FiniteHorizonMixture, Savi, run, simulate
 from surefoot.sequential.exact_rules import Counts, ExactRule
 from tests.oracles import after_stop
+from tests.oracles import after_stop as after_stop_twin
 from tests.oracles import exact_designs as twin
+from tests.support.exact_rules import every_rule, slow_rule
+from tests.support.exact_rules import moves as after_stop_moves
 
-RULES = {"binary": ExactBinary, "paired": ExactPairedBinary}
-every_rule = pytest.mark.parametrize("make", RULES.values(), ids=RULES)
 every_claim = pytest.mark.parametrize("claim", ["first better", "either"])
 
 
@@ -308,21 +310,6 @@ def test_the_interval_is_about_all_pairs_where_the_bets_have_stopped(make, claim
     assert stopped  # else nothing was asked
 
 
-def test_only_pairs_that_differ_count_for_the_paired_rule():
-    rule = ExactPairedBinary(60)
-    one = run(rule, [(1, 0), (0, 0)] * 30)[-1]
-    other = run(rule, [(1, 0), (1, 1)] * 30)[-1]
-    assert (one.pairs, one.verdict, one.p_value) == (other.pairs, other.verdict, other.p_value)
-
-
-def test_tied_outcomes_must_be_possible():
-    rule = ExactPairedBinary(20)
-    assert rule.tied(0.7, 0.4, 0.28)[1] == pytest.approx(rule.operating(0.7, 0.4)[1], abs=1e-13)
-    assert rule.tied(0.7, 0.4, 0.4)[1]["better"] > rule.tied(0.7, 0.4, 0.28)[1]["better"]
-    with pytest.raises(ValueError, match=r"`both` must be between 0.1 and 0.4 at these rates; got 0.5"):
-        rule.tied(0.7, 0.4, 0.5)
-
-
 @every_rule
 def test_what_an_exact_rule_refuses(make):
     with pytest.raises(ValueError, match=r"`horizon` must be at most 2,000 for exact .*; got 5000"):
@@ -340,25 +327,79 @@ def test_what_an_exact_rule_refuses(make):
         rule.operating(1.2, 0.5)
 
 
+# --- where a run is given up ---
+
+
 @every_rule
 @every_claim
-def test_the_shortest_horizon_can_decide(make, claim):
-    for confidence in (0.5, 0.75, 0.8, 0.875, 0.95, 0.99):  # in some an outcome is just as likely as the error allowed
-        error = (1 - confidence) / (2 if claim == "either" else 1)
-        least = next(n for n in range(1, 60) if (4 if make is ExactBinary else 2) ** -n < error * (1 - 1e-9))
-        with pytest.raises(ValueError, match=f"`horizon` must be at least {least}"):
-            make(least - 1, claim=claim, confidence=confidence)
-        for horizon in (least, least + 1):
-            rule = make(horizon, claim=claim, confidence=confidence)
-            assert run(rule, [(1, 0)] * horizon)[-1].verdict is Verdict.BETTER
-            assert rule.certificate.high <= rule.error
+@pytest.mark.parametrize("futility", [0.01, 0.05, 0.2])
+def test_futile_is_a_predictive_chance_below_the_declared_one(make, claim, futility):
+    rule = make(14, claim=claim, confidence=0.9, futility=futility)
+    slow = slow_rule(rule)
+    chance = after_stop_twin.foreseen(slow, 14, after_stop_moves(make))
+    some = 0
+    for n, s, f in after_stop_twin.every_state(14, after_stop_moves(make)):
+        if not slow(n, s, f):
+            assert rule.futile(n, Counts(f, s)) == (chance(n, s, f) < futility)
+            assert rule.hopeless(n, Counts(f, s)) == (chance(n, s, f) == 0)
+            some += 0 < chance(n, s, f) < futility
+    assert some
 
 
-def test_which_collections_are_admitted():
-    assert admit(ExactPairedBinary(20), "shared", randomised=True)
-    assert admit(ExactBinary(20), "independent", randomised=True)
-    with pytest.raises(ValueError, match="Use ExactPairedBinary"):
-        admit(ExactBinary(20), "shared", randomised=True)
-    for make in RULES.values():
-        with pytest.raises(ValueError, match="order that was not randomised"):
-            admit(make(20), "one", randomised=False)
+@every_rule
+@every_claim
+def test_simulated_is_run_with_futility(make, claim):
+    rule = make(60, claim=claim, futility=0.05)
+    rng = np.random.default_rng(6)
+    first, second = (rng.random((60, 60)) < 0.55).astype(float), (rng.random((60, 60)) < 0.5).astype(float)
+    done = simulate(rule, first, second)
+    ended = set()
+    for row in range(60):
+        state = run(rule, zip(first[row], second[row], strict=True))[-1]
+        assert (state.pairs, state.verdict) == (done.stopping_times[row], done.verdicts[row])
+        ended.add(state.ending)
+    assert "futility" in ended
+    assert done.mean_pairs < simulate(dataclasses.replace(rule, futility=0.0), first, second).mean_pairs
+
+
+@every_rule
+@every_claim
+def test_the_chance_to_decide_counts_giving_up(make, claim):
+    rule = make(30, claim=claim, futility=0.1)
+    assert rule.start().chance_to_decide(0.7, 0.5) == pytest.approx(rule.operating(0.7, 0.5)[1], abs=1e-12)
+    stopped = run(rule, [(1, 0), (0, 1)] * 15)[-1]
+    assert stopped.ending == "futility"
+    assert sum(stopped.chance_to_decide(0.7, 0.5).values()) == pytest.approx(1.0)
+    assert stopped.chance_to_decide(1.0, 0.0)["better"] > 0.0  # if it went on
+
+
+# --- what the state tells, and going on all the same ---
+
+
+@pytest.mark.parametrize("make", [ExactBinary, ExactPairedBinary, FiniteHorizonMixture])
+def test_a_stop_for_futility_says_so_and_may_be_overridden(make):
+    rule = make(40, claim="either", futility=0.05)
+    states = run(rule, [(1, 0), (0, 1)] * 20)
+    assert [state.ending for state in states[:-1]] == [None] * (len(states) - 1)
+    stopped = states[-1]
+    assert (stopped.ending, stopped.verdict, stopped.overridden) == ("futility", Verdict.UNDECIDED, False)
+    assert stopped.pairs < run(dataclasses.replace(rule, futility=0.0), [(1, 0), (0, 1)] * 20)[-1].pairs
+    assert str(stopped).endswith(": stopped, the chance of a verdict within 40 pairs is below 5%.")
+    with pytest.raises(ValueError, match=r"stopped for futility. To go on all the same, step from `override"):
+        rule.step(stopped, (1, 0))
+    state = rule.override(stopped)
+    assert (state.ending, state.overridden, state.futile) == (None, True, True)
+    with pytest.raises(ValueError, match=r"must have stopped for futility to be overridden; got one that goes on"):
+        rule.override(state)
+    other = make(41, claim="either", futility=0.05)
+    with pytest.raises(ValueError, match="`state` must come from this rule"):
+        other.override(stopped)
+    while not state.finished:
+        state = rule.step(state, (1, 0))
+        assert state.overridden
+    assert state.ending in ("verdict", "horizon", "out of reach")
+    assert state.estimate == pytest.approx(state.observed)
+    with pytest.raises(ValueError, match=r"got one that ended by"):
+        rule.override(state)
+    assert type(state).from_dict(state.to_dict()) == state
+    assert type(rule).from_dict(rule.to_dict()) == rule

@@ -1,41 +1,31 @@
 """Rollouts and pairs in clusters: reference values, direct matrices, promises, laws, edges, refusals."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats as scipy_stats
 from scipy.special import stdtr, stdtrit
 
-from surefoot import PairTally, Scores, Tally, Verdict
+from surefoot import Scores, Verdict
 from surefoot.core.record import Record
-from surefoot.numerics import cluster_spread
 from surefoot.stats import (
     all_cluster_gains,
+    cluster_bootstrap,
     cluster_gain,
     cluster_mean,
     cluster_rate,
     cluster_shape,
-    exact_gain,
-    exact_paired_gain,
     two_sample_cluster_gain,
 )
 from tests.oracles import clusters as twin
 from tests.reference import cases
-
-UNEVEN = (60, 40, 30, 20, 10, 8, 6, 5, 4, 3, 2, 1)
-LAYOUTS = {"100 + 19x5": (100, *[5] * 19), "200 + 19x5": (200, *[5] * 19), "12 uneven": UNEVEN, "10 equal": (10,) * 10}
+from tests.support.clusters import LAYOUTS, gains, labels, limit
 
 outcomes = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=3, max_size=20).filter(
     lambda rows: len({label for _, label in rows}) > 1
 )
-
-
-def labels(sizes):
-    return np.repeat(np.arange(len(sizes)), sizes)
 
 
 # --- Reference values and twins
@@ -72,30 +62,6 @@ def test_bias_reduced_errors_of_the_reference(case):
     assert (gain.p_value < 0.05) == (0.0 not in gain.interval)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(-1, 1)), min_size=8, max_size=25))
-@settings(max_examples=60, deadline=None)
-def test_weighted_groups_are_those_of_direct_matrices(rows):
-    rows += [(g, t, 0.1 * g) for g in range(2) for t in range(3)]  # every task meets two clusters, in one part
-    clusters, groups, values = (list(column) for column in zip(*rows, strict=True))
-    weights = np.array([0.5, 0.3, -0.2])
-    _, numbers = np.unique(clusters, return_inverse=True)
-    layout = cluster_spread.layout(numbers, np.array(groups), weights)
-    estimate, variances = layout.error(np.array(values))
-    wanted = twin.cr2(values, clusters, groups, weights)
-    assert (estimate, variances.sum(), layout.freedoms[0]) == pytest.approx(wanted, rel=1e-8, abs=1e-12)
-
-
-@given(st.lists(st.integers(1, 40), min_size=2, max_size=12))
-@settings(max_examples=60, deadline=None)
-def test_the_shape_of_clusters_needs_no_matrix(sizes):
-    of = labels(sizes)
-    shape = cluster_shape(sizes)
-    assert shape.freedom == pytest.approx(twin.cr2(np.zeros(of.size), of, of * 0, [1.0])[2], rel=1e-8)
-    assert shape.effective == pytest.approx(sum(sizes) ** 2 / sum(m * m for m in sizes))
-    assert (shape.clusters, shape.largest_share) == (len(sizes), max(sizes) / sum(sizes))
-    assert 1.0 - 1e-9 <= shape.freedom <= len(sizes) - 1 + 1e-9
-
-
 @given(rows=outcomes)
 @settings(max_examples=60, deadline=None)
 def test_cluster_rate_is_korn_and_graubard(rows):
@@ -108,30 +74,6 @@ def test_cluster_rate_is_korn_and_graubard(rows):
     assert found.interval.low <= np.mean(values) <= found.interval.high
     mirrored = cluster_rate([1 - v for v in values], of).interval
     assert mirrored.low == pytest.approx(1 - found.interval.high, abs=1e-9)
-
-
-def test_two_samples_add_their_variances_and_share_their_freedom():
-    rng = np.random.default_rng(4)
-    first, second = Scores(rng.random(30)), Scores(rng.random(40))
-    ours, theirs = labels((12, 8, 6, 4)), labels((20, 10, 5, 5))
-    found = two_sample_cluster_gain(first, second, (ours, theirs))
-    sides = [twin.cr2(s.values, of, of * 0, [1.0]) for s, of in ((first, ours), (second, theirs))]
-    variances, freedoms = [side[1] for side in sides], [side[2] for side in sides]
-    assert found.estimate == pytest.approx(sides[0][0] - sides[1][0])
-    assert found.error**2 == pytest.approx(sum(variances))
-    assert found.freedom == pytest.approx(twin.welch(variances, freedoms))
-    half = stdtrit(found.freedom, 0.975) * found.error
-    assert found.interval.high == pytest.approx(found.estimate + half)
-    assert found.p_value == pytest.approx(2 * stdtr(found.freedom, -abs(found.estimate) / found.error))
-    assert [shape.clusters for shape in found.shapes] == [4, 4]
-    # clusters that both policies met are one cluster each, and what they share cancels
-    hard = rng.random(4) * 0.6
-    first, second = Scores(0.4 * rng.random(30) + hard[ours]), Scores(0.4 * rng.random(40) + hard[theirs])
-    shared = two_sample_cluster_gain(first, second, (ours, theirs), shared=True)
-    both = np.concatenate((ours, theirs))
-    wanted = twin.cr2([*first.values, *second.values], both, [0] * 30 + [1] * 40, [1.0, -1.0])
-    assert (shared.estimate, shared.error**2, shared.freedom) == pytest.approx(wanted)
-    assert shared.error < two_sample_cluster_gain(first, second, (ours, theirs)).error
 
 
 def test_clusters_inside_tasks_add_task_by_task():
@@ -154,49 +96,6 @@ def test_clusters_inside_tasks_add_task_by_task():
         assert found.freedom == pytest.approx(twin.welch(variances, [one[2] for one in each]))
     given_weights = cluster_mean(Scores(values), nested, tasks=tasks, weights={"x": 2, "y": 1, "z": 1})
     assert given_weights.interval.estimate == pytest.approx(0.5 * each[0][0] + 0.25 * (each[1][0] + each[2][0]))
-
-
-def test_clusters_that_span_tasks_cluster_the_weighted_residuals():
-    rng = np.random.default_rng(6)
-    tasks, of = np.repeat([0, 1, 2], 20), np.tile(np.arange(5), 12)
-    gaps = rng.random(60) - 0.5 + 0.2 * of
-    first, second = Scores((gaps.clip(0, None)).clip(0, 1)), Scores((-gaps).clip(0, 1))
-    found = cluster_gain(first, second, of, tasks=tasks, weights="tasks")
-    wanted = twin.cr2(np.subtract(first.values, second.values), of, tasks, [1 / 3] * 3)
-    assert (found.estimate, found.error**2, found.freedom) == pytest.approx(wanted)
-    two = two_sample_cluster_gain(
-        first, second, (of, of), tasks=(tasks, tasks), weights={"0": 1, "1": 2, "2": 3}, shared=True
-    )
-    weights = np.array([1, 2, 3]) / 6
-    wanted = twin.cr2([*first.values, *second.values], [*of, *of], [*tasks, *(3 + tasks)], [*weights, *-weights])
-    assert (two.estimate, two.error**2, two.freedom) == pytest.approx(wanted)
-
-
-def test_one_table_of_residuals_serves_every_pair_of_a_ranking():
-    rng = np.random.default_rng(7)
-    of = labels(UNEVEN)
-    scores = rng.random((of.size, 4))
-    table = cluster_spread.residual_sums(scores, rng.permutation(of))
-    assert table.shape == (12, 4)
-    table = cluster_spread.residual_sums(scores, of)
-    gain = cluster_gain(Scores(scores[:, 1]), Scores(scores[:, 3]), of)
-    assert ((table[:, 1] - table[:, 3]) ** 2).sum() == pytest.approx(gain.error**2)
-    assert cluster_spread.freedom(UNEVEN) == pytest.approx(gain.freedom)
-
-
-def test_all_pairs_at_once_are_the_pairs_one_by_one():
-    rng = np.random.default_rng(8)
-    of = labels(UNEVEN)
-    scores = {name: Scores((rng.random(of.size) < 0.7).astype(float)) for name in "abc"}
-    scores["d"] = scores["b"]
-    found = all_cluster_gains(scores, of, confidence=0.9, margin=0.1)
-    assert list(found) == [(a, b) for i, a in enumerate("abcd") for b in "abcd"[i + 1 :]]
-    for (first, second), gain in found.items():
-        alone = cluster_gain(scores[first], scores[second], of, confidence=0.9, margin=0.1)
-        assert (gain.interval.low, gain.interval.high) == pytest.approx((alone.interval.low, alone.interval.high))
-        assert gain.p_value == pytest.approx(alone.p_value)
-        assert (gain.verdict, gain.freedom, gain.shapes) == (alone.verdict, pytest.approx(alone.freedom), alone.shapes)
-    assert [note.kind for note in found["b", "d"].notes] == ["clusters alike"]
 
 
 # --- Edges
@@ -225,38 +124,6 @@ def test_equal_scores_count_once_per_cluster():
             "data": alike.interval.data,
         }
     )
-
-
-@pytest.mark.parametrize("gap", [1, 0, -1])
-def test_alike_pairs_of_successes_count_once_per_cluster(gap):
-    first, second = Scores([float(gap > 0)] * 12), Scores([float(gap < 0)] * 12)
-    found = cluster_gain(first, second, labels((3,) * 4))
-    wanted = exact_paired_gain(PairTally(0, 4 * (gap > 0), 4 * (gap < 0), 4 * (gap == 0)))
-    assert (found.interval.low, found.interval.high) == (wanted.interval.low, wanted.interval.high)
-    assert (found.p_value, found.verdict, found.error) == (wanted.p_value, wanted.verdict, 0.0)
-    assert (found.interval.trials, found.interval.scale) == (12, "score gain")
-
-
-def test_alike_rollouts_of_two_policies_count_once_per_cluster():
-    first, second = Scores([1] * 12), Scores([0] * 15)
-    found = two_sample_cluster_gain(first, second, (labels((3,) * 4), labels((5,) * 3)))
-    wanted = exact_gain(Tally(4, 4), Tally(0, 3))
-    assert (found.interval.low, found.p_value) == (wanted.interval.low, wanted.p_value)
-    scores = two_sample_cluster_gain(Scores([0.75] * 12), Scores([0.25] * 15), (labels((3,) * 4), labels((5,) * 3)))
-    assert scores.verdict is Verdict.UNDECIDED
-    pairs = cluster_gain(Scores([0.75] * 12), Scores([0.5] * 12), labels((3,) * 4))
-    assert pairs.interval.low < 0 < pairs.interval.high
-
-
-def test_one_side_without_spread_is_given_that_of_its_clusters():
-    # three scenes without a failure against thirty of which a fifth failed: no verdict
-    second = Scores([1.0] * 120 + [0.0] * 30)
-    found = two_sample_cluster_gain(Scores([1.0] * 15), second, (labels((5,) * 3), labels((5,) * 30)))
-    other = twin.cr2(second.values, labels((5,) * 30), [0] * 150, [1.0])
-    variances = [other[1], twin.floor((5,) * 3, 1.0)]
-    assert found.error**2 == pytest.approx(sum(variances))
-    assert found.freedom == pytest.approx(twin.welch(variances, [other[2], 2.0]))
-    assert found.verdict is Verdict.UNDECIDED
 
 
 def test_a_dominant_cluster_is_named():
@@ -327,33 +194,6 @@ def test_the_order_of_rollouts_never_matters():
         assert (again.low, again.high) == pytest.approx((found.low, found.high), abs=1e-12)
 
 
-# --- Promises
-
-
-def limit(tables, error=0.05):
-    return scipy_stats.binom.ppf(0.999, tables, error)
-
-
-def gains(rng, sizes, rate, icc, tables):
-    """Pairs of successes of two policies that are as good as each other, in clusters that each policy likes or not."""
-    a = (1 - icc) / icc
-    of = labels(sizes)
-    for _ in range(tables):
-        chances = rng.beta(rate * a, (1 - rate) * a, (2, len(sizes)))
-        yield of, *(Scores((rng.random(of.size) < chance[of]).astype(float)) for chance in chances)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", LAYOUTS.values(), ids=LAYOUTS)
-@pytest.mark.parametrize(("rate", "icc"), [(0.8, 0.3), (0.8, 0.9), (0.5, 0.9)])
-def test_false_verdicts_of_clustered_pairs(sizes, rate, icc):
-    rng = np.random.default_rng(11)
-    wrong = sum(
-        cluster_gain(*pair, of).verdict is not Verdict.UNDECIDED for of, *pair in gains(rng, sizes, rate, icc, 2000)
-    )
-    assert wrong <= limit(2000)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [*LAYOUTS.values(), (10,) * 20], ids=[*LAYOUTS, "20 equal"])
 @pytest.mark.parametrize("rate", [0.5, 0.9])
@@ -402,5 +242,15 @@ def test_refusals(call, words):
         call()
 
 
-def test_more_clusters_of_one_size_leave_more_freedom():
-    assert all(a < b for a, b in pairwise(cluster_shape((5,) * count).freedom for count in range(2, 9)))
+# --- Clusters: see test_clusters.py
+
+
+def test_cluster_bootstrap_near_the_robust_interval():
+    rng = np.random.default_rng(8)
+    labels = np.repeat(range(60), 5)
+    scores = Scores((0.5 + 0.2 * rng.standard_normal(60)[labels] + 0.05 * rng.standard_normal(300)).clip(0, 1))
+    robust, boot = cluster_mean(scores, labels.tolist()).interval, cluster_bootstrap(scores, labels.tolist(), rng=1)
+    assert (boot.low, boot.high) == pytest.approx((robust.low, robust.high), abs=0.01)
+    assert (boot.seed, boot.notes) == (1, ("10,000 resamples of 60 clusters.",))
+    few = cluster_bootstrap(Scores(scores.values[:50]), labels[:50].tolist(), rng=1)
+    assert "Only 10 units" in few.notes[1]

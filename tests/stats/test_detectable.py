@@ -2,6 +2,7 @@
 
 import pytest
 
+import surefoot as sf
 from surefoot import PairTally, Tally, stats
 from surefoot.stats import Outlook, outlook, outlook_from
 
@@ -89,3 +90,9 @@ def test_sentences_are_whole_and_count_what_they_say():
 def test_a_million_is_the_last_number_told():
     gain = stats.exact_gain(Tally(7001, 14042), Tally(7000, 14042))
     assert "More than a million rollouts of each policy would be needed to tell" in str(outlook(gain))
+
+
+def test_outlook_wants_tallies():
+    scores = sf.Scores([0.1, 0.9]), sf.Scores([0.2, 0.3])
+    with pytest.raises(TypeError, match="`gain` must compare two tallies or pairs"):
+        stats.outlook(stats.betting_gain(*scores))

@@ -1,5 +1,7 @@
 """The coherent gain: one inversion gives interval, p-value and verdict, and nothing contradicts anything."""
 
+from __future__ import annotations
+
 import itertools
 import math
 import random
@@ -9,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot import PairTally, Tally, Verdict
-from surefoot.numerics import chebyshev, gain_scores, paired_rates, two_rates
-from surefoot.stats import exact_gain, exact_paired_gain, miettinen_nurminen, tango
+from surefoot import PairTally, Scores, Tally, Verdict
+from surefoot.core.record import Record
+from surefoot.stats import exact_gain, exact_paired_gain, miettinen_nurminen, paired_score_gain, tango
 from tests.oracles import coherent
 from tests.strategies import pair_tallies, tallies
 
@@ -218,118 +220,31 @@ def test_margin_is_checked():
         exact_paired_gain(PairTally(1, 1, 1, 1), margin=-0.1)
 
 
-def test_the_score_statistic_rises_and_falls_as_proved():
-    for n1, n2 in [(7, 7), (5, 11), (12, 3)]:
-        x1, x2 = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
-        grid = [-0.97, -0.5, -0.1, -1e-6, 0.0, 1e-6, 0.2, 0.7, 0.99]
-        z = np.array([gain_scores.statistic(x1, n1, x2, n2, d) for d in grid])
-        assert (np.diff(z, axis=1) >= -1e-9).all()
-        assert (np.diff(z, axis=2) <= 1e-9).all()
-        assert (np.diff(z, axis=0) <= 1e-9).all()
+PAIRS = PairTally(20, 12, 2, 16)
 
 
-def test_the_paired_statistic_rises_and_falls_as_proved():
-    for n in (5, 12):
-        grid = [-0.97, -0.5, -0.1, -1e-6, 0.0, 1e-6, 0.2, 0.7, 0.99]
-        b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
-        z = np.array([np.where(b + c <= n, paired_rates.statistic(b, c, n, d), np.nan) for d in grid])
-        for axis, sign in ((1, 1), (2, -1), (0, -1)):
-            steps = sign * np.diff(z, axis=axis)
-            assert not (steps < -1e-9).any()
+def test_a_gain_knows_what_it_compared():
+    one, other = Tally(17, 20), Tally(14, 20)
+    assert (exact_gain(one, other).tallies, exact_gain(one, other).paired) == ((one, other), False)
+    paired = exact_paired_gain(PAIRS)
+    assert (paired.tallies, paired.paired) == ((PAIRS.first, PAIRS.second), True)
+    assert paired.mirrored.tallies == (PAIRS.second, PAIRS.first)
+    scores = paired_score_gain(Scores([0.5, 0.7]), Scores([0.1, 0.2]))
+    assert (scores.tallies, scores.paired) == ((), False)
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 150), st.integers(1, 150), st.floats(-0.99, 0.99), st.floats(0.01, 8.0))
-def test_a_staircase_holds_exactly_the_extreme_tables(n1, n2, difference, level):
-    z = gain_scores.statistic(np.arange(n1 + 1)[:, None], n1, np.arange(n2 + 1)[None, :], n2, difference)
-    inside = np.arange(n1 + 1)[:, None] >= gain_scores.staircase(n1, n2, difference, level)[None, :]
-    clear = np.abs(z - level) > 1e-8 * level
-    assert (inside == (z >= level))[clear].all()
+def test_a_gain_says_nothing_twice():
+    made = exact_gain(Tally(17, 20), Tally(14, 20))
+    assert set(made.to_dict()) == {"type", "schema", "interval", "p_value", "verdict", "margin"}
+    for name in ("method", "assumptions", "notes", "data", "estimate", "confidence", "seed"):
+        assert getattr(made, name) == getattr(made.interval, name)
 
 
-def trinomial(n, pb, pc, inside):
-    total = 0.0
-    for b in range(n + 1):
-        for c in range(n + 1 - b):
-            if inside(b, c):
-                total += math.comb(n, b) * math.comb(n - b, c) * pb**b * pc**c * (1 - pb - pc) ** (n - b - c)
-    return total
-
-
-def test_staircase_probabilities_are_the_sums_of_their_terms():
-    first = np.array([2, 3, 3, 6, 8])
-    p = np.array([0.0, 0.3, 0.85, 1.0])
-    q = np.array([0.2, 0.3, 0.5, 1.0])
-    found = two_rates.above(7, 4, (p, 1 - p, q, 1 - q), first, 1e-14)
-    for i in range(4):
-        wanted = sum(
-            math.comb(7, a) * p[i] ** a * (1 - p[i]) ** (7 - a) * math.comb(4, b) * q[i] ** b * (1 - q[i]) ** (4 - b)
-            for a in range(8)
-            for b in range(5)
-            if a >= first[b]
-        )
-        assert found[i] == pytest.approx(wanted, abs=1e-14)
-    steps = paired_rates.staircase(9, 0.1, 1.3)
-    pb, pc = np.array([0.4, 0.0, 1.0, 0.2]), np.array([0.1, 0.5, 0.0, 0.8])
-    found = paired_rates.above(9, pb, pc, 1 - pb - pc, steps)
-    for i in range(4):
-        assert found[i] == pytest.approx(trinomial(9, pb[i], pc[i], lambda b, c: b >= steps[c]), abs=1e-13)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    st.integers(1, 40),
-    st.integers(1, 40),
-    st.floats(-0.95, -0.01),
-    st.floats(1e-5, 0.3),
-    st.floats(0.3, 4.0),
-    st.integers(1, 12),
-)
-def test_the_sets_of_a_piece_hold_those_of_every_difference_in_it(n1, n2, left, width, level, pieces):
-    """Joined over the cuts, started afresh or from staircases near by; the observed z stands in as a falling level."""
-    cuts = np.linspace(left, left + width, pieces + 1)
-    levels = level * (1.0 - 0.3 * (cuts[1:] - left) / width)
-    up, down = two_rates.sets(n1, n2, cuts, levels)
-    for turned, again in zip(
-        (up, down), two_rates.sets(n1, n2, cuts, levels, (np.maximum(up - 1, 0), down)), strict=True
-    ):
-        assert (again == turned).all()
-    for d, bar in zip(np.linspace(left, left + width, 25), level * (1.0 - 0.3 * np.linspace(0, 1, 25)), strict=True):
-        assert (gain_scores.staircase(n1, n2, d, bar) >= up).all()
-        assert (gain_scores.staircase(n2, n1, -d, bar) >= down).all()
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(2, 40), st.integers(2, 40), st.floats(-0.9, -0.05), st.floats(1e-4, 0.05), st.floats(0.5, 3.0))
-def test_the_bound_of_a_piece_is_above_every_point_of_it(n1, n2, left, width, level):
-    """Two fixed sets: at no difference between the ends, and no nuisance, are they likelier than the bound."""
-    right = min(left + width, 0.0)
-    both = two_rates.sets(n1, n2, np.array([left, right]), np.array([level]))
-    high = two_rates.beyond(n1, n2, left, right, both, chebyshev.Need(1e-12)).high
-    t = np.linspace(0.0, 1.0, 301)
-    found = []
-    for d in np.linspace(left, right, 21):
-        p1, q1, p2, q2 = two_rates.rates(d, t)
-        up = two_rates.above(n1, n2, (p1, q1, p2, q2), both[0], 1e-14)
-        found.append(float((up + two_rates.above(n2, n1, (p2, q2, p1, q1), both[1], 1e-14)).max()))
-    assert max(found) <= high * (1 + 1e-12)
-    assert high <= max(found) + (max(n1, n2) * width) ** 2 + 1e-3
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=400))
-def test_the_certified_maximum_is_above_a_fine_grid_and_attained(weights):
-    """Any mixture of binomial chances with weights in [0, 1] is a probability of the kind that is bounded."""
-    n = len(weights) - 1
-    logs = np.array([math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in range(n + 1)])
-
-    def f(t, _=0.0):
-        t = np.clip(t, 1e-300, 1 - 1e-16)[:, None]
-        k = np.arange(n + 1)
-        return np.exp(logs + k * np.log(t) + (n - k) * np.log1p(-t)) @ np.array(weights)
-
-    peak = chebyshev.maximise(f, n)
-    grid = f(np.linspace(0, 1, 3001)).max()
-    assert peak.high >= grid * (1 - 1e-12)
-    assert peak.value <= peak.high
-    assert peak.high - max(peak.value, grid) < 1e-6
+def test_a_gain_that_an_earlier_version_wrote_is_read():
+    made = exact_gain(Tally(17, 20), Tally(14, 20), margin=0.1)
+    now = made.to_dict()
+    then = {**now, **{name: now["interval"][name] for name in ("method", "assumptions", "notes", "data")}}
+    assert Record.from_dict(then) == made
+    lacking = {name: value for name, value in then.items() if name != "interval"}
+    with pytest.raises(ValueError, match="the fields of Gain only; got"):
+        Record.from_dict(lacking)

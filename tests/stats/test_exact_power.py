@@ -141,16 +141,6 @@ def test_the_exact_paired_gain_never_errs_more_than_it_may_to_25(n):
     assert exact_paired_size(n) <= 0.05
 
 
-def test_decided_tables_are_those_the_gain_decides_on_a_larger_design():
-    n1, n2 = 60, 45
-    steps = _steps(n1, n2, 0.05, 0.0, True)
-    for x2 in (0, 3, 20, 31, 44):
-        x1 = int(steps[x2])
-        if x1 <= n1:
-            assert stats.exact_gain(Tally(x1, n1), Tally(x2, n2)).verdict is Verdict.BETTER
-        assert stats.exact_gain(Tally(x1 - 1, n1), Tally(x2, n2)).verdict is not Verdict.BETTER
-
-
 def test_more_rollouts_or_a_larger_gain_have_more_power():
     assert stats.power(0.9, 0.6, 40).better > stats.power(0.9, 0.6, 20).better
     assert stats.power(0.9, 0.6, 20).better > stats.power(0.8, 0.6, 20).better
@@ -308,12 +298,6 @@ def test_outlook_says_when_it_is_approximate():
     assert exact == pytest.approx(0.8, abs=0.01)
 
 
-def test_outlook_wants_tallies():
-    scores = sf.Scores([0.1, 0.9]), sf.Scores([0.2, 0.3])
-    with pytest.raises(TypeError, match="`gain` must compare two tallies or pairs"):
-        stats.outlook(stats.betting_gain(*scores))
-
-
 def test_results_come_back_from_a_dictionary():
     for result in (
         stats.power(0.9, 0.3, 6),
@@ -331,3 +315,13 @@ def test_few_pairs_that_would_show_it_have_the_power(pairs: PairTally) -> None:
     chances = pairs.first_only / pairs.pairs, pairs.second_only / pairs.pairs
     assert enough < 60, "a guess is mended by exact powers only where they are quick"
     assert stats.paired_power(*chances, enough).better >= 0.8 > stats.paired_power(*chances, pairs.pairs).better
+
+
+def test_the_power_of_one_side_speaks_of_that_side() -> None:
+    better = sf.stats.power(0.9, 0.6, 26, claim="first better")
+    assert (better.worse, better.same, better.not_worse) == (0.0, 0.0, better.better)
+    assert str(better) == "verdict better 80.8%, worse 0.0% of the time (gain_bounds, 95% confidence)."
+    kept = sf.stats.paired_power(0.1, 0.1, 60, margin=0.2, claim="first not worse")
+    assert kept.better == 0.0
+    assert str(kept).startswith("not worse shown ")
+    assert kept.not_worse > sf.stats.paired_power(0.1, 0.1, 60, margin=0.2).not_worse

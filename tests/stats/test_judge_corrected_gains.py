@@ -11,52 +11,10 @@ from scipy.special import bdtr, bdtrc, ndtri
 
 from surefoot import Verdict
 from surefoot.core.record import Record
-from surefoot.numerics.cluster_spread import freedom
-from surefoot.numerics.judge_labels import clustered_variance
-from surefoot.stats import draw_gap, judge_corrected_gain, judge_corrected_mean, labels_expected, labels_needed
+from surefoot.stats import judge_corrected_gain, judge_corrected_mean, labels_needed
 from surefoot.stats.judge_corrected_gains import LARGEST, LeftOut
 from tests.oracles import judges as twin
-
-RAGGED = (1, 1, 2, 3, 5, 8, 4, 1, 12, 2)
-"""Documents of unequal size, again and again."""
-
-
-def documents(kind, items):
-    """The document of each item."""
-    if kind == "none":
-        return np.arange(items)
-    if kind == "four":
-        return np.arange(items) // 4
-    sizes = [RAGGED[place % len(RAGGED)] for place in range(items)]
-    return np.repeat(np.arange(items), sizes)[:items]
-
-
-def run_of(rng, rates, judge, *, items=1000, epochs=1, kind="none"):
-    """True gains and judged gains of an evaluation; `judge` is sensitivity, specificity, leniency on the second."""
-    of = documents(kind, items)
-    shared, item = rng.normal(size=of.max() + 1)[of], rng.normal(size=items)
-    sides = []
-    for rate, lean in zip(rates, (0.0, judge[2]), strict=True):
-        own = rng.normal(size=of.max() + 1)[of], rng.normal(size=items), rng.normal(size=(epochs, items))
-        z = np.sqrt(0.15) * (shared + own[0] + own[1]) + np.sqrt(0.25) * item + np.sqrt(0.3) * own[2]
-        true = z < ndtri(rate)
-        passes = np.where(true, min(judge[0] + lean, 0.999), 1 - max(judge[1] - lean, 0.0))
-        sides.append((true.mean(axis=0), (rng.random((epochs, items)) < passes).mean(axis=0)))
-    return sides[0][0] - sides[1][0], sides[0][1] - sides[1][1], of
-
-
-def some_labelled(rng, true, labels):
-    """The gains of a few items drawn at random, None for the rest."""
-    there = np.zeros(true.size, dtype=bool)
-    there[rng.choice(true.size, labels, replace=False)] = True
-    return [float(value) if label else None for value, label in zip(true, there, strict=True)]
-
-
-def example(seed=3, labels=60, **more):
-    rng = np.random.default_rng(seed)
-    true, judged, of = run_of(rng, (0.7, 0.6), (0.9, 0.9, 0.05), items=300, **more)
-    return judged.tolist(), some_labelled(rng, true, labels), of.tolist()
-
+from tests.support.judge_corrected_gains import documents, example, run_of, some_labelled
 
 # --- The formula
 
@@ -73,21 +31,6 @@ def test_it_is_the_formula(kind, epochs, confidence):
     assert (found.gain.interval.low, found.gain.interval.high) == pytest.approx((low, high), rel=1e-9)
 
 
-@given(st.lists(st.integers(1, 40), min_size=2, max_size=12))
-def test_degrees_of_freedom_by_the_matrix(sizes):
-    assert freedom(np.array(sizes, dtype=float)) == pytest.approx(twin.bell_mccaffrey(sizes), rel=1e-9)
-
-
-def test_degrees_of_freedom_of_equal_clusters_are_one_less_than_they():
-    assert freedom(np.full(10, 7.0)) == pytest.approx(9.0)
-
-
-def test_clustered_variance_of_items_alone_is_the_plain_one():
-    values = np.array([0.2, 0.4, 0.9, 0.1])
-    assert clustered_variance(values, np.arange(4)) == pytest.approx(values.var(ddof=1) / 4)
-    assert clustered_variance(values, np.zeros(4, dtype=int)) == 0.0
-
-
 @pytest.mark.parametrize("half_width", [0.1, 0.12, 0.15])
 def test_labels_needed_is_the_least_by_the_formula(half_width):
     found = judge_corrected_gain(*example())
@@ -95,21 +38,6 @@ def test_labels_needed_is_the_least_by_the_formula(half_width):
     needed = labels_needed(found, half_width)
     assert twin.half_width(needed.labels, *known) <= half_width < twin.half_width(needed.labels - 1, *known)
     assert (needed.low, needed.high) == (math.floor(0.7 * needed.labels), min(300, math.ceil(1.35 * needed.labels)))
-
-
-def test_labels_expected_fall_with_a_better_judge_and_a_larger_gain():
-    judge = example()[0] * 10
-    counts = [labels_expected(judge, 0.1, agreement=share).labels for share in (0.7, 0.8, 0.9, 0.97)]
-    assert counts == sorted(counts, reverse=True)
-    assert labels_expected(judge, 0.2).labels < labels_expected(judge, 0.1).labels
-    assert labels_expected(judge, 0.1, confidence=0.99).labels > labels_expected(judge, 0.1).labels
-    assert labels_expected(judge, 0.001).labels is None
-    with pytest.raises(ValueError, match=r"`agreement` must be above 0\.5 and below 1; got 0\.5"):
-        labels_expected(judge, 0.1, agreement=0.5)
-    with pytest.raises(ValueError, match="`gain` must be above 0"):
-        labels_expected(judge, 0.0)
-    with pytest.raises(ValueError, match="`judge` must hold at least 3 items; got 2"):
-        labels_expected([1.0, 0.0], 0.1)
 
 
 def test_labels_needed_says_when_the_items_are_too_few():
@@ -219,29 +147,6 @@ def test_what_the_judge_bought():
     found = judge_corrected_gain(*example(labels=150)[:2])
     assert 0.05 < found.bought < 0.5
     assert found.bought == pytest.approx(1 - found.gain.interval.width / found.without)
-
-
-# --- Labelled items against the rest
-
-
-def test_the_gap_of_labels_that_were_chosen():
-    rng = np.random.default_rng(5)
-    values = rng.random(500)
-    drawn = rng.random(500) < 0.2
-    assert abs(draw_gap(values.tolist(), drawn.tolist())) < 2.81
-    chosen = values > np.quantile(values, 0.8)
-    assert draw_gap(values.tolist(), chosen.tolist()) > 2.81
-    assert draw_gap([1.0] * 10, [True] * 5 + [False] * 5) == 0.0
-    assert draw_gap([1.0, 0.0, 1.0], [True, False, False]) == 0.0
-
-
-def test_the_gap_allows_for_whole_documents():
-    of = np.arange(400) // 20
-    values = (of % 2).astype(float)
-    labelled = of < 6
-    values[of == 1] = values[of == 3] = 0.0
-    assert abs(draw_gap(values.tolist(), labelled.tolist(), of.tolist())) < 2.81
-    assert abs(draw_gap(values.tolist(), labelled.tolist())) > 2.81
 
 
 # --- Refusals and records

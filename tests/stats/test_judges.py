@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import bdtr, betainc, betaincinv, stdtrit
+from scipy.special import betainc, betaincinv
 
 from surefoot import Scores, Tally
 from surefoot.core.record import Record
@@ -21,16 +21,11 @@ from surefoot.stats import (
     prediction_powered_mean,
     prediction_powered_rate,
 )
-from tests.oracles import structure as twin
 from tests.reference import cases
+from tests.support.judges import least
 
 SETTINGS = [(labels, rate) for labels in (20, 50, 200) for rate in (0.5, 0.9, 0.98)]
 JUDGES = [(0.9, 0.8), (0.97, 0.95)]
-
-
-def least(draws, coverage=0.93):
-    """The number of covered draws below which a true coverage of `coverage` would be a one-in-a-thousand accident."""
-    return next(k for k in range(draws + 1) if bdtr(k, draws, coverage) > 1e-3)
 
 
 # --- The reference
@@ -88,14 +83,6 @@ def test_the_error_of_the_low_end_is_the_one_asked_for(confidence):
     low = judge_corrected_rate(Tally(290, 400), Calibration(95, 5, 10, 90), confidence=confidence).interval.low
     missed = betainc(290, 111, low * hit[:, None] + (1.0 - low) * alarm)  # lower bounds of 290/400
     assert weights @ missed @ weights == pytest.approx((1.0 - confidence) / 2.0, rel=2e-3)
-
-
-def test_bound_quantiles_are_clopper_pearson_bounds():
-    levels = melding._nodes()[0]
-    for k, n in ((0, 5), (3, 5), (5, 5), (0, 0)):
-        low, high = melding.bound_quantiles(k, n, upper=False), melding.bound_quantiles(k, n, upper=True)
-        assert low == pytest.approx(np.zeros(len(levels)) if k == 0 else betaincinv(k, n - k + 1, levels))
-        assert high == pytest.approx(np.ones(len(levels)) if k == n else betaincinv(k + 1, n - k, levels))
 
 
 # --- What the calibration can and cannot show
@@ -323,87 +310,6 @@ def test_coverage_of_rates_in_full(labels, rate, judge):
 @pytest.mark.parametrize(("labels", "rate"), SETTINGS)
 def test_coverage_of_means_in_full(labels, rate, kind):
     assert mean_coverage(labels, rate, kind, 2000, 29) >= least(2000)
-
-
-# --- Prediction-powered mean
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_prediction_powered_mean_is_its_twin(seed):
-    rng = np.random.default_rng(seed)
-    y = rng.beta(2, 1, 30)
-    f = (y + 0.2 * rng.standard_normal(30)).clip(0, 1)
-    other = (rng.beta(2, 1, 200) + 0.2 * rng.standard_normal(200)).clip(0, 1)
-    found = prediction_powered_mean(Scores(y), Scores(f), Scores(other))
-    wanted = twin.ppi_mean(y.tolist(), f.tolist(), other.tolist())
-    assert found.interval.estimate == pytest.approx(wanted["estimate"], rel=1e-10)
-    assert found.trust == pytest.approx(wanted["power"], rel=1e-10)
-    assert found.standard_error == pytest.approx(wanted["se"], rel=1e-10)
-    assert found.interval.width > 2 * 1.96 * wanted["se"]
-    again = prediction_powered_mean(Scores(y * 4, 0, 4), Scores(f * 4, 0, 4), Scores(other * 4, 0, 4))
-    assert again.interval.low == pytest.approx(4 * found.interval.low)
-
-
-def test_a_useless_or_silent_judge_is_not_trusted():
-    rng = np.random.default_rng(0)
-    y = Scores((rng.random(40) < 0.8).astype(float))
-    silent = prediction_powered_mean(y, Scores([0.5] * 40), Scores([0.5] * 100))
-    assert silent.trust == 0.0
-    assert silent.interval.estimate == pytest.approx(y.mean)
-    contrary = prediction_powered_mean(y, Scores(1 - np.array(y.values)), Scores([0.2] * 50 + [0.9] * 50))
-    assert contrary.trust == 0.0
-    shy = 0.4 + 0.2 * np.array(y.values)  # right, but with a fifth of the spread: trusted whole and no more
-    assert prediction_powered_mean(y, Scores(shy), Scores([0.4] * 20 + [0.6] * 80)).trust == 1.0
-    sure = prediction_powered_mean(Scores([1.0] * 20), Scores([1.0] * 20), Scores([1.0] * 100)).interval
-    assert (sure.estimate, sure.high) == (1.0, 1.0)
-    assert sure.low < 0.9
-
-
-def test_a_good_judge_narrows_the_interval():
-    rng = np.random.default_rng(1)
-    y, other = rng.random(300), rng.random(3000)
-    good = prediction_powered_mean(Scores(y), Scores(y), Scores(other)).interval
-    bad = prediction_powered_mean(Scores(y), Scores(rng.random(300)), Scores(other)).interval
-    assert good.width < 0.6 * bad.width
-
-
-# --- Agreement
-
-
-@given(data=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=5, max_size=40))
-@settings(max_examples=40, deadline=None)
-def test_kappa_is_its_twin(data):
-    one, other = [a for a, _ in data], [b for _, b in data]
-    if len({*one, *other}) < 2:
-        return
-    found = cohen_kappa(one, other)
-    table = [[sum(1 for a, b in data if (a, b) == (i, j)) for j in "abc"] for i in "abc"]
-    assert found.estimate == pytest.approx(twin.cohen_kappa(table)[0], abs=1e-12)
-    assert -1 <= found.low <= found.estimate <= found.high <= 1
-    assert found.width > 0
-    assert cohen_kappa(other, one).low == pytest.approx(found.low)
-
-
-def test_kappa_interval_by_hand():
-    one, other = [1] * 20 + [0] * 20, [1] * 16 + [0] * 4 + [0] * 17 + [1] * 3
-    found = cohen_kappa(one, other)
-    z = 1.959963984540054
-    table = [[16 + z * z / 4, 4 + z * z / 4], [3 + z * z / 4, 17 + z * z / 4]]
-    kappa, error = twin.cohen_kappa(table)
-    assert found.low == pytest.approx(kappa - stdtrit(39, 0.975) * error)
-
-
-@pytest.mark.parametrize("agreement", [0.0, 0.4, 0.8, 0.95])
-def test_kappa_coverage(agreement):
-    rng = np.random.default_rng(31)
-    p, draws, covered = 0.8, 300, 0
-    same = agreement * p * (1 - p)
-    law = [p * p + same, p * (1 - p) - same, p * (1 - p) - same, (1 - p) ** 2 + same]
-    for row in rng.multinomial(50, law, size=draws):
-        one = [1] * (row[0] + row[1]) + [0] * (row[2] + row[3])
-        other = [1] * row[0] + [0] * row[1] + [1] * row[2] + [0] * row[3]
-        covered += agreement in cohen_kappa(one, other)
-    assert covered >= least(draws)
 
 
 REFUSALS = [

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import surefoot as sf
 from surefoot import Moments, Scores, Verdict, stats
-from surefoot.analysis import measurements
 
 UNIT = st.lists(st.floats(0.0, 1.0, allow_subnormal=False), min_size=3, max_size=60)
 
@@ -118,27 +115,3 @@ def test_what_shows_no_spread_is_refused_or_left_to_betting():
 def test_nonsense_moments_are_refused(arguments, match):
     with pytest.raises(ValueError, match=match):
         Moments(*arguments)
-
-
-def test_a_table_of_very_many_scores_is_measured_by_its_moments(monkeypatch):
-    monkeypatch.setattr(measurements, "MANY", 50)
-    table = sf.read(pl.DataFrame({"policy": ["a"] * 100, "score": np.random.default_rng(6).random(100)}))
-    found = sf.mean_score(table)
-    assert found.data == (table.moments(),)
-    assert found.low == pytest.approx(stats.empirical_bernstein(table.scores()).low)
-
-
-def test_a_score_outside_the_range_is_refused_from_moments_too():
-    with pytest.raises(sf.DataError, match=r"must lie in the stated range \[0, 1\]; one is 7"):
-        sf.read(pl.DataFrame({"policy": ["a"] * 3, "score": [0.1, 7.0, 0.2]})).where(policy="a").moments()
-
-
-def test_tasks_reuse_what_is_known_of_all_environments():
-    rng = np.random.default_rng(8)
-    rows = [(p, t, s, bool(rng.random() < 0.5)) for t in ("x", "y") for s in range(20) for p in ("a", "b")]
-    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "seed", "success"], orient="row"))
-    fresh = sf.compare(table.where(task="x"), "a", "b")
-    sf.compare(table, "a", "b")
-    narrowed = table.where(task="x")
-    assert narrowed.environments
-    assert sf.compare(narrowed, "a", "b") == fresh

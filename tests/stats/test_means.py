@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 
 import numpy as np
 import pytest
@@ -10,9 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.numerics import mean_bets
 from surefoot.stats import (
-    MeanSequence,
     betting_mean,
     betting_mean_lower,
     betting_mean_upper,
@@ -25,29 +22,9 @@ from surefoot.stats import (
     wsr_mean,
 )
 from tests.oracles import means as twin
-from tests.reference import cases
 
 GUARANTEED = [betting_mean, wsr_mean, empirical_bernstein, hoeffding]
 scores = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=15)
-
-
-@pytest.mark.parametrize("case", [case for case in cases("wsr_trace") if "running" in case[0]["variance_mean"]])
-def test_wsr_trace_of_the_reference(case):
-    asked, wanted = case
-    z = (np.array(asked["z"]) - asked["L"]) / (asked["U"] - asked["L"])
-    mean, variance = mean_bets.wsr_moments(z)
-    bets = mean_bets.wsr_bets(z, asked["alpha"] / 2)
-    assert bets == pytest.approx(wanted["lam"], rel=1e-10)
-    assert mean == pytest.approx(wanted["mu_hat"], rel=1e-10)
-    assert variance == pytest.approx(wanted["sigma2_hat"], rel=1e-10)
-    given_scores = sf.Scores(asked["z"], low=asked["L"], high=asked["U"])
-    for m, plus, minus in zip(asked["m"], wanted["Mplus_final"], wanted["Mminus_final"], strict=True):
-        up, down = mean_bets.log_capital(z, bets, m)[-1], mean_bets.log_capital(1 - z, bets, 1 - m)[-1]
-        assert (math.exp(up), math.exp(down)) == (pytest.approx(plus, rel=1e-10), pytest.approx(minus, rel=1e-10))
-        candidate = asked["L"] + m * (asked["U"] - asked["L"])
-        found = wsr_evidence(given_scores, candidate, confidence=1 - asked["alpha"])
-        assert (found.above, found.below) == (pytest.approx(plus, rel=1e-10), pytest.approx(minus, rel=1e-10))
-        assert found.evidence == max(found.above, found.below) / 2
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -66,37 +43,6 @@ def test_published_methods_are_their_twins(seed):
     ]
     for found, wanted in pairs:
         assert (found.low, found.high) == pytest.approx(wanted, abs=1e-9)
-
-
-def slow_aimed_low(z, tail, cells, grid):
-    """The smallest grid mean not refused, every mean tried by itself with the bets of its cell, from the formula."""
-    n = len(z)
-    for m in grid:
-        edge = math.ceil(m * cells - 1e-12) / cells
-        logs, squares, wealth, refused = 0.0, 2 * 0.6 * edge * (1 - edge), 1.0, False
-        for t, x in enumerate(z):
-            aim = max(0.0, math.log(1 / tail) - logs)
-            spread = squares / (2 + t)
-            bet = min(0.99 / edge, math.sqrt(2 * aim / ((n - t) * spread))) if spread else 0.99 / edge
-            wealth *= 1 + bet * edge * (x - m) / m
-            refused |= wealth >= 1 / tail
-            logs += math.log(1 + bet * (x - edge))
-            squares += (x - edge) ** 2
-            if logs >= math.log(1 / tail):
-                refused = True  # then the whole cell is
-                break
-        if not refused:
-            return m
-    return 1.0
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_aimed_end_by_trying_every_mean(seed):
-    rng = np.random.default_rng(seed)
-    z = rng.beta(2 + seed, 1, 25) if seed % 2 else (rng.random(25) < 0.6 + seed / 20).astype(float)
-    grid = np.arange(1, 1281) / 1280
-    slow = slow_aimed_low(z, 0.025, 64, grid)
-    assert mean_bets.aimed_low(z, 0.025, cells=64) == pytest.approx(slow, abs=1.01 / 1280)
 
 
 @pytest.mark.parametrize("levels", [(0.0, 1.0), (0.0, 0.6, 1.0)])
@@ -127,14 +73,6 @@ def test_each_side_keeps_its_own_promise():
     assert highs == pytest.approx(1 - lows[::-1], abs=1e-12)  # the mirror of every outcome
     for rate in np.linspace(0.01, 0.99, 99):
         assert (rate**ones * (1 - rate) ** (9 - ones) * (lows <= rate)).sum() >= 0.9 - 1e-12
-
-
-def test_bets_know_only_the_past():
-    z = np.random.default_rng(1).random(30)
-    other = np.concatenate((z[:18], 1 - z[18:]))
-    assert np.array_equal(mean_bets.aimed_shares(z, 0.5, 0.025)[:19], mean_bets.aimed_shares(other, 0.5, 0.025)[:19])
-    assert np.array_equal(mean_bets.wsr_bets(z, 0.025)[:19], mean_bets.wsr_bets(other, 0.025)[:19])
-    assert mean_bets.aimed_shares(z, 0.2, 0.025)[19] != mean_bets.aimed_shares(other, 0.2, 0.025)[19]
 
 
 @settings(max_examples=30)
@@ -192,33 +130,6 @@ def test_many_scores_are_no_trouble():
     found = betting_mean(sf.Scores(z))
     assert found.low < 5 / 6 < found.high
     assert found.width < 0.004
-
-
-def test_sequence_holds_and_never_widens():
-    z = np.random.default_rng(2).beta(4, 2, 150)
-    found = betting_sequence(sf.Scores(z))
-    lows, highs = np.array(found.lows), np.array(found.highs)
-    assert len(found) == 150
-    assert np.all(np.diff(lows) >= 0)
-    assert np.all(np.diff(highs) <= 0)
-    assert np.all((lows <= 2 / 3) & (highs >= 2 / 3))
-    for count in (1, 40, 150):  # the same end, solved afresh for the first scores
-        bets = mean_bets.wsr_bets(z[:count], 0.025)
-        assert lows[count - 1] == pytest.approx(mean_bets.low_end(z[:count], bets, 0.025), abs=1e-12)
-    assert MeanSequence.from_dict(json.loads(json.dumps(found.to_dict()))) == found
-    assert str(found).startswith("After each of 150 rollouts; the latest: ")
-
-
-def test_the_low_end_is_where_the_capital_reaches_its_goal():
-    z = np.random.default_rng(8).beta(3, 1, 60)
-    low, cells = mean_bets.aimed_low(z, 0.025), mean_bets.cells_for(60)
-
-    def capital(candidate):
-        """The most that is won against a candidate by the bets of its own cell."""
-        shares = mean_bets.aimed_shares(z, math.ceil(candidate * cells) / cells, 0.025)
-        return math.exp(mean_bets.shared_log_capital(z, shares, candidate).max())
-
-    assert capital(low + 1e-9) < 40 <= capital(low - 1e-9)
 
 
 def test_default_is_narrower_than_hedged_wsr():

@@ -4,14 +4,11 @@ import json
 import time
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import bdtr
 
-import surefoot as sf
-from surefoot.cli.main import run
 from surefoot.core.record import Record
 from surefoot.stats import bradley_terry, davidson
 from tests.oracles import many as twin
@@ -203,38 +200,6 @@ REFUSALS = [
 def test_refusals(call, words):
     with pytest.raises((ValueError, TypeError), match=words):
         call()
-
-
-def test_preferences_are_ranked_from_a_file(capsys, tmp_path):
-    path = tmp_path / "preferences.csv"
-    rows = ["x,y,0", "y,x,1", "x,z,0", "z,x,0.5", "y,z,1", "z,y,1", "x,y,1"] * 6
-    path.write_text("A,B,preference\n" + "\n".join(rows) + "\n")
-    found = sf.rank_preferences(sf.read_preferences(path), rng=3)
-    assert found.names[0] == "x"
-    assert found.seed == 3
-    assert run(["rank", str(path), "--seed", "3"]) == 0
-    out = capsys.readouterr().out
-    assert f"{found.elos[0]:.0f}" in out
-    assert "seed 3" in out
-    assert run(["rank", str(path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["type"] == "Strengths"
-
-
-def test_a_policy_that_never_lost_needs_a_prior_and_the_command_says_how(capsys, tmp_path):
-    path = tmp_path / "preferences.csv"
-    path.write_text("A,B,preference\nx,y,0\nx,z,0\ny,z,0\ny,z,1\n")
-    assert run(["rank", str(path)]) == 64
-    assert "Give --prior 1" in capsys.readouterr().err
-    assert run(["rank", str(path), "--prior", "1"]) == 0
-
-
-def test_sessions_with_several_preferences_are_drawn_as_a_whole():
-    winners = ["A", "A", "A", "A", "B", "B", "B", "B", "A", "A", "A", "A"]
-    rows = {"session": [n // 4 for n in range(96)], "A": ["x"] * 96, "B": ["y"] * 96, "winner": winners * 8}
-    alike = sf.rank_preferences(sf.read_preferences(pl.DataFrame(rows)), rng=1)
-    alone = sf.rank_preferences(sf.read_preferences(pl.DataFrame(rows).drop("session")), rng=1)
-    assert alike.log_strengths == alone.log_strengths
-    assert alike.intervals[0].width > 1.5 * alone.intervals[0].width
 
 
 @pytest.mark.parametrize("strong", [True, False])

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from surefoot import Scores, Verdict
-from surefoot.numerics import exponential_sums, group_tails, score_tails
-from surefoot.numerics.group_curves import Curves
+from surefoot.numerics import group_tails
 from surefoot.numerics.many_groups import ManyGroups, _onto, _Search, group_test
 from surefoot.numerics.two_groups import TwoGroups
 from surefoot.stats import (
@@ -20,16 +19,13 @@ from surefoot.stats import (
     stratified_score_mean,
     stratified_score_test,
 )
+from tests.support.score_strata import pooled
 
 RNG = np.random.default_rng(11)
 TASKS = {
     "pick": (Scores(RNG.choice(5, 12) / 4), Scores(RNG.choice(4, 9) / 4)),
     "place": (Scores(RNG.choice(5, 8) / 4), Scores(RNG.choice(3, 10) / 4)),
 }
-
-
-def pooled(*samples):
-    return [exponential_sums.pool(np.asarray(z, float)) for z in samples]
 
 
 def test_one_group_is_one_sample_and_two_are_two():
@@ -100,33 +96,6 @@ def test_units_do_not_matter():
     mean = stratified_score_mean({task: sides[0] for task, sides in scaled.items()}, weights="tasks")
     bare = stratified_score_mean({task: sides[0] for task, sides in TASKS.items()}, weights="tasks")
     assert (mean.low, mean.high) == pytest.approx((10 * bare.low - 5, 10 * bare.high - 5), abs=0.01)
-
-
-def test_slopes_are_differences():
-    rng = np.random.default_rng(2)
-    test = ManyGroups(tuple(pooled(rng.random(6), rng.choice(3, 8) / 2, rng.random(4))), (0.3, 0.5, 0.2))
-    search = _Search(test)
-    search.largest(test.estimate - 0.15)
-    point, owner = np.array([[0.3, 0.4, 0.5]]), np.array([0])
-    slopes = search._with_slopes(point, owner)[1][0]
-    for g in range(3):
-        step = np.zeros((1, 3))
-        step[0, g] = 1e-6
-        both = [search._with_slopes(point + sign * step, owner)[0][0] for sign in (1, -1)]
-        assert (both[0] - both[1]) / 2e-6 == pytest.approx(slopes[:, g], rel=1e-4, abs=1e-4)
-
-
-def test_tables_of_quantiles_are_close():
-    rng = np.random.default_rng(4)
-    samples = pooled(rng.random(6), [0.0] * 5 + [1.0] * 3, [1.0] * 4, [0.5] * 9, rng.beta(5, 1, 30))
-    curves = Curves.of(samples, 5.0)
-    for share in (0.05, 0.3, 0.6, 0.95):
-        for points in (
-            curves.lows + share * (curves.means - curves.lows),
-            curves.highs - share * (curves.highs - curves.means),
-        ):
-            exact = [math.sqrt(group_tails.distances(s, points[g : g + 1])[0]) for g, s in enumerate(samples)]
-            assert curves.at(points[None])[0][0] == pytest.approx(exact, abs=0.02)
 
 
 def random_points(test, target, count, rng):
@@ -223,8 +192,3 @@ def test_coverage_of_tiny_strata_counted_over_all_tables():
 def test_refusals(call, text):
     with pytest.raises(ValueError, match=text):
         call()
-
-
-def test_mirrored_samples_are_samples_of_failures():
-    sample = pooled([0.25, 0.5, 1.0])[0]
-    assert score_tails.mirror(sample).values.tolist() == [0.0, 0.5, 0.75]

@@ -1,7 +1,5 @@
 """Two policies on several tasks, compared within tasks: twins, exact sizes, power, laws, edges, refusals."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +8,6 @@ from scipy import stats as scipy_stats
 from scipy.special import ndtri
 
 from surefoot import Scores, Tally, Verdict
-from surefoot.core.moments import Moments
 from surefoot.numerics import strata_rule
 from surefoot.stats import (
     exact_gain,
@@ -19,46 +16,17 @@ from surefoot.stats import (
     stratified_rate_gain,
     stratified_score_test,
     stratified_t_gain,
-    welch,
 )
 from tests.oracles import strata as twin
-from tests.oracles.clusters import floor
-from tests.oracles.clusters import welch as shared_freedom
+from tests.support.strata import blocks, drawn, rows, shares
 
 ERRORS = (0.05, 0.01, 0.0011)
 MOST = (0.052, 0.0105, 0.0012)
 STONES = {"small": (Tally(81, 87), Tally(234, 270)), "large": (Tally(192, 263), Tally(55, 80))}
 
-drawn = st.lists(
-    st.tuples(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=4
-).map(lambda rows: {str(i): (Tally(round(a * m), m), Tally(round(b * n), n)) for i, (m, n, a, b) in enumerate(rows)})
-
-
-def rows(strata):
-    return [(a.successes, a.trials, b.successes, b.trials) for a, b in strata.values()]
-
-
-def shares(layout, weigh):
-    counts = np.array([n + m for n, m in layout], float)
-    return counts / counts.sum() if weigh == "rollouts" else np.full(len(layout), 1 / len(layout))
-
 
 def as_strata(layout, x, y):
     return {str(t): (Tally(int(x[t]), n), Tally(int(y[t]), m)) for t, (n, m) in enumerate(layout)}
-
-
-# --- Twins and laws
-
-
-@given(data=drawn, gain=st.floats(-1, 1))
-@settings(max_examples=80, deadline=None)
-def test_rule_x_is_that_of_its_twin(data, gain):
-    table = rows(data)
-    weights = shares([(n, m) for _, n, _, m in table], "tasks")
-    hits, trials = strata_rule.cells([row[:2] for row in table], [row[2:] for row in table])
-    found = strata_rule.p_values(hits, trials, np.tile(weights, 2), np.array([gain, 0.0]))
-    assert found[0] == pytest.approx(twin.rule_x(table, weights, gain), rel=1e-7, abs=1e-12)
-    assert found[1] == pytest.approx(twin.rule_x(table, weights, 0.0), rel=1e-7, abs=1e-12)
 
 
 @given(data=drawn, weigh=st.sampled_from(["rollouts", "tasks"]))
@@ -174,34 +142,6 @@ def test_a_margin_moves_the_verdict_and_a_million_rollouts_do_no_harm():
     assert stratified_gain(data).interval.width < 0.002
 
 
-# --- Scores
-
-
-def test_stratified_t_adds_cells():
-    rng = np.random.default_rng(3)
-    data = {str(t): (Scores(rng.random(10 + t) ** 2), Scores(rng.random(12))) for t in range(4)}
-    found = stratified_t_gain(data, weights="tasks")
-    parts = [np.var(side.values, ddof=1) / len(side) / 16 for pair in data.values() for side in pair]
-    freedom = shared_freedom(parts, [len(side) - 1 for pair in data.values() for side in pair])
-    half = scipy_stats.t.ppf(0.975, freedom) * math.sqrt(sum(parts))
-    assert found.estimate == pytest.approx(np.mean([a.mean - b.mean for a, b in data.values()]))
-    assert found.interval.high == pytest.approx(found.estimate + half)
-    assert found.p_value == pytest.approx(2 * scipy_stats.t.sf(abs(found.estimate) / math.sqrt(sum(parts)), freedom))
-    moments = {
-        task: tuple(Moments(len(s), float(np.mean(s.values)), float(np.var(s.values, ddof=1))) for s in pair)
-        for task, pair in data.items()
-    }
-    assert stratified_t_gain(moments, weights="tasks").interval.high == pytest.approx(found.interval.high)
-    one = {"x": next(iter(data.values()))}
-    assert stratified_t_gain(one).interval.low == pytest.approx(welch(*one["x"]).interval.low)
-
-
-def test_alike_scores_are_given_the_spread_of_alike_successes():
-    found = stratified_t_gain({"x": (Scores([5.0] * 10, 0, 5), Scores([0.0] * 10, 0, 5))})
-    half = scipy_stats.t.ppf(0.975, 18) * math.sqrt(2 * floor((1,) * 10, 5.0))
-    assert (found.interval.low, found.interval.high) == (pytest.approx(5 - half), 5.0)
-
-
 # --- Exact size, power and width
 
 LAYOUTS = [
@@ -279,10 +219,6 @@ def p_values_of_all(layout, weigh):
     return found.reshape(shape)
 
 
-def blocks(rows, size):
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("layout", "weigh"), LAYOUTS, ids=str)
 def test_the_size_of_the_default_is_enumerated(layout, weigh):
@@ -331,23 +267,6 @@ def zeros_and_ones(successes, trials):
     return Scores([1.0] * int(successes) + [0.0] * (trials - int(successes)))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("count", "size", "rate"), [(16, 20, 0.5), (16, 20, 0.9), (8, 40, 0.5), (12, 5, 0.8), (10, 10, 0.93)]
-)
-def test_false_verdicts_with_many_tasks(count, size, rate):
-    rng = np.random.default_rng(18)
-    trials = np.full(2 * count, float(size))
-    hits = rng.binomial(size, rate, (40_000, 2 * count)).astype(float)
-    hits[:, count:] = size - hits[:, count:]
-    weights = np.full(2 * count, 1 / count)
-    found = np.concatenate(
-        [strata_rule.p_values(part, trials, weights, np.zeros(len(part))) for part in blocks(hits, 2000)]
-    )
-    for error, most in zip(ERRORS, (0.0535, 0.0107, 0.0013), strict=True):
-        assert (found <= error).sum() <= scipy_stats.binom.ppf(0.999, len(found), most)
-
-
 def test_dropping_a_few_rollouts_changes_little():
     rng = np.random.default_rng(20)
     count, size = 16, 400
@@ -369,28 +288,6 @@ def test_dropping_a_few_rollouts_changes_little():
         moved.append(abs(ndtri(found.p_value / 2) - ndtri(whole.p_value / 2)))
     assert methods == {"stratified rates"}
     assert np.median(moved) < 0.05
-
-
-def test_strata_need_fewer_rollouts_than_pooling():
-    """Rates from .05 to .95 on 16 tasks: 80% power with at most .85 of the rollouts of the pooled score test."""
-    count, gain = 16, 0.05
-    rates = np.linspace(0.05, 0.95, count)
-    first, second = np.clip(rates + gain / 2, 0, 1), np.clip(rates - gain / 2, 0, 1)
-    gap = float(np.mean(first - second))
-    # pooled: as many rollouts a policy and task as give 80% power when the tasks are thrown together
-    mean = np.mean((first + second) / 2)
-    within = np.mean(first * (1 - first) + second * (1 - second))
-    need = (1.96 * math.sqrt(2 * mean * (1 - mean)) + 0.8416 * math.sqrt(within)) ** 2 / gap**2 / count
-    size = int(0.85 * need)
-    rng = np.random.default_rng(21)
-    hits = np.concatenate(
-        (rng.binomial(size, first, (3000, count)), size - rng.binomial(size, second, (3000, count))), axis=1
-    ).astype(float)
-    trials, weights = np.full(2 * count, float(size)), np.full(2 * count, 1 / count)
-    found = np.concatenate(
-        [strata_rule.p_values(part, trials, weights, np.zeros(len(part))) for part in blocks(hits, 1000)]
-    )
-    assert (found <= 0.05).sum() >= scipy_stats.binom.ppf(0.001, len(found), 0.8)
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.7, 0.93, None])

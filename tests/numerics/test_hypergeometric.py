@@ -1,0 +1,19 @@
+"""Tests of `surefoot.numerics.hypergeometric`."""
+
+import numpy as np
+import pytest
+
+from surefoot import Tally
+from surefoot.numerics import hypergeometric
+from tests.support.two_rates import pmf
+
+
+def test_the_certified_maximum_bounds_a_fine_grid():
+    for first, second in [(Tally(14, 20), Tally(6, 23)), (Tally(3, 40), Tally(9, 35))]:
+        n1, n2, m = first.trials, second.trials, first.successes + second.successes
+        conditional = hypergeometric.pooled_at_least(n1, n2, first.successes, m)
+        peak = hypergeometric.supremum(conditional)
+        grid = (pmf(n1 + n2, np.linspace(0, 1, 4001)) @ conditional).max()
+        assert grid <= peak.high
+        assert peak.high - grid < 1e-6
+        assert peak.value == pytest.approx(grid, rel=1e-5)

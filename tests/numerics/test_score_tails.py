@@ -1,0 +1,30 @@
+"""Tests of `surefoot.numerics.score_tails`."""
+
+import math
+
+import numpy as np
+import pytest
+
+from surefoot.numerics import exponential_sums, score_tails
+from tests.support.score_strata import pooled
+
+
+def test_cells_with_power_sums_are_the_scores_themselves():
+    rng = np.random.default_rng(3)
+    samples = [rng.beta(5, 1, 4_000), np.append(rng.beta(50, 50, 6_000), [0.0, 1.0]), rng.random(3_000) ** 8]
+    for z in samples:
+        pooled = exponential_sums.pool(z)
+        assert pooled.sums is not None
+        for one in (pooled, score_tails.mirror(pooled)):
+            single = one
+            while single.sums is not None:
+                single = single.finer
+            away = np.linspace(-0.4, 0.4, 33) * math.sqrt(z.var())
+            means = np.clip(one.mean + away, 1e-3, 1 - 1e-3)
+            near, exact = score_tails.log_above(one, means), score_tails.log_above(single, means)
+            assert near == pytest.approx(exact, rel=1e-10, abs=1e-10)
+
+
+def test_mirrored_samples_are_samples_of_failures():
+    sample = pooled([0.25, 0.5, 1.0])[0]
+    assert score_tails.mirror(sample).values.tolist() == [0.0, 0.5, 0.75]

@@ -1,0 +1,163 @@
+"""Tests of `surefoot.stats.one_sided_gains`."""
+
+import itertools
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import bdtrc
+
+from surefoot import PairTally, Scores, Tally, Verdict, stats
+from surefoot.numerics import buehler, paired_rates, two_rates
+from surefoot.stats import (
+    central_gain,
+    central_paired_gain,
+    exact_gain,
+    gain_bounds,
+    gain_sides,
+    holm_gains,
+    miettinen_nurminen,
+    one_sided_bounds,
+    paired_gain_bounds,
+    paired_gain_sides,
+    rank_policies,
+    step_down,
+    tango,
+    welch,
+)
+from tests.support.many_policies import hybrid
+from tests.support.simultaneous_gains import sides_of_all_tables
+
+
+def test_stepped_p_values_count_each_direction():
+    """Holm over six hypotheses, three of them in the observed direction at half the two-sided p-value."""
+    pairs = [(Tally(30, 40), Tally(25, 40)), (Tally(38, 40), Tally(20, 40)), (Tally(34, 40), Tally(24, 40))]
+    third, least, middle = (stats.central_gain(*pair, confidence=1 - 0.05 / 3).p_value for pair in pairs)
+    assert least < middle < third
+    for using in (None, stats.central_gain, stats.exact_gain):  # the exact gain gives way to the central one
+        found = [gain.p_value for gain in holm_gains(pairs, using)]
+        assert found == pytest.approx([min(1.0, 4 * third / 2), 6 * least / 2, 5 * middle / 2], rel=1e-6)
+    assert [gain.p_value for gain in holm_gains(pairs, hybrid)] == [None] * 3  # an interval alone has none
+
+
+SIZES = (30, 30, 5)
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    """The verdicts of the step-down for every outcome of three policies of 30, 30 and 5 rollouts."""
+    share = 1 - 0.05 / 3
+    even, odd = sides_of_all_tables(30, 30, share), sides_of_all_tables(30, 5, share)
+    found = {}
+    for counts in itertools.product(*(range(n + 1) for n in SIZES)):
+        sides = [even[counts[0], counts[1]], odd[counts[0], counts[2]], odd[counts[1], counts[2]]]
+        found[counts] = tuple(one.verdict for one in step_down(sides))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "seed"), [(4, 11), (8, 12)])
+def test_a_thousand_rankings_of_equal_policies(count, seed):
+    rng = np.random.default_rng(seed)
+    pairs = count * (count - 1) // 2
+
+    @cache
+    def sides(x1, n1, x2, n2):
+        return gain_sides(Tally(x1, n1), Tally(x2, n2), confidence=1 - 0.05 / pairs)
+
+    false = 0
+    for turn in range(1000):
+        rate, sizes = rng.uniform(0.03, 0.97), rng.choice([5, 12, 30], count)
+        tallies = sorted(((int(rng.binomial(n, rate)), int(n)) for n in sizes), key=lambda one: -one[0] / one[1])
+        verdicts = tuple(
+            said.verdict for said in step_down([sides(*a, *b) for a, b in itertools.combinations(tallies, 2)])
+        )
+        if turn < 10:  # the rest is what a ranking does, without its intervals
+            assert rank_policies({str(i): Tally(*one) for i, one in enumerate(tallies)}).verdicts == verdicts
+        false += any(one is not Verdict.UNDECIDED for one in verdicts)
+    assert bdtrc(false - 1, 1000, 0.05) > 1e-3
+
+
+@pytest.mark.parametrize(("n1", "n2"), [(12, 12), (15, 4), (3, 17)])
+@pytest.mark.parametrize("edge", [-0.2, 0.0, 0.1])
+def test_the_one_sided_test_keeps_its_level_and_decides_what_its_bound_decides(n1, n2, edge):
+    error = 0.05
+    steps = buehler.decided(buehler.TwoSizes(n1, n2), error, edge)
+    t = np.linspace(0.0, 1.0, 4001)
+    assert two_rates.above(n1, n2, two_rates.rates(edge, t), steps, 1e-13).max() <= error + 1e-12
+    for x1, x2 in itertools.product(range(n1 + 1), range(n2 + 1)):
+        lower, _ = gain_bounds(Tally(x1, n1), Tally(x2, n2), confidence=1 - error)
+        assert (lower.value > edge) == (x1 >= steps[x2])
+
+
+@pytest.mark.parametrize("edge", [-0.2, 0.0, 0.1])
+def test_the_paired_one_sided_test_keeps_its_level(edge):
+    n, error = 14, 0.05
+    steps = buehler.decided(buehler.PairSizes(n), error, edge)
+    found = paired_rates.above(n, *paired_rates.chances(edge, np.linspace(0.0, 1.0, 4001)), steps)
+    assert found.max() <= error + 1e-12
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            lower, _ = paired_gain_bounds(PairTally(n - b - c, b, c, 0), confidence=1 - error)
+            assert (lower.value > edge) == (b >= steps[c])
+
+
+tallies = st.integers(1, 25).flatmap(lambda n: st.integers(0, n).map(lambda k: Tally(k, n)))
+
+
+@given(first=tallies, second=tallies, confidence=st.sampled_from([0.4, 0.9, 0.95, 0.999]))
+@settings(max_examples=60, deadline=None)
+def test_ends_p_values_and_verdict_agree_and_swap(first, second, confidence):
+    gain, error = central_gain(first, second, confidence=confidence), 1 - confidence
+    assert gain.interval.low <= gain.estimate <= gain.interval.high
+    assert (gain.p_value <= error) == (gain.verdict is not Verdict.UNDECIDED)
+    turned = central_gain(second, first, confidence=confidence)
+    assert (turned.interval.low, turned.interval.high) == (-gain.interval.high, -gain.interval.low)
+    sides = gain_sides(first, second, confidence=confidence, margin=0.2)
+    assert sides == gain_sides(second, first, confidence=confidence, margin=0.2).mirrored
+    assert sides.not_worse <= sides.better
+    for edge, p in ((0.2, sides.better), (-0.2, sides.not_worse)):
+        if abs(gain.interval.low - edge) > 1e-6:
+            assert (p <= error / 2) == (gain.interval.low > edge)
+
+
+def test_a_bound_is_an_end_of_the_interval_at_twice_the_error():
+    pair, pairs = (Tally(17, 20), Tally(14, 20)), PairTally(20, 12, 2, 16)
+    for data, bounds, central, exact in (
+        (pair, gain_bounds(*pair), central_gain, exact_gain),
+        ((pairs,), paired_gain_bounds(pairs), central_paired_gain, stats.exact_paired_gain),
+    ):
+        whole = central(*data, confidence=0.9).interval
+        assert [bound.side for bound in bounds] == ["lower", "upper"]
+        assert [bound.value for bound in bounds] == pytest.approx([whole.low, whole.high], abs=1e-7)
+        assert [bound.confidence for bound in bounds] == [0.95, 0.95]
+        again = one_sided_bounds(
+            exact, *data
+        )  # the exact gain may put all its error on one side: the central one is asked
+        assert [bound.value for bound in again] == [whole.low, whole.high]
+    scores = Scores([0.9, 0.8, 0.7, 1.0]), Scores([0.4, 0.6, 0.5, 0.5])
+    plain = welch(*scores, confidence=0.9).interval
+    assert [bound.value for bound in one_sided_bounds(welch, *scores)] == [plain.low, plain.high]
+    assert one_sided_bounds(miettinen_nurminen, *pair)[0].value == miettinen_nurminen(*pair, confidence=0.9).low
+
+
+def test_large_tables_take_the_score_limits():
+    big = Tally(420, 600), Tally(400, 600)
+    gain = central_gain(*big)
+    plain = miettinen_nurminen(*big)
+    assert (gain.interval.low, gain.interval.high, gain.method) == (plain.low, plain.high, "Miettinen-Nurminen")
+    sides = gain_sides(*big, margin=0.05)
+    assert sides.better + sides.not_better == pytest.approx(1.0)
+    assert 2 * gain_sides(*big).better == pytest.approx(gain.p_value)
+    pairs = PairTally(400, 60, 90, 50)
+    paired = central_paired_gain(pairs)
+    assert (paired.interval.low, paired.interval.high) == (tango(pairs).low, tango(pairs).high)
+    assert 2 * paired_gain_sides(pairs).worse == pytest.approx(paired.p_value)
+
+
+def test_a_table_that_excludes_nothing_has_no_bound():
+    assert central_gain(Tally(0, 4), Tally(4, 4)).interval.low == -1.0
+    assert math.isclose(gain_sides(Tally(0, 4), Tally(4, 4)).better, 1.0)

@@ -1,0 +1,43 @@
+"""What several tests of conformance share."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from surefoot.sequential import ExactBinary, ExactPairedBinary, FiniteHorizonMixture, FixedSize, NScore, Rule, Savi, Wsr
+
+
+class Kind(NamedTuple):
+    """A rule to be checked: how to make it from (horizon, claim), and whether it takes successes only."""
+
+    make: Callable[..., Rule]
+    binary: bool = False
+    steps: bool = True  # whether it may decide before the horizon
+
+
+KINDS = {
+    "mixture": Kind(FiniteHorizonMixture),
+    "mixture, binary": Kind(lambda *a, **k: FiniteHorizonMixture(*a, binary=True, **k), binary=True),
+    "nscore 11": Kind(NScore),
+    "nscore 2": Kind(lambda *a, **k: NScore(*a, bins=2, **k), binary=True),
+    "nscore levels": Kind(lambda *a, **k: NScore(*a, levels=(0.0, 0.3, 1.0), **k), binary=True),
+    "nscore raw": Kind(lambda *a, **k: NScore(*a, bins=None, **k)),
+    "wsr": Kind(Wsr),
+    "savi": Kind(Savi, binary=True),
+    "exact binary": Kind(ExactBinary, binary=True),
+    "exact paired binary": Kind(ExactPairedBinary, binary=True),
+    "fixed size": Kind(FixedSize, steps=False),
+}
+CLAIMS = ["first better", "either"]
+every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+every_claim = pytest.mark.parametrize("claim", CLAIMS)
+
+
+def draws(kind: Kind, seed: int, runs: int, horizon: int, gap: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    first, second = rng.random((runs, horizon)), rng.random((runs, horizon))
+    if kind.binary:
+        return (first < 0.5 + gap / 2).astype(float), (second < 0.5 - gap / 2).astype(float)
+    return np.round(first ** (1 - gap), 2), np.round(second ** (1 + gap), 2)
