@@ -17,6 +17,7 @@ NEEDS = {
     "test_kill.py": ("uvicorn", "psycopg"),
 }
 """What whole files of tests cannot do without, beyond the core dependencies; they skip where it is missing."""
+pytest_plugins = ["pytester"]
 collect_ignore = ["fixtures"]  # data, and the script that made some of it with an earlier version
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from surefoot import _lazy
 
 _HOMES = {
+    "AcceptanceState": "surefoot.sequential.acceptance",
+    "AcceptanceTest": "surefoot.sequential.acceptance",
     "ClosedRanking": "surefoot.sequential.closed_ranking",
     "ClosedRankingState": "surefoot.sequential.closed_ranking",
     "ExactBinary": "surefoot.sequential.exact_binary",
@@ -31,6 +33,8 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from surefoot.sequential.acceptance import AcceptanceState as AcceptanceState
+    from surefoot.sequential.acceptance import AcceptanceTest as AcceptanceTest
     from surefoot.sequential.after_stop import interval_kind as interval_kind
     from surefoot.sequential.closed_ranking import ClosedRanking as ClosedRanking
     from surefoot.sequential.closed_ranking import ClosedRankingState as ClosedRankingState
