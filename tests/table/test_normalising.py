@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 import surefoot as sf
 from surefoot.core.notes import Note
+from tests.samples import put
 
 
 def table(column: str, times: int = 3, items: int = 20) -> pl.DataFrame:
@@ -37,3 +40,24 @@ def test_a_column_that_every_policy_met_alike_is_told_and_not_taken() -> None:
 def test_few_kinds_and_uneven_ones_are_not_taken_for_items() -> None:
     for frame in (table("kind", items=4), table("ref")[:-1]):
         assert not any(isinstance(note, Note) and note.kind == "recurring column" for note in sf.read(frame).notes)
+
+
+def test_a_named_outcome_decides_how_a_table_is_read(tmp_path: Path) -> None:
+    path = put(tmp_path, "x.csv", "octo,pi0\n1,0\n0,1\n")
+    assert sf.read(path).policies == ("octo", "pi0")
+    assert sf.read(path, columns={"success": "pi0"}, policy="pi0").tally() == sf.Tally(1, 2)
+
+
+def test_a_guessed_column_that_cannot_be_read_stops_nobody(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("policy,Worked?,Completion,Trial\nnew,yes,most,1a\nnew,no,half,2\n")
+    found = sf.read(tmp_path / "f.csv", columns={"success": "Worked?"})
+    assert found.columns == ("policy", "success")
+    refused = "f.csv, row 1: `score` (column 'Completion') must be a finite number; got 'most'."
+    assert f"'Completion' is left out: {refused}" in found.notes
+    assert any(note.startswith("'Trial' is left out: ") for note in found.notes)
+    asked = {"success": "Worked?", "score": "Completion"}
+    with pytest.raises(sf.DataError, match=r"`score` \(column 'Completion'\) must be a finite number; got 'most'"):
+        sf.read(tmp_path / "f.csv", columns=asked)
+    with pytest.raises(sf.DataError, match=r"`score` .* must be a finite number"):  # the only outcome there is
+        sf.read(tmp_path / "f.csv")
+    assert sf.read(tmp_path / "f.csv", columns={"success": "Worked?", "score": "", "order": ""}).notes == ()

@@ -1,4 +1,4 @@
-"""What was read and what was not is said once, with the user's own names as they are."""
+"""Tests of `surefoot.files.reading`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.cli.main import run
 from surefoot.core.notes import Note
 from tests.samples import FIXTURES, put
+from tests.support.formats import tallies
 
 
 def test_columns_that_were_not_used_are_a_value(tmp_path: Path) -> None:
@@ -54,26 +54,41 @@ def test_what_one_file_has_unused_names_the_file(tmp_path: Path) -> None:
     assert str(found[0]) == "a.csv: Not used: 'lab'."
 
 
-@pytest.mark.parametrize("name", ["x-rng=7", "x rng=7", "low=, high=", 'policy="b"'])
-def test_odd_names_are_shown_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    path = put(tmp_path, f"{name}.csv", "success\n1\n0\n")
-    assert run(["audit", str(path)]) == 0
-    out, err = capsys.readouterr()
-    assert f"note: The policy is called {name!r}, after the path." in err
-    assert f"from {name}.csv" in out
-    put(tmp_path, f"{name}.csv", "success\nmaybe\n")
-    assert run(["audit", str(path)]) == 65
-    assert f"surefoot: {name}.csv, row 1: `success` must" in capsys.readouterr().err
-
-
-def test_python_hints_still_become_options(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run(["audit", str(put(tmp_path, "a=b.csv", "policy,x\na,1\n"))]) == 65
-    assert "--column success=YOURS" in capsys.readouterr().err
-
-
 def test_measures_of_a_log_that_were_not_chosen_are_no_unused_columns() -> None:
     for path in (FIXTURES / "inspect" / "log.json", FIXTURES / "vla"):
         for note in sf.read(path).notes:
             assert not isinstance(note, Note) or not any(
                 name.startswith(("score:", "metric:")) for name in note.values.get("columns", ())
             )
+
+
+def test_a_folder_with_samples_and_totals_counts_nothing_twice() -> None:
+    rollouts = sf.read(FIXTURES / "lm_eval")
+    assert len(rollouts) == 2
+    assert any("totals only" in note for note in rollouts.notes)
+
+
+def test_several_files_become_one_table(made: Path) -> None:
+    rollouts = sf.read([FIXTURES / "lerobot" / "eval_info.json", FIXTURES / "lerobot_old" / "eval_info.json"])
+    assert rollouts.policies == ("lerobot", "lerobot_old")
+    assert len(rollouts.names("source")) == 2
+    named = sf.read(
+        [FIXTURES / "lerobot" / "eval_info.json", FIXTURES / "lerobot_old" / "eval_info.json"], policy=["a", "b"]
+    )
+    assert tallies(named) == {("a",): (4, 8), ("b",): (2, 3)}
+    with pytest.raises(ValueError, match="one policy per file; got 1 names for 2 files"):
+        sf.read([FIXTURES / "lerobot" / "eval_info.json", FIXTURES / "lerobot_old" / "eval_info.json"], policy=["a"])
+
+
+def test_a_folder_leaves_out_what_is_no_table_and_says_so(tmp_path: Path) -> None:
+    put(tmp_path, "act/eval_info.json", (FIXTURES / "lerobot" / "eval_info.json").read_bytes())
+    put(tmp_path, "act/videos/eval_episode_0.mp4", b"\x00\x00\x00 ftypisom")
+    put(tmp_path, "act/README.md", "# notes\n")
+    put(tmp_path, ".hidden/x.csv", "policy,success\na,1\n")
+    rollouts = sf.read(tmp_path)
+    assert len(rollouts) == 8
+    left = f"{tmp_path.name}/act/README.md, {tmp_path.name}/act/videos/eval_episode_0.mp4"
+    assert rollouts.notes[0] == f"{left}: not rollouts, left out."
+    put(tmp_path, "old/eval_info.json", '{"per_task": [{"task')
+    with pytest.raises(sf.DataError, match=r"old/eval_info.json: the file must be complete JSON"):
+        sf.read(tmp_path)

@@ -1,0 +1,142 @@
+"""Tests of `surefoot.auditing.outcome_checks`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.auditing.outcome_checks import TrainingSeed, training_seed_suspected
+from surefoot.core.notes import Note
+from tests.support.audits import audited, clean, found
+
+
+def test_score_outside_its_range() -> None:
+    rows = [*clean(), {"policy": "new", "task": "cut", "seed": 99, "score": 7.0, "order": 99}]
+    assert found(rows)["a score outside its range"] == "Scores run from 0 to 7; the stated range is [0, 1]."
+    assert "a score outside its range" not in found(rows, high=10)
+
+
+def test_success_contradicts_score() -> None:
+    rows = clean()
+    rows[0] |= {"success": True, "score": 0.0}
+    rows[1] |= {"success": False, "score": 1.0}
+    rows[2] |= {"success": False, "score": 1.0}
+    says = found(rows)["success contradicts score"]
+    assert says == "Successes with the least score: 1; failures with the greatest: 2."
+
+
+def test_too_few_clusters() -> None:
+    few = [{**row, "cluster": row["seed"] % 4} for row in clean()]
+    assert (
+        found(few)["few clusters"] == "Clustered by cluster: 4 of 'new', worth 4.0 of one size, 3.0 degrees of freedom."
+    )
+    assert "few clusters" not in found([{**row, "cluster": row["seed"] // 2} for row in clean()])
+
+
+def test_clusters_are_judged_by_their_sizes() -> None:
+    """Version 0.1.0 counted clusters: twenty were enough, whatever their sizes."""
+    rows = [
+        {"policy": "a", "user": user, "success": 1} for user, size in enumerate([100, *[5] * 19]) for _ in range(size)
+    ]
+    (finding,) = sf.audit(sf.read(pl.DataFrame(rows))).about("few clusters")
+    assert finding.serious
+    assert finding.says == (
+        "Clustered by user: 20 of 'a', worth 3.6 of one size, 3.5 degrees of freedom. "
+        "One user holds 51% of the rollouts."
+    )
+
+
+def test_judged_without_calibration() -> None:
+    judged = [{**row, "judge": "model-x"} for row in clean()]
+    assert "no rollouts carry a human label" in found(judged)["judged without calibration"]
+    some = [{**row, "human": 1 if row["order"] < 5 else None} for row in judged]
+    assert "5 rollouts carry a human label" in found(some)["judged without calibration"]
+    assert "judged without calibration" not in found([{**row, "human": 1} for row in judged])
+
+
+def test_missing_values_give_both_extremes() -> None:
+    rows: list[dict[str, Any]] = [{"policy": "new", "success": value} for value in [1] * 6 + [0] * 2 + [None] * 2]
+    (finding,) = audited(rows).about("missing values")
+    assert finding.says.startswith("No success is known for 2 of 10 of 'new'")
+    assert "as failures gives 60.0%, all as successes 80.0%" in finding.threatens
+
+
+def test_success_in_one_file_and_score_in_another_is_not_missing() -> None:
+    rows = [{"policy": "new", "success": 1, "score": None}, {"policy": "old", "success": None, "score": 0.5}]
+    assert "missing values" not in found(rows)
+
+
+def test_void_rollouts() -> None:
+    rows = [{**row, "valid": row["order"] != 7} for row in clean()]
+    assert "void rollouts" in found(rows)
+
+
+def test_different_datasets_and_judges() -> None:
+    rows = [
+        {**row, "dataset": f"v{1 + (row['policy'] == 'new')}", "judge": row["policy"], "human": 1} for row in clean()
+    ]
+    says = found(rows)
+    assert says["different datasets"] == "'new' was measured with 'v2', 'old' with 'v1'."
+    assert "different judges" in says
+    same = [{**row, "dataset": "v1"} for row in clean()]
+    assert "different datasets" not in found(same)
+
+
+def rows(seeds: int, scenes: int, **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"policy": policy, "Seed": seed, "scene": scene, "success": 1, **more}
+        for policy in ("new", "old")
+        for seed in range(seeds)
+        for scene in range(scenes)
+    ]
+
+
+def suspected(found: list[dict[str, Any]], **columns: str) -> TrainingSeed | None:
+    return training_seed_suspected(sf.read(pl.DataFrame(found), columns=columns))
+
+
+def test_few_seeds_that_each_meet_many_environments() -> None:
+    found = suspected(rows(3, 25))
+    assert found == TrainingSeed("Seed", 3, 25)
+    assert found.note == Note("training seed", {"column": "Seed", "seeds": 3, "environments": 25})
+    assert "say columns={\"run\": 'Seed'}" in str(found)
+
+
+@pytest.mark.parametrize(("seeds", "scenes"), [(1, 50), (11, 50), (50, 1), (5, 3), (10, 12)])
+def test_many_seeds_or_few_environments_are_environments(seeds: int, scenes: int) -> None:
+    assert suspected(rows(seeds, scenes)) is None
+
+
+def test_without_conditions_the_order_or_the_rows_tell() -> None:
+    plain = [{key: value for key, value in row.items() if key != "scene"} for row in rows(3, 25)]
+    assert suspected(plain) == TrainingSeed("Seed", 3, 25)
+    numbered = [{**row, "episode": place % 25} for place, row in enumerate(plain)]
+    assert suspected(numbered) == TrainingSeed("Seed", 3, 25)
+
+
+def test_one_that_is_declared_is_not_suspected() -> None:
+    assert suspected(rows(3, 25), run="Seed") is None
+    assert suspected([{**row, "run": "r1"} for row in rows(3, 25)]) is None
+
+
+def test_the_audit_says_it() -> None:
+    found = sf.audit(sf.read(pl.DataFrame(rows(3, 25)))).about("perhaps a training seed")
+    assert len(found) == 1
+    assert not found[0].serious
+    assert sf.audit(sf.read(pl.DataFrame(rows(25, 3)))).about("perhaps a training seed") == ()
+
+
+def test_one_score_for_each_policy_may_be_a_mean() -> None:
+    means = pl.DataFrame({"policy": ["a", "b"], "score": [0.71, 0.65]})
+    assert [one.serious for one in sf.audit(sf.read(means)).about("perhaps totals")] == [True]
+    tasks = pl.DataFrame({"policy": ["a", "a", "b"], "task": ["x", "y", "x"], "score": [0.71, 0.65, 0.2]})
+    assert sf.audit(sf.read(tasks)).about("perhaps totals")
+    for fine in (
+        means.with_columns(episode=pl.Series([1, 2])),
+        pl.concat([means, means]),
+        pl.DataFrame({"policy": ["a", "b"], "score": [1.0, 0.0]}),
+    ):
+        assert not sf.audit(sf.read(fine)).about("perhaps totals")

@@ -1,0 +1,23 @@
+"""Tests of `surefoot.cli.labels`."""
+
+from surefoot.cli.main import run
+from tests.support.label_files import frame
+
+# --- The command
+
+
+def test_the_command_draws_and_does_not_overwrite(tmp_path, capsys):
+    frame(2).drop("human").write_csv(tmp_path / "runs.csv")
+    out = tmp_path / "labels.csv"
+    asked = ["labels", "draw", str(tmp_path / "runs.csv"), "--n", "10", "--seed", "7", "-o", str(out)]
+    assert run(asked) == 0
+    said = capsys.readouterr().out
+    assert "10 items of 60 drawn at random, seed 7: 40 rollouts to label." in said
+    assert "judge agrees on" in said
+    first = out.read_text(encoding="utf-8")
+    assert len(first.splitlines()) == 42
+    assert (tmp_path / "labels.key.csv").exists()
+    assert run(asked) == 64
+    assert "must not overwrite" in capsys.readouterr().err
+    assert run([*asked[:-3], "8", *asked[-2:], "--force"]) == 0
+    assert out.read_text(encoding="utf-8") != first

@@ -1,0 +1,51 @@
+"""Tests of `surefoot.files.formats.counts`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import surefoot as sf
+from tests.samples import FIXTURES, put
+from tests.support.formats import tallies
+
+
+def test_counts() -> None:
+    rollouts = sf.read(FIXTURES / "counts.csv")
+    assert tallies(rollouts, "policy", "task") == {("new", "cut"): (6, 8), ("old", "cut"): (3, 8)}
+    assert not rollouts.ordered
+    assert sf.audit(rollouts).about("order unknown")
+
+
+def test_counts_beyond_the_trials_are_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, "c.csv", "policy,successes,trials\nnew,12,10\n")
+    with pytest.raises(sf.DataError, match=r"c.csv, row 1: `successes` must be at most the rollouts, 10; got 12"):
+        sf.read(path)
+
+
+def test_rate_and_n() -> None:
+    rollouts = sf.read(FIXTURES / "rates.csv")
+    assert tallies(rollouts, "policy", "task") == {
+        ("new", "cut"): (6, 8),
+        ("old", "cut"): (8, 24),
+        ("old", "pour"): (13, 24),
+    }
+    (found,) = rollouts.findings
+    assert found.about == "a rate that n cannot give"
+    assert "row 3" in found.says
+    assert "20" in found.says  # 11 of 20 is 55.0%; nothing of 24 is
+    assert found in sf.audit(rollouts).findings
+
+
+@pytest.mark.parametrize("rate", ["abc", "101", "-1", "", "nan"])
+def test_a_rate_that_is_none(tmp_path: Path, rate: str) -> None:
+    path = put(tmp_path, "r.csv", f"policy,rate,n\nnew,50.0,8\nold,{rate},8\n")
+    with pytest.raises(sf.DataError, match=r"r.csv, row 2: `rate` must be a rate between 0 and 100%"):
+        sf.read(path)
+
+
+def test_mean_and_deviation_are_pooled_to_counts() -> None:
+    rollouts = sf.read(FIXTURES / "spread.csv")
+    assert tallies(rollouts) == {("new",): (114, 150), ("old",): (78, 150)}
+    assert [finding.about for finding in rollouts.findings] == ["mean ± standard deviation over repeats"]

@@ -1,0 +1,35 @@
+"""Tests of `surefoot.files.formats.lbm`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import surefoot as sf
+from tests.samples import FIXTURES, put
+from tests.support.formats import tallies
+
+
+def test_lbm_totals_may_be_rounded(tmp_path: Path) -> None:
+    head = "Panel,Task,Method,Success/Failure,Num_Successes,Num_Rollouts,Success_Rate,CLD_Letter\r\n"
+    rows = 'A,T1,M1,"[True, FALSE, true]",2,3,{},a\r\nA,T1,M2,"[False,False,False]",0,3,0.0,b\r\n'
+    assert sf.read(put(tmp_path, "a.csv", (head + rows.format("0.667")).encode())).findings == ()
+    assert len(sf.read(put(tmp_path, "b.csv", (head + rows.format("0.662")).encode())).findings) == 1
+
+
+def test_lbm() -> None:
+    rollouts = sf.read(FIXTURES / "lbm" / "Fig.csv")
+    assert tallies(rollouts) == {("LBM finetuned",): (3, 5), ("Single Task",): (1, 5)}
+    assert rollouts.findings == ()
+    assert rollouts.where(policy="Single Task", task="Cut").outcomes() == (False, True, False)
+    scores = sf.read(FIXTURES / "lbm" / "Progress.csv").where(policy="Single Task").scores()
+    assert scores.values == (0.25, 0.0, 1.0)
+
+
+def test_lbm_wrong_total_and_wrong_cell(tmp_path: Path) -> None:
+    text = (FIXTURES / "lbm" / "Fig.csv").read_text()
+    found = sf.read(put(tmp_path, "a.csv", text.replace(",2,3,0.6666666667,a", ",2,4,0.6666666667,a"))).findings
+    assert "Num_Rollouts" in found[0].says
+    with pytest.raises(sf.DataError, match=r"row 2: `Success/Failure` must list True, False or numbers; got 'Tru'"):
+        sf.read(put(tmp_path, "b.csv", text.replace('"[True,True,False]"', '"[Tru,True,False]"')))

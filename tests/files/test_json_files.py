@@ -1,0 +1,25 @@
+"""Tests of `surefoot.files.json_files`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import surefoot as sf
+from tests import samples
+from tests.samples import put
+
+
+def test_a_doubled_key_inside_a_log_or_a_session_is_refused(tmp_path: Path) -> None:
+    members = samples.inspect_members()
+    header = members["header.json"].decode().replace("{", '{"status": "error", ', 1)
+    assert header.count('"status"') == 2
+    with pytest.raises(sf.DataError, match="a key must be named once in an object; got 'status' twice"):
+        sf.read(put(tmp_path, "log.eval", samples.deflated({**members, "header.json": header.encode()})))
+    pytest.importorskip("yaml")
+    session = (
+        "language_instruction: x\npolicies:\n  A:\n    policy_name: a\n    binary_success: 1\n    binary_success: 0\n"
+    )
+    with pytest.raises(sf.DataError, match="got 'binary_success' twice, again at line 6"):
+        sf.read(put(tmp_path, "metadata.yaml", session))

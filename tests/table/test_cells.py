@@ -1,0 +1,39 @@
+"""Tests of `surefoot.table.cells`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import surefoot as sf
+from tests.samples import put
+from tests.support.formats import tallies
+
+
+@pytest.mark.parametrize(("ends", "first"), [({}, 0.85), ({"low": 0, "high": 1}, 0.85), ({"high": 100}, 85.0)])
+def test_percents_are_scores(tmp_path: Path, ends: dict[str, float], first: float) -> None:
+    (tmp_path / "f.csv").write_text("policy,score\nnew,85%\nnew, 35 % \n")
+    assert sf.read(tmp_path / "f.csv", **ends).scores().values == (first, pytest.approx(first * 35 / 85))
+
+
+def test_percents_on_another_range_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("policy,score\nnew,85%\n")
+    with pytest.raises(sf.DataError, match="Percents are read where scores run from 0 to 1 or from 0 to 100"):
+        sf.read(tmp_path / "f.csv", high=5)
+
+
+# Tables
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "policy,success\r\na,TRUE\r\na,False\r\na,yes\r\na,No\r\n",
+        "\ufeffpolicy;success\na;1.0\na;0.0\na;1.000000\na;0.\n",
+        "policy\tsuccess\n a \t 1.000000000000000000e+00 \na\tfail\na\tOK\na\t0\n",
+        "policy,success\n\na,pass\na,failure\n\na,T\na,f\n\n\n",
+    ],
+)
+def test_every_spelling_of_success(tmp_path: Path, content: str) -> None:
+    assert tallies(sf.read(put(tmp_path, "a", content.encode()))) == {("a",): (2, 4)}

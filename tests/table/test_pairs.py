@@ -1,0 +1,100 @@
+"""Tests of `surefoot.table.pairs`."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import surefoot as sf
+from tests.support.rollouts import ROWS
+
+
+@pytest.fixture
+def table() -> sf.Rollouts:
+    return sf.read(pl.DataFrame(ROWS))
+
+
+def test_pairs(table: sf.Rollouts) -> None:
+    pairs = table.pairs("new", "old")
+    assert pairs.on == ("task", "seed")
+    assert pairs.tally() == sf.PairTally(both=1, first_only=1, second_only=0, neither=1)
+    assert [scores.values for scores in pairs.scores()] == [(1.0, 1.0, 0.25), (0.5, 1.0, 0.0)]
+    assert str(pairs) == "3 pairs of 'new' and 'old' on task, seed."
+    assert pairs.labels(pairs.on) == [("cut", "1"), ("cut", "2"), ("pour", "1")]
+
+
+def test_what_has_no_partner_is_said() -> None:
+    rows = {"policy": ["a", "a", "a", "b", "b"], "seed": [1, 2, 3, 2, 9], "success": [1, 0, 1, 1, 1]}
+    pairs = sf.read(pl.DataFrame(rows)).pairs("a", "b")
+    assert (pairs.matched, pairs.first_alone, pairs.second_alone) == (1, 2, 1)
+    assert str(pairs) == "1 pair of 'a' and 'b' on seed; without a partner: 2 of 'a' and 1 of 'b'."
+
+
+def test_pairs_that_cannot_be_told(table: sf.Rollouts) -> None:
+    bare = sf.read(pl.DataFrame({"policy": ["a", "b"], "success": [1, 0]}))
+    assert not bare.pairing("a", "b")
+    with pytest.raises(sf.DataError, match="neither a condition nor a seed"):
+        bare.pairs("a", "b")
+    twice = sf.read(pl.DataFrame({"policy": ["a", "a", "b"], "seed": [1, 1, 1], "success": [1, 0, 0]}))
+    with pytest.raises(sf.DataError, match=r"'a' has 2 rollouts with seed '1'; a repeat would tell them apart"):
+        twice.pairs("a", "b")
+    apart = sf.read(pl.DataFrame({"policy": ["a", "b"], "seed": [1, 2], "success": [1, 0]}))
+    with pytest.raises(sf.DataError, match="'a' and 'b' share no seed"):
+        apart.pairs("a", "b")
+    holes = sf.read(pl.DataFrame({"policy": ["a", "a", "b"], "seed": [1, None, 1], "success": [1, 0, 0]}))
+    with pytest.raises(sf.DataError, match="some rollouts have no condition and no seed"):
+        holes.pairs("a", "b")
+    with pytest.raises(ValueError, match="must be different policies; got 'new' twice"):
+        table.pairs("new", "new")
+    with pytest.raises(sf.DataError, match=r"`policy` must be .*; got 'nobody'"):
+        table.pairs("new", "nobody")
+    with pytest.raises(ValueError, match="`on` must name columns of a rollout; got 'sead'"):
+        table.pairs("new", "old", on=["sead"])
+
+
+def test_declared_pairs(table: sf.Rollouts) -> None:
+    rows = {"policy": ["a", "a", "b", "b"], "order": [1, 2, 1, 2], "success": [1, 0, 0, 0]}
+    streams = sf.read(pl.DataFrame(rows))
+    pairs = streams.pairs("a", "b", on=["order"])
+    assert pairs.declared
+    assert pairs.tally() == sf.PairTally(0, 1, 0, 1)
+    with pytest.raises(sf.DataError, match="each policy must have one rollout per task"):
+        table.pairs("new", "old", on=["task"])
+
+
+def test_a_policy_whose_every_rollout_is_void_has_no_pairs() -> None:
+    rows = {"policy": ["a", "a", "b"], "seed": [1, 2, 1], "success": [1, 0, 1], "valid": [1, 1, 0]}
+    table = sf.read(pl.DataFrame(rows))
+    assert str(table.pairing("a", "b")) == "Not paired: 'a' and 'b' share no seed."
+    with pytest.raises(sf.DataError, match="must share some seed; they share none"):
+        table.pairs("a", "b", on="seed")
+    with pytest.raises(sf.DataError, match="at least one rollout must have a known success; got none"):
+        sf.compare(table, "a", "b")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    seeds=st.lists(
+        st.tuples(st.sampled_from("abc"), st.integers(0, 12), st.booleans()),
+        min_size=2,
+        max_size=40,
+        unique_by=lambda row: row[:2],
+    )
+)
+def test_swapping_the_policies_mirrors_the_pairs(seeds: list[tuple[str, int, bool]]) -> None:
+    table = sf.read(pl.DataFrame(seeds, schema=["policy", "seed", "success"], orient="row"))
+    if not {"a", "b"} <= set(table.policies) or not table.pairing("a", "b"):
+        return
+    one, two = table.pairs("a", "b").tally(), table.pairs("b", "a").tally()
+    assert (one.both, one.first_only, one.second_only, one.neither) == (
+        two.both,
+        two.second_only,
+        two.first_only,
+        two.neither,
+    )
+    outcome = {(name, seed): success for name, seed, success in seeds}
+    shared = [seed for seed in range(13) if ("a", seed) in outcome and ("b", seed) in outcome]
+    assert one.pairs == len(shared)
+    assert one.first_only == sum(outcome["a", seed] and not outcome["b", seed] for seed in shared)

@@ -1,0 +1,33 @@
+"""Tests of `surefoot.table.structure`."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.table.structure import structure
+from tests.support.audits import clean, found
+
+
+def test_repeated_seeds() -> None:
+    rows = clean()
+    rows.append({**rows[0], "order": 99, "success": not rows[0]["success"], "score": 0.5})
+    assert "duplicated rows" not in found(rows)
+    made = structure(sf.read(pl.DataFrame(rows)), "success")
+    assert made.recurring == 1  # it is allowed for, so it is no finding
+    assert made.clusters == ("task", "seed")
+
+
+@pytest.mark.parametrize(("rows", "paired"), [(1, True), (2, False)])
+def test_tasks_that_were_each_met_once_are_pairs(rows, paired):
+    """A session of RoboArena has its own instruction: its task is no reason to forget which session it was."""
+    frame = [
+        {"policy": policy, "task": f"t{n}", "condition": f"s{n}", "success": n % 2}
+        for policy in "ab"
+        for n in range(6)
+        for _ in range(rows)
+    ]
+    made = structure(sf.read(pl.DataFrame(frame)), "success", ("a", "b"))
+    assert made.paired is paired
+    assert made.unpaired == (None if paired else "one environment")
