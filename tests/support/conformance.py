@@ -15,11 +15,16 @@ class Kind(NamedTuple):
     make: Callable[..., Rule]
     binary: bool = False
     steps: bool = True  # whether it may decide before the horizon
+    listed: bool = False  # whether its claim is about a list, of 90: draws from a law are then no null
 
 
 KINDS = {
     "mixture": Kind(FiniteHorizonMixture),
     "mixture, binary": Kind(lambda *a, **k: FiniteHorizonMixture(*a, binary=True, **k), binary=True),
+    "mixture, list": Kind(lambda horizon, **k: FiniteHorizonMixture(horizon, population=90, **k), listed=True),
+    "mixture, binary list": Kind(
+        lambda horizon, **k: FiniteHorizonMixture(horizon, population=90, binary=True, **k), binary=True, listed=True
+    ),
     "nscore 11": Kind(NScore),
     "nscore 2": Kind(lambda *a, **k: NScore(*a, bins=2, **k), binary=True),
     "nscore levels": Kind(lambda *a, **k: NScore(*a, levels=(0.0, 0.3, 1.0), **k), binary=True),

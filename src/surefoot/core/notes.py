@@ -403,3 +403,19 @@ def _of_these_items(items: int, run: int) -> str:
     if run == items:
         return f"All {items:,} items were run: this is what the list shows. It says nothing of other items."
     return f"About these {items:,} items, of which {run:,} were run. It says nothing of other items."
+
+
+@says("verdict on these items")
+def _verdict_on_these_items(
+    first: str, verdict: str, claim: str, items: int, run: int, confidence: float, margin: float = 0.0
+) -> str:
+    by = f" by more than {margin:g}" if margin else ""
+    found = {
+        "better": f"{first} is {'not worse' if claim == 'first not worse' else 'better'}{by}",
+        "worse": f"{first} is worse{by}",
+        "same": f"{first} differs from the other by less than {margin:g}",
+        "undecided": f"nothing is decided of {first} yet",
+    }[verdict]
+    error = formatting.percent(1.0 - confidence, "up")
+    how = "all run" if run == items else f"{run:,} run; error {error} for what a complete run would show"
+    return f"On these {items:,} items {found} ({how}). It says nothing of other items."

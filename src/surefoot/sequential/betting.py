@@ -19,7 +19,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import wealth as wealth
+from surefoot.numerics import finite_lists, wealth
 from surefoot.sequential.history import Trail
 from surefoot.sequential.rules import CODES, Rule, State, checked_futility, log_target
 
@@ -27,11 +27,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Null = float | Floats
 
 ASSUMPTIONS = (
     "When the claim is false, so is it for the mean gain of each pair given the past: environments do not come in "
     "an order that follows the effect. Rollouts within a pair may depend on each other.",
     "The score range was fixed before the first pair.",
+)
+LISTED = (
+    "The list was fixed before the first pair, its order was drawn at random, and an item that crashed counts with the "
+    "lowest score. Rollouts within a pair may depend on each other.",
+    ASSUMPTIONS[1],
 )
 
 
@@ -81,6 +87,7 @@ class BettingRule(Rule["BettingState"]):
     claims: ClassVar[tuple[str, ...]] = ("first better", "either", "first not worse", "same")
     needs_random_order: ClassVar[bool] = False
     remembers_all: ClassVar[bool] = False
+    population: ClassVar[int | None] = None  # the length of the list that the claim is about, if it is about one
 
     # --- what each betting rule writes: arrays over games in the last axis ---
 
@@ -89,8 +96,12 @@ class BettingRule(Rule["BettingState"]):
         """The memory of one direction before the first pair: a column, shape (M, 1)."""
 
     @abstractmethod
-    def stake(self, memory: Floats, log_wealth: Floats, seen: int, beyond: float, past: Past) -> tuple[Floats, Any]:
-        """The next stake in [0, 1) per game, and whatever `learn` wants to know of how it came about."""
+    def stake(self, memory: Floats, log_wealth: Floats, seen: int, beyond: Any, past: Past) -> tuple[Floats, Any]:
+        """The next stake in [0, 1) per game, and whatever `learn` wants to know of how it came about.
+
+        On a list `beyond` is the mean gain that the items left would have if the claim were just false, per game, and a
+        stake is below 1 / (1 + beyond).
+        """
 
     @abstractmethod
     def learn(self, memory: Floats, seen: int, outcome: Outcome, how: Any) -> Floats:
@@ -181,7 +192,7 @@ class Outcome(NamedTuple):
     Attributes:
         ours: Scores of the policy claimed to be better, moved to [0, 1].
         theirs: Scores of the other.
-        value: What is bet on: (ours - theirs - beyond)/(1 + |beyond|), in [-1, 1].
+        value: What is bet on: (ours - theirs - beyond)/(1 + |beyond|), in [-1, 1]; on a list ours - theirs - beyond.
     """
 
     ours: Floats
@@ -207,6 +218,7 @@ class Games:
         self.log_wealth, self.log_best = wealths
         self.stakes = np.zeros_like(self.log_wealth)
         self.sums, self.squares = np.zeros_like(self.log_wealth), np.zeros_like(self.log_wealth)
+        self.total = np.zeros(self.log_wealth.shape[1])  # of the gains, first minus second
         self._directions, self._target = rule.directions, log_target(rule)
 
     @classmethod
@@ -222,7 +234,12 @@ class Games:
         now = np.array([[side.log_wealth] for side in state.sides])
         best = np.array([[side.log_best] for side in state.sides])
         memory = [np.array(side.memory, np.float64)[:, None] for side in state.sides]
-        return cls(rule, state.pairs, (now, best), memory)
+        games = cls(rule, state.pairs, (now, best), memory)
+        if rule.population is not None and state.pairs:
+            # Summed in order, as the games of a simulation are.
+            gains = games._moved(state.first.array()) - games._moved(state.second.array())
+            games.total[:] = np.cumsum(gains)[-1]
+        return games
 
     def bet(self, first: Floats, second: Floats, past: tuple[Floats, Floats] | None = None) -> None:
         """Stake on one more pair in every game and direction, and learn from it; `past`: for a rule that needs all."""
@@ -230,16 +247,34 @@ class Games:
         one, other = self._moved(first), self._moved(second)
         for i, (sign, beyond, _) in enumerate(self._directions):
             ours, theirs = (one, other) if sign > 0 else (other, one)
-            value = (ours - theirs - beyond) / (1.0 + abs(beyond))
-            stake, how = rule.stake(self.memory[i], self.log_wealth[i], self.seen, beyond, self._past(past, sign))
+            null, scale = self._null(sign, beyond)
+            value = (ours - theirs - null) / scale
+            stake, how = rule.stake(self.memory[i], self.log_wealth[i], self.seen, null, self._past(past, sign))
             stake = np.where(self.log_best[i] >= self._target, 0.0, stake)  # shown already: bet no more
             self.log_wealth[i] = self.log_wealth[i] + np.log1p(stake * value)
             self.log_best[i] = np.maximum(self.log_best[i], self.log_wealth[i])
             self.memory[i] = rule.learn(self.memory[i], self.seen, Outcome(ours, theirs, value), how)
-            self.stakes[i] = stake / (1.0 + abs(beyond))
+            self.stakes[i] = stake / scale
             self.sums[i] += value
             self.squares[i] += value * value
         self.seen += 1
+        if rule.population is not None:
+            self.total = self.total + (one - other)
+            self._settle(rule.population)
+
+    def _null(self, sign: int, beyond: float) -> tuple[Null, float]:
+        """The mean gain of the next pair if the claim were just false, and the scale that a bet against it is on."""
+        items = self.rule.population
+        if items is None:
+            return beyond, 1.0 + abs(beyond)
+        return (items * beyond - sign * self.total) / (items - self.seen), 1.0
+
+    def _settle(self, items: int) -> None:
+        """Show what the items left cannot change any more."""
+        for i, (sign, beyond, _) in enumerate(self._directions):
+            sure = sign * self.total - (items - self.seen) > items * beyond + finite_lists.SLACK
+            for log in (self.log_wealth, self.log_best):
+                log[i, sure] = np.maximum(log[i, sure], finite_lists.CERTAIN)
 
     def chance(self) -> Floats:
         """How likely a verdict still is in every game, foreseen from the gains of all its pairs."""
@@ -265,6 +300,7 @@ class Games:
         self.memory = [memory[:, going] for memory in self.memory]
         self.stakes = self.stakes[:, going]
         self.sums, self.squares = self.sums[:, going], self.squares[:, going]
+        self.total = self.total[going]
 
     def _moved(self, scores: Floats) -> Floats:
         return (scores - self.rule.low) / self.rule.width
@@ -345,8 +381,8 @@ class BettingState(State[BettingRule]):
             method=f"{rule.title}, anytime",
             trials=self.pairs,
             scale="gain" if binary else "score gain",
-            assumptions=ASSUMPTIONS,
-            notes=notes if self.pairs else ("No pair yet: the estimate is a placeholder.",),
+            assumptions=ASSUMPTIONS if rule.population is None else LISTED,
+            notes=(*notes, *self._about()) if self.pairs else ("No pair yet: the estimate is a placeholder.",),
         )
 
     def _estimate(self, low: float, high: float) -> tuple[float, tuple[Note, ...]]:
@@ -358,7 +394,13 @@ class BettingState(State[BettingRule]):
             if side.log_best >= -math.log(self.rule.error) and sign * observed <= beyond * width:
                 stakes = side.stakes.array()
                 gains = self.first.array() - self.second.array()
-                return float(stakes @ gains / stakes.sum()), (Note("gain by stakes", {"observed": observed}),)
+                items = self.rule.population
+                weighed = (
+                    float(stakes @ gains / stakes.sum())
+                    if items is None
+                    else width * finite_lists.mean_by_stakes(gains / width, stakes, items)
+                )
+                return weighed, (Note("gain by stakes", {"observed": observed}),)
         return observed, (Note("gains drift"),)
 
     def ends(self, error: float) -> tuple[float, float]:
@@ -367,14 +409,42 @@ class BettingState(State[BettingRule]):
         gains = (self.first.array() - self.second.array()) / rule.width
         low, high = -1.0, 1.0
         for side, (sign, beyond, _) in zip(self.sides, rule.directions, strict=True):
-            stakes = side.stakes.array()
-            if side.log_best >= target:  # excluded: say so even where rounding would not
-                end = wealth.excluded_below(sign * gains, stakes, target, (beyond, 1.0))
-                end = max(end, math.nextafter(beyond, 1.0))
+            stakes, shown = side.stakes.array(), side.log_best >= target
+            bracket = (beyond, 1.0) if shown else (-1.0, beyond)
+            if rule.population is None:
+                end = wealth.excluded_below(sign * gains, stakes, target, bracket)
             else:
-                end = wealth.excluded_below(sign * gains, stakes, target, (-1.0, beyond))
+                end = finite_lists.excluded_below(sign * gains, stakes, target, bracket, rule.population)
+                end = max(end, finite_lists.certain(sign * gains, rule.population)[0])
+            if shown:  # excluded: say so even where rounding would not
+                end = max(end, math.nextafter(beyond, 1.0))
             low, high = (end, high) if sign > 0 else (low, -end)
+        if rule.population is not None and len(self.sides) == 1:
+            high = min(high, finite_lists.certain(gains, rule.population)[1])
         return low * rule.width, high * rule.width
+
+    def on_the_list(self, first: str = "the first policy") -> Note:
+        """What is known of the list, said so that nobody takes it for other items.
+
+        Raises:
+            ValueError: The rule is not about a list.
+        """
+        rule = self.rule
+        if rule.population is None:
+            raise ValueError("The rule must be declared with a population; got one without.")
+        said = {"first": first, "verdict": self.verdict.value, "claim": rule.claim, "margin": rule.margin}
+        size = {"items": rule.population, "run": self.pairs, "confidence": rule.confidence}
+        return Note("verdict on these items", {**said, **size})
+
+    def __str__(self) -> str:
+        if self.rule.population is None or self.verdict is Verdict.UNDECIDED:
+            return State.__str__(self)
+        return str(self.on_the_list())
+
+    def _about(self) -> tuple[Note, ...]:
+        """That the gain is the list's own, where it is."""
+        items = self.rule.population
+        return () if items is None else (Note("of these items", {"items": items, "run": self.pairs}),)
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready data."""
