@@ -13,6 +13,15 @@ import surefoot as sf
 from surefoot.cli import files, label_options, terminal, two_runs
 
 ENDINGS = (".html", ".htm", ".md", ".tex", ".json")
+INCHES = {"in": 1.0, "mm": 1 / 25.4, "cm": 1 / 2.54, "pt": 1 / 72}
+
+Figures = Annotated[
+    Path | None, typer.Option("--figures", help="A folder to write every figure to, as SVG, PNG and PDF.")
+]
+Width = Annotated[
+    str | None, typer.Option("--width", help="How wide each figure is: 3.4in or 86mm for one column of a paper.")
+]
+Look = Annotated[str | None, typer.Option("--style", help="A style of matplotlib for the figures, such as ggplot.")]
 
 
 def report(
@@ -20,9 +29,9 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The page to write: .html, .md, .tex or .json.")
     ] = Path("report.html"),
-    figures: Annotated[
-        Path | None, typer.Option("--figures", help="A folder to write every figure to, as SVG, PNG and PDF.")
-    ] = None,
+    figures: Figures = None,
+    width: Width = None,
+    look: Look = None,
     title: Annotated[str, typer.Option(help="What the page is called.")] = "",
     previous: Annotated[
         Path | None, typer.Option("--previous", help="Results of a previous run: shows what changed since.")
@@ -52,13 +61,14 @@ def report(
 
         surefoot report new.json old.json --policy new --policy old
 
-        surefoot report results.csv --score progress --figures figures/
+        surefoot report results.csv --score progress --figures figures/ --width 3.4in
 
         surefoot report today.csv --previous yesterday.csv
 
         surefoot report results.csv --human labels.csv
     """
     writable(output)
+    inches(width)
     rollouts = files.table(
         paths,
         columns=columns,
@@ -95,7 +105,7 @@ def report(
     with files.busy("drawing"):
         made.save(output)
         if figures is not None:
-            save_figures(made, figures)
+            save_figures(made, figures, width, look)
     if as_json:
         terminal.show_json(made.data())
         return
@@ -137,12 +147,24 @@ def show(made: sf.Report) -> None:
         typer.echo(str(difference))
 
 
-def save_figures(made: sf.Report, folder: Path) -> None:
+def save_figures(made: sf.Report, folder: Path, width: str | None = None, look: str | None = None) -> None:
     """Every figure as SVG, PNG and PDF."""
     from surefoot.reporting import style
 
     folder.mkdir(parents=True, exist_ok=True)
-    for name, figure in made.figures().items():
+    for name, figure in made.figures(width=inches(width), style=look).items():
         plain = "".join(letter if letter.isalnum() else "-" for letter in name)
         for suffix in (".svg", ".png", ".pdf"):
             style.save(figure, folder / f"{plain}{suffix}")
+
+
+def inches(word: str | None) -> float | None:
+    """A width on the command line: 3.4in, 86mm, 8.6cm, or a number of inches."""
+    if word is None:
+        return None
+    text = word.strip().lower()
+    unit = next((unit for unit in INCHES if text.endswith(unit)), "")
+    try:
+        return float(text.removesuffix(unit)) * INCHES.get(unit, 1.0)
+    except ValueError:
+        raise ValueError(f"`--width` must be a width such as 3.4in or 86mm; got {word!r}.") from None

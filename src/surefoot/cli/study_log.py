@@ -15,6 +15,7 @@ import typer
 from surefoot._files import write_whole
 from surefoot._secret import Secret, without_password
 from surefoot.cli import terminal
+from surefoot.cli.report import Figures, Look, Width, save_figures
 from surefoot.core.formatting import counted, rollouts
 from surefoot.errors import StudyError
 
@@ -143,6 +144,9 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write: .html, .md or .json.")] = Path(
         "report.html"
     ),
+    figures: Figures = None,
+    width: Width = None,
+    look: Look = None,
     as_json: terminal.AsJson = False,
 ) -> None:
     """What did the study find?
@@ -152,8 +156,10 @@ def report(
     Examples:
 
         surefoot study report study.db -o report.html
+
+        surefoot study report study.db --figures figures/ --width 3.4in
     """
-    from surefoot.reporting.reports import study_report
+    from surefoot.reporting.reports import Report, study_report
     from surefoot.study.events import seeded
     from surefoot.study.stores import open_store
     from surefoot.study.verification import taken, verified
@@ -168,6 +174,10 @@ def report(
         fold, checked, command=f"surefoot study report {shlex.quote(without_password(store))} -o {output}"
     )
     made.save(output)
+    if figures is not None:
+        if not isinstance(made, Report):
+            raise StudyError("There are no figures while a study is blinded: unblind it first.")
+        save_figures(made, figures, width, look)
     if as_json:
         terminal.show_json(made.data())
         return

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Self
 from surefoot import _check
 
 SCHEMA = 1
+LONGEST = 240
+"""A result whose fields take more characters than this is shown by what it says."""
 
 
 class Record:
@@ -27,6 +29,42 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         Record._known[cls.__name__] = cls
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Record.__repr__  # type: ignore[method-assign]  # else a dataclass writes all of itself
+
+    def __repr__(self) -> str:
+        """All fields where they are few, otherwise what the result says."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        written = f"{type(self).__name__}({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in fields)})"
+        if len(written) <= LONGEST:
+            return written
+        if type(self).__str__ is not object.__str__:
+            return f"<{type(self).__name__}: {_first_line(str(self))}>"
+        return f"{written[: LONGEST - 5]} ...)"
+
+    def _repr_html_(self) -> str:
+        """The result as a notebook shows it: what it says, its table and its picture."""
+        shown: str = _shown().html(self)
+        return shown
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """The result as a table of data: a row for each number that it holds.
+
+        Args:
+            library: Whose table: "polars", "pandas" or "pyarrow".
+        """
+        return _shown().frame(self, library)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the result.
+
+        Args:
+            ax: The axes of matplotlib to draw on; new ones when left out.
+
+        Returns:
+            The axes.
+        """
+        return _shown().draw(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready data, with its type and the schema version."""
@@ -51,6 +89,16 @@ class Record:
             must, got = _check.article(cls.__name__), _check.article(type(record).__name__)
             raise ValueError(f"`data` must describe {must}; got {got}.")
         return record
+
+
+def _shown() -> Any:
+    """How results are shown; a room above this one, so it is looked up when it is asked for."""
+    return importlib.import_module("surefoot.reporting.results")
+
+
+def _first_line(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 4]} ..."
 
 
 def _plain(value: Any) -> Any:

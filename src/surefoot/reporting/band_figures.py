@@ -31,31 +31,45 @@ def band_figure(
     """
     with style.drawing():
         figure, axes = style.canvas(7.2, 4.8)
-        low, high = band.scores.low, band.scores.high
-        span = high - low
-        xs, observed = _steps(band, tuple(i / band.trials for i in range(band.trials + 1)))
-        _, worst = _steps(band, band.uppers)
-        axes.fill_between(xs, observed, worst, color=WORST, alpha=0.16, linewidth=0)
-        axes.plot(xs, worst, color=WORST, linewidth=2.4, solid_capstyle="butt")
-        axes.plot(xs, observed, color=OBSERVED, linewidth=1.4)
-        if other is not None:
-            ys = _steps(other, other.uppers)[1]
-            axes.plot(xs, ys, color=OTHER, linewidth=1.0, linestyle=(0, (5, 2)))
-            _label(axes, f"{other.method} band", OTHER, _crossing(xs, ys, 0.68), 0.68, left=True, size=9.0)
-        height = max(0.62 if other is None else 0.36, band.uppers[0] + 0.12)  # clear of the quantiles marked
-        _label(axes, "worst case", WORST, _crossing(xs, worst, height), height, left=True)
-        _label(axes, "observed", OBSERVED, _crossing(xs, observed, 0.4), 0.4, left=False)
-        _mark_mean(axes, band)
-        _mark_quantiles(axes, band, quantiles)
-        axes.set(xlim=(low - 0.02 * span, high + 0.02 * span), ylim=(-0.1, 1.0))
-        axes.axhline(0.0, color=style.FAINT, linewidth=0.8)
-        axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-        axes.set_xlabel(what)
-        axes.set_ylabel("share of rollouts at or below")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        axes.set_title(_headline(band), loc="left", fontsize=11.5, weight="bold", color=WORST)
-        figure.supxlabel(_caption(band, other), fontsize=8.5, color=style.INK, x=0.01, ha="left")
+        draw_band(axes, band, other, quantiles=quantiles, what=what)
+        figure.supxlabel(
+            style.wrapped(_caption(band, other)),
+            fontsize=8 if style.narrow() else 8.5,
+            color=style.INK,
+            x=0.01,
+            ha="left",
+        )
     return figure
+
+
+def draw_band(
+    axes: Axes, band: Band, other: Band | None = None, *, quantiles: Sequence[float] = MARKS, what: str = "score"
+) -> None:
+    """The same on axes of the reader's own."""
+    low, high = band.scores.low, band.scores.high
+    span = high - low
+    xs, observed = _steps(band, tuple(i / band.trials for i in range(band.trials + 1)))
+    _, worst = _steps(band, band.uppers)
+    axes.fill_between(xs, observed, worst, color=WORST, alpha=0.16, linewidth=0)
+    axes.plot(xs, worst, color=WORST, linewidth=2.4, solid_capstyle="butt")
+    axes.plot(xs, observed, color=OBSERVED, linewidth=1.4)
+    if other is not None:
+        ys = _steps(other, other.uppers)[1]
+        axes.plot(xs, ys, color=OTHER, linewidth=1.0, linestyle=(0, (5, 2)))
+        _label(axes, f"{other.method} band", OTHER, _crossing(xs, ys, 0.68), 0.68, left=True, size=9.0)
+    height = max(0.62 if other is None else 0.36, band.uppers[0] + 0.12)  # clear of the quantiles marked
+    _label(axes, "worst case", WORST, _crossing(xs, worst, height), height, left=True)
+    _label(axes, "observed", OBSERVED, _crossing(xs, observed, 0.4), 0.4, left=False)
+    _mark_mean(axes, band)
+    _mark_quantiles(axes, band, quantiles)
+    axes.set(xlim=(low - 0.02 * span, high + 0.02 * span), ylim=(-0.1, 1.0))
+    axes.axhline(0.0, color=style.FAINT, linewidth=0.8)
+    axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    axes.set_xlabel(what)
+    axes.set_ylabel("share of rollouts at or below")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    size = 9.0 if style.narrow() else 11.5
+    axes.set_title(style.wrapped(_headline(band), 38), loc="left", fontsize=size, weight="bold", color=WORST)
 
 
 def _steps(band: Band, heights: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -92,7 +106,7 @@ def _mark_mean(axes: Axes, band: Band) -> None:
     axes.plot([mean], [-0.05], marker="D", markersize=5, color=OBSERVED, zorder=5)
     left = bound - band.scores.low > 0.4 * (band.scores.high - band.scores.low)
     axes.annotate(
-        f"mean ≥ {_low(bound)} (observed {formatting.number(mean, 'score')})",
+        f"mean ≥ {_low(bound)}" + ("" if style.narrow() else f" (observed {formatting.number(mean, 'score')})"),
         (bound if left else mean, -0.05),
         xytext=(-9, 0) if left else (9, 0),
         textcoords="offset points",
@@ -111,13 +125,13 @@ def _mark_quantiles(axes: Axes, band: Band, quantiles: Sequence[float]) -> None:
         axes.plot([bound], [tau], marker="o", markersize=6, color=WORST, markeredgecolor="white", zorder=5)
         name = "median" if tau == 0.5 else f"{formatting.percent(tau)} quantile"
         axes.annotate(
-            f"{name}: no bound yet" if bound <= band.scores.low else f"{name} ≥ {_low(bound)}",
+            style.wrapped(f"{name}: no bound yet" if bound <= band.scores.low else f"{name} ≥ {_low(bound)}", 12),
             (1.0, tau),
             xycoords=("axes fraction", "data"),
             xytext=(6, 0),
             textcoords="offset points",
             va="center",
-            fontsize=9.5,
+            fontsize=8 if style.narrow() else 9.5,
             color=style.INK,
             annotation_clip=False,
         )

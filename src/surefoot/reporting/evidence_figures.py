@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
-from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
+from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing, narrow, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,9 +34,9 @@ def evidence_figure(
     """
     with drawing():
         figure, axes = canvas(7.2, 4.2 if len(curves) <= MOST_ABOVE else 4.0 + 0.1 * len(curves))
-        _panel(axes, curves, threshold, horizon, title)
-        if len(curves) <= MOST_ABOVE:  # otherwise the legend stands there
-            figure.supxlabel(_caption(threshold), fontsize=8.5, color=INK, x=0.01, ha="left")
+        draw_evidence(axes, curves, threshold, horizon, title)
+        if len(curves) <= (1 if narrow() else MOST_ABOVE):  # otherwise the legend stands there
+            figure.supxlabel(wrapped(_caption(threshold)), fontsize=8.5, color=INK, x=0.01, ha="left")
     return figure
 
 
@@ -59,7 +59,7 @@ def replay_figure(replayed: Replay) -> Figure:
         for place, comparison in enumerate(panels, 1):
             curves = {stop.name: stop.evidence for stop in comparison.stops if stop.evidence}
             threshold = max(stop.threshold for stop in comparison.stops)
-            _panel(
+            draw_evidence(
                 figure.add_subplot(rows, columns, place), curves, threshold, comparison.horizon, comparison.task or ""
             )
         named = f"{replayed.first} against {replayed.second}, {replayed.measure}"
@@ -70,9 +70,10 @@ def replay_figure(replayed: Replay) -> Figure:
     return figure
 
 
-def _panel(
+def draw_evidence(
     axes: Axes, curves: Mapping[str, Sequence[float]], threshold: float, horizon: int | None, title: str
 ) -> None:
+    """Evidence against pairs, with the line at which a rule decides, on axes of the reader's own."""
     longest = horizon or max(map(len, curves.values()))
     for place, (name, curve) in enumerate(curves.items()):
         colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
@@ -93,9 +94,11 @@ def _panel(
     axes.minorticks_off()
     axes.set_xlabel("pairs of rollouts")
     axes.set_ylabel("evidence")
-    if len(curves) > MOST_ABOVE and axes.figure is not None:
+    if (len(curves) > MOST_ABOVE or (narrow() and len(curves) > 1)) and axes.figure is not None:
         axes.set_title(title, loc="left", fontsize=10)
-        axes.figure.legend(frameon=False, fontsize=8, ncols=2, handlelength=1.8, loc="outside lower left")
+        axes.figure.legend(
+            frameon=False, fontsize=8, ncols=1 if narrow() else 2, handlelength=1.8, loc="outside lower left"
+        )
         return
     axes.set_title(title, loc="left", fontsize=10, pad=22)
     above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (-0.01, 0.995), "borderaxespad": 0.3}

@@ -26,41 +26,66 @@ LEVELS = 12
 """Up to so many different scores are drawn as bars with counts: dots would hide how many there are."""
 
 
+Row = tuple[str, Interval | None, str]
+"""What a row of a figure shows: a name, an interval, and words beside it."""
+
+
 def intervals_figure(policies: Sequence[Measurement], measure: Measure, letters: Sequence[str] = ()) -> Figure:
     """Every policy's rate or mean score with its interval, and how many rollouts were behind it."""
-    rows = [(one.policy, one.of(measure)) for one in policies]
+    found = [(one.policy, one.of(measure)) for one in policies]
+    marks = letters or [""] * len(found)
+    rows = [
+        (name, one, f"{_size(one)}  {letter}".rstrip() if one else "")
+        for (name, one), letter in zip(found, marks, strict=True)
+    ]
     with style.drawing():
-        figure, axes = style.canvas(7.0, 0.9 + 0.38 * len(rows))
-        for place, (_, found) in enumerate(rows):
-            if found is not None:
-                _whisker(axes, place, found, style.COLOURS[0])
-                _beside(axes, place, _size(found) + (f"  {letters[place]}" if letters else ""))
-        _rows(axes, [name for name, _ in rows])
-        first = next((found for _, found in rows if found is not None), None)
-        _value_axis(axes, first)
-        sure = f"{formatting.percent(first.confidence)} interval" if first else "interval"
-        axes.set_xlabel(f"{'success rate' if measure == 'success' else 'mean score'}, with its {sure}")
+        figure, axes = style.canvas(7.0, 0.9 + row_height() * len(rows))
+        draw_intervals(axes, rows, "success rate" if measure == "success" else "mean score")
     return figure
+
+
+def draw_intervals(axes: Axes, rows: Sequence[Row], what: str) -> None:
+    """A whisker for every row, on axes of the reader's own."""
+    for place, (_, found, text) in enumerate(rows):
+        if found is not None:
+            _whisker(axes, place, found, style.COLOURS[0])
+            _beside(axes, place, text)
+    _rows(axes, [name for name, _, _ in rows])
+    first = next((found for _, found, _ in rows if found is not None), None)
+    _value_axis(axes, first)
+    sure = f"{formatting.percent(first.confidence)} interval" if first else "interval"
+    axes.set_xlabel(style.wrapped(f"{what}, with its {sure}"))
 
 
 def forest_figure(comparisons: Sequence[Comparison], labels: Sequence[str], title: str) -> Figure:
     """Every gain with its interval, and zero marked: what touches the line is not decided."""
     with style.drawing():
-        rows = [_two_lines(label) for label in labels]
-        figure, axes = style.canvas(7.0, 1.0 + (0.46 if any("\n" in row for row in rows) else 0.36) * len(rows))
-        axes.axvline(0.0, color=style.FAINT, linewidth=1.0)
-        for place, one in enumerate(comparisons):
-            colour = VERDICT_COLOUR.get(one.verdict, style.UNSURE)
-            _whisker(axes, place, one.interval, colour, filled=one.verdict in VERDICT_COLOUR)
-            shown = formatting.number(one.interval.estimate, one.interval.scale)
-            _beside(axes, place, f"{shown} {formatting.span(one.interval.low, one.interval.high, one.interval.scale)}")
-        _rows(axes, rows)
-        if comparisons and comparisons[0].interval.scale == "gain":
-            from matplotlib.ticker import FuncFormatter
-
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:+.0f}"))
-        axes.set_xlabel(title)
+        rows = labels if style.narrow() else [_two_lines(label) for label in labels]
+        tall = 0.1 if any("\n" in row for row in rows) else 0.0
+        figure, axes = style.canvas(7.0, 1.0 + (row_height() + tall) * len(rows))
+        draw_gains(axes, [(row, one.interval, one.verdict) for row, one in zip(rows, comparisons, strict=True)], title)
     return figure
+
+
+def draw_gains(axes: Axes, rows: Sequence[tuple[str, Interval, Verdict]], title: str) -> None:
+    """A whisker for every gain, and zero marked, on axes of the reader's own."""
+    axes.axvline(0.0, color=style.FAINT, linewidth=1.0)
+    for place, (_, found, verdict) in enumerate(rows):
+        colour = VERDICT_COLOUR.get(verdict, style.UNSURE)
+        _whisker(axes, place, found, colour, filled=verdict in VERDICT_COLOUR)
+        shown = formatting.number(found.estimate, found.scale)
+        _beside(axes, place, f"{shown} {formatting.span(found.low, found.high, found.scale)}")
+    _rows(axes, [name for name, _, _ in rows])
+    if rows and rows[0][1].scale == "gain":
+        from matplotlib.ticker import FuncFormatter
+
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:+.0f}"))
+    axes.set_xlabel(style.wrapped(title))
+
+
+def row_height() -> float:
+    """Inches for a row: in one column a name stands above its bar and the numbers under it."""
+    return 0.62 if style.narrow() else 0.37
 
 
 def heat_figure(cells: Sequence[Measurement], measure: Measure) -> Figure:
@@ -93,14 +118,14 @@ def scores_figure(
 ) -> Figure:
     """Every score of every policy, with the mean, the letters and how many rollouts were used."""
     with style.drawing():
-        figure, axes = style.canvas(7.0, 0.9 + 0.85 * len(scores))
+        figure, axes = style.canvas(7.0, 0.9 + (1.05 if style.narrow() else 0.85) * len(scores))
         for place, (_, values) in enumerate(scores):
             _strip(axes, place, values, style.COLOURS[place % len(style.COLOURS)])
             letter = f"  {letters[place]}" if letters else ""
             _beside(axes, place, f"n={len(values):,}{letter}")
         _rows(axes, [name for name, _ in scores])
         pad = 0.02 * (high - low)
-        axes.set(xlim=(low - pad, high + pad), xlabel="score of each rollout; the line is the mean")
+        axes.set(xlim=(low - pad, high + pad), xlabel=style.wrapped("score of each rollout; the line is the mean"))
     return figure
 
 
@@ -137,14 +162,21 @@ def _whisker(axes: Axes, place: int, found: Interval, colour: str, *, filled: bo
 
 
 def _beside(axes: Axes, place: int, text: str) -> None:
+    where = (0.0, place + 0.13) if style.narrow() else (1.0, place)
     axes.annotate(
-        text, (1.0, place), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points", va="center",
-        fontsize=9, annotation_clip=False,
+        text, where, xycoords=("axes fraction", "data"), xytext=(0, 0) if style.narrow() else (6, 0),
+        textcoords="offset points", va="top" if style.narrow() else "center", fontsize=9 if not style.narrow() else 8,
+        annotation_clip=False,
     )  # fmt: skip
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), [name if "\n" in name else _short(name, 34) for name in names])
+    if style.narrow():
+        axes.set_yticks([])
+        for place, name in enumerate(names):
+            axes.annotate(_short(name, 44), (0.0, place - 0.16), xycoords=("axes fraction", "data"), fontsize=8.5)
+    else:
+        axes.set_yticks(range(len(names)), [name if "\n" in name else _short(name, 34) for name in names])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -169,7 +170,7 @@ def _breakable(name: str) -> Markup:
 
 
 def _sections(found: Overview) -> list[dict[str, Any]]:
-    drawn = page_figures(found)
+    drawn = drawn_twice(lambda: page_figures(found))
     sections: list[dict[str, Any]] = []
     if found.corrections:
         header, rows = tables.corrections(found)
@@ -225,7 +226,7 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
     return sections
 
 
-def _evidence(found: Overview, drawn: dict[str, Figure]) -> dict[str, Any]:
+def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> dict[str, Any]:
     each = " each" if len(found.curves) > 1 else ""
     level = f"{formatting.percent(found.confidence)} over all looks{', for each task by itself' if each else ''}"
     return {
@@ -252,14 +253,28 @@ def _evidence(found: Overview, drawn: dict[str, Figure]) -> dict[str, Any]:
     }
 
 
-def shown_figure(drawn: dict[str, Figure], name: str, caption: str, prefix: str = "figure") -> dict[str, Any] | None:
-    """A figure as the page shows it; none if it was not drawn."""
+def drawn_twice(draw: Callable[[], dict[str, Figure]]) -> dict[str, tuple[Figure, Figure]]:
+    """Every figure as wide as a page, and as wide as a phone."""
+    wide = draw()
+    with style.sized(style.COLUMN):
+        small = draw()
+    return {name: (figure, small[name]) for name, figure in wide.items()}
+
+
+def shown_figure(
+    drawn: Mapping[str, tuple[Figure, Figure]], name: str, caption: str, prefix: str = "figure"
+) -> dict[str, Any] | None:
+    """A figure as the page shows it, to a wide screen and to a phone; none if it was not drawn."""
     from markupsafe import Markup
 
     if name not in drawn:
         return None
     place = f"{prefix}{list(drawn).index(name)}"
-    return {"svg": Markup(style.inline_svg(drawn[name], place, caption or name)), "caption": caption, "name": name}
+    wide, small = (
+        Markup(style.inline_svg(figure, f"{place}{kind}", caption or name))
+        for figure, kind in zip(drawn[name], ("", "s"), strict=True)
+    )
+    return {"svg": wide, "small": small, "caption": caption, "name": name}
 
 
 def _gain_axis(found: Overview) -> str:

@@ -76,12 +76,19 @@ class Report(Record):
         lean: dict[str, Any] = _lean(self.to_dict())
         return lean
 
-    def figures(self) -> dict[str, Figure]:
-        """Every figure by name."""
+    def figures(self, *, width: float | None = None, style: str | None = None) -> dict[str, Figure]:
+        """Every figure by name.
+
+        Args:
+            width: In inches; 3.4 for one column of a paper. As wide as a page when left out.
+            style: A style of matplotlib; your own settings hold when left out.
+        """
+        from surefoot.reporting import style as look
         from surefoot.reporting.pages import figures
         from surefoot.reporting.study_pages import study_figures
 
-        return figures(self.overview) | (study_figures(self.study) if self.study is not None else {})
+        with look.sized(width, style=style):
+            return figures(self.overview) | (study_figures(self.study) if self.study is not None else {})
 
     def save(self, path: str | Path) -> Path:
         """Write the report as .html, .md, .tex or .json.

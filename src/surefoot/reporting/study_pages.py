@@ -88,12 +88,13 @@ def study_figures(account: Account) -> dict[str, Figure]:
 
 def study_sections(account: Account) -> list[dict[str, Any]]:
     """The sections of the page that are the study's own: how it was decided, and what happened on the way."""
-    from surefoot.reporting.pages import shown_figure
+    from surefoot.reporting.pages import drawn_twice, shown_figure
 
-    times, shown = times_figure(account), dict[str, Any]()
-    if times is not None:
+    shown = dict[str, Any]()
+    times = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name == "times"})
+    if times:
         caption = "What failed never succeeds; the curve ends at the time limit."
-        shown["times"] = shown_figure({"times": times}, "times", caption, prefix="times")
+        shown["times"] = shown_figure(times, "times", caption, prefix="times")
     return [study_section(account), *course_sections(account, shown)]
 
 
@@ -130,9 +131,9 @@ def _evidence_figure(finding: StudyFinding, threshold: float) -> Figure:
 
 def study_section(account: Account) -> dict[str, Any]:
     """The section of the page that shows how the verdict came about, and by which plan."""
-    from surefoot.reporting.pages import shown_figure
+    from surefoot.reporting.pages import drawn_twice, shown_figure
 
-    drawn = {name: figure for name, figure in study_figures(account).items() if name in ("sequence", "evidence")}
+    drawn = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name != "times"})
     level = formatting.percent(account.plan.confidence)
     captions = {
         "sequence": f"Gain of {account.plan.policies[0]} over {account.plan.policies[1]}, {level} over all looks.",

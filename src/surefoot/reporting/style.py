@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +29,21 @@ GOOD, BAD, UNSURE = "#0072B2", "#D55E00", FAINT
 PAGE_COLOURS = {GOOD: "good", BAD: "bad"}
 """Colours that a page replaces by its own, lighter ones when it is dark."""
 
-RC: dict[Any, Any] = {
+NARROW = 5.0
+"""In a figure less wide than this, in inches, names stand above the bars and numbers under them."""
+COLUMN = 3.4
+"""The width of one column of a paper, and of a phone."""
+DOTS = 300
+
+FIXED: dict[Any, Any] = {
     "text.parse_math": False,  # a dollar sign in a policy's name is a dollar sign
-    "svg.fonttype": "none",
+    "svg.fonttype": "none",  # text stays text
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
+    "ps.fonttype": 42,
+}
+"""What a figure needs whatever its look."""
+
+RC: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 10.0,
     "text.color": INK,
@@ -42,19 +56,65 @@ RC: dict[Any, Any] = {
 }
 
 
+_width: ContextVar[float | None] = ContextVar("width", default=None)
+_style: ContextVar[str | None] = ContextVar("style", default=None)
+
+
+@contextmanager
+def sized(width: float | None = None, *, style: str | None = None) -> Iterator[None]:
+    """Draw figures this wide, in inches, and in this style of matplotlib.
+
+    Raises:
+        ValueError: The width is not between 2 and 20 inches, or matplotlib knows no such style.
+    """
+    if width is not None and not 2.0 <= width <= 20.0:
+        raise ValueError(f"`width` must be between 2 and 20 inches; got {width:g}.")
+    if style is not None:
+        from matplotlib.style import available
+
+        if style not in (*available, "default"):
+            raise ValueError(f"`style` must be one of matplotlib's styles, such as {available[0]!r}; got {style!r}.")
+    before = _width.set(width), _style.set(style)
+    try:
+        yield
+    finally:
+        _width.reset(before[0])
+        _style.reset(before[1])
+
+
+def narrow() -> bool:
+    """Whether figures are drawn for one column."""
+    return (_width.get() or NARROW) < NARROW
+
+
+def wrapped(text: str, most: int = 46) -> str:
+    """A sentence beside a figure, in lines that fit into one column where it is that wide."""
+    return "\n".join(textwrap.wrap(text.replace("\n", " "), most)) if narrow() else text
+
+
 def canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure with one pair of axes, in inches. Use it inside `drawing`."""
+    """An empty figure with one pair of axes, in inches; `sized` may ask for another width. Use it inside `drawing`."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(_width.get() or width, height), layout="constrained")
     return figure, figure.add_subplot()
 
 
-def drawing() -> AbstractContextManager[None]:
-    """The settings every figure is drawn and saved with; a context manager."""
+@contextmanager
+def drawing() -> Iterator[None]:
+    """The settings every figure is drawn with: ours, but for what the reader's own settings or the style say."""
     import matplotlib as mpl
 
-    return mpl.rc_context(RC)
+    style = _style.get()
+    if style is None:
+        theirs = {key for key in RC if mpl.rcParams[key] != mpl.rcParamsDefault[key]}
+        with mpl.rc_context({**{key: value for key, value in RC.items() if key not in theirs}, **FIXED}):
+            yield
+        return
+    from matplotlib.style import context
+
+    with context(style), mpl.rc_context(FIXED):
+        yield
 
 
 def inline_svg(figure: Figure, name: str, description: str) -> str:
@@ -62,7 +122,7 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     import matplotlib as mpl
 
     buffer = io.StringIO()
-    with _quietly(), mpl.rc_context({**RC, "svg.hashsalt": name}):
+    with _quietly(), mpl.rc_context({**FIXED, "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
@@ -94,9 +154,9 @@ def save(figure: Figure, path: str | Path) -> Path:
     kind = target.suffix.lower()
     if kind not in dates:
         raise ValueError(f"A figure's name must end in .svg, .png or .pdf; got {target.name!r}.")
-    look = mpl.rc_context({**RC, "svg.hashsalt": "surefoot", "svg.fonttype": "path"})
+    look = mpl.rc_context({**FIXED, "svg.hashsalt": "surefoot"})
     with _quietly(), look, whole_file(target) as file:
-        figure.savefig(file, format=kind[1:], dpi=160, metadata=dates[kind])
+        figure.savefig(file, format=kind[1:], dpi=DOTS, metadata=dates[kind])
     return target
 
 

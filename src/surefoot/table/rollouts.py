@@ -6,6 +6,7 @@ import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 Collected = Literal["one", "shared", "independent", "stratified"]
 """How environments were met: one for all rollouts; the same ones by every policy; a new one by each rollout; a new one
 by each rollout within every task."""
+
+SHOWN = 5
+"""Rows that a notebook shows."""
 
 COLLECTED: tuple[Collected, ...] = ("one", "shared", "independent", "stratified")
 
@@ -126,6 +130,21 @@ class Rollouts:
         self.require(column)
         values = small(self.frame.select(column).unique())[column]
         return tuple(sorted(value for value in values if value is not None))
+
+    def __repr__(self) -> str:
+        what = [f"{len(self.policies):,} {'policy' if len(self.policies) == 1 else 'policies'}"]
+        what += [formatting.counted(len(self.tasks), "task")] if self.tasks else []
+        return f"<{formatting.rollouts(len(self))} of {', '.join(what)}{f' from {self.source}' if self.source else ''}>"
+
+    def _repr_html_(self) -> str:
+        """The table as a notebook shows it: how many rollouts of what, and its first rows."""
+        rows = small(self.frame.head(SHOWN))
+        head = "".join(f"<th>{escape(self.called(name))}</th>" for name in rows)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(str(value))}</td>' for value in row)}</tr>"
+            for row in zip(*rows.values(), strict=True)
+        )
+        return f"<p>{escape(repr(self)[1:-1])}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def __len__(self) -> int:
         return sum(group.rollouts + group.void for group in self.summary(by=()))

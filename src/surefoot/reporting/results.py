@@ -1,0 +1,274 @@
+"""How does one result look in a notebook, as a table of data, and drawn on the reader's own axes?"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from surefoot.analysis.comparisons import Comparison
+from surefoot.analysis.evidence import EvidenceCurve
+from surefoot.analysis.measurements import Measurement
+from surefoot.analysis.overview import Overview
+from surefoot.analysis.replays import Replay
+from surefoot.auditing.audits import Audit
+from surefoot.core import formatting
+from surefoot.core.bands import Band
+from surefoot.core.gain import Gain
+from surefoot.core.interval import Bound, Interval
+from surefoot.core.notes import Note
+from surefoot.core.record import Record
+from surefoot.reporting import figures, style
+from surefoot.reporting.band_figures import draw_band
+from surefoot.reporting.evidence_figures import draw_evidence
+from surefoot.reporting.reports import Report
+from surefoot.stats.rankings import AgainstBaseline, Ranking
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LIBRARIES = ("polars", "pandas", "pyarrow")
+MOST_ROWS = 30
+"""A notebook shows so many rows of a result; all of them are in `to_frame`."""
+QUIET = ("assumptions", "data", "notes", "structure", "draw", "seed")
+"""Fields that are no numbers of a result's own."""
+
+Row = dict[str, Any]
+
+
+def frame(result: Record, library: Any = "polars") -> Any:
+    """A table of data: a row for each number that the result holds.
+
+    Raises:
+        ValueError: The library is not known or not installed.
+    """
+    if library not in LIBRARIES:
+        raise ValueError(f"`library` must be one of {', '.join(LIBRARIES)}; got {library!r}.")
+    import narwhals as nw
+
+    rows = rows_of(result)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    data = {name: [row.get(name) for row in rows] for name in columns}
+    try:
+        return nw.from_dict(data, backend=library).to_native()
+    except ModuleNotFoundError:
+        raise ValueError(f"`library` must be installed; there is no {library} here.") from None
+
+
+def rows_of(result: Record) -> list[Row]:
+    """The numbers of a result, row by row."""
+    if isinstance(result, Report):
+        return rows_of(result.overview)
+    if isinstance(result, Overview):
+        return [_row(one) for one in result.cells or result.policies]
+    if isinstance(result, Ranking):
+        return _ranked(result)
+    if isinstance(result, AgainstBaseline):
+        return [
+            {"policy": name, "baseline": result.baseline, **_row(gain)}
+            for name, gain in zip(result.names, result.gains, strict=True)
+        ]
+    if isinstance(result, Replay):
+        return [
+            {"task": one.task, "rule": stop.name, "pairs": stop.pairs, "horizon": one.horizon,
+             "verdict": stop.verdict.value, "p_value": stop.p_value}
+            for one in result.comparisons for stop in one.stops
+        ]  # fmt: skip
+    if isinstance(result, EvidenceCurve):
+        return [{"pairs": pairs, "evidence": value} for pairs, value in enumerate(result.evidence, 1)]
+    if isinstance(result, Band):
+        ends = {"at_most": result.upper_cdf} if result.claims_worst else {}
+        ends |= {"at_least": result.lower_cdf} if result.claims_best else {}
+        return [
+            {"score": point, "observed": result.observed_cdf(point), **{name: of(point) for name, of in ends.items()}}
+            for point in result.points
+        ]
+    if isinstance(result, Audit):
+        return [_row(one) for one in result.findings]
+    return _parts(result) or [_row(result)]
+
+
+def _row(one: Record) -> Row:
+    if isinstance(one, Interval):
+        return {
+            "estimate": one.estimate, "low": one.low, "high": one.high, "confidence": one.confidence, "n": one.trials,
+            "method": one.method,
+        }  # fmt: skip
+    if isinstance(one, Bound):
+        return {
+            "estimate": one.estimate, "side": one.side, "bound": one.value, "confidence": one.confidence,
+            "n": one.trials, "method": one.method,
+        }  # fmt: skip
+    if isinstance(one, Gain):
+        return {
+            "gain": one.estimate, "low": one.interval.low, "high": one.interval.high, "p_value": one.p_value,
+            "verdict": one.verdict.value, "margin": one.margin, "confidence": one.confidence, "method": one.method,
+        }  # fmt: skip
+    if isinstance(one, Comparison):
+        task = {} if one.task is None else {"task": one.task}
+        rates = {"first_estimate": one.of_first.estimate, "second_estimate": one.of_second.estimate}
+        return {**task, "first": one.first, "second": one.second, "measure": one.measure, **rates, **_row(one.gain)}
+    if isinstance(one, Measurement):
+        parts = {"success": one.success, "score": one.score}
+        ends = {
+            f"{name}{suffix}": value
+            for name, found in parts.items() if found is not None
+            for suffix, value in (("", found.estimate), ("_low", found.low), ("_high", found.high))
+        }  # fmt: skip
+        return {"policy": one.policy, "task": one.task, "rollouts": one.rollouts, "void": one.void, **ends}
+    return _fields(one)
+
+
+def _fields(one: Record) -> Row:
+    """The plain fields of any other result, and the ends of the intervals in it."""
+    row: Row = {}
+    for field in dataclasses.fields(one):  # type: ignore[arg-type]
+        value = getattr(one, field.name)
+        if field.name in QUIET:
+            continue
+        if isinstance(value, Enum):
+            row[field.name] = value.value
+        elif isinstance(value, Interval):
+            prefix = "" if field.name == "interval" else f"{field.name}_"
+            row |= {f"{prefix}{end}": getattr(value, end) for end in ("estimate", "low", "high")}
+        elif isinstance(value, Note):
+            row[field.name] = str(value)
+        elif value is None or isinstance(value, bool | int | float | str):
+            row[field.name] = value
+    return row
+
+
+def _parts(result: Record) -> list[Row]:
+    """The results that a result is made of, where it is nothing else."""
+    found = [
+        value
+        for field in dataclasses.fields(result)  # type: ignore[arg-type]
+        if field.name not in QUIET and isinstance(value := getattr(result, field.name), tuple) and value
+    ]
+    made = [value for value in found if all(isinstance(one, Record) and not isinstance(one, Note) for one in value)]
+    return [_row(one) for one in made[0]] if len(made) == 1 else []
+
+
+def _ranked(result: Ranking) -> list[Row]:
+    alone = result.alone or (None,) * len(result.names)
+    return [
+        {
+            "policy": name, "estimate": estimate, "low": one.low if one else None, "high": one.high if one else None,
+            "best_rank": ranks[0], "worst_rank": ranks[1], "letters": letters,
+        }
+        for name, estimate, one, ranks, letters in zip(
+            result.names, result.estimates, alone, result.ranks, result.letters.letters, strict=True
+        )
+    ]  # fmt: skip
+
+
+def html(result: Record) -> str:
+    """The result as a notebook shows it; every word of the data escaped."""
+    said = "" if type(result).__str__ is object.__str__ else str(result)
+    lines = "".join(f"<p style='margin:.2em 0'>{escape(line)}</p>" for line in said.splitlines() if line.strip())
+    rows = rows_of(result)
+    table = _table(rows) if len(rows) > 1 or not lines else ""
+    return f"<div class='surefoot'>{lines}{table}{_picture(result)}</div>"
+
+
+def _table(rows: Sequence[Row]) -> str:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    head = "".join(f"<th style='text-align:left'>{escape(name.replace('_', ' '))}</th>" for name in columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td style=text-align:left>{escape(_cell(row.get(name)))}</td>' for name in columns)}</tr>"
+        for row in rows[:MOST_ROWS]
+    )
+    more = f"<p>{len(rows) - MOST_ROWS:,} more rows: to_frame().</p>" if len(rows) > MOST_ROWS else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _picture(result: Record) -> str:
+    if not drawable(result):
+        return ""
+    with style.drawing():
+        figure, axes = style.canvas(7.0, _height(result))
+        _draw(result, axes)
+    name = f"s{hashlib.sha256(repr(rows_of(result)).encode()).hexdigest()[:12]}"
+    return style.inline_svg(figure, name, type(result).__name__)
+
+
+def drawable(result: Record) -> bool:
+    """Whether there is a picture of such a result."""
+    return isinstance(
+        result, Interval | Gain | Comparison | Measurement | Ranking | AgainstBaseline | Band | EvidenceCurve | Replay
+    )
+
+
+def draw(result: Record, ax: Axes | None = None) -> Axes:
+    """Draw a result on axes; on new ones when none are given.
+
+    Raises:
+        TypeError: There is no picture of such a result.
+    """
+    if not drawable(result):
+        raise TypeError(f"there is no picture of a {type(result).__name__}; its numbers are in to_frame().")
+    with style.drawing():
+        if ax is None:
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=(7.0, _height(result)), layout="constrained")
+        _draw(result, ax)
+    return ax
+
+
+def _height(result: Record) -> float:
+    if isinstance(result, Band | EvidenceCurve | Replay):
+        return 4.2
+    return 1.0 + figures.row_height() * max(1, len(rows_of(result)))
+
+
+def _draw(result: Record, axes: Axes) -> None:
+    if isinstance(result, Interval):
+        figures.draw_intervals(axes, [("", result, f"n={result.trials:,}")], _what(result))
+    elif isinstance(result, Gain):
+        figures.draw_gains(axes, [("", result.interval, result.verdict)], _gain_axis([result.interval]))
+    elif isinstance(result, Comparison):
+        label = f"{result.first} v {result.second}"
+        figures.draw_gains(axes, [(label, result.interval, result.verdict)], _gain_axis([result.interval]))
+    elif isinstance(result, Measurement):
+        found = result.success or result.score
+        figures.draw_intervals(axes, [(result.policy, found, f"n={result.rollouts:,}")], _what(found))
+    elif isinstance(result, Ranking):
+        alone = result.alone or (None,) * len(result.names)
+        rows = list(zip(result.names, alone, result.letters.letters, strict=True))
+        figures.draw_intervals(axes, rows, _what(next(iter(filter(None, alone)), None)))
+    elif isinstance(result, AgainstBaseline):
+        gains = [
+            (f"{name} v {result.baseline}", one.interval, one.verdict)
+            for name, one in zip(result.names, result.gains, strict=True)
+        ]
+        figures.draw_gains(axes, gains, _gain_axis([one for _, one, _ in gains]))
+    elif isinstance(result, Band):
+        draw_band(axes, result)
+    elif isinstance(result, EvidenceCurve):
+        draw_evidence(axes, {result.task or result.rule: result.evidence}, result.threshold, result.horizon, "")
+    elif isinstance(result, Replay):
+        curves = {
+            f"{one.task}, {stop.name}" if one.task else stop.name: stop.evidence
+            for one in result.comparisons for stop in one.stops if stop.evidence
+        }  # fmt: skip
+        threshold = max(stop.threshold for one in result.comparisons for stop in one.stops)
+        horizon = max(one.horizon for one in result.comparisons)
+        draw_evidence(axes, curves, threshold, horizon, f"{result.first} against {result.second}")
+
+
+def _what(found: Interval | None) -> str:
+    return "success rate" if found is None or found.scale == "rate" else "mean score"
+
+
+def _gain_axis(found: Iterable[Interval]) -> str:
+    first = next(iter(found))
+    what = "gain in points" if first.scale == "gain" else "gain in score"
+    return f"{what} ({formatting.percent(first.confidence)} interval)"

@@ -1,0 +1,124 @@
+"""A result in a notebook, as a table of data, and on the reader's own axes."""
+
+from __future__ import annotations
+
+import html5lib
+import matplotlib as mpl
+import pytest
+
+mpl.use("Agg")
+from matplotlib import pyplot
+
+import surefoot as sf
+from surefoot.cli.demo import example_rollouts
+from surefoot.core.record import LONGEST, Record
+from surefoot.reporting import results
+
+HOSTILE = "<script>alert(1)</script>&\"'"
+
+
+@pytest.fixture(scope="module")
+def rollouts() -> sf.Rollouts:
+    return example_rollouts()
+
+
+@pytest.fixture(scope="module")
+def made(rollouts: sf.Rollouts) -> dict[str, Record]:
+    return {
+        "interval": sf.success_rate(rollouts.where(policy="new")),
+        "bound": sf.stats.wilson_lower(sf.Tally(17, 20)),
+        "gain": sf.stats.exact_gain(sf.Tally(17, 20), sf.Tally(9, 20)),
+        "comparison": sf.compare(rollouts, "new", "old"),
+        "measurement": sf.measure(rollouts)[0],
+        "ranking": sf.rank(rollouts),
+        "band": sf.stats.band(sf.Scores((0.1, 0.4, 0.4, 0.9, 1.0))),
+        "replay": sf.replay(rollouts, "new", "old"),
+        "audit": sf.audit(rollouts),
+        "plan": sf.plan_rate(half_width=0.1),
+        "report": sf.report(rollouts),
+    }
+
+
+KINDS = (
+    "interval",
+    "bound",
+    "gain",
+    "comparison",
+    "measurement",
+    "ranking",
+    "band",
+    "replay",
+    "audit",
+    "plan",
+    "report",
+)
+DRAWN = ("interval", "gain", "comparison", "measurement", "ranking", "band", "replay")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_result_prints_short_and_shows_as_html(made: dict[str, Record], kind: str) -> None:
+    """Version 0.1.0 printed a comparison in 20,000 characters and a report in 50,000."""
+    assert len(repr(made[kind])) <= LONGEST + 60
+    shown = made[kind]._repr_html_()
+    html5lib.HTMLParser(strict=False).parseFragment(shown)
+    assert shown.startswith("<div class='surefoot'>")
+    assert ("<svg" in shown) == (kind in DRAWN)
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"audit"}))
+@pytest.mark.parametrize("library", results.LIBRARIES)
+def test_every_result_becomes_a_frame(made: dict[str, Record], kind: str, library: str) -> None:
+    frame = made[kind].to_frame(library)
+    assert type(frame).__module__.split(".")[0] == library
+    assert frame.shape[0] >= 1
+    assert frame.shape[1] >= 2
+
+
+def test_a_frame_holds_the_numbers_of_the_result(made: dict[str, Record]) -> None:
+    gain = made["gain"]
+    assert isinstance(gain, sf.Gain)
+    (row,) = gain.to_frame().to_dicts()
+    assert (row["gain"], row["low"], row["high"]) == (gain.estimate, gain.interval.low, gain.interval.high)
+    assert (row["verdict"], row["p_value"]) == (gain.verdict.value, gain.p_value)
+    ranking = made["ranking"]
+    assert isinstance(ranking, sf.Ranking)
+    assert tuple(ranking.to_frame()["policy"]) == ranking.names
+    band = made["band"]
+    assert isinstance(band, sf.Band)
+    assert [row["at_most"] for row in band.to_frame().to_dicts()] == [band.upper_cdf(point) for point in band.points]
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_a_result_is_drawn_on_the_axes_given(made: dict[str, Record], kind: str) -> None:
+    figure, (left, right) = pyplot.subplots(1, 2)
+    assert made[kind].plot(ax=right) is right
+    assert right.lines or right.collections
+    assert not left.lines
+    pyplot.close(figure)
+    own = made[kind].plot()
+    assert own.lines or own.collections
+    pyplot.close(own.figure)
+
+
+def test_what_has_no_picture_says_so(made: dict[str, Record]) -> None:
+    with pytest.raises(TypeError, match="no picture of a RatePlan; its numbers are in to_frame"):
+        made["plan"].plot()
+    with pytest.raises(ValueError, match="`library` must be one of polars, pandas, pyarrow; got 'numpy'"):
+        made["plan"].to_frame("numpy")
+
+
+def test_names_from_the_data_are_shown_and_never_run() -> None:
+    rows = {"policy": [HOSTILE] * 20 + ["old"] * 20, "task": [HOSTILE, "b"] * 20, "success": [1] * 30 + [0] * 10}
+    import polars as pl
+
+    rollouts = sf.read(pl.DataFrame(rows))
+    for result in (sf.compare(rollouts, HOSTILE, "old"), sf.rank(rollouts), sf.measure(rollouts)[0], rollouts):
+        shown = result._repr_html_()
+        assert "<script" not in shown
+        assert "&lt;script&gt;" in shown
+
+
+def test_a_table_says_what_it_holds(rollouts: sf.Rollouts) -> None:
+    """Version 0.1.0 showed `Rollouts(frame=...LazyFrame at 0x7f`."""
+    assert repr(rollouts) == "<240 rollouts of 2 policies, 3 tasks>"
+    assert "<th>policy</th>" in rollouts._repr_html_()
