@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+import json
 import os
 import re
 from pathlib import Path
@@ -124,7 +125,18 @@ def draw_figures() -> None:
     style.save(coverage_figure(rates, curves, trials=20, confidence=0.95), folder / "coverage.svg")
 
 
+def write_notebooks() -> None:
+    """Every notebook as a page, run anew."""
+    spec = importlib.util.spec_from_file_location("notebook", HERE.parent / "tools" / "notebook.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    for path in sorted((HERE / "notebooks").glob("*.ipynb")):
+        done = tool.run(json.loads(path.read_text(encoding="utf-8")))
+        (path.parent / f"{path.stem}.md").write_text(tool.page(done), encoding="utf-8")
+
+
 draw_figures()
+write_notebooks()
 LACKS = missing()
 if LACKS:
     raise RuntimeError("The docs lag behind the code:\n  " + "\n  ".join(LACKS))

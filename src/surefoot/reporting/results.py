@@ -36,6 +36,8 @@ MOST_ROWS = 30
 QUIET = ("assumptions", "data", "notes", "structure", "draw", "seed")
 """Fields that are no numbers of a result's own."""
 
+CELL = "text-align:left;padding:.15em .7em .15em 0"
+
 Row = dict[str, Any]
 
 
@@ -176,9 +178,9 @@ def html(result: Record) -> str:
 
 def _table(rows: Sequence[Row]) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    head = "".join(f"<th style='text-align:left'>{escape(name.replace('_', ' '))}</th>" for name in columns)
+    head = "".join(f"<th style='{CELL}'>{escape(name.replace('_', ' '))}</th>" for name in columns)
     body = "".join(
-        f"<tr>{''.join(f'<td style=text-align:left>{escape(_cell(row.get(name)))}</td>' for name in columns)}</tr>"
+        f"<tr>{''.join(f'<td style='{CELL}'>{escape(_cell(row.get(name)))}</td>' for name in columns)}</tr>"
         for row in rows[:MOST_ROWS]
     )
     more = f"<p>{len(rows) - MOST_ROWS:,} more rows: to_frame().</p>" if len(rows) > MOST_ROWS else ""
