@@ -179,10 +179,11 @@ def html(result: Record) -> str:
 def _table(rows: Sequence[Row]) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     head = "".join(f"<th style='{CELL}'>{escape(name.replace('_', ' '))}</th>" for name in columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td style='{CELL}'>{escape(_cell(row.get(name)))}</td>' for name in columns)}</tr>"
+    cells = (
+        "".join(f"<td style='{CELL}'>{escape(_cell(row.get(name)))}</td>" for name in columns)
         for row in rows[:MOST_ROWS]
     )
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
     more = f"<p>{len(rows) - MOST_ROWS:,} more rows: to_frame().</p>" if len(rows) > MOST_ROWS else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
