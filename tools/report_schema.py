@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from surefoot.core.record import SCHEMA, Record
+from surefoot.core.record import Record
 from surefoot.reporting.reports import KEPT, ProgressReport, Report
 
 PLACE = Path(__file__).parents[1] / "docs" / "reference" / "report.schema.json"
@@ -78,11 +78,13 @@ def _record(kind: type[Record], known: dict[str, Any]) -> dict[str, Any]:
         for field in names:
             if (name, field) in DESCRIBED:
                 body[field] = {**body[field], "description": DESCRIBED[name, field]}
+        made = {kind._made: {"type": "string", "description": "The sentence made from it."}} if kind._made else {}
+        same = {"type": {"const": name}, "schema": {"const": kind._schema}}
         known[name] = {
             "type": "object",
             "description": (kind.__doc__ or name).strip().splitlines()[0],
-            "properties": {"type": {"const": name}, "schema": {"const": SCHEMA}, **body, **ADDED.get(name, {})},
-            "required": ["type", "schema", *names],
+            "properties": {**same, **body, **made, **ADDED.get(name, {})},
+            "required": ["type", "schema", *names, *made],
             "additionalProperties": False,
         }
     return {"$ref": f"#/$defs/{name}"}

@@ -79,7 +79,7 @@ def test_the_demo_and_a_table_with_everything_hold(tmp_path):
         (lambda data: data.update(extra=1), "$: extra is not known"),
         (lambda data: data["overview"].update(measure="luck"), "is none of ['success', 'score']"),
         (lambda data: data["overview"].update(rollouts="many"), "is no integer"),
-        (lambda data: data["overview"]["comparisons"][0]["gain"].update(schema=2), "2 is not 1"),
+        (lambda data: data["overview"]["comparisons"][0]["gain"].update(schema=3), "3 is not 2"),
     ],
 )
 def test_a_departure_is_found(change, said):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import betainc, betaincinv
 
 from surefoot import Scores, Tally
+from surefoot.core.assumptions import JUDGE_NEARLY, SIMULATED
 from surefoot.core.record import Record
 from surefoot.numerics import melding
 from surefoot.stats import (
@@ -107,9 +108,9 @@ def test_one_judged_item_is_explained_by_any_rate(passed):
 
 def test_only_the_melded_interval_claims_what_its_simulations_showed():
     data = Tally(290, 400), Calibration(95, 5, 10, 90)
-    assert any("at least the confidence in every" in said for said in judge_corrected_rate(*data).interval.assumptions)
-    assert any("not guaranteed" in said for said in judge_corrected_rate_lee(*data).interval.assumptions)
-    assert not any("every simulation" in said for said in judge_corrected_rate_lee(*data).interval.assumptions)
+    assert SIMULATED in judge_corrected_rate(*data).interval.assumptions
+    assert JUDGE_NEARLY in judge_corrected_rate_lee(*data).interval.assumptions
+    assert SIMULATED not in judge_corrected_rate_lee(*data).interval.assumptions
 
 
 def test_a_calibration_that_shows_nothing_gives_the_whole_range():

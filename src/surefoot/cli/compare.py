@@ -12,6 +12,7 @@ import typer
 from surefoot import _check, stats
 from surefoot.cli import files, gate_verdicts, label_options, terminal, two_runs
 from surefoot.core import sentences
+from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import counted, number, p_value, percent, span, unit
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally
@@ -35,7 +36,7 @@ def show(found: Sequence[Comparison]) -> None:
         ):
             if line:
                 typer.echo(f"  {line}")
-    for line in dict.fromkeys(sentences.holds_if(one.gain.assumptions) for one in found):
+    for line in dict.fromkeys(holds_if(one.gain.assumptions) for one in found):
         typer.echo(f"  {line}")
 
 

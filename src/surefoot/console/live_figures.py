@@ -220,7 +220,7 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve
     )
     return Curve(
         f"Gain of {names[0]} over {names[1]}, at {formatting.percent(last.confidence)} confidence over all looks",
-        " ".join((told, *interval_notes(fold.decision.verdict, last))),
+        " ".join((told, *map(str, interval_notes(fold.decision.verdict, last)))),
         place.line((row["pairs"], row["estimate"]) for row in rows),
         place.line([*upper, *lower]),
         marks,

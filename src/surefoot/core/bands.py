@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import Assumed
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 
@@ -43,7 +44,7 @@ class Band(Record):
     offset: float
     confidence: float
     method: str
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from surefoot import _check
 from surefoot.core import formatting, sentences
+from surefoot.core.assumptions import Assumed
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
@@ -67,7 +68,7 @@ class Gain(Record):
         return self.interval.method
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
+    def assumptions(self) -> tuple[Assumed, ...]:
         """What must hold for the confidence to be true."""
         return self.interval.assumptions
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import Assumed
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.core.sample import Sample
@@ -43,7 +44,7 @@ class Interval(Record):
     method: str
     trials: int = 0
     scale: formatting.Scale = "rate"
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
     draw: float | None = None
@@ -112,7 +113,7 @@ class Bound(Record):
     method: str
     trials: int = 0
     scale: formatting.Scale = "rate"
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
     draw: float | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from surefoot import _check
 from surefoot.core import formatting
@@ -47,6 +47,7 @@ class Note(Record):
         values: The numbers and names in it.
     """
 
+    _made: ClassVar[str] = "says"
     kind: str
     values: Mapping[str, Any] = field(default_factory=dict)
 
@@ -59,6 +60,10 @@ class Note(Record):
 
     def __str__(self) -> str:
         return SENTENCES[self.kind](**self.values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The note as JSON-ready data, with its sentence for whoever has no surefoot to make it."""
+        return {**Record.to_dict(self), "says": str(self)}
 
 
 Noted = str | Note
@@ -419,3 +424,50 @@ def _verdict_on_these_items(
     error = formatting.percent(1.0 - confidence, "up")
     how = "all run" if run == items else f"{run:,} run; error {error} for what a complete run would show"
     return f"On these {items:,} items {found} ({how}). It says nothing of other items."
+
+
+@says("barely excludes zero")
+def _barely() -> str:
+    return "The end at 0 is not in the interval: the verdict excludes 0."
+
+
+# What the rule of a study is, and what it promises
+
+
+@says("pairs rule")
+def _pairs_rule(rule: str, pairs: int, once: bool) -> str:
+    many = formatting.counted(pairs, "pair")
+    return (
+        f"Verdict: the {rule} rule, {f'read once, after {many}' if once else f'read after every pair, {many} at most'}."
+    )
+
+
+@says("promise either way")
+def _promise_either_way(error: float, once: bool) -> str:
+    looks = "" if once else ", over all looks together,"
+    wrong, half = formatting.percent(error, "up"), formatting.percent(error / 2.0, "up")
+    return f"The chance of a wrong verdict{looks} is at most {wrong}: {half} in each direction."
+
+
+@says("promise of a claim")
+def _promise_of_a_claim(first: str, second: str, margin: float, error: float, once: bool) -> str:
+    looks = "" if once else ", over all looks together,"
+    beyond = f" by more than the margin of {margin:g}" if margin else ""
+    chance = formatting.percent(error, "up")
+    return (
+        f"If {first} is not better than {second}{beyond}, the chance that it is called so{looks} is at most {chance}."
+    )
+
+
+@says("ranking rule")
+def _ranking_rule(rounds: int) -> str:
+    return (
+        "Verdict: a ranking by the finite-horizon mixture of every two policies, read after every round, "
+        f"{formatting.counted(rounds, 'round')} at most."
+    )
+
+
+@says("ranking promise")
+def _ranking_promise(error: float) -> str:
+    chance = formatting.percent(error, "up")
+    return f"The chance of any wrong statement about who is better, over all looks, is at most {chance}."

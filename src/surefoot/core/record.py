@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Self
 
 from surefoot import _check
 
-SCHEMA = 1
+SCHEMA = 2
+"""Since 2, notes and assumptions are records; in 1 they were sentences, and still read."""
 LONGEST = 240
 """A result whose fields take more characters than this is shown by what it says."""
 
@@ -26,6 +27,9 @@ class Record:
 
     __slots__ = ()
     _known: ClassVar[dict[str, type[Record]]] = {}
+    _schema: ClassVar[int] = SCHEMA
+    _made: ClassVar[str] = ""
+    """What `to_dict` adds to the fields, made from them."""
 
     def __init_subclass__(cls) -> None:
         Record._known[cls.__name__] = cls
@@ -70,7 +74,7 @@ class Record:
         """The record as JSON-ready data, with its type and the schema version."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         body = {field.name: _plain(getattr(self, field.name)) for field in fields}
-        return {"type": type(self).__name__, "schema": SCHEMA, **body}
+        return {"type": type(self).__name__, "schema": self._schema, **body}
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -117,10 +121,12 @@ def _record(data: Mapping[str, Any]) -> Record:
     kind = _kind(str(data.get("type")))
     if kind is None:
         raise ValueError(f"`data` must name a known type; got {data.get('type')!r}.")
-    if data.get("schema") != SCHEMA:
+    if data.get("schema") not in range(1, SCHEMA + 1):
         raise ValueError(f"`data` must be of schema {SCHEMA}; got {data.get('schema')!r}.")
     hints = typing.get_type_hints(kind)
-    body = kind.from_earlier({name: value for name, value in data.items() if name not in ("type", "schema")})
+    body = kind.from_earlier(
+        {name: value for name, value in data.items() if name not in ("type", "schema", kind._made)}
+    )
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
     unknown = sorted(set(body) - {field.name for field in fields})
     if unknown:

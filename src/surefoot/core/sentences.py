@@ -55,25 +55,6 @@ NOT_WORSE = "; it was shown not to fall behind by as much as {margin}"
 """Added to "cannot tell" where the first was shown not to fall below the second by as much as the margin."""
 
 
-PROMISES = ("Approximate", "Coverage ", "The confidence is ", "The error is ")
-"""How a sentence begins that says what a method promises, not what it needs."""
-
-FIXED = "The number of rollouts was fixed beforehand, not by looking at results."
-
-
-def conditions(stated: Sequence[str]) -> list[str]:
-    """What must hold, of all that results state: without what is promised if it does."""
-    return [line for line in stated if not line.startswith(PROMISES)]
-
-
-def holds_if(stated: Sequence[str]) -> str:
-    """What a result of a fixed size rests on, in one sentence."""
-    parts = [line.split(";")[0].removesuffix(".").replace("`", "") for line in conditions(stated)]
-    if not any("number was fixed beforehand" in part for part in parts):
-        parts.append(FIXED.removesuffix("."))
-    return f"This holds if {'; '.join(part[:1].lower() + part[1:] for part in parts)}."
-
-
 def sentence(
     verdict: Verdict,
     low: float,

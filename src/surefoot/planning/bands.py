@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import ONE_DISTRIBUTION, Assumed
 from surefoot.core.record import Record
-from surefoot.stats.bands import INDEPENDENT, METHOD_NAMES, Heights, dkw, ks, ks_error, ks_offset
+from surefoot.stats.bands import METHOD_NAMES, Heights, dkw, ks, ks_error, ks_offset
 
 MOST = 10**7
 """Rollouts beyond which no band is planned."""
@@ -33,7 +34,7 @@ class BandPlan(Record):
     reached: float
     confidence: float
     method: str
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
 
     def __str__(self) -> str:
         reached = formatting.rounded(self.reached, 3 - math.floor(math.log10(self.reached)), "up")
@@ -80,7 +81,7 @@ def plan_band(offset: float, *, confidence: float = 0.95, using: Heights = ks) -
         reached=_reached(using, needed, confidence),
         confidence=confidence,
         method=METHOD_NAMES.get(using.__name__, using.__name__),
-        assumptions=(INDEPENDENT,),
+        assumptions=(ONE_DISTRIBUTION,),
     )
 
 

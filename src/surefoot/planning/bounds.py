@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import ONE_RATE, Assumed
 from surefoot.core.record import Record
 from surefoot.planning.rates import SIZES, points
 from surefoot.stats import bound_tightness as tightnesses
 from surefoot.stats.optimal_bounds import optimal_lower
-from surefoot.stats.rates import INDEPENDENT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ class BoundPlan(Record):
     solved: str
     method: str
     table: tuple[tuple[int, float], ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
 
     def __str__(self) -> str:
         asked = "" if self.solved == "tightness" else f" (asked: {100 * self.tightness:g})"
@@ -120,7 +120,7 @@ def plan_bound(
         solved=solved,
         method=all_counts.name(using, sure),
         table=tuple(sorted((others | {total: reached}).items())),
-        assumptions=(INDEPENDENT,),
+        assumptions=(ONE_RATE,),
     )
 
 

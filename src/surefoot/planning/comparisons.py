@@ -10,9 +10,10 @@ from typing import NamedTuple, get_args
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import NO_LOOK, PAIRS_APART, RATE_BY_POLICY, Assumed, Assumption
 from surefoot.core.record import Record
 from surefoot.stats.detectable import smallest
-from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, PAIRS, SEPARATE
+from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS
 from surefoot.stats.exact_power import Asked, Power, approximate_rollouts, paired_power
 from surefoot.stats.exact_power import power as power_at
 
@@ -52,7 +53,7 @@ class ComparisonPlan(Record):
     margin: float
     shows: str
     method: str
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     notes: tuple[str, ...] = ()
     claim: Asked = "either"
 
@@ -164,7 +165,7 @@ class _Kind(NamedTuple):
     power: Callable[..., Power]
     exact: int
     methods: tuple[str, str]
-    assumption: str
+    assumption: Assumption
 
 
 _SEPARATE = _Kind(
@@ -172,10 +173,10 @@ _SEPARATE = _Kind(
     power_at,
     EXACT_ROLLOUTS // 2,
     ("exact score", "Miettinen-Nurminen"),
-    SEPARATE,
+    RATE_BY_POLICY,
 )
 _PAIRED = _Kind(
-    *("first_only", "second_only", "pairs"), paired_power, EXACT_PAIRS, ("exact paired score", "Tango"), PAIRS
+    *("first_only", "second_only", "pairs"), paired_power, EXACT_PAIRS, ("exact paired score", "Tango"), PAIRS_APART
 )
 
 
@@ -232,7 +233,7 @@ def _plan(
         margin=margin,
         shows=_shows(first - second, margin, claim),
         method=("" if claim == "either" else "one-sided ") + kind.methods[size > kind.exact],
-        assumptions=(kind.assumption, f"The number of {kind.size} is fixed beforehand: no looking in between."),
+        assumptions=(kind.assumption, Assumption(NO_LOOK, {"what": kind.size})),
         claim=claim,
     )
 

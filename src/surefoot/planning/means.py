@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import NUMBER_KEPT, SPREAD_AS_ASSUMED, Assumed
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.stats.score_means import score_mean
@@ -41,7 +42,7 @@ class MeanPlan(Record):
     low: float
     high: float
     confidence: float
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
 
     def __str__(self) -> str:
         return (
@@ -101,10 +102,7 @@ def plan_mean(
         low=low,
         high=high,
         confidence=float(confidence),
-        assumptions=(
-            "The scores have the assumed mean and spread; a plan, not a guarantee: the interval itself is guaranteed.",
-            "The rollouts are independent and their number is kept.",
-        ),
+        assumptions=(SPREAD_AS_ASSUMED, NUMBER_KEPT),
     )
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import ONE_RATE, Assumed
 from surefoot.core.record import Record
-from surefoot.stats.rates import INDEPENDENT, wilson
+from surefoot.stats.rates import wilson
 
 if TYPE_CHECKING:
     from surefoot.stats.all_counts import Method
@@ -42,7 +43,7 @@ class RatePlan(Record):
     confidence: float
     method: str
     table: tuple[tuple[int, float], ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
 
     def __str__(self) -> str:
         size, level = points(self.reached), self.rate
@@ -111,7 +112,7 @@ def plan_rate(
         confidence=confidence,
         method=method,
         table=tuple((size, half(size)) for size in sorted({*SIZES, rollouts})),
-        assumptions=(INDEPENDENT,),
+        assumptions=(ONE_RATE,),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot import __version__
 from surefoot.analysis.overview import Overview
 from surefoot.core import formatting, sentences
+from surefoot.core.assumptions import SIZE_FIXED, Assumed, conditions, promises
 from surefoot.reporting import answers, study_pages, style, tables
 from surefoot.reporting.band_figures import band_figure
 from surefoot.reporting.evidence_figures import curves_figure
@@ -41,9 +42,9 @@ def page(report: Report) -> str:
     study = report.study
     used, needs = methods(found), assumptions(found)
     if study is None:
-        needs = [sentences.FIXED, *needs]
+        needs = [str(SIZE_FIXED), *needs]
     elif study.finding is not None:
-        used, needs = [*study.finding.methods, *used], [*study.finding.assumptions, *needs]
+        used, needs = [*map(str, study.finding.methods), *used], [*map(str, study.finding.assumptions), *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
         notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [*study_pages.study_sections(study), *sections]
     findings = found.audit.findings
@@ -121,18 +122,18 @@ def methods(found: Overview) -> list[str]:
         [f"{line}." for line in sorted(used)]
         + [_applied(*each) for each in why.items()]
         + [f"{line}." for line in sorted(bands)]
-        + [line for line in stated if line not in sentences.conditions(stated)]
+        + [line.replace(": see `coverage`", "").replace("`", "") for line in promises(stated)]
     )
 
 
 def assumptions(found: Overview) -> list[str]:
     """All that must hold, each once; not what is promised if it does."""
-    return sentences.conditions(_stated(found))
+    return conditions(_stated(found))
 
 
-def _stated(found: Overview) -> list[str]:
+def _stated(found: Overview) -> list[Assumed]:
     """What the results say that they rest on and promise, each once."""
-    said: dict[str, None] = {}
+    said: dict[Assumed, None] = {}
     for one in found.policies:
         for interval in (one.success, one.score):
             said |= dict.fromkeys(interval.assumptions if interval else ())
@@ -142,7 +143,7 @@ def _stated(found: Overview) -> list[str]:
         said |= dict.fromkeys(comparison.gain.assumptions)
     for band in found.bands:
         said |= dict.fromkeys(band.assumptions)
-    return [line.replace(": see `coverage`", "").replace("`", "") for line in said]
+    return list(said)
 
 
 def _applied(why: str, pairs: list[str]) -> str:

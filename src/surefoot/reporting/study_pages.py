@@ -58,7 +58,7 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
     )
     lines = [first, *finding.statement.splitlines(), rule]
     if finding.interval is not None:
-        lines[2:2] = [f"Gain {finding.interval}", *finding.notes]
+        lines[2:2] = [f"Gain {finding.interval}", *map(str, finding.notes)]
     if account.exploratory:
         lines.append("Something that binds was amended after the first result, so the stated confidence does not hold.")
     return lines if account.sound else [UNSOUND, *lines]

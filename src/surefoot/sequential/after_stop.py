@@ -11,6 +11,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from surefoot.core.assumptions import LIST_IN_RANDOM_ORDER, PAIRS_IN_TURN, STOPPED_BY_RULE, Assumption
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
@@ -72,10 +73,7 @@ def final(
         method=f"{rule.title}, final" + ("" if certified else ", not certified"),
         trials=pairs,
         scale=_scale(rule),
-        assumptions=(
-            "Pairs are independent of one another, and their mean gain is the same throughout.",
-            "The rule was declared before the first pair, and the run stopped where it says.",
-        ),
+        assumptions=(PAIRS_IN_TURN, STOPPED_BY_RULE),
         notes=tuple(notes),
     )
 
@@ -133,10 +131,7 @@ def of_list(rule: Rule[Any], declared: designs.Declared, place: tuple[int, int, 
         method=f"{rule.title}, final, of the list",
         trials=pairs,
         scale=_scale(rule),
-        assumptions=(
-            f"The list of {rule.horizon:,} environments was fixed, and they were run in an order drawn at random.",
-            "The rule was declared before the first pair, and the run stopped where it says.",
-        ),
+        assumptions=(Assumption(LIST_IN_RANDOM_ORDER, {"environments": rule.horizon}), STOPPED_BY_RULE),
         notes=tuple(notes),
     )
 

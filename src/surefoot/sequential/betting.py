@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from surefoot.core.assumptions import LISTED_PAIRS, NO_TREND, RANGE_BEFORE_PAIRS
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
@@ -29,16 +30,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Null = float | Floats
 
-ASSUMPTIONS = (
-    "When the claim is false, so is it for the mean gain of each pair given the past: environments do not come in "
-    "an order that follows the effect. Rollouts within a pair may depend on each other.",
-    "The score range was fixed before the first pair.",
-)
-LISTED = (
-    "The list was fixed before the first pair, its order was drawn at random, and an item that crashed counts with the "
-    "lowest score. Rollouts within a pair may depend on each other.",
-    ASSUMPTIONS[1],
-)
+ASSUMPTIONS = (NO_TREND, RANGE_BEFORE_PAIRS)
+LISTED = (LISTED_PAIRS, RANGE_BEFORE_PAIRS)
 
 
 class Direction(NamedTuple):

@@ -16,8 +16,10 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import HORIZON_FIXED, PAIRS_IN_TURN
 from surefoot.core.certified import Certified
 from surefoot.core.interval import Interval
+from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import after_stop, design_facts, designs
@@ -35,11 +37,8 @@ E = TypeVar("E", bound="ExactState[Any]")
 X = TypeVar("X", bound="ExactRule[Any]")
 
 _CELLS = 4_000_000  # counts looked up at once
-BARELY = "The end at 0 is not in the interval: the verdict excludes 0."
-ASSUMPTIONS = (
-    "Pairs are independent of one another, and their mean gain is the same throughout.",
-    "The horizon was fixed before the first pair.",
-)
+BARELY = Note("barely excludes zero")
+ASSUMPTIONS = (PAIRS_IN_TURN, HORIZON_FIXED)
 
 
 class Counts(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from surefoot import _check
+from surefoot.core.assumptions import TASKS_DRAWN
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
@@ -16,8 +17,6 @@ from surefoot.stats.clusters import cluster_mean
 from surefoot.stats.rates import counts
 from surefoot.stats.score_gains import paired_score_gain
 from surefoot.stats.score_means import score_mean
-
-DRAWN = "The tasks are independent draws from those that matter."
 
 
 def pass_at(tally: Tally, attempts: int) -> float:
@@ -225,7 +224,7 @@ def _mean(
         made = score_mean(values, confidence=confidence)
     else:
         made = cluster_mean(values, clusters, confidence=confidence).interval
-    assumptions = (DRAWN, *made.assumptions)
+    assumptions = (TASKS_DRAWN, *made.assumptions)
     method = f"{name}, {made.method}"
     return replace(made, scale="rate", method=method, trials=len(kept), data=kept, assumptions=assumptions)
 
@@ -247,6 +246,6 @@ def _gain(
         made = paired_score_gain(one, other, confidence=confidence, margin=margin)
     else:
         made = cluster_gain(one, other, clusters, confidence=confidence, margin=margin)
-    method, assumptions = f"{name}, {made.method}", (DRAWN, *made.assumptions)
+    method, assumptions = f"{name}, {made.method}", (TASKS_DRAWN, *made.assumptions)
     interval = replace(made.interval, scale="gain", method=method, trials=len(first), assumptions=assumptions)
     return replace(made, interval=interval)

@@ -12,13 +12,11 @@ from itertools import pairwise
 from typing import Protocol
 
 from surefoot import _check
+from surefoot.core.assumptions import BAND_AT_LEAST, BAND_EXACT, ONE_DISTRIBUTION, RANGE_FIXED
 from surefoot.core.bands import Band
 from surefoot.core.scores import Scores
-from surefoot.stats.means import RANGE, WRITE
+from surefoot.stats.means import WRITE
 
-INDEPENDENT = "The rollouts are independent and their scores share one distribution."
-EXACT = "The confidence is exact when no two scores can be equal, and at least as stated otherwise."
-AT_LEAST = "The confidence is at least as stated."
 TIES = "Some scores are equal: the band holds with more than the stated confidence."
 
 MOST_TAIL_TIGHT = 20_000
@@ -254,6 +252,6 @@ def _band(
         offset=max(height - i / n for i, height in enumerate(heights)),
         confidence=float(confidence),
         method=METHOD_NAMES.get(using.__name__, using.__name__),
-        assumptions=(INDEPENDENT, RANGE, AT_LEAST if using is dkw else EXACT),
+        assumptions=(ONE_DISTRIBUTION, RANGE_FIXED, BAND_AT_LEAST if using is dkw else BAND_EXACT),
         notes=(TIES,) if tied else (),
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import CLUSTERS_APART, MANY_ROLLOUTS, SCORE_PAIRS_APART, STREAMS, Assumption
 from surefoot.core.gain import Gain
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 FEW = 30
 """Below so many units to resample the interval is likely too narrow."""
 
-CLUSTERED = "The clusters are independent of one another; rollouts inside a cluster need not be."
 _NO_SPREAD = (
     "`first` and `second` must vary for a bootstrap; got the same gain from every resample. "
     "Use `paired_score_gain` or `score_gain`, which need no spread."
@@ -236,7 +236,7 @@ class _Resampled:
     units: int
     trials: int
     confidence: float
-    assumption: str
+    assumption: Assumption
     notes: tuple[str, ...]
     seed: int | None
 
@@ -265,7 +265,7 @@ class _Resampled:
             margin=margin,
             trials=self.trials,
             p_value=p_value,
-            assumptions=(self.assumption, differences.APPROXIMATE),
+            assumptions=(self.assumption, MANY_ROLLOUTS),
             notes=self.notes + warning,
             seed=self.seed,
         )
@@ -288,11 +288,11 @@ def _pairs(
     generator, seed = _check.generator(rng)
     notes: tuple[str, ...] = (f"{resamples:,} resamples.",)
     if clusters is None:
-        assumption = differences.PAIRED
+        assumption = SCORE_PAIRS_APART
         influence = (gap - gap.mean()) / gap.size
         means = resampling.resampled_means(gap, resamples, generator)
     else:
-        assumption = CLUSTERED
+        assumption = CLUSTERS_APART
         numbers, groups = differences.labels(clusters, gap.size)
         sums = np.bincount(numbers, gap, groups).astype(float)
         sizes = np.bincount(numbers, minlength=groups).astype(float)
@@ -333,7 +333,7 @@ def _streams(first: Scores, second: Scores, rng: _check.Rng, resamples: int, con
         min(up.size, down.size),
         up.size + down.size,
         confidence,
-        differences.STREAMS,
+        STREAMS,
         (f"{resamples:,} resamples.",),
         seed,
     )

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import CLUSTERS_APART, MANY_ROLLOUTS
 from surefoot.core.gain import Gain
 from surefoot.core.notes import Note, Noted
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
-from surefoot.stats import bootstrap, differences, exact_gains, score_gains
+from surefoot.stats import differences, exact_gains, score_gains
 from surefoot.stats.cluster_shapes import ClusterShape, Spread, Weights, spread_of
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def student(
         margin=margin,
         trials=trials,
         p_value=2.0 * float(special.stdtr(found.freedom, -abs(estimate) / found.error)),
-        assumptions=(bootstrap.CLUSTERED, differences.APPROXIMATE),
+        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
         notes=found.notes,
     )
     return _clustered(gain, found, found.error, gain.notes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import CLUSTERS_APART, MANY_ROLLOUTS
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
@@ -132,7 +133,7 @@ def cluster_mean(
         method="two-way cluster-robust t" if crossed is not None else "cluster-robust t",
         trials=len(scores),
         scale="score",
-        assumptions=(bootstrap.CLUSTERED, differences.APPROXIMATE),
+        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
         notes=found.notes,
         data=(scores,),
     )
@@ -198,7 +199,7 @@ def cluster_rate(
         confidence=confidence,
         method="Korn-Graubard",
         trials=trials,
-        assumptions=(bootstrap.CLUSTERED, differences.APPROXIMATE),
+        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
         notes=notes,
         data=(scores,),
     )
@@ -260,7 +261,7 @@ def cluster_bootstrap(
         method="cluster bootstrap",
         trials=len(scores),
         scale="score",
-        assumptions=(bootstrap.CLUSTERED, differences.APPROXIMATE),
+        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
         notes=(f"{resamples:,} resamples of {groups:,} clusters.", *bootstrap.few(groups)),
         data=(scores,),
         seed=seed,

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import ANYTIME, IN_ORDER, RANGE_FIXED, SAME_MEAN, Assumed
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.stats import means
-
-ANYTIME = "All the intervals hold together with the confidence: look, and stop, whenever you like."
-ORDER = "The scores are in the order they were recorded."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class MeanSequence(Record):
     highs: tuple[float, ...]
     confidence: float
     method: str
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
 
     def __len__(self) -> int:
         return len(self.lows)
@@ -86,7 +84,7 @@ class MeanEvidence(Record):
     below: float
     confidence: float
     scores: Scores
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
 
     @property
     def evidence(self) -> float:
@@ -127,7 +125,7 @@ def betting_sequence(scores: Scores, *, confidence: float = 0.95) -> MeanSequenc
         highs=tuple(means.scored(scores, float(end)) for end in highs),
         confidence=float(confidence),
         method="anytime betting",
-        assumptions=(means.RANGE, means.SAME_MEAN, ORDER, ANYTIME),
+        assumptions=(RANGE_FIXED, SAME_MEAN, IN_ORDER, ANYTIME),
     )
 
 
@@ -162,5 +160,5 @@ def wsr_evidence(scores: Scores, mean: float, *, confidence: float = 0.95) -> Me
         below=math.exp(min(below, 700.0)),
         confidence=float(confidence),
         scores=scores,
-        assumptions=(means.RANGE, means.SAME_MEAN, ORDER),
+        assumptions=(RANGE_FIXED, SAME_MEAN, IN_ORDER),
     )

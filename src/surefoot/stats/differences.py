@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import Assumed
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.moments import Moments
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Ranged = Scores | Moments
-
-PAIRED = "The pairs are independent of one another; the two scores of a pair may depend on each other."
-STREAMS = "All rollouts are independent: the two policies were run separately."
-APPROXIMATE = "Coverage is close to the confidence for many rollouts, not guaranteed."
 
 
 def check_ranges(
@@ -84,7 +81,7 @@ def gain_of(
     margin: float,
     trials: int,
     p_value: float | None = None,
-    assumptions: tuple[str, ...] = (),
+    assumptions: tuple[Assumed, ...] = (),
     notes: tuple[Noted, ...] = (),
     seed: int | None = None,
 ) -> Gain:

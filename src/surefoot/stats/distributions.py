@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import BANDS_TOGETHER, TWO_DISTRIBUTIONS, Assumed
 from surefoot.core.bands import Band
 from surefoot.core.gain import decide
 from surefoot.core.interval import Interval
@@ -20,8 +21,6 @@ from surefoot.core.verdict import Verdict
 from surefoot.stats import differences
 from surefoot.stats.bands import Heights, ks, two_sided_band
 
-JOINT = "Each policy's band holds with half the error: all gains and ranges here hold together."
-APART = "The rollouts of the two policies are independent, and each policy's scores share one distribution."
 NEVER = (
     "Full dominance cannot be shown unless the weaker policy has scores at the low end of the range and the stronger "
     "at the high end: beyond the observed scores the bands always overlap."
@@ -77,7 +76,7 @@ class DistributionComparison(Record):
     worse: tuple[tuple[float, float], ...]
     dominance: Verdict
     confidence: float
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -146,7 +145,7 @@ def compare_distributions(
         worse=worse,
         dominance=dominance,
         confidence=float(confidence),
-        assumptions=(APART, JOINT),
+        assumptions=(TWO_DISTRIBUTIONS, BANDS_TOGETHER),
         notes=(NEVER,) if dominance is Verdict.UNDECIDED else (),
     )
 
@@ -178,7 +177,7 @@ def _gain(
         method=f"{one.method} bands",
         trials=one.trials + two.trials,
         scale="score gain",
-        assumptions=(APART, JOINT),
+        assumptions=(TWO_DISTRIBUTIONS, BANDS_TOGETHER),
     )
     return JointGain(what, share, interval, decide(low, high))
 

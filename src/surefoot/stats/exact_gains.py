@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import ANY_RATES, GAIN_NEARLY, PAIRS_APART, RATE_BY_POLICY, Assumption
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
@@ -18,11 +19,6 @@ EXACT_ROLLOUTS = 1000
 
 EXACT_PAIRS = 500
 """Up to so many pairs `exact_paired_gain` is exact; above, Tango."""
-
-SEPARATE = "All rollouts are independent, and each policy has one success rate."
-PAIRS = "The pairs are independent of one another; the two rollouts of a pair may depend on each other."
-EXACT = "The error is at most 1 - confidence, whatever the rates."
-NEAR = "The error is close to 1 - confidence, not guaranteed."
 
 
 def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -65,7 +61,7 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         total,
         f"more than {EXACT_ROLLOUTS:,} rollouts in all" if total > EXACT_ROLLOUTS else None,
         ("exact score", "Miettinen-Nurminen"),
-        SEPARATE,
+        RATE_BY_POLICY,
         confidence,
         margin,
     )
@@ -104,7 +100,7 @@ def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         pairs.pairs,
         f"more than {EXACT_PAIRS:,} pairs" if pairs.pairs > EXACT_PAIRS else None,
         ("exact paired score", "Tango"),
-        PAIRS,
+        PAIRS_APART,
         confidence,
         margin,
     )
@@ -131,7 +127,7 @@ def _gain(
     trials: int,
     too_many: str | None,
     methods: tuple[str, str],
-    independent: str,
+    independent: Assumption,
     confidence: float,
     margin: float,
 ) -> Gain:
@@ -142,10 +138,10 @@ def _gain(
     notes: tuple[str, ...] = ()
     if too_many is None:
         low, high, p_value = _inverted(table, error)
-        method, assumptions = methods[0], (independent, EXACT)
+        method, assumptions = methods[0], (independent, ANY_RATES)
     else:
         low, high, p_value = score_intervals.ends(table, error)
-        method, assumptions = methods[1], (independent, NEAR)
+        method, assumptions = methods[1], (independent, GAIN_NEARLY)
         notes = (f"With {too_many} the score interval is not enumerated but asymptotic.",)
     interval = Interval(
         low=low,

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import PAIRS_APART, RATE_BY_POLICY, Assumed, Assumption
 from surefoot.core.record import Record
 from surefoot.core.tally import PairTally
 from surefoot.numerics import normal_quantiles
-from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, PAIRS, SEPARATE, exact_gain, exact_paired_gain
+from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, exact_gain, exact_paired_gain
 from surefoot.stats.pair_tests import mcnemar
 from surefoot.stats.rate_tests import pooled_score
 
@@ -58,7 +59,7 @@ class Power(Record):
     confidence: float
     margin: float
     method: str
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     claim: Asked = "either"
 
     @property
@@ -129,7 +130,7 @@ def power(
             raise ValueError("`claim` must be 'either' with pooled_score; its test has two sides.")
         edge = margin if claim == "first better" else -margin
         shown = _above(_side_steps(n1, n2, error, edge), n1, n2, *rates)
-        return _one_side(shown, rates, (n1, n2), confidence, margin, claim, ("gain_bounds", SEPARATE))
+        return _one_side(shown, rates, (n1, n2), confidence, margin, claim, ("gain_bounds", RATE_BY_POLICY))
 
     def chance(u: int, v: int, p: float, q: float, edge: float) -> float:
         return _above(_steps(u, v, error, edge, exact), u, v, p, q)
@@ -149,7 +150,7 @@ def power(
         confidence=float(confidence),
         margin=margin,
         method=using.__name__,
-        assumptions=(SEPARATE,),
+        assumptions=(RATE_BY_POLICY,),
     )
 
 
@@ -204,7 +205,7 @@ def paired_power(
             raise ValueError("`claim` must be 'either' with mcnemar; its test has two sides.")
         edge = margin if claim == "first better" else -margin
         shown = _pairs_above(_side_pair_steps(n, error, edge), n, *chances)
-        return _one_side(shown, chances, (n, n), confidence, margin, claim, ("paired_gain_bounds", PAIRS))
+        return _one_side(shown, chances, (n, n), confidence, margin, claim, ("paired_gain_bounds", PAIRS_APART))
     steps = _pair_steps(n, error, margin, exact)
     better, worse = _pairs_above(steps, n, *chances), _pairs_above(steps, n, *chances[::-1])
     not_worse, same = better, 0.0
@@ -222,7 +223,7 @@ def paired_power(
         confidence=float(confidence),
         margin=margin,
         method=using.__name__,
-        assumptions=(PAIRS,),
+        assumptions=(PAIRS_APART,),
     )
 
 
@@ -295,7 +296,7 @@ def _one_side(
     confidence: float,
     margin: float,
     claim: Asked,
-    test: tuple[str, str],
+    test: tuple[str, Assumption],
 ) -> Power:
     """The chance of the one thing that a test of one side can show."""
     better = shown if claim == "first better" else 0.0

@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot import _check
+from surefoot.core.assumptions import ITEMS_DRAWN, ITEMS_FIXED, LIST_DECLARED
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.tally import Tally
-
-DRAWN = "The items run were drawn at random from the list, each as likely as any other and none twice."
-DECLARED = "The list was fixed before the first outcome, and an item that crashed counts as a failure."
-ONE_LOOK = "How many items to run was fixed beforehand."
 
 
 def population_rate(tally: Tally, *, population: int, confidence: float = 0.95) -> Interval:
@@ -52,7 +49,7 @@ def population_rate(tally: Tally, *, population: int, confidence: float = 0.95) 
         confidence=float(confidence),
         method="hypergeometric",
         trials=tally.trials,
-        assumptions=(DRAWN, DECLARED, ONE_LOOK),
+        assumptions=(ITEMS_DRAWN, LIST_DECLARED, ITEMS_FIXED),
         notes=(Note("of these items", {"items": items, "run": tally.trials}),),
         data=(tally,),
     )

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import ITEMS_SOFTENED, JUDGES_APART
 from surefoot.core.interval import Interval
 
 if TYPE_CHECKING:
@@ -14,11 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-ASSUMPTIONS = (
-    "The items are independent, and each judge labelled every item without seeing the other's label.",
-    "Approximate; as if z² more items had been labelled, spread evenly over the table, so never of no width.",
-)
 
 
 def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confidence: float = 0.95) -> Interval:
@@ -72,7 +68,7 @@ def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confid
         method="softened Cohen's kappa",
         trials=len(one),
         scale="score",
-        assumptions=ASSUMPTIONS,
+        assumptions=(JUDGES_APART, ITEMS_SOFTENED),
     )
 
 

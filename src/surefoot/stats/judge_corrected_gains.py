@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import DOCUMENTS_APART, HUMANS_TRUE, JUDGE_MEASURED, LABELS_DRAWN, ROUGH
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-DRAWN = "The labelled items are a random sample of all items, drawn without looking at how they went."
-HUMANS = "The human labels are the truth."
-MEASURED = (
-    "Approximate; measured coverage at least 94% at a confidence of 95%, from 30 labels on, however the judge leans."
-)
-ROUGH = "Approximate; documents of unequal size, the judge left out."
-DOCUMENTS = "The documents are independent of one another."
 
 ALONE = "labels alone"
 FEWEST = 30
@@ -162,8 +156,8 @@ def judge_corrected_gain(
         half = _half(used, confidence)
         low, high = (span * min(1.0, max(-1.0, used.mean + side * half)) for side in (-1.0, 1.0))
         p = float(min(1.0, 2.0 * special.stdtr(used.freedom, -abs(used.mean) / used.error)))
-        name, promise = ("judge-corrected", MEASURED) if left_out is None else ("clustered labels alone", ROUGH)
-        held = (DRAWN, HUMANS, *((DOCUMENTS,) if grouped < n else ()), promise)
+        name, promise = ("judge-corrected", JUDGE_MEASURED) if left_out is None else ("clustered labels alone", ROUGH)
+        held = (LABELS_DRAWN, HUMANS_TRUE, *((DOCUMENTS_APART,) if grouped < n else ()), promise)
         estimate = span * min(1.0, max(-1.0, used.mean))
         interval = Interval(low, high, estimate, confidence, name, n, scale, held)
         gain = Gain(interval, p, decide(low, high, margin), margin=margin)
@@ -266,7 +260,7 @@ def judge_corrected_mean(
     size = min(most, soft * (1.0 - soft) / (fit.error / 2.0) ** 2) * stretch**2
     ends = _clopper_pearson(share * size, size, (1.0 - confidence) / 2.0)
     grouped = len(set(documents[there].tolist()))
-    held = (DRAWN, HUMANS, *((DOCUMENTS,) if grouped < n else ()), MEASURED)
+    held = (LABELS_DRAWN, HUMANS_TRUE, *((DOCUMENTS_APART,) if grouped < n else ()), JUDGE_MEASURED)
     least, most, middle = (low + (high - low) * one for one in (min(ends[0], share), max(ends[1], share), share))
     name = "judge-corrected" if fit.trust > 0.0 else "clustered labels alone"
     interval = Interval(least, most, middle, confidence, name, n, scale, held)
@@ -304,7 +298,7 @@ def _guaranteed(
     units = np.clip(units, -1.0, 1.0) * span
     sides = (Scores(np.maximum(side * units, 0.0).tolist(), 0.0, span) for side in (1.0, -1.0))
     found = stats.paired_score_gain(*sides, confidence=confidence, margin=margin)
-    held = (DRAWN, HUMANS, *((DOCUMENTS,) if units.size < gains.size else ()))
+    held = (LABELS_DRAWN, HUMANS_TRUE, *((DOCUMENTS_APART,) if units.size < gains.size else ()))
     interval = replace(
         found.interval, method=ALONE, scale=scale, trials=gains.size, assumptions=held, notes=(), data=()
     )

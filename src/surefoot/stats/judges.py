@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import _check
+from surefoot.core.assumptions import HUMANS_TRUE, JUDGE_CALIBRATED, JUDGE_NEARLY, JUDGED_DRAWN, SIMULATED, Assumption
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import WRITE, Tally
 
-CALIBRATED = "The judge errs on the judged items as often as on the calibration items of the same truth."
-HUMANS = "The human labels are the truth."
-SAFE = "Coverage was at least the confidence in every simulation; it carries the uncertainty of the calibration."
-NEARLY = "Coverage is close to the confidence, not guaranteed: it fell to .92 at 95% where true failures were rare."
-DRAWN = "The labelled items are a random sample of all judged items."
 OUTSIDE = (
     "No rate explains the judge's pass rate with this calibration: it may err differently on these items. Label some."
 )
@@ -156,7 +152,9 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
     if raw is None:
         lacks = "success" if not calibration.successes else "failure"
         notes += (f"The calibration holds no true {lacks}: the estimate is the judge's own rate.",)
-    interval = _interval(judged, calibration, (low, high), estimate, confidence, "melded Rogan-Gladen", SAFE, notes)
+    interval = _interval(
+        judged, calibration, (low, high), estimate, confidence, "melded Rogan-Gladen", SIMULATED, notes
+    )
     return JudgedRate(interval, judged, calibration, raw, error)
 
 
@@ -193,7 +191,7 @@ def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confide
     pull = centre * sens * (1.0 - sens) / sizes[2] - (1.0 - centre) * spec * (1.0 - spec) / sizes[1]
     centre += 2.0 * z * z * pull
     ends = max(0.0, centre - z * spread), min(1.0, centre + z * spread)
-    interval = _interval(judged, calibration, ends, min(1.0, max(0.0, raw)), confidence, "Lee et al.", NEARLY)
+    interval = _interval(judged, calibration, ends, min(1.0, max(0.0, raw)), confidence, "Lee et al.", JUDGE_NEARLY)
     return JudgedRate(interval, judged, calibration, raw, error)
 
 
@@ -248,7 +246,7 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
         confidence=float(confidence),
         method=method,
         trials=share[1],
-        assumptions=(DRAWN, HUMANS, SAFE),
+        assumptions=(JUDGED_DRAWN, HUMANS_TRUE, SIMULATED),
         notes=notes,
         data=(judged, labelled),
     )
@@ -295,7 +293,7 @@ def _interval(
     estimate: float,
     confidence: float,
     method: str,
-    coverage: str,
+    coverage: Assumption,
     notes: tuple[str, ...] = (),
 ) -> Interval:
     return Interval(
@@ -305,7 +303,7 @@ def _interval(
         confidence=float(confidence),
         method=method,
         trials=judged.trials,
-        assumptions=(CALIBRATED, HUMANS, coverage),
+        assumptions=(JUDGE_CALIBRATED, HUMANS_TRUE, coverage),
         notes=notes,
         data=(judged, calibration),
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from surefoot import _check
+from surefoot.core.assumptions import ANY_SCORES, RANGE_FIXED, SCORE_PAIRS_APART, SCORES_ALIKE
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.moments import Moments
 from surefoot.stats import welch_intervals
-from surefoot.stats.differences import PAIRED, check_ranges
-from surefoot.stats.means import GUARANTEED, INDEPENDENT, RANGE, bernstein_half
+from surefoot.stats.differences import check_ranges
+from surefoot.stats.means import bernstein_half
 
 
 def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
@@ -40,7 +41,7 @@ def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
         method="empirical Bernstein",
         trials=n,
         scale="score",
-        assumptions=(RANGE, INDEPENDENT, GUARANTEED),
+        assumptions=(RANGE_FIXED, SCORES_ALIKE, ANY_SCORES),
         data=(moments,),
     )
 
@@ -100,5 +101,5 @@ def moments_paired_gain(differences: Moments, *, confidence: float = 0.95, margi
         margin=margin,
         method="paired t (approximate)",
         trials=n,
-        independent=PAIRED,
+        independent=SCORE_PAIRS_APART,
     )

@@ -11,6 +11,15 @@ import math
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import (
+    ANY_SCORES,
+    IN_ORDER_OF_FIXED_SIZE,
+    NO_HEAVY_TAIL,
+    RANGE_FIXED,
+    SAME_MEAN,
+    SCORES_ALIKE,
+    Assumed,
+)
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.notes import Note, Noted
 from surefoot.core.scores import Scores
@@ -22,12 +31,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 WRITE = "Write Scores(values, low=0.0, high=1.0) with the range fixed beforehand."
-RANGE = "The range of the scores was fixed before the first was seen."
-SAME_MEAN = "Each score has the same mean given the scores before it; independent rollouts of one policy do."
-INDEPENDENT = "The scores are independent with one distribution."
-IN_ORDER = "The scores are in the order they were recorded, and their number was fixed beforehand."
-GUARANTEED = "Coverage is at least the confidence, whatever the distribution of the scores."
-APPROXIMATE = "Approximate: coverage is close to the confidence only for many scores without a heavy tail."
 
 
 def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -56,7 +59,7 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
     z, each = unit(scores), _each(confidence)
     low, high = mean_bets.aimed_ends(z, each)
-    assumptions = (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED)
+    assumptions = (RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES)
     return _interval(scores, low, high, confidence, "betting", assumptions, in_order=True)
 
 
@@ -122,7 +125,7 @@ def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
     z, each = unit(scores), _each(confidence)
     bets = mean_bets.wsr_bets(z, each, horizon=z.size)
     low, high = mean_bets.low_end(z, bets, each), 1.0 - mean_bets.low_end(1.0 - z, bets, each)
-    assumptions = (RANGE, SAME_MEAN, IN_ORDER, GUARANTEED)
+    assumptions = (RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES)
     return _interval(scores, low, high, confidence, "hedged WSR", assumptions, in_order=True)
 
 
@@ -145,7 +148,7 @@ def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval
     """
     z, each = unit(scores), _each(confidence)
     half = bernstein_half(z.size, float(z.var(ddof=1)) if z.size > 1 else 0.0, each)
-    return _around(scores, half, confidence, "empirical Bernstein", (RANGE, INDEPENDENT, GUARANTEED))
+    return _around(scores, half, confidence, "empirical Bernstein", (RANGE_FIXED, SCORES_ALIKE, ANY_SCORES))
 
 
 def hoeffding(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -164,7 +167,7 @@ def hoeffding(scores: Scores, *, confidence: float = 0.95) -> Interval:
         Hoeffding (1963), "Probability inequalities for sums of bounded random variables", theorem 1.
     """
     half = math.sqrt(math.log(1.0 / _each(confidence)) / (2.0 * unit(scores).size))
-    return _around(scores, half, confidence, "Hoeffding", (RANGE, SAME_MEAN, GUARANTEED))
+    return _around(scores, half, confidence, "Hoeffding", (RANGE_FIXED, SAME_MEAN, ANY_SCORES))
 
 
 def student_t(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -187,7 +190,7 @@ def student_t(scores: Scores, *, confidence: float = 0.95) -> Interval:
     z, each = unit(scores), _each(confidence)
     _refuse_no_spread(z, "Student t")
     half = -float(stdtrit(z.size - 1, each)) * math.sqrt(float(z.var(ddof=1)) / z.size)
-    return _around(scores, half, confidence, "Student t (approximate)", (INDEPENDENT, APPROXIMATE))
+    return _around(scores, half, confidence, "Student t (approximate)", (SCORES_ALIKE, NO_HEAVY_TAIL))
 
 
 def bootstrap_mean(
@@ -218,7 +221,7 @@ def bootstrap_mean(
     means = resampling.resampled_means(z, resamples, generator)
     low, high = bootstrap.bca_ends(means, float(z.mean()), bootstrap.acceleration(z - z.mean()), confidence)
     method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *bootstrap.few(z.size))
-    return _interval(scores, low, high, confidence, method, (INDEPENDENT, APPROXIMATE), notes, seed)
+    return _interval(scores, low, high, confidence, method, (SCORES_ALIKE, NO_HEAVY_TAIL), notes, seed)
 
 
 def bernstein_half(size: int, variance: float, each: float) -> float:
@@ -252,7 +255,7 @@ def _refuse_no_spread(z: Floats, who: str) -> None:
         )
 
 
-def _around(scores: Scores, half: float, confidence: float, method: str, assumptions: tuple[str, ...]) -> Interval:
+def _around(scores: Scores, half: float, confidence: float, method: str, assumptions: tuple[Assumed, ...]) -> Interval:
     middle = float(unit(scores).mean())
     return _interval(scores, max(0.0, middle - half), min(1.0, middle + half), confidence, method, assumptions)
 
@@ -263,7 +266,7 @@ def _interval(
     high: float,
     confidence: float,
     method: str,
-    assumptions: tuple[str, ...],
+    assumptions: tuple[Assumed, ...],
     notes: tuple[Noted, ...] = (),
     seed: int | None = None,
     *,
@@ -302,7 +305,7 @@ def _bound(scores: Scores, side: Side, share: float, confidence: float) -> Bound
         method="betting",
         trials=len(scores),
         scale="score",
-        assumptions=(RANGE, SAME_MEAN, IN_ORDER, GUARANTEED),
+        assumptions=(RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES),
         data=(scores,),
     )
 

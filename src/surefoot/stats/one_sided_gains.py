@@ -12,20 +12,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
+from surefoot.core.assumptions import ANY_RATES, EACH_END, GAIN_NEARLY, PAIRS_APART, RATE_BY_POLICY
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
-from surefoot.stats.exact_gains import (
-    EXACT,
-    EXACT_PAIRS,
-    EXACT_ROLLOUTS,
-    NEAR,
-    PAIRS,
-    SEPARATE,
-    exact_gain,
-    exact_paired_gain,
-    observed_gain,
-)
+from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, exact_gain, exact_paired_gain, observed_gain
 from surefoot.stats.step_down_tests import Sides
 
 if TYPE_CHECKING:
@@ -33,8 +24,6 @@ if TYPE_CHECKING:
 
     from surefoot.core.record import Record
     from surefoot.numerics.buehler import Above
-
-EACH = "Each end is a bound of its own, with half of the error."
 
 
 def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -259,7 +248,7 @@ class OneSided:
         self.exact = trials <= (EXACT_ROLLOUTS if unpaired else EXACT_PAIRS)
         self.names = ("exact score", "Miettinen-Nurminen") if unpaired else ("exact paired score", "Tango")
         self.method = self.names[not self.exact]
-        self.assumptions = (SEPARATE if unpaired else PAIRS, EXACT if self.exact else NEAR)
+        self.assumptions = (RATE_BY_POLICY if unpaired else PAIRS_APART, ANY_RATES if self.exact else GAIN_NEARLY)
 
     def ends(self, error: float, ordering: float) -> tuple[float, float]:
         """The lower and the upper bound, each with this error, from tables ordered at another."""
@@ -331,7 +320,7 @@ def gain_of(
     """The gain with these ends and, without a margin, these one-sided p-values; exact or by the score limits."""
     names, independent = one.names, one.assumptions[0]
     method = f"central {names[0]}" if exact else names[1]
-    assumptions = (independent, EXACT if exact else NEAR, EACH)
+    assumptions = (independent, ANY_RATES if exact else GAIN_NEARLY, EACH_END)
     interval = Interval(
         low=low,
         high=high,

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import DRAWN_ONCE, ONE_RATE, RATE_EXACT
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.tally import Tally
-from surefoot.stats.rates import INDEPENDENT, counts
+from surefoot.stats.rates import counts
 
 if TYPE_CHECKING:
     from surefoot._check import Rng
-
-EXACT = "Coverage is exactly the confidence, whatever the rate."
-DRAWN_ONCE = "The draw is made once and kept: redrawn until it pleases, the bound holds less often."
 
 
 def optimal_lower(
@@ -135,7 +133,7 @@ def optimal_interval(
         confidence=float(confidence),
         method="optimal",
         trials=n,
-        assumptions=(INDEPENDENT, EXACT, DRAWN_ONCE),
+        assumptions=(ONE_RATE, RATE_EXACT, DRAWN_ONCE),
         notes=tuple(notes),
         data=(tally,),
         draw=drawn,
@@ -173,7 +171,7 @@ def _bound(
         confidence=float(confidence),
         method="optimal",
         trials=tally.trials,
-        assumptions=(INDEPENDENT, EXACT, DRAWN_ONCE),
+        assumptions=(ONE_RATE, RATE_EXACT, DRAWN_ONCE),
         notes=tuple(notes),
         data=(tally,),
         draw=draw,

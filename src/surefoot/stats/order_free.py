@@ -11,23 +11,12 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from surefoot.core import formatting
+from surefoot.core.assumptions import Assumed
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 
 NEAR = 1e-12
 """A null closer to the estimate than this is the estimate: only rounding keeps them apart."""
-
-SHARED = "The rollouts are independent and share one mean score."
-SHARED_PAIRS = "The pairs are independent and share one mean gain; the two scores of a pair may depend on each other."
-SHARED_BY_POLICY = "All rollouts are independent, and those of each policy share one mean score."
-MIXED = (
-    "The rollouts are independent; those of different tasks may have different means, and a task weighs by its "
-    "rollouts. Guaranteed for tasks drawn at random; for fixed tasks the error allowed is that of the worst case known."
-)
-MIXED_PAIRS = (
-    "The pairs are independent; those of different tasks may have different mean gains, and a task weighs by its "
-    "pairs. Guaranteed for tasks drawn at random; for fixed tasks the error allowed is that of the worst case known."
-)
 
 
 class Tested(Protocol):
@@ -109,7 +98,7 @@ class ScoreTest(Record):
     method: str
     trials: int = 0
     scale: formatting.Scale = "score"
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     notes: tuple[Noted, ...] = ()
     data: tuple[Record, ...] = ()
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
+from surefoot.core.assumptions import GAIN_NEARLY, PAIRS_APART, TEST_GUARANTEED, Assumption
 from surefoot.core.tally import PairTally, pair_tally
 from surefoot.numerics import normal_quantiles
-from surefoot.stats.exact_gains import NEAR, PAIRS
-from surefoot.stats.rate_tests import GUARANTEED, GainTest
+from surefoot.stats.rate_tests import GainTest
 
 
 def mcnemar(pairs: PairTally) -> GainTest:
@@ -31,7 +31,7 @@ def mcnemar(pairs: PairTally) -> GainTest:
     pairs = pair_tally(pairs)
     first, second = _tails(pairs.first_only, pairs.second_only)
     tails = (2.0 * min(first, second), first, second)
-    return _test(pairs, tails, "McNemar's exact test", "twice the smaller tail", GUARANTEED)
+    return _test(pairs, tails, "McNemar's exact test", "twice the smaller tail", TEST_GUARANTEED)
 
 
 def mcnemar_midp(pairs: PairTally) -> GainTest:
@@ -59,7 +59,7 @@ def mcnemar_midp(pairs: PairTally) -> GainTest:
     first, second = _tails(b, c)
     both = 1.0 if b == c else 2.0 * min(first, second) - here
     tails = (both, first - here / 2.0, second - here / 2.0)
-    return _test(pairs, tails, "McNemar's mid-p test", "the smaller tail doubled, the observed half", NEAR)
+    return _test(pairs, tails, "McNemar's mid-p test", "the smaller tail doubled, the observed half", GAIN_NEARLY)
 
 
 def mcnemar_chi2(pairs: PairTally) -> GainTest:
@@ -107,7 +107,7 @@ def mcnemar_edwards(pairs: PairTally) -> GainTest:
 def _chi(pairs: PairTally, value: float, method: str) -> GainTest:
     z = math.copysign(math.sqrt(value), pairs.first_only - pairs.second_only)
     tails = (2.0 * normal_quantiles.tail(abs(z)), normal_quantiles.tail(z), normal_quantiles.tail(-z))
-    return _test(pairs, tails, method, "as far from 0, either way", NEAR, value)
+    return _test(pairs, tails, method, "as far from 0, either way", GAIN_NEARLY, value)
 
 
 def _tails(b: int, c: int) -> tuple[float, float]:
@@ -122,7 +122,7 @@ def _test(
     values: tuple[float, float, float],
     method: str,
     two_sided: str,
-    assumption: str,
+    assumption: Assumption,
     statistic: float | None = None,
 ) -> GainTest:
     both, first, second = (min(1.0, max(0.0, value)) for value in values)
@@ -135,7 +135,7 @@ def _test(
         two_sided=two_sided,
         estimate=pairs.gain,
         statistic=statistic,
-        assumptions=(PAIRS, assumption),
+        assumptions=(PAIRS_APART, assumption),
         notes=quiet if pairs.first_only + pairs.second_only == 0 else (),
         data=(pairs,),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from surefoot import _check
+from surefoot.core.assumptions import PAIRS_EXCHANGEABLE, SCORE_PAIRS_APART
 from surefoot.core.gain import Gain
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
 
 EXACT_UP_TO = 16  # pairs: 2^16 = 65,536 patterns of signs, all of them counted
-SYMMETRIC = "Under no gain the two scores of a pair are exchangeable; the interval assumes a constant shift."
 
 
 def paired_permutation(
@@ -85,7 +85,7 @@ def paired_permutation(
         margin=margin,
         trials=pairs,
         p_value=extreme / of,
-        assumptions=(differences.PAIRED, SYMMETRIC),
+        assumptions=(SCORE_PAIRS_APART, PAIRS_EXCHANGEABLE),
         notes=(f"{how[0].upper()}{how[1:]}.",),
         seed=None if exact else seed,
     )

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 from surefoot import _check
+from surefoot.core.assumptions import SCORED_DRAWN, SCORES_SOFTENED
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
-
-DRAWN = "The items that humans scored are a random sample of all items."
-SOFTENED = "Approximate; as if z² more items had been scored, half at each end of the range, so never of no width."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ def prediction_powered_mean(
         method="softened PPI++",
         trials=n + rest,
         scale="score",
-        assumptions=(DRAWN, SOFTENED),
+        assumptions=(SCORED_DRAWN, SCORES_SOFTENED),
         data=(human, judge, judge_only),
     )
     return PredictionPowered(interval, trust, span * math.sqrt(variance), n)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import EACH_STRENGTH, PREFERENCES_APART
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.stats import bootstrap, differences
@@ -22,10 +23,6 @@ Preference = tuple[str, str, str | float]
 _OUTCOMES: dict[object, float] = {"first": 1.0, "second": 0.0, "tie": 0.5, 1: 1.0, 0: 0.0, 0.5: 0.5}
 _RIDGE = 0.01  # holds a strength finite in a resample where a policy never lost; worth far less than one game
 _BLOCK = 250_000  # cells fitted at a time: about a tenth of a second
-ASSUMPTIONS = (
-    "Each preference (or session) is independent of the others, and a policy's strength does not depend on its rival.",
-    "Each interval holds by itself, nearly; not all of them together.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +202,7 @@ def _strengths(
                 method=method,
                 trials=games.size,
                 scale="score",
-                assumptions=ASSUMPTIONS,
+                assumptions=(PREFERENCES_APART, EACH_STRENGTH),
                 notes=notes,
                 seed=seed,
             )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 from surefoot import _check
+from surefoot.core.assumptions import GAIN_CLOSE, PAIRED_GAIN_CLOSE, PAIRS_APART, RATE_BY_POLICY, Assumed
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
 from surefoot.numerics import normal_quantiles, rate_ends
-from surefoot.stats.exact_gains import PAIRS, SEPARATE, observed_gain
-
-NEARLY = "Coverage is close to the confidence, not guaranteed; `exact_gain` guarantees it."
-PAIRED_NEARLY = "Coverage is close to the confidence, not guaranteed; `exact_paired_gain` guarantees it."
+from surefoot.stats.exact_gains import observed_gain
 
 
 def newcombe(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interval:
@@ -34,7 +32,7 @@ def newcombe(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interv
     gain = observed_gain(first, second)
     low = gain - math.hypot(p1 - low1, high2 - p2)
     high = gain + math.hypot(high1 - p1, p2 - low2)
-    return _interval(low, high, gain, confidence, "Newcombe", (first, second), (SEPARATE, NEARLY))
+    return _interval(low, high, gain, confidence, "Newcombe", (first, second), (RATE_BY_POLICY, GAIN_CLOSE))
 
 
 def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interval:
@@ -58,7 +56,7 @@ def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95)
     table = (first.successes, first.trials, second.successes, second.trials)
     low, high, _ = score_intervals.ends(table, 1.0 - _check.confidence(confidence))
     gain = observed_gain(first, second)
-    return _interval(low, high, gain, confidence, "Miettinen-Nurminen", (first, second), (SEPARATE, NEARLY))
+    return _interval(low, high, gain, confidence, "Miettinen-Nurminen", (first, second), (RATE_BY_POLICY, GAIN_CLOSE))
 
 
 def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interval:
@@ -87,7 +85,7 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
     gain = observed_gain(first, second)
     if not low <= gain <= high:  # with very few rollouts: the estimate is then the one that the interval is made around
         gain, notes = p1 - p2, (*notes, "The estimate is that of one success and one failure more for each.")
-    return _interval(low, high, gain, confidence, "Agresti-Caffo", (first, second), (SEPARATE, NEARLY), notes)
+    return _interval(low, high, gain, confidence, "Agresti-Caffo", (first, second), (RATE_BY_POLICY, GAIN_CLOSE), notes)
 
 
 def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
@@ -111,7 +109,7 @@ def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
     pairs = pair_tally(pairs)
     table = (pairs.first_only, pairs.second_only, pairs.pairs)
     low, high, _ = score_intervals.ends(table, 1.0 - _check.confidence(confidence))
-    return _interval(low, high, pairs.gain, confidence, "Tango", (pairs,), (PAIRS, PAIRED_NEARLY))
+    return _interval(low, high, pairs.gain, confidence, "Tango", (pairs,), (PAIRS_APART, PAIRED_GAIN_CLOSE))
 
 
 def newcombe_paired(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
@@ -140,7 +138,7 @@ def newcombe_paired(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
     down1, up1, down2, up2 = p1 - low1, high1 - p1, p2 - low2, high2 - p2
     low = pairs.gain - math.sqrt(max(down1**2 - 2.0 * phi * down1 * up2 + up2**2, 0.0))
     high = pairs.gain + math.sqrt(max(up1**2 - 2.0 * phi * up1 * down2 + down2**2, 0.0))
-    return _interval(low, high, pairs.gain, confidence, "paired Newcombe", (pairs,), (PAIRS, PAIRED_NEARLY))
+    return _interval(low, high, pairs.gain, confidence, "paired Newcombe", (pairs,), (PAIRS_APART, PAIRED_GAIN_CLOSE))
 
 
 def _wilson(tally: Tally, confidence: float) -> tuple[float, float, float]:
@@ -156,7 +154,7 @@ def _interval(
     confidence: float,
     method: str,
     data: tuple[Tally, Tally] | tuple[PairTally],
-    assumptions: tuple[str, ...],
+    assumptions: tuple[Assumed, ...],
     notes: tuple[str, ...] = (),
 ) -> Interval:
     trials = sum(tally.trials if isinstance(tally, Tally) else tally.pairs for tally in data)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefoot.core import formatting
+from surefoot.core.assumptions import GAIN_NEARLY, RATE_BY_POLICY, TEST_GUARANTEED, Assumed, Assumption
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally, tallies
 from surefoot.numerics import normal_quantiles
-from surefoot.stats.exact_gains import NEAR, SEPARATE, observed_gain
+from surefoot.stats.exact_gains import observed_gain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 2 * 10**7
 """Tables that an unconditional test enumerates, by total and by the first policy's successes."""
-
-GUARANTEED = "The error is at most the level, whatever the common rate."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class GainTest(Record):
     estimate: float
     statistic: float | None = None
     common_rate: float | None = None
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     notes: tuple[str, ...] = ()
     data: tuple[Record, ...] = ()
 
@@ -251,7 +250,7 @@ def _score(first: Tally, second: Tally, factor: float, method: str) -> GainTest:
     gap = observed_gain(first, second)
     z = math.sqrt(factor) * gap / spread if gap else 0.0
     tails = (2.0 * normal_quantiles.tail(abs(z)), normal_quantiles.tail(z), normal_quantiles.tail(-z))
-    return _test(tails, method, "as far from 0, either way", first, second, statistic=z, assumption=NEAR)
+    return _test(tails, method, "as far from 0, either way", first, second, statistic=z, assumption=GAIN_NEARLY)
 
 
 def _boschloo(first: Tally, second: Tally) -> Peak:
@@ -296,7 +295,7 @@ def _test(
     *,
     statistic: float | None = None,
     common_rate: float | None = None,
-    assumption: str = GUARANTEED,
+    assumption: Assumption = TEST_GUARANTEED,
 ) -> GainTest:
     both, greater, less = (min(1.0, float(value)) for value in values)
     return GainTest(
@@ -308,6 +307,6 @@ def _test(
         estimate=observed_gain(first, second),
         statistic=statistic,
         common_rate=None if common_rate is None else float(common_rate),
-        assumptions=(SEPARATE, assumption),
+        assumptions=(RATE_BY_POLICY, assumption),
         data=(first, second),
     )

@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import SupportsFloat
 
 from surefoot import _check
+from surefoot.core.assumptions import ANY_RATE, NOT_FOR_USE, ONE_RATE, RATE_NEAR, Assumed, Assumption
 from surefoot.core.interval import Bound, Interval, Side
+from surefoot.core.notes import Noted
 from surefoot.core.tally import WRITE, Tally
 from surefoot.numerics import normal_quantiles, rate_ends
-
-INDEPENDENT = "The rollouts are independent and share one success rate."
-NEARLY = "Coverage is close to the confidence, not guaranteed: see `coverage`."
-GUARANTEED = "Coverage is at least the confidence, whatever the rate."
-NOT_FOR_USE = "Wald is here to be compared against: it covers far too little for few rollouts or extreme rates."
 
 
 def wilson(tally: Tally, *, confidence: float = 0.95) -> Interval:
@@ -38,7 +35,7 @@ def wilson(tally: Tally, *, confidence: float = 0.95) -> Interval:
     z = _two_sided_z(confidence)
     k, n = counts(tally)
     return _interval(
-        tally, rate_ends.wilson_low(k, n, z), rate_ends.wilson_high(k, n, z), confidence, "Wilson", (NEARLY,)
+        tally, rate_ends.wilson_low(k, n, z), rate_ends.wilson_high(k, n, z), confidence, "Wilson", (RATE_NEAR,)
     )
 
 
@@ -63,7 +60,7 @@ def clopper_pearson(tally: Tally, *, confidence: float = 0.95) -> Interval:
     each = (1.0 - _check.confidence(confidence)) / 2.0
     k, n = counts(tally)
     low, high = beta.exact_low(k, n, each), beta.exact_high(k, n, each)
-    return _interval(tally, low, high, confidence, "Clopper-Pearson", (GUARANTEED,))
+    return _interval(tally, low, high, confidence, "Clopper-Pearson", (ANY_RATE,))
 
 
 def jeffreys(tally: Tally, *, confidence: float = 0.95) -> Interval:
@@ -86,7 +83,7 @@ def jeffreys(tally: Tally, *, confidence: float = 0.95) -> Interval:
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
     low, high = beta.jeffreys(*counts(tally), each)
-    return _interval(tally, low, high, confidence, "Jeffreys", (NEARLY,))
+    return _interval(tally, low, high, confidence, "Jeffreys", (RATE_NEAR,))
 
 
 def agresti_coull(tally: Tally, *, confidence: float = 0.95) -> Interval:
@@ -106,7 +103,7 @@ def agresti_coull(tally: Tally, *, confidence: float = 0.95) -> Interval:
         proportions".
     """
     centre, half = rate_ends.agresti_coull(*counts(tally), _two_sided_z(confidence))
-    return _interval(tally, max(0.0, centre - half), min(1.0, centre + half), confidence, "Agresti-Coull", (NEARLY,))
+    return _interval(tally, max(0.0, centre - half), min(1.0, centre + half), confidence, "Agresti-Coull", (RATE_NEAR,))
 
 
 def wald(tally: Tally, *, confidence: float = 0.95) -> Interval:
@@ -145,7 +142,7 @@ def wilson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
         Wilson (1927), one-sided.
     """
     z = normal_quantiles.upper_quantile(1.0 - _check.confidence(confidence))
-    return _bound(tally, "lower", rate_ends.wilson_low(*counts(tally), z), confidence, "Wilson", NEARLY)
+    return _bound(tally, "lower", rate_ends.wilson_low(*counts(tally), z), confidence, "Wilson", RATE_NEAR)
 
 
 def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
@@ -164,7 +161,7 @@ def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
         Wilson (1927), one-sided.
     """
     z = normal_quantiles.upper_quantile(1.0 - _check.confidence(confidence))
-    return _bound(tally, "upper", rate_ends.wilson_high(*counts(tally), z), confidence, "Wilson", NEARLY)
+    return _bound(tally, "upper", rate_ends.wilson_high(*counts(tally), z), confidence, "Wilson", RATE_NEAR)
 
 
 def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
@@ -185,7 +182,7 @@ def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     from surefoot.numerics import beta
 
     value = beta.exact_low(*counts(tally), 1.0 - _check.confidence(confidence))
-    return _bound(tally, "lower", value, confidence, "Clopper-Pearson", GUARANTEED)
+    return _bound(tally, "lower", value, confidence, "Clopper-Pearson", ANY_RATE)
 
 
 def clopper_pearson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
@@ -206,7 +203,7 @@ def clopper_pearson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     from surefoot.numerics import beta
 
     value = beta.exact_high(*counts(tally), 1.0 - _check.confidence(confidence))
-    return _bound(tally, "upper", value, confidence, "Clopper-Pearson", GUARANTEED)
+    return _bound(tally, "upper", value, confidence, "Clopper-Pearson", ANY_RATE)
 
 
 def counts(tally: Tally) -> tuple[int, int]:
@@ -225,8 +222,8 @@ def _interval(
     high: SupportsFloat,
     confidence: float,
     method: str,
-    assumptions: tuple[str, ...],
-    notes: tuple[str, ...] = (),
+    assumptions: tuple[Assumed, ...],
+    notes: tuple[Noted, ...] = (),
 ) -> Interval:
     return Interval(
         low=min(float(low), tally.rate),  # Jeffreys leaves it out at confidences that nobody asks for
@@ -235,13 +232,15 @@ def _interval(
         confidence=float(confidence),
         method=method,
         trials=tally.trials,
-        assumptions=(INDEPENDENT, *assumptions),
+        assumptions=(ONE_RATE, *assumptions),
         notes=notes,
         data=(tally,),
     )
 
 
-def _bound(tally: Tally, side: Side, value: SupportsFloat, confidence: float, method: str, assumption: str) -> Bound:
+def _bound(
+    tally: Tally, side: Side, value: SupportsFloat, confidence: float, method: str, assumption: Assumption
+) -> Bound:
     return Bound(
         side=side,
         value=float(value),
@@ -249,6 +248,6 @@ def _bound(tally: Tally, side: Side, value: SupportsFloat, confidence: float, me
         confidence=float(confidence),
         method=method,
         trials=tally.trials,
-        assumptions=(INDEPENDENT, assumption),
+        assumptions=(ONE_RATE, assumption),
         data=(tally,),
     )

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import (
+    MANY_ROLLOUTS,
+    NOTHING_SHARED,
+    RUNS_DIFFER,
+    RUNS_OF_DRAWN_TASKS,
+    RUNS_OF_THESE_TASKS,
+    Assumed,
+)
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.stats import differences
 from surefoot.stats.cluster_shapes import clopper_pearson_ends, cluster_shape, korn_graubard
 from surefoot.stats.welch_intervals import satterthwaite
 
@@ -21,11 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-ANY_TASKS = "The tasks are independent draws from those that matter, and all runs did all tasks."
-THESE_TASKS = "These tasks are all that matters, and all runs did all tasks."
-NO_SHARED = "Nothing is shared by a whole run but the policy: if runs are trained or set up anew, say shared_runs=True."
-SHARED = "Whatever a whole run shares (a training seed, a day, a set-up) differs independently between runs."
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ def mean_over_tasks(
         if added > 0.0:
             freedom = satterthwaite(variance, found.tasks - 1, added, found.runs - 1)
             variance += added
-    held = (ANY_TASKS, SHARED if shared_runs else NO_SHARED, differences.APPROXIMATE)
+    held = (RUNS_OF_DRAWN_TASKS, RUNS_DIFFER if shared_runs else NOTHING_SHARED, MANY_ROLLOUTS)
     if _binary(scores):
         return _rate(table, scores, variance, freedom, _check.confidence(confidence), held, notes)
     return _interval(table, scores, variance, freedom, confidence, 0.0, held, notes)
@@ -224,7 +226,7 @@ def mean_on_these_tasks(
     else:
         variance = found.within_task / (found.tasks * found.runs)
         freedom = float(found.tasks * (found.runs - 1))
-    held = (THESE_TASKS, SHARED if shared_runs else NO_SHARED, differences.APPROXIMATE)
+    held = (RUNS_OF_THESE_TASKS, RUNS_DIFFER if shared_runs else NOTHING_SHARED, MANY_ROLLOUTS)
     # the noise of fixed tasks is at most that of as many independent rollouts, so their number is safe to fall back on
     least = float(found.runs if shared_runs else table.size)
     return _interval(table, scores, variance, freedom, confidence, least, held, ())
@@ -325,7 +327,7 @@ def _rate(
     variance: float,
     freedom: float,
     confidence: float,
-    assumptions: tuple[str, ...],
+    assumptions: tuple[Assumed, ...],
     notes: tuple[str, ...],
 ) -> Interval:
     """Korn and Graubard's interval, the tasks as clusters; without a success or a failure each counts as one."""
@@ -354,7 +356,7 @@ def _interval(
     freedom: float,
     confidence: float,
     least: float,
-    assumptions: tuple[str, ...],
+    assumptions: tuple[Assumed, ...],
     notes: tuple[str, ...],
 ) -> Interval:
     """Wilson on the effective size (`least` where no spread is seen) for successes, Student's t for scores."""

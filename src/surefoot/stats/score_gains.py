@@ -11,12 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import (
+    ANY_SCORES,
+    MEAN_BY_POLICY,
+    PAIRS_GAINS_DIFFER,
+    PAIRS_ONE_GAIN,
+    RANGE_FIXED,
+    Assumed,
+)
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Side
 from surefoot.core.scores import Scores
 from surefoot.stats import differences, order_free
-from surefoot.stats.means import GUARANTEED, RANGE, unit
-from surefoot.stats.order_free import MIXED_PAIRS, SHARED_BY_POLICY, SHARED_PAIRS, ScoreTest
+from surefoot.stats.means import unit
+from surefoot.stats.order_free import ScoreTest
 
 if TYPE_CHECKING:
     from surefoot.numerics.two_groups import TwoGroups
@@ -42,7 +50,7 @@ class Compared:
     estimate: float
     method: str
     trials: int
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumed, ...]
 
     @property
     def most(self) -> float:
@@ -280,7 +288,7 @@ def surely_undecided(first: Scores, second: Scores, *, confidence: float = 0.95,
 
 def _separate(first: Scores, second: Scores) -> Compared:
     differences.check_ranges(first, second)
-    assumptions = (RANGE, SHARED_BY_POLICY, GUARANTEED)
+    assumptions = (RANGE_FIXED, MEAN_BY_POLICY, ANY_SCORES)
     estimate = first.mean - second.mean
     return Compared((first, second), _groups(first, second), estimate, SEPARATE, len(first) + len(second), assumptions)
 
@@ -302,5 +310,5 @@ def _paired(first: Scores, second: Scores, several_tasks: bool) -> Compared:
     test: order_free.Tested = score_tails.OneSample(exponential_sums.pool(np.clip(0.5 * (1.0 + gap / most), 0.0, 1.0)))
     if several_tasks:
         test = order_free.Spread(test)
-    assumptions = (RANGE, MIXED_PAIRS if several_tasks else SHARED_PAIRS, GUARANTEED)
+    assumptions = (RANGE_FIXED, PAIRS_GAINS_DIFFER if several_tasks else PAIRS_ONE_GAIN, ANY_SCORES)
     return Compared((first, second), test, math.fsum(gap.tolist()) / gap.size, PAIRED, int(gap.size), assumptions)

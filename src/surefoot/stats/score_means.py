@@ -7,11 +7,12 @@ coverage is guaranteed for any distribution inside the stated range, and on scor
 from __future__ import annotations
 
 from surefoot import _check
+from surefoot.core.assumptions import ANY_SCORES, MEANS_DIFFER, ONE_MEAN, RANGE_FIXED, Assumption
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.scores import Scores
 from surefoot.stats import order_free
-from surefoot.stats.means import GUARANTEED, RANGE, scored, unit
-from surefoot.stats.order_free import MIXED, SHARED, ScoreTest
+from surefoot.stats.means import scored, unit
+from surefoot.stats.order_free import ScoreTest
 
 METHOD = "Gaffke"
 
@@ -135,8 +136,8 @@ def _test(scores: Scores, several_tasks: bool) -> order_free.Tested:
     return order_free.Spread(test) if several_tasks else test
 
 
-def _assumptions(several_tasks: bool) -> tuple[str, ...]:
-    return (RANGE, MIXED if several_tasks else SHARED, GUARANTEED)
+def _assumptions(several_tasks: bool) -> tuple[Assumption, ...]:
+    return (RANGE_FIXED, MEANS_DIFFER if several_tasks else ONE_MEAN, ANY_SCORES)
 
 
 def _bound(scores: Scores, side: Side, share: float, confidence: float, several_tasks: bool) -> Bound:

@@ -10,19 +10,17 @@ import math
 from collections.abc import Mapping
 
 from surefoot import _check
+from surefoot.core.assumptions import ANY_SCORES, MEAN_BY_TASK, PAIRS_GAIN_BY_TASK, RANGE_FIXED, SEARCHED, Assumption
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.scores import Scores
 from surefoot.stats import differences, order_free
 from surefoot.stats.cluster_shapes import Weights, task_weights
-from surefoot.stats.means import GUARANTEED, RANGE, WRITE, scored, unit
+from surefoot.stats.means import WRITE, scored, unit
 from surefoot.stats.order_free import ScoreTest
 from surefoot.stats.score_gains import Compared, bound_from, gain_from, p_values_from
 
 METHOD = "stratified Gaffke"
-GROUPS = "All rollouts are independent, and those of one policy on one task share one mean score."
-PAIR_GROUPS = "The pairs are independent, and those of one task share one mean gain."
-SEARCHED = "With more than two groups the largest p-value over their means is a numerical maximum."
 Strata = Mapping[str, tuple[Scores, Scores]]
 
 
@@ -151,7 +149,7 @@ def stratified_score_mean(
         method=METHOD,
         trials=sum(len(scores) for scores in every),
         scale="score",
-        assumptions=_assumptions(GROUPS, len(every)),
+        assumptions=_assumptions(MEAN_BY_TASK, len(every)),
         data=tuple(every),
     )
 
@@ -185,7 +183,7 @@ def _compared(strata: Strata, weights: Weights, paired: bool) -> Compared:
         estimate=math.fsum(share * gain for share, gain in zip(shares.values(), gains, strict=True)),
         method=f"paired {METHOD}" if paired else METHOD,
         trials=sum(sizes),
-        assumptions=_assumptions(PAIR_GROUPS if paired else GROUPS, len(samples)),
+        assumptions=_assumptions(PAIRS_GAIN_BY_TASK if paired else MEAN_BY_TASK, len(samples)),
     )
 
 
@@ -194,5 +192,5 @@ def _some(strata: Mapping[str, object]) -> None:
         raise ValueError("`strata` must hold at least one task; got none.")
 
 
-def _assumptions(groups: str, count: int) -> tuple[str, ...]:
-    return (RANGE, groups, GUARANTEED) if count <= 2 else (RANGE, groups, GUARANTEED, SEARCHED)
+def _assumptions(groups: Assumption, count: int) -> tuple[Assumption, ...]:
+    return (RANGE_FIXED, groups, ANY_SCORES) if count <= 2 else (RANGE_FIXED, groups, ANY_SCORES, SEARCHED)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import Assumed
 from surefoot.core.interval import Bound
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally, tallies
@@ -38,7 +39,7 @@ class DisjointBounds(Record):
     verdict: Verdict
     confidence: float
     method: str
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumed, ...] = ()
     data: tuple[Record, ...] = ()
     seed: int | None = None
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot.core.assumptions import ANY_RATES, GAIN_MEASURED, RATE_BY_TASK, SEARCHED, WEIGHED, Assumed
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
@@ -27,9 +28,6 @@ SMALL = 5
 FEW = 5
 """Up to so many tasks with a small cell are compared by the guaranteed test of groups of scores."""
 
-INDEPENDENT = "Rollouts are independent; on each task each policy has one success rate."
-MEASURED = "The error is close to 1 - confidence: measured on small layouts by enumeration, not proved."
-GUARANTEED = "The error is at most 1 - confidence, whatever the rates."
 
 Strata = Mapping[str, tuple[Tally, Tally]]
 
@@ -117,7 +115,7 @@ def stratified_rate_gain(
     low, high, p_value = _inverted(table, tuple(shares.values()), 1.0 - confidence)
     estimate = float(np.dot(list(shares.values()), [exact_gains.observed_gain(a, b) for a, b in each]))
     estimate = 0.0 if abs(estimate) < 1e-14 else estimate
-    held = (INDEPENDENT, _target(weights), MEASURED)
+    held = (RATE_BY_TASK, WEIGHED["given" if isinstance(weights, Mapping) else weights], GAIN_MEASURED)
     return _gain(each, (low, high), estimate, p_value, "stratified rates", held, confidence, margin)
 
 
@@ -159,7 +157,7 @@ def stratified_hoeffding_gain(strata: Strata, *, confidence: float = 0.95, margi
     hits = sum(first.successes + second.failures for first, second in each)
     trials = sum(first.trials + second.trials for first, second in each)
     low, high, p_value = strata_rule.binomial_bound(hits, trials, 1.0 - confidence)
-    held = (INDEPENDENT, _target("rollouts"), GUARANTEED)
+    held = (RATE_BY_TASK, WEIGHED["rollouts"], ANY_RATES)
     estimate = (2 * hits - trials) / trials
     return _gain(each, (low, high), estimate, p_value, "stratified Hoeffding", held, confidence, margin)
 
@@ -170,7 +168,7 @@ def _of_groups(strata: Strata, weights: Weights, confidence: float, margin: floa
     shares = task_weights(_counts(strata, each), weights)
     table = tuple((a.successes, a.trials, b.successes, b.trials) for a, b in each)
     low, high, estimate, p_value = _grouped(table, tuple(shares.values()), confidence)
-    held = (INDEPENDENT, _target(weights), GUARANTEED, score_strata.SEARCHED)
+    held = (RATE_BY_TASK, WEIGHED["given" if isinstance(weights, Mapping) else weights], ANY_RATES, SEARCHED)
     return _gain(each, (low, high), estimate, p_value, score_strata.METHOD, held, confidence, margin)
 
 
@@ -218,22 +216,13 @@ def _balanced(each: list[tuple[Tally, Tally]]) -> bool:
     return all(first.trials == second.trials for first, second in each)
 
 
-def _target(weights: Weights) -> str:
-    """Which gain it is."""
-    if isinstance(weights, Mapping):
-        return "The gain is the average over tasks, weighed as given."
-    if weights == "tasks":
-        return "The gain is the average over tasks, each weighing the same."
-    return "The gain is the average over tasks, each weighing by its share of the rollouts."
-
-
 def _gain(
     each: list[tuple[Tally, Tally]],
     ends: tuple[float, float],
     estimate: float,
     p_value: float,
     method: str,
-    assumptions: tuple[str, ...],
+    assumptions: tuple[Assumed, ...],
     confidence: float,
     margin: float,
 ) -> Gain:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from surefoot.core.assumptions import STREAMS
 from surefoot.core.gain import Gain
 from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
@@ -78,5 +79,5 @@ def stratified_t_gain(
         margin=margin,
         method="stratified t (approximate)",
         trials=sum(len(side) for side in data),
-        independent=differences.STREAMS,
+        independent=STREAMS,
     )

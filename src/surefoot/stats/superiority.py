@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from surefoot import _check
+from surefoot.core.assumptions import MANY_ROLLOUTS, STREAMS
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.stats import differences
@@ -64,7 +65,7 @@ def chance_first_higher(first: Scores, second: Scores, *, confidence: float = 0.
         confidence=confidence,
         method=method,
         trials=len(first) + len(second),
-        assumptions=(differences.STREAMS, differences.APPROXIMATE),
+        assumptions=(STREAMS, MANY_ROLLOUTS),
         notes=("A tie counts half.",),
         data=(first, second),
     )

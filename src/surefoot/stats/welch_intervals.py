@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from surefoot import _check
+from surefoot.core.assumptions import MANY_ROLLOUTS, STREAMS, Assumption
 from surefoot.core.gain import Gain
 from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
@@ -58,7 +59,7 @@ def welch_gain(first: Ranged, second: Ranged, variances: tuple[float, float], co
         margin=margin,
         method="Welch (approximate)",
         trials=len(first) + len(second),
-        independent=differences.STREAMS,
+        independent=STREAMS,
     )
 
 
@@ -72,7 +73,7 @@ def student_gain(
     margin: float,
     method: str,
     trials: int,
-    independent: str,
+    independent: Assumption,
 ) -> Gain:
     """A mean gain by Student's t, from its squared standard error and the degrees of freedom of that."""
     from scipy import special
@@ -88,7 +89,7 @@ def student_gain(
         margin=margin,
         trials=trials,
         p_value=2.0 * float(special.stdtr(freedom, -abs(gap / error))),
-        assumptions=(independent, differences.APPROXIMATE),
+        assumptions=(independent, MANY_ROLLOUTS),
         notes=(f"t = {gap / error:.4g} on {freedom:.4g} degrees of freedom.",),
     )
 

@@ -11,7 +11,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from surefoot import _check
 from surefoot.core import formatting
@@ -141,6 +141,7 @@ class Plan(Record):
             rollout at all (its pair is void), or one to run again, three times at most.
     """
 
+    _schema: ClassVar[int] = 1  # part of the fingerprint
     policies: tuple[str, ...]
     title: str = "Untitled study"
     claim: Claim = "either"

@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from surefoot.core.assumptions import Assumed
 from surefoot.core.interval import Interval
+from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.study import guarantees
@@ -148,9 +150,9 @@ class StudyFinding(Record):
     interval: Interval | None
     steps: tuple[StudyStep, ...]
     threshold: float | None
-    notes: tuple[str, ...]
-    methods: tuple[str, ...]
-    assumptions: tuple[str, ...]
+    notes: tuple[Noted, ...]
+    methods: tuple[Noted, ...]
+    assumptions: tuple[Assumed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,21 +211,21 @@ def account(fold: Fold, verification: Verification) -> Account:
 
 
 def _finding(fold: Fold) -> StudyFinding:
-    decision, told = fold.decision, {"methods": guarantees.methods(fold), "assumptions": guarantees.assumptions(fold)}
+    decision, stated = fold.decision, (guarantees.methods(fold), guarantees.assumptions(fold))
     if isinstance(decision, RankingDecision):
-        return StudyFinding(decision.verdict, str(decision.state), None, None, (), None, (), **told)
+        return StudyFinding(decision.verdict, str(decision.state), None, None, (), None, (), *stated)
     state, states = decision.state, fold.states
     every = max(1, math.ceil(len(states) / POINTS))
     shown = [one for place, one in enumerate(states) if one.pairs and (place % every == 0 or one is state)]
     return StudyFinding(
-        verdict=state.verdict,
-        statement=str(state),
-        p_value=state.p_value,
-        interval=state.interval if state.pairs else None,
-        steps=tuple(_step(one) for one in shown),
-        threshold=1.0 / state.rule.error if hasattr(state, "evidence") else None,
-        notes=guarantees.interval_notes(state.verdict, state.interval) if state.pairs else (),
-        **told,
+        state.verdict,
+        str(state),
+        state.p_value,
+        state.interval if state.pairs else None,
+        tuple(_step(one) for one in shown),
+        1.0 / state.rule.error if hasattr(state, "evidence") else None,
+        guarantees.interval_notes(state.verdict, state.interval) if state.pairs else (),
+        *stated,
     )
 
 

@@ -1,0 +1,300 @@
+"""What must hold for a result, and what does it promise then? Values, each with its sentence.
+
+Every condition and every promise that a result can state stands in this file, so that one read back from JSON is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from surefoot.core.notes import SENTENCES, Note
+
+PROMISES: set[str] = set()
+"""The kinds that say what a method promises; the others say what it needs."""
+FIXES_SIZE: set[str] = set()
+"""The kinds that say that the number of rollouts was fixed beforehand."""
+_BRIEF: dict[str, str] = {}
+
+
+class Assumption(Note):
+    """Something a result rests on, or promises if all it rests on holds.
+
+    Code asks for its kind and values, and whether it is a promise; only people read the sentence.
+
+    Attributes:
+        kind: What it is about, a few words.
+        values: The numbers and names in it.
+    """
+
+    __slots__ = ()
+
+    @property
+    def promise(self) -> bool:
+        """Whether it says what is promised, and not what must hold."""
+        return self.kind in PROMISES
+
+    @property
+    def brief(self) -> str:
+        """What it says first, without the rest, to be put into a longer sentence."""
+        said = _BRIEF[self.kind].format(**self.values)
+        return said[:1].lower() + said[1:]
+
+
+Assumed = Assumption | str
+"""What the assumptions of a result hold; a bare sentence only where a result of surefoot 0.1 was read back."""
+
+
+def conditions(stated: Sequence[Assumed]) -> list[str]:
+    """What must hold, of all that results state: without what is promised if it does."""
+    return [str(one) for one in stated if isinstance(one, str) or not one.promise]
+
+
+def promises(stated: Sequence[Assumed]) -> list[str]:
+    """What is promised, of all that results state."""
+    return [str(one) for one in stated if not isinstance(one, str) and one.promise]
+
+
+def holds_if(stated: Sequence[Assumed]) -> str:
+    """What a result of a fixed size rests on, in one sentence."""
+    needed = [one for one in stated if not isinstance(one, str) and not one.promise]
+    if not any(one.kind in FIXES_SIZE for one in needed):
+        needed.append(SIZE_FIXED)
+    return f"This holds if {'; '.join(one.brief for one in needed)}."
+
+
+def _needs(kind: str, brief: str, more: str = "", *, fixes_size: bool = False) -> str:
+    _BRIEF[kind], SENTENCES[kind] = brief, f"{brief}{'; ' + more if more else ''}.".format
+    FIXES_SIZE.update({kind} if fixes_size else ())
+    return kind
+
+
+def _need(kind: str, brief: str, more: str = "", *, fixes_size: bool = False) -> Assumption:
+    return Assumption(_needs(kind, brief, more, fixes_size=fixes_size))
+
+
+def _promise(kind: str, says: str) -> Assumption:
+    PROMISES.add(kind)
+    return _need(kind, says)
+
+
+# What belongs together and what stands alone
+
+ONE_RATE = _need("one rate", "The rollouts are independent and share one success rate")
+RATE_BY_POLICY = _need("rate by policy", "All rollouts are independent, and each policy has one success rate")
+RATE_BY_TASK = _need("rate by task", "Rollouts are independent", "on each task each policy has one success rate")
+ONE_MEAN = _need("one mean", "The rollouts are independent and share one mean score")
+MEAN_BY_POLICY = _need("mean by policy", "All rollouts are independent, and those of each policy share one mean score")
+MEAN_BY_TASK = _need(
+    "mean by task", "All rollouts are independent, and those of one policy on one task share one mean score"
+)
+MEANS_DIFFER = _need(
+    "means differ by task",
+    "The rollouts are independent",
+    "those of different tasks may have different means, and a task weighs by its rollouts. Guaranteed for tasks drawn "
+    "at random; for fixed tasks the error allowed is that of the worst case known",
+)
+ONE_DISTRIBUTION = _need("one distribution", "The rollouts are independent and their scores share one distribution")
+SCORES_ALIKE = _need("scores alike", "The scores are independent with one distribution")
+TWO_DISTRIBUTIONS = _need(
+    "two distributions",
+    "The rollouts of the two policies are independent, and each policy's scores share one distribution",
+)
+STREAMS = _need("two streams", "All rollouts are independent: the two policies were run separately")
+PAIRS_APART = _need(
+    "pairs apart",
+    "The pairs are independent of one another",
+    "the two rollouts of a pair may depend on each other",
+)
+SCORE_PAIRS_APART = _need(
+    "score pairs apart",
+    "The pairs are independent of one another",
+    "the two scores of a pair may depend on each other",
+)
+PAIRS_ONE_GAIN = _need(
+    "pairs of one gain",
+    "The pairs are independent and share one mean gain",
+    "the two scores of a pair may depend on each other",
+)
+PAIRS_GAIN_BY_TASK = _need("pairs by task", "The pairs are independent, and those of one task share one mean gain")
+PAIRS_GAINS_DIFFER = _need(
+    "pairs differ by task",
+    "The pairs are independent",
+    "those of different tasks may have different mean gains, and a task weighs by its pairs. Guaranteed for tasks "
+    "drawn at random; for fixed tasks the error allowed is that of the worst case known",
+)
+PAIRS_IN_TURN = _need(
+    "pairs in turn", "Pairs are independent of one another, and their mean gain is the same throughout"
+)
+PAIRS_EXCHANGEABLE = _need(
+    "pairs exchangeable",
+    "Under no gain the two scores of a pair are exchangeable",
+    "the interval assumes a constant shift",
+)
+NO_TREND = _need(
+    "no trend",
+    "When the claim is false, so is it for the mean gain of each pair given the past: environments do not come in an "
+    "order that follows the effect. Rollouts within a pair may depend on each other",
+)
+CLUSTERS_APART = _need(
+    "clusters apart", "The clusters are independent of one another", "rollouts inside a cluster need not be"
+)
+DOCUMENTS_APART = _need("documents apart", "The documents are independent of one another")
+TASKS_DRAWN = _need("tasks drawn", "The tasks are independent draws from those that matter")
+RUNS_OF_DRAWN_TASKS = _need(
+    "runs of drawn tasks", "The tasks are independent draws from those that matter, and all runs did all tasks"
+)
+RUNS_OF_THESE_TASKS = _need("runs of these tasks", "These tasks are all that matters, and all runs did all tasks")
+NOTHING_SHARED = _need(
+    "runs share nothing",
+    "Nothing is shared by a whole run but the policy: if runs are trained or set up anew, say shared_runs=True",
+)
+RUNS_DIFFER = _need(
+    "runs differ",
+    "Whatever a whole run shares (a training seed, a day, a set-up) differs independently between runs",
+)
+SAME_MEAN = _need(
+    "same mean", "Each score has the same mean given the scores before it", "independent rollouts of one policy do"
+)
+
+# What was fixed beforehand
+
+SIZE_FIXED = _need(
+    "size fixed", "The number of rollouts was fixed beforehand, not by looking at results", fixes_size=True
+)
+RANGE_FIXED = _need("range fixed", "The range of the scores was fixed before the first was seen")
+RANGE_BEFORE_PAIRS = _need("range before pairs", "The score range was fixed before the first pair")
+HORIZON_FIXED = _need("horizon fixed", "The horizon was fixed before the first pair")
+STOPPED_BY_RULE = _need(
+    "stopped by rule", "The rule was declared before the first pair, and the run stopped where it says"
+)
+IN_ORDER = _need("in order", "The scores are in the order they were recorded")
+IN_ORDER_OF_FIXED_SIZE = _need(
+    "in order, size fixed",
+    "The scores are in the order they were recorded, and their number was fixed beforehand",
+    fixes_size=True,
+)
+ITEMS_DRAWN = _need(
+    "items drawn", "The items run were drawn at random from the list, each as likely as any other and none twice"
+)
+LIST_DECLARED = _need(
+    "list declared", "The list was fixed before the first outcome, and an item that crashed counts as a failure"
+)
+LISTED_PAIRS = _need(
+    "listed pairs",
+    "The list was fixed before the first pair, its order was drawn at random, and an item that crashed counts with the "
+    "lowest score. Rollouts within a pair may depend on each other",
+)
+ITEMS_FIXED = _need("items fixed", "How many items to run was fixed beforehand", fixes_size=True)
+DRAWN_ONCE = _need("drawn once", "The draw is made once and kept: redrawn until it pleases, the bound holds less often")
+LIST_IN_RANDOM_ORDER = _needs(
+    "list in random order",
+    "The list of {environments:,} environments was fixed, and they were run in an order drawn at random",
+)
+NO_LOOK = _needs("no look", "The number of {what} is fixed beforehand: no looking in between", fixes_size=True)
+SPREAD_AS_ASSUMED = _need(
+    "spread as assumed",
+    "The scores have the assumed mean and spread",
+    "a plan, not a guarantee: the interval itself is guaranteed",
+)
+NUMBER_KEPT = _need("number kept", "The rollouts are independent and their number is kept", fixes_size=True)
+
+# What people and judges did
+
+HUMANS_TRUE = _need("humans true", "The human labels are the truth")
+LABELS_DRAWN = _need(
+    "labels drawn blindly",
+    "The labelled items are a random sample of all items, drawn without looking at how they went",
+)
+JUDGED_DRAWN = _need("judged drawn", "The labelled items are a random sample of all judged items")
+SCORED_DRAWN = _need("scored drawn", "The items that humans scored are a random sample of all items")
+JUDGE_CALIBRATED = _need(
+    "judge calibrated", "The judge errs on the judged items as often as on the calibration items of the same truth"
+)
+JUDGES_APART = _need(
+    "judges apart",
+    "The items are independent, and each judge labelled every item without seeing the other's label",
+)
+PREFERENCES_APART = _need(
+    "preferences apart",
+    "Each preference (or session) is independent of the others, and a policy's strength does not depend on its rival",
+)
+ENVIRONMENTS_MET = {
+    "one": _need("one environment", "Every rollout was in the same environment"),
+    "shared": _need("shared environments", "Both policies of a pair met the same task and condition, set up alike"),
+    "independent": _need("environments apart", "Each rollout drew its own task and condition"),
+    "stratified": _need(
+        "environments by kind", "Both policies of a pair met the same kind of environment, each drawn afresh"
+    ),
+}
+RANDOM_ORDER = _need("random order", "Policies were run in the random order that the study drew")
+BLINDED = _need("blinded", "Whoever scored a rollout did not know its policy")
+NOTHING_HIDDEN = _need("nothing hidden", "No pair was voided, and no result undone, because of how it went")
+
+# Which gain it is, and what is promised
+
+WEIGHED = {
+    "given": _promise("weighed as given", "The gain is the average over tasks, weighed as given"),
+    "tasks": _promise("weighed alike", "The gain is the average over tasks, each weighing the same"),
+    "rollouts": _promise(
+        "weighed by rollouts", "The gain is the average over tasks, each weighing by its share of the rollouts"
+    ),
+}
+ANY_RATE = _promise("rate guaranteed", "Coverage is at least the confidence, whatever the rate")
+RATE_EXACT = _promise("rate exact", "Coverage is exactly the confidence, whatever the rate")
+RATE_NEAR = _promise("rate near", "Coverage is close to the confidence, not guaranteed: see `coverage`")
+NOT_FOR_USE = _promise(
+    "not for use", "Wald is here to be compared against: it covers far too little for few rollouts or extreme rates"
+)
+ANY_SCORES = _promise(
+    "scores guaranteed", "Coverage is at least the confidence, whatever the distribution of the scores"
+)
+NO_HEAVY_TAIL = _promise(
+    "no heavy tail", "Approximate: coverage is close to the confidence only for many scores without a heavy tail"
+)
+ANY_RATES = _promise("gain guaranteed", "The error is at most 1 - confidence, whatever the rates")
+GAIN_NEARLY = _promise("gain nearly", "The error is close to 1 - confidence, not guaranteed")
+GAIN_MEASURED = _promise(
+    "gain measured", "The error is close to 1 - confidence: measured on small layouts by enumeration, not proved"
+)
+TEST_GUARANTEED = _promise("test guaranteed", "The error is at most the level, whatever the common rate")
+MANY_ROLLOUTS = _promise("many rollouts", "Coverage is close to the confidence for many rollouts, not guaranteed")
+GAIN_CLOSE = _promise(
+    "exact gain better", "Coverage is close to the confidence, not guaranteed; `exact_gain` guarantees it"
+)
+PAIRED_GAIN_CLOSE = _promise(
+    "exact paired gain better", "Coverage is close to the confidence, not guaranteed; `exact_paired_gain` guarantees it"
+)
+EACH_END = _promise("each end a bound", "Each end is a bound of its own, with half of the error")
+SEARCHED = _promise(
+    "maximum searched", "With more than two groups the largest p-value over their means is a numerical maximum"
+)
+BAND_EXACT = _promise(
+    "band exact", "The confidence is exact when no two scores can be equal, and at least as stated otherwise"
+)
+BAND_AT_LEAST = _promise("band at least", "The confidence is at least as stated")
+BANDS_TOGETHER = _promise(
+    "bands together", "Each policy's band holds with half the error: all gains and ranges here hold together"
+)
+ANYTIME = _promise("anytime", "All the intervals hold together with the confidence: look, and stop, whenever you like")
+ITEMS_SOFTENED = _promise(
+    "items softened",
+    "Approximate; as if z² more items had been labelled, spread evenly over the table, so never of no width",
+)
+SCORES_SOFTENED = _promise(
+    "scores softened",
+    "Approximate; as if z² more items had been scored, half at each end of the range, so never of no width",
+)
+JUDGE_MEASURED = _promise(
+    "judge measured",
+    "Approximate; measured coverage at least 94% at a confidence of 95%, from 30 labels on, however the judge leans",
+)
+ROUGH = _promise("documents rough", "Approximate; documents of unequal size, the judge left out")
+SIMULATED = _promise(
+    "judge simulated",
+    "Coverage was at least the confidence in every simulation; it carries the uncertainty of the calibration",
+)
+JUDGE_NEARLY = _promise(
+    "judge nearly",
+    "Coverage is close to the confidence, not guaranteed: it fell to .92 at 95% where true failures were rare",
+)
+EACH_STRENGTH = _promise("each strength", "Each interval holds by itself, nearly; not all of them together")
