@@ -95,13 +95,42 @@ def test_a_plan_is_written_and_shown_before_anything_is_fixed(here, capsys):
 
 
 def test_every_part_of_a_plan_can_be_given(here, capsys):
-    words = ["--tasks", "mug,towel", "--conditions", "left, right", "--claim", "first better", "--levels", "0,0.5,1"]
+    words = [
+        "--futility",
+        "0.01",
+        "--tasks",
+        "mug,towel",
+        "--conditions",
+        "left, right",
+        "--claim",
+        "first better",
+        "--levels",
+        "0,0.5,1",
+    ]
     create(capsys, *words, "--environments", "shared", "--title", "Mugs", "-c", "0.9", "--json")
     plan = sf.Plan.from_toml((here / "plan.toml").read_text())
     assert plan == sf.Plan(
-        policies=("new", "old"), title="Mugs", horizon=20, claim="first better", confidence=0.9, measure="score",
-        levels=(0.0, 0.5, 1.0), environments="shared", tasks=("mug", "towel"), conditions=("left", "right"),
+        policies=("new", "old"), title="Mugs", horizon=20, claim="first better", confidence=0.9,
+        measure="score", futility=0.01, levels=(0.0, 0.5, 1.0), environments="shared",
+        tasks=("mug", "towel"), conditions=("left", "right"),
     )  # fmt: skip
+
+
+def test_a_stop_for_futility_is_said_and_overridden_with_a_reason(here, capsys):
+    create(capsys, "--futility", "0.2")
+    study = sf.Study.open("study.db")
+    while (turn := study.next_turn()) is not None:
+        study.record(turn, turn.block % 2 == 0)
+    assert "stop: hardly any chance left to decide." in said(capsys, "status")[1]
+    code, out, err = said(capsys, "override")
+    assert (code, out) == (65, "")
+    assert "A reason must be given" in err
+    code, out, _ = said(capsys, "override", "--reason", "the robot is free", "--author", "Ann")
+    assert code == 0
+    assert ": continue." in out
+    code, _, err = said(capsys, "override", "--reason", "again")
+    assert code == 65
+    assert "there is no stop to override" in err
 
 
 def test_everything_speaks_json(here, capsys):

@@ -246,6 +246,8 @@ def test_stale_attempts_and_versions_are_refused(console):
         ("amend", {"changes": [], "reason": "r"}, 422, "`changes` must be an object"),
         ("amend", {"changes": {"title": "x"}}, 422, "`reason` must be given"),
         ("unblind", {}, 422, "`reason` must be given"),
+        ("override", {}, 422, "`reason` must be given"),
+        ("override", {"reason": "more time"}, 409, "there is no stop to override"),
     ],
 )
 def test_bad_requests_are_refused_with_a_sentence(console, path, body, status, said):
@@ -290,9 +292,11 @@ def test_broken_characters_are_refused(console):
     [
         ("operator", "POST", "amend"),
         ("operator", "POST", "unblind"),
+        ("operator", "POST", "override"),
         ("operator", "GET", "export"),
         ("runner", "POST", "amend"),
         ("runner", "POST", "unblind"),
+        ("runner", "POST", "override"),
         ("runner", "GET", "export"),
     ],
 )

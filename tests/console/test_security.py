@@ -19,7 +19,17 @@ from surefoot.errors import StudyError
 from tests.consoles import HERE, OURS, Console, ran, study
 
 FILES = Path(surefoot.console.__file__).parent
-POSTS = ["turns/next", "turns/1/record", "turns/1/undo", "turns/1/void", "release", "checks", "amend", "unblind"]
+POSTS = [
+    "turns/next",
+    "turns/1/record",
+    "turns/1/undo",
+    "turns/1/void",
+    "release",
+    "checks",
+    "amend",
+    "unblind",
+    "override",
+]
 GETS = ["status", "plan", "turns", "turns/1", "results", "export", "events"]
 PAGES = ["/run", "/mirror", "/runner", "/live", "/owner", "/report"]
 

@@ -6,6 +6,7 @@ import pytest
 from surefoot.numerics.operating import characteristics
 from surefoot.sequential import ExactBinary, design_facts
 from surefoot.sequential.exact_rules import Counts, ExactRule
+from surefoot.study.plans import FUTILITY
 from tests.oracles import after_stop as twin
 from tests.support.exact_rules import every_rule, moves, slow_rule
 
@@ -45,20 +46,22 @@ def test_pairs_when_equal_at_the_longest_horizon():
     assert characteristics(rule.design.walk(), rule.design.limits, equal, equal, quits=quits).pairs.mean() <= 325
 
 
-@pytest.mark.parametrize("horizon", [50, 100, 200])
-def test_a_one_sided_claim_gives_up_early_when_equal_and_sooner_when_worse(horizon):
+@pytest.mark.parametrize(("horizon", "most"), [(50, 33.5), (100, 66.5), (200, 132)])
+def test_a_one_sided_claim_gives_up_early_when_equal_and_sooner_when_worse(horizon, most):
+    # At 0.005, the design's figure, the loss at 200 pairs is 1.52 points and not at most 1.4.
     first, second = np.array([0.75, 0.9, 0.95, 0.2]), np.array([0.6, 0.6, 0.85, 0.1])
-    rule = ExactBinary(horizon, futility=0.005)
+    rule = ExactBinary(horizon, futility=FUTILITY["first better"])
     walk, limits, equal = rule.design.walk(), rule.design.limits, np.array([0.5, 0.7, 0.9])
-    certain, declared = (design_facts.quits(rule.design.declared, share) for share in (0.0, 0.005))
+    certain, declared = (design_facts.quits(rule.design.declared, share) for share in (0.0, rule.futility))
     before, after = (characteristics(walk, limits, equal, equal, quits=q).pairs.mean() for q in (certain, declared))
-    assert 0.34 <= 1 - after / before <= 0.45
+    assert 0.32 <= 1 - after / before <= 0.45
+    assert after <= most
     before, after = (characteristics(walk, limits, first, second, quits=q).pairs for q in (certain, declared))
     assert (after <= 0.5 * before).all()
     before, after = (
         characteristics(walk, limits, second, first, quits=q).first.sum(axis=1) for q in (certain, declared)
     )
-    assert (before - after).max() <= 0.016
+    assert 0.0 < (before - after).max() <= 0.014
 
 
 # --- the estimate ---

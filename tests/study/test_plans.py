@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.sequential import ExactBinary, FiniteHorizonMixture
-from surefoot.study.decision import rule_of
+from surefoot.study.decision import decision_of, rule_of
 from surefoot.study.expectations import expect, usual
 from surefoot.study.plans import BINDING, Plan
 
@@ -30,6 +30,7 @@ def plans(draw):
         "confidence": draw(st.floats(0.5, 0.999)),
         "horizon": draw(st.integers(1, 2000)),
         "margin": draw(st.sampled_from((0.0, 0.05))),
+        "futility": draw(st.sampled_from((None, 0, 0.02, 0.2))),
         "environments": draw(st.sampled_from(("shared", "independent", "stratified"))),
         "tasks": draw(NAMES),
         "conditions": draw(NAMES),
@@ -79,6 +80,42 @@ def test_a_rule_that_fits_is_chosen(fields, rule):
     assert Plan(**{"policies": ("new", "old"), **fields}).rule == rule
 
 
+@pytest.mark.parametrize(
+    ("fields", "futility"),
+    [
+        ({}, 0.02),
+        ({"claim": "first better"}, 0.004),
+        ({"measure": "score"}, 0.02),
+        ({"rule": "wsr", "claim": "first better"}, 0.004),
+        ({"rule": "savi"}, 0.0),
+        ({"rule": "fixed"}, 0.0),
+        ({"policies": ("a", "b", "c")}, 0.0),
+        ({"futility": 0}, 0.0),
+        ({"futility": 0.05}, 0.05),
+    ],
+)
+def test_a_new_plan_declares_futility_where_its_rule_can_stop_for_it(fields, futility):
+    plan = Plan(**{"policies": ("new", "old"), **fields})
+    assert plan.futility == futility
+    assert decision_of(plan).rule.futility == futility if len(plan.policies) == 2 else True
+    assert f"futility = {futility}" in plan.to_toml()
+
+
+def test_a_plan_of_an_earlier_version_declares_none():
+    plan = Plan(policies=("new", "old"), futility=0)
+    kept = plan.to_dict()
+    del kept["futility"]
+    assert Plan.from_dict(kept) == plan == Plan.from_toml('policies = ["new", "old"]')
+    assert Plan.from_dict(kept).fingerprint == plan.fingerprint != Plan(policies=("new", "old")).fingerprint
+    assert plan.amended({"horizon": 60}).futility == 0.0
+
+
+@pytest.mark.parametrize("fields", [{"rule": "savi"}, {"rule": "fixed"}, {"policies": ("a", "b", "c")}])
+def test_futility_of_a_rule_that_cannot_is_refused(fields):
+    with pytest.raises(StudyError, match="futility"):
+        decision_of(Plan(**{"policies": ("new", "old"), "futility": 0.02, **fields}))
+
+
 def test_the_fingerprint_is_of_the_content():
     one = Plan(policies=("new", "old"), low=0, high=1, confidence=0.95)
     assert one.fingerprint == Plan(policies=["new", "old"], low=0.0, high=1.0).fingerprint
@@ -118,6 +155,9 @@ def test_a_plan_claims_no_more_confidence_than_it_has(confidence, said):
         ({"blinded": 1}, "true or false"),
         ({"time_limit": 0}, "above 0"),
         ({"title": 3}, "`title` must be a str"),
+        ({"futility": 0.3}, "`futility` must be between 0 and 0.2; got 0.3"),
+        ({"futility": -0.01}, "`futility` must be between 0 and 0.2"),
+        ({"futility": "never"}, "`futility` must be a number"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(fields, said):
@@ -202,6 +242,14 @@ def test_what_a_plan_will_take_is_shown_beforehand():
     assert expect(plan, (0.6, 0.6)).power >= 0.95
     assert "; rightly decides nothing with chance 95" in str(expect(plan, (0.6, 0.6)))
     assert "rollouts on average" in str(found[0])
+    plain = [expect(plan.amended({"futility": 0}), rates) for rates in usual(plan)]
+    for one, other, rates in zip(found, plain, usual(plan), strict=True):
+        assert one.power_lost == pytest.approx(other.power - one.power, abs=1e-12)
+        assert one.rollouts_when_equal == expect(plan, (rates[1], rates[1])).rollouts < 66
+        assert (other.power_lost, other.rollouts_when_equal) == (None, None)
+        assert "futility" not in str(other)
+    assert " If both were 0.6: 64 rollouts. Stopping for futility costs 1.0 points of that chance." in str(found[1])
+    assert "futility" not in str(expect(plan, (0.6, 0.6)))
     with pytest.raises(ValueError, match="one for each policy"):
         expect(plan, (0.5,))
 

@@ -154,6 +154,21 @@ def test_undo_void_release_check_and_amend(opened, address):
     assert sf.verify(address).sound
 
 
+def test_a_stop_for_futility_is_overridden_by_the_owner(opened, address):
+    study = opened("owner", "arm 1")
+    study.amend({"futility": 0.2}, reason="less time than we thought")
+    while (turn := study.next_turn()) is not None:
+        study.record(turn, turn.block % 2 == 0)
+    assert study.status().decision == "stop: hardly any chance left to decide"
+    with pytest.raises(RefusedError, match="moved on"):
+        study.override(reason="the robot is free", version=study.status().version - 1)
+    assert study.override(reason="the robot is free").status.decision == "continue"
+    assert study.next_turn() is not None
+    with pytest.raises(RefusedError, match="there is no stop to override"):
+        study.override(reason="again")
+    assert sf.verify(address).sound
+
+
 def test_a_turn_belongs_to_its_holder_or_to_the_owner_with_a_reason(opened, address):
     one, owner = opened("owner", "arm 1"), opened("owner", "Olga")
     turn = one.next_turn()

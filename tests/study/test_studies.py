@@ -19,6 +19,7 @@ from surefoot.errors import StudyError
 from surefoot.sequential import run
 from surefoot.study.deviations import deviations, worst_case
 from surefoot.study.events import Event, Line, breaks, broken, chained
+from surefoot.study.recording import RefusedError
 from surefoot.study.state import folded
 from surefoot.study.status import Account, account
 from surefoot.study.stores import ConflictError
@@ -759,9 +760,113 @@ def test_a_study_that_goes_on_gives_no_verdict():
 
 
 def test_an_undecided_end_is_said_so():
-    study = driven(begun(blinded=False, horizon=5), lambda turn: True)
+    study = driven(begun(blinded=False, horizon=5, futility=0), lambda turn: True)
     assert study.status().decision == "stop: nothing more can be decided"
     assert str(sf.report(study)).startswith("Cannot tell whether new is better than old.")
+
+
+# --- futility ---
+
+EXACT = {"rule": "exact", "horizon": 50, "environments": "independent"}
+
+
+def alike(turn):
+    """Both policies succeed in every second pair."""
+    return turn.block % 2 == 0
+
+
+def test_a_study_of_equal_policies_stops_early_and_says_why():
+    study = driven(begun(**EXACT), alike)
+    assert study.plan.futility == 0.02
+    status = study.status()
+    assert (status.decision, status.finished) == ("stop: hardly any chance left to decide", True)
+    assert status.blocks < len(driven(begun(**EXACT, futility=0), alike).fold.counted) < 50
+    assert sf.verify(study.store).sound
+
+
+def test_an_override_goes_on_and_is_a_deviation():
+    study = driven(begun(**EXACT, blinded=False), alike)
+    stopped = study.status()
+    assert study.next_turn() is None
+    status = study.override(reason="the robot is free until Friday").status
+    assert (status.decision, status.version) == ("continue", stopped.version + 1)
+    driven(study, lambda turn: turn.policy == "new")
+    state = study.fold.decision.state
+    assert (state.overridden, state.verdict, state.ending) == (True, sf.Verdict.BETTER, "verdict")
+    assert state.interval == state.anytime_interval
+    (said,) = deviations(study.fold)
+    assert f"the study went on all the same after {stopped.recorded} results" in said
+    assert "Reason: the robot is free until Friday." in said
+    assert not study.fold.exploratory
+    assert sf.verify(study.store).sound
+    again = sf.Study.restore(study.export(), MemoryStore())
+    assert again.fold.decision == study.fold.decision
+
+
+def test_an_override_stands_when_an_earlier_result_is_corrected():
+    study = driven(begun(**EXACT, blinded=False), alike)
+    study.override(reason="more time")
+    driven(study, alike, 4)
+    study.undo(1, reason="a wrong tap")
+    study.record(1, True, reason="corrected")
+    assert study.fold.decision.state.overridden
+    assert not study.finished
+    assert sf.verify(study.store).sound
+
+
+@pytest.mark.parametrize(
+    ("study", "said"),
+    [
+        (lambda: driven(begun(**EXACT), alike, 6), "The study goes on: there is no stop to override"),
+        (lambda: driven(begun(**EXACT), lambda turn: turn.policy == "new"), "Only a stop for futility can be"),
+        (lambda: driven(begun(**EXACT, futility=0), alike), "Only a stop for futility can be overridden"),
+    ],
+    ids=["goes on", "decided", "out of reach"],
+)
+def test_only_a_stop_for_futility_is_overridden(study, said):
+    made = study()
+    lines = made.version
+    with pytest.raises(RefusedError, match=said):
+        made.override(reason="why not")
+    assert made.version == lines
+
+
+def test_an_override_needs_a_reason_the_owner_and_the_log_as_it_stands():
+    study = driven(begun(**EXACT), alike)
+    with pytest.raises(RefusedError, match="A reason must be given"):
+        study.override(reason=" ")
+    with pytest.raises(RefusedError, match="The study has moved on"):
+        study.override(reason="more time", version=study.version - 1)
+    study.role = "operator"
+    with pytest.raises(RefusedError, match="This is for the owner"):
+        study.override(reason="more time")
+    study.role = "owner"
+    assert study.override(reason="more time", version=study.version).status.decision == "continue"
+
+
+def test_a_log_with_an_override_out_of_place_does_not_verify():
+    study = driven(begun(**EXACT), alike, 6)
+    forged = Line.after(study.fold.last, Event("overridden", {"reason": "x"}, "", study.fold.last.event.time))
+    assert any("had not stopped for futility" in fault for fault in verified([*study.store.read(), forged]).faults)
+
+
+def test_voids_in_the_worst_way_follow_an_override():
+    def went_on(turns=None):
+        study = begun(**EXACT, blinded=False)
+        for _ in range(2):
+            turn = study.next_turn()
+            study.record(turn, True)
+            study.void(turn, reason="hardware fault")
+        driven(study, alike)
+        study.override(reason="more time")
+        before = len(study.fold.results)
+        return driven(study, lambda turn: turn.policy == "new", turns), before
+
+    study, before = went_on()
+    assert study.verdict is sf.Verdict.BETTER
+    study, _ = went_on(len(study.fold.results) - before - 2)  # one pair short of it
+    assert study.verdict is sf.Verdict.UNDECIDED
+    assert worst_case(study.fold) == (sf.Verdict.UNDECIDED, sf.Verdict.BETTER)
 
 
 def test_strings_of_the_study_are_escaped_on_its_pages():

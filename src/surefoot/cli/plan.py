@@ -10,7 +10,9 @@ import surefoot as sf
 from surefoot import _check, stats
 from surefoot.cli import plan_rank, terminal
 from surefoot.core.formatting import rounded
+from surefoot.sequential.rules import Claim
 from surefoot.stats.exact_power import Asked
+from surefoot.study.plans import FUTILITY
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)
@@ -152,6 +154,12 @@ def compare(
     horizon: Annotated[
         int | None, typer.Option(help="With --sequential: the most pairs; a little above the fixed number if left out.")
     ] = None,
+    futility: Annotated[
+        float | None,
+        typer.Option(
+            help="With --sequential: stop once the chance of a verdict is below this; as in a new plan if left out."
+        ),
+    ] = None,
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
@@ -180,8 +188,9 @@ def compare(
         raise ValueError("`--claim` must be either or better with `--sequential`; got not-worse.")
     if sequential and (first is None or second is None or margin):
         raise ValueError("`--sequential` must come with both rates, `--first` and `--second`, and without a margin.")
-    if horizon is not None and not sequential:
-        raise ValueError("`--horizon` must come with `--sequential`.")
+    for name, value in (("--horizon", horizon), ("--futility", futility)):
+        if value is not None and not sequential:
+            raise ValueError(f"`{name}` must come with `--sequential`.")
     if (second is None) == (second_only is None):
         raise ValueError("`--second` must be given, or `--second-only` for pairs; one of the two.")
     if second is not None:
@@ -200,9 +209,9 @@ def compare(
         terminal.show(plan, as_json=as_json)
         return
     most = horizon or _horizon_above(plan.rollouts)
-    rule = sf.sequential.ExactBinary(
-        most, confidence=confidence, claim="either" if asked == "either" else "first better"
-    )
+    side: Claim = "either" if asked == "either" else "first better"
+    share = FUTILITY[side] if futility is None else futility
+    rule = sf.sequential.ExactBinary(most, confidence=confidence, claim=side, futility=share)
     stopping = sf.plan_sequential(rule, first, second, rng=0)
     if as_json:
         terminal.show_json({"fixed": plan.to_dict(), "sequential": stopping.to_dict()})

@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from surefoot.cli.study_create import create
-from surefoot.cli.study_log import Kept, amend, anchor, backup, export, opened, report, restore, status, unblind, verify
+from surefoot.cli.study_log import (
+    Kept,
+    amend,
+    anchor,
+    backup,
+    export,
+    opened,
+    override,
+    report,
+    restore,
+    status,
+    unblind,
+    verify,
+)
 from surefoot.cli.study_record import record, undo, void
 from surefoot.cli.study_run import release, run
 
@@ -78,6 +91,6 @@ def _group() -> None:
 
 
 RUNNING = (create, serve, run, status, record, undo, void, release)
-READING = (unblind, report, verify, anchor, backup, export, restore, amend)
+READING = (unblind, report, verify, anchor, backup, export, restore, amend, override)
 for command in (*RUNNING, *READING):
     app.command()(command)

@@ -31,6 +31,12 @@ def create(
     horizon: Annotated[int | None, typer.Option(help="The most pairs; of three policies or more, rounds.")] = None,
     claim: Annotated[str | None, typer.Option(help="'either' or 'first better'.")] = None,
     confidence: Annotated[float | None, typer.Option("--confidence", "-c", help="Confidence over all looks.")] = None,
+    futility: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop once the chance of a verdict is below this: 0.02, of 'first better' 0.004; 0 for never."
+        ),
+    ] = None,
     levels: Annotated[str | None, typer.Option(help="Score by a rubric, such as 0,0.5,1, in place of success.")] = None,
     environments: Annotated[
         str | None, typer.Option(help="How each rollout's environment is drawn: independent, shared, stratified, one.")
@@ -66,6 +72,7 @@ def create(
         "horizon": horizon,
         "claim": claim,
         "confidence": confidence,
+        "futility": futility,
         "levels": None if levels is None else tuple(map(_number, _names(levels) or ())),
         "environments": environments,
         "tasks": _names(tasks),

@@ -1,4 +1,4 @@
-"""`surefoot study status`, `unblind`, `report`, `verify`, `anchor`, `backup`, `export`, `restore`, `amend`."""
+"""`surefoot study status`, `unblind`, `report`, `verify`, `anchor`, `backup`, `export`, `restore`, `amend`...."""
 
 from __future__ import annotations
 
@@ -361,4 +361,23 @@ def amend(
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"A change must be FIELD=VALUE as in the plan, such as horizon=80; {error}.") from None
     opened(store, author).amend(fields, reason=reason)
+    status(store, as_json)
+
+
+def override(
+    store: Kept = "study.db",
+    reason: Reason = "",
+    author: Author = "",
+    as_json: terminal.AsJson = False,
+) -> None:
+    """Go on although the rule has stopped for futility.
+
+    This is a deviation, and the report says so. The verdict holds as declared; the interval of the gain is then the
+    wider one that holds at any moment.
+
+    Examples:
+
+        surefoot study override study.db --reason "the robot is free for another day"
+    """
+    opened(store, author).override(reason=reason)
     status(store, as_json)

@@ -211,6 +211,10 @@ class Client:
         """For the owner: reveal which policy each code meant."""
         return self._receipt("unblind", reason=reason, version=version)
 
+    def override(self, *, reason: str, version: int | None = None) -> Receipt:
+        """Go on although the rule has stopped for futility, with the reason."""
+        return self._receipt("override", reason=reason, version=version)
+
     def export(self) -> str:
         """For the owner: the log as JSON lines, once the study is not blinded."""
         return self._fetch("export", None, {}, self.patience).decode()

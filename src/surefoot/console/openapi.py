@@ -56,7 +56,7 @@ SCHEMAS: dict[str, Any] = {
         "additionalProperties": False,
     },
     "Wait": _record(Wait),
-    "Status": _record(Status, decision={"enum": list(DECISIONS)}),
+    "Status": _record(Status, decision={"enum": list(dict.fromkeys(DECISIONS.values()))}),
     "Receipt": _record(Receipt),
     "Turn": {
         "type": "object",

@@ -288,6 +288,15 @@ OPERATIONS: dict[str, Operation] = {
             fields=(REASON, VERSION),
         ),
         Operation(
+            name="override",
+            method="POST",
+            path="/override",
+            tells="Owner: go on although the rule has stopped for futility.",
+            refusals=(409,),
+            roles=("owner",),
+            fields=(REASON, VERSION),
+        ),
+        Operation(
             name="results",
             method="GET",
             path="/results",

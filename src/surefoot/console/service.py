@@ -231,6 +231,9 @@ class Service:
     def _unblind(self, _: Session, reason: str, version: int | None) -> Answer:
         return self._done(self._study.unblind(reason=reason, version=version))
 
+    def _override(self, _: Session, reason: str, version: int | None) -> Answer:
+        return self._done(self._study.override(reason=reason, version=version))
+
     def _done(self, receipt: Receipt) -> Answer:
         return plain(receipt)
 

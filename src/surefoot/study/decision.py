@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from surefoot import sequential
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
-from surefoot.study.plans import Plan
+from surefoot.study.plans import GIVES_UP, Plan
 
 if TYPE_CHECKING:
     from surefoot.sequential import RankingRule, RankingState, Rule, State
+    from surefoot.sequential.rules import Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,15 @@ class PairDecision:
         """The pairs that counted."""
         return self.state.pairs
 
+    @property
+    def ending(self) -> Ending | None:
+        """Why no further pair is needed; none while the rule goes on."""
+        return self.state.ending
+
+    def overridden(self) -> PairDecision:
+        """The decision that goes on although the rule has stopped for futility."""
+        return replace(self, state=self.rule.override(self.state))
+
     def after(self, scores: Mapping[str, float]) -> PairDecision:
         """The decision after one more completed pair."""
         first, second = (scores[policy] for policy in self.plan.policies)
@@ -74,6 +84,20 @@ class RankingDecision:
     def finished(self) -> bool:
         """Whether every place is settled or the horizon is reached."""
         return self.state.finished
+
+    @property
+    def ending(self) -> Ending | None:
+        """Why no further round is needed: every place is settled, or the horizon is reached."""
+        settled: Ending = "horizon" if self.verdict is Verdict.UNDECIDED else "verdict"
+        return settled if self.finished else None
+
+    def overridden(self) -> RankingDecision:
+        """A ranking never stops for futility.
+
+        Raises:
+            ValueError: Always.
+        """
+        raise ValueError("A ranking does not stop for futility.")
 
     @property
     def active(self) -> tuple[str, ...]:
@@ -128,8 +152,8 @@ def ranking_rule_of(plan: Plan) -> RankingRule:
     """
     if plan.rule != "mixture":
         raise StudyError(f"Three policies or more are ranked by rule = 'mixture'; got {plan.rule!r}.")
-    if plan.claim != "either" or plan.margin:
-        raise StudyError("A ranking needs claim = 'either' and no margin.")
+    if plan.claim != "either" or plan.margin or plan.futility:
+        raise StudyError("A ranking needs claim = 'either', no margin and no futility.")
     return sequential.RankingRule(
         plan.policies,
         plan.horizon,
@@ -148,6 +172,10 @@ def rule_of(plan: Plan) -> Rule[Any]:
     """
     shared: dict[str, Any] = {"horizon": plan.horizon, "confidence": plan.confidence, "claim": plan.claim}
     ranged: dict[str, Any] = {"low": plan.low, "high": plan.high, "margin": plan.margin}
+    if plan.rule in GIVES_UP:
+        shared["futility"] = plan.futility
+    elif plan.futility:
+        raise StudyError(f"The rule {plan.rule!r} cannot stop for futility; declare futility = 0.")
     success, paired = plan.measure == "success", plan.environments in ("shared", "stratified")
     try:
         if plan.rule == "exact":

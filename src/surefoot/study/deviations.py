@@ -29,7 +29,7 @@ def deviations(fold: Fold, faults: Sequence[str] = ()) -> tuple[str, ...]:
         faults: What verification found.
     """
     found = [f"The log does not verify: {fault}" for fault in faults]
-    found += _amendments(fold) + _unblinding(fold) + _voids(fold)
+    found += _amendments(fold) + _unblinding(fold) + _overrides(fold) + _voids(fold)
     found += (
         _crashes(fold) + _undos(fold) + _stood_in(fold) + _over_time(fold) + _late(fold) + _twice(fold) + _refused(fold)
     )
@@ -51,6 +51,8 @@ def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
     ends = {True: plan.low, False: plan.high}
     for number, turns in sorted(fold.blocks.items()):
         void = fold.voids.get(number)
+        if fold.overridden and found.ending == "futility":
+            found = found.overridden()
         if found.finished:
             break
         if void is not None and void.body["seen"]:
@@ -90,6 +92,19 @@ def _unblinding(fold: Fold) -> list[str]:
     known = f"; {counted(after, 'result')} came after that, not blind" if after else ""
     when = f"before it was decided, after {counted(before, 'result')}"
     return [f"The study was unblinded {when} ({_day(fold.unblinded)}){known}. {_why(fold.unblinded)}"]
+
+
+def _overrides(fold: Fold) -> list[str]:
+    found = []
+    for place, event in enumerate(fold.history):
+        if event.kind == "overridden":
+            results = sum(one.kind == "recorded" for one in fold.history[:place])
+            found.append(
+                f"The rule had stopped for futility, and the study went on all the same after "
+                f"{counted(results, 'result')} ({_day(event)}). The verdict holds as declared; the interval of the "
+                f"gain is the one that holds at any moment. {_why(event)}"
+            )
+    return found
 
 
 def _voids(fold: Fold) -> list[str]:

@@ -46,6 +46,7 @@ class Event:
         "voided": frozenset({"turn", "block", "reason", "note", "seen"}),
         "amended": frozenset({"changes", "reason", "table"}),
         "unblinded": frozenset({"seed", "reason"}),
+        "overridden": frozenset({"reason"}),  # the rule had stopped for futility, and the study goes on
         "checked": frozenset({"items", "note"}),
     }
     FIRST: ClassVar[dict[str, frozenset[str]]] = {

@@ -44,6 +44,8 @@ class Expectation(Record):
         seed: The seed they came from.
         verdict: The right verdict, undecided where the claim is false; none for three policies or more.
         would_do: Of a plan that is too small, the first horizon tried that is not; none when none of them is.
+        rollouts_when_equal: Rollouts on average if the first policy were like the second; none without futility.
+        power_lost: The power that stopping for futility costs; none without futility.
     """
 
     rates: tuple[float, ...]
@@ -55,6 +57,8 @@ class Expectation(Record):
     seed: int | None
     verdict: Verdict | None = None
     would_do: int | None = None
+    rollouts_when_equal: float | None = None
+    power_lost: float | None = None
 
     @property
     def too_small(self) -> bool:
@@ -69,8 +73,18 @@ class Expectation(Record):
         settled = "rightly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
-            f"{settled} with chance {chance} ({how}).{self._warning}"
+            f"{settled} with chance {chance} ({how}).{self._giving_up}{self._warning}"
         )
+
+    @property
+    def _giving_up(self) -> str:
+        if self.rollouts_when_equal is None or self.power_lost is None:
+            return ""
+        same = self.rates[0] == self.rates[1]
+        equal = "" if same else f" If both were {self.rates[1]:g}: {self.rollouts_when_equal:.0f} rollouts."
+        if self.verdict is Verdict.UNDECIDED:
+            return equal
+        return f"{equal} Stopping for futility costs {100.0 * self.power_lost:.1f} points of that chance."
 
     @property
     def _warning(self) -> str:
@@ -108,7 +122,18 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
     found = plan_sequential(rule_of(plan), *assumed, rng=rng, runs=RUNS)
     right = _right(plan, *assumed)
     power = found.chances.get(right.value, 0.0)
-    told = Expectation(assumed, 2.0 * found.expected_pairs, most, power, found.exact, found.runs, found.seed, right)
+    told = Expectation(
+        rates=assumed,
+        rollouts=2.0 * found.expected_pairs,
+        most=most,
+        power=power,
+        exact=found.exact,
+        runs=found.runs,
+        seed=found.seed,
+        verdict=right,
+        rollouts_when_equal=None if found.pairs_when_equal is None else 2.0 * found.pairs_when_equal,
+        power_lost=found.power_lost,
+    )
     return replace(told, would_do=_would_do(plan, assumed, right)) if told.too_small else told
 
 

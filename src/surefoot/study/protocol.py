@@ -87,6 +87,10 @@ class StudyOperations(Protocol):
         """Reveal which policy each code meant."""
         ...
 
+    def override(self, *, reason: str, version: int | None = None) -> Receipt:
+        """Go on although the rule has stopped for futility, with the reason."""
+        ...
+
     def export(self) -> str:
         """The log as JSON lines; refused while the study is blinded."""
         ...

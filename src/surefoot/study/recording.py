@@ -301,6 +301,20 @@ def for_owner(role: Role) -> None:
         raise RefusedError("role", f"This is for the owner; you are the {role}.")
 
 
+def overridable(fold: Fold) -> None:
+    """Refuse to go on where the rule has not stopped for futility.
+
+    Raises:
+        RefusedError: The study goes on anyway, or has stopped for another reason.
+    """
+    ending = fold.standing.ending
+    if ending == "futility":
+        return
+    if ending is None:
+        raise RefusedError("stale", "The study goes on: there is no stop to override.")
+    raise RefusedError("decided", "Only a stop for futility can be overridden; this study has stopped for good.")
+
+
 def _still_open(fold: Fold, role: Role, what: str) -> None:
     """After the decision, whether a result mattered would tell which code leads."""
     if fold.finished and role not in POWERS:

@@ -61,6 +61,7 @@ class Fold:
     foreign_table: str = ""  # the hash of the table on this machine, when it is another
     unblinded: Event | None = None
     early: bool = False
+    overridden: bool = False  # whether the study goes on where its rule stops for futility
     _decisions: list[Decision] = field(default_factory=list)  # before the first block, and after each one read
     _stopped: Decision | None = None  # the decision at which the study stopped first
 
@@ -218,14 +219,21 @@ class Fold:
         """Let the rule read the blocks that are complete now; from block `again_from` anew, if it had read it."""
         if again_from is not None:
             del self._decisions[max(1, again_from) :]
+        self._override()
         while not self.decision.finished and self._complete(self.reached + 1):
             number = self.reached + 1
             found = self.decision
             if number not in self.voids:
                 found = found.after({turn.policy: self.results[turn.number].score for turn in self.blocks[number]})
             self._decisions.append(found)
+            self._override()
         if self._stopped is None and self.decision.finished:
             self._stopped = self.decision
+
+    def _override(self) -> None:
+        """Go on where the rule has stopped for futility, if that was ordered."""
+        if self.overridden and self.decision.ending == "futility":
+            self._decisions[-1] = self.decision.overridden()
 
     # One method per kind of event.
 
@@ -326,6 +334,12 @@ class Fold:
     def _unblinded(self, event: Event) -> None:
         self.early = not self.finished
         self.unblinded = event
+
+    def _overridden(self, _: Event) -> None:
+        if self.standing.ending != "futility":
+            raise StudyError("the study had not stopped for futility")
+        self.overridden, self._stopped = True, None
+        self._read_on()
 
     def _checked(self, event: Event) -> None:
         """A checklist changes nothing that is counted."""

@@ -11,6 +11,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.sequential.rules import Ending
 from surefoot.study import guarantees
 from surefoot.study.course import Course, course_of
 from surefoot.study.decision import RankingDecision
@@ -61,7 +62,14 @@ class Status(Record):
     verdict: Verdict | None
 
 
-DECISIONS = ("continue", "stop: decided", "stop: nothing more can be decided")
+DECISIONS: dict[Ending | None, str] = {
+    None: "continue",
+    "verdict": "stop: decided",
+    "horizon": "stop: nothing more can be decided",
+    "out of reach": "stop: nothing more can be decided",
+    "futility": "stop: hardly any chance left to decide",
+}
+"""Whether to go on, in words, by how the rule has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +94,7 @@ def id_of(fold: Fold) -> str:
 
 def status_of(fold: Fold, clock: LeaseClock) -> Status:
     """Progress, whether to go on, and what is waited for."""
-    going, decided, over = DECISIONS
     standing = fold.standing
-    decision = going
-    if fold.finished:
-        decision = over if standing.verdict is Verdict.UNDECIDED else decided
     return Status(
         study=id_of(fold),
         title=fold.plan.title,
@@ -103,7 +107,7 @@ def status_of(fold: Fold, clock: LeaseClock) -> Status:
         exploratory=fold.exploratory,
         version=fold.version,
         head=fold.head,
-        decision=decision,
+        decision=DECISIONS[standing.ending],
         waits=wait_of(fold, clock),
         verdict=None if fold.blinded else fold.decision.verdict,
     )

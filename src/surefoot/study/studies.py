@@ -262,6 +262,27 @@ class Study(StudyLog):
         self._freshly(version)
         return self._receipt(repeated=not self._write(write))
 
+    def override(self, *, reason: str, version: int | None = None) -> Receipt:
+        """Go on although the rule has stopped for futility: a deviation, which the report lists.
+
+        The verdict and its p-value hold as before. The interval of the gain is then the one that holds at any moment,
+        which is wider, and the study does not stop for futility again.
+
+        Raises:
+            RefusedError: The study has not stopped for futility, no reason is given, or you are not its owner.
+        """
+        recording.said(reason)
+
+        def write(fold: Fold) -> Made:
+            recording.for_owner(self.role)
+            recording.current(fold, version)
+            recording.overridable(fold)
+            return "overridden", {"reason": reason}
+
+        self._freshly(version)
+        self._write(write)
+        return self._receipt()
+
     def _freshly(self, version: int | None) -> None:
         """What was decided by looking at the log is held against the log as it stands."""
         if version is not None:

@@ -212,7 +212,7 @@ def taken(lines: list[Line]) -> tuple[Fold, str]:
 
 def replayed(lines: list[Line], fold: Fold) -> Verdict:
     """The verdict by a path of its own: results as they stand, put in scheduled order, through the rule at once."""
-    plan, standing, voided = fold.declared, dict[int, float](), set[int]()
+    plan, standing, voided, gives_up = fold.declared, dict[int, float](), set[int](), True
     for line in lines[1 : fold.version]:
         body = line.event.body
         if line.event.kind == "amended":
@@ -223,6 +223,9 @@ def replayed(lines: list[Line], fold: Fold) -> Verdict:
             del standing[body["turn"]]
         elif line.event.kind == "voided":
             voided.add(body["block"])
+        elif line.event.kind == "overridden":
+            gives_up = False
+    plan = plan if gives_up else plan.amended({"futility": 0.0})
     two = len(plan.policies) == 2
     rounds = []
     for number in range(1, len(fold.blocks) + 1):

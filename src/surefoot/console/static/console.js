@@ -195,6 +195,14 @@ function tick() {
   Object.assign($("timer").dataset, { state, over: over ? "yes" : "no" });
 }
 
+function stopped() {
+  const after = `${status.blocks} ${status.blocks === 1 ? unit.slice(0, -1) : unit}`;
+  if (status.decision === "stop: decided") return `The declared rule has decided after ${after}.`;
+  if (status.decision === "stop: hardly any chance left to decide") return `Undecided after ${after}: hardly any chance is left that the declared rule decides.`;
+  if (status.blocks < status.horizon) return `Undecided after ${after}: the declared rule cannot decide any more.`;
+  return "All that was planned has been run, and the declared rule has not decided.";
+}
+
 function render() {
   const turn = current(), waiting = ops(), refused = store.names("refused:"), over = status?.finished && !waiting.length && !away;
   $("stop").hidden = !over;
@@ -208,9 +216,7 @@ function render() {
     $("decision").textContent = decision;
     $("decision").dataset.decision = status.decision;
     $("stop-title").textContent = status.decision === "stop: decided" ? "Stop: decided" : "Stop";
-    $("stop-text").textContent = status.decision === "stop: decided"
-      ? `The declared rule has decided after ${status.blocks} ${status.blocks === 1 ? unit.slice(0, -1) : unit}. No further rollout is needed.`
-      : "All that was planned has been run, and the declared rule has not decided. No further rollout is needed.";
+    $("stop-text").textContent = `${stopped()} No further rollout is needed.`;
   }
   const stalled = !over && !away && status?.waits?.stalled ? status.waits : null;
   $("waits").hidden = !stalled;
