@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.analysis.overview import overview
 from surefoot.files.label_files import labels_used
 from surefoot.stats import Calibration
-
-
-def judged(true_pass=40, false_fail=5, false_pass=4, true_fail=31, passed=120, failed=80, policy="new"):
-    """A table of one policy from counts: labelled rollouts first, then those that only the judge saw."""
-    kinds = [(1, 1.0, true_pass), (0, 1.0, false_fail), (1, 0.0, false_pass), (0, 0.0, true_fail)]
-    kinds += [(1, None, passed), (0, None, failed)]
-    rows = [(policy, "judge-1", said, human) for said, human, count in kinds for _ in range(count)]
-    return pl.DataFrame(
-        rows,
-        schema={"policy": pl.String, "judge": pl.String, "success": pl.Int64, "human": pl.Float64},
-        orient="row",
-    )
+from tests.support.judge_corrections import judged
 
 
 def test_the_rate_is_that_of_the_statistic_on_the_policys_own_labels():
@@ -114,33 +100,6 @@ def test_clusters_and_epochs_are_allowed_for():
     (grouped,) = sf.human_corrections(sf.read(copies.drop("item", "epoch").with_columns(cluster=copies["item"] // 4)))
     assert grouped.interval.width > 0.85 * alone.width
     assert (epochs.labels, epochs.agreed) == (240, 213)
-
-
-def test_the_report_shows_both_rates_and_says_what_is_not_corrected():
-    frame = pl.concat([judged(), judged(20, 2, 3, 25, 60, 140, policy="old"), judged(0, 0, 0, 0, 5, 95, policy="raw")])
-    table = sf.read(frame)
-    made = sf.report(table)
-    page, text = made.html(), made.markdown()
-    for shown in (page, text, str(made)):
-        assert "Corrected for the judge" in shown
-    for shown in (page, text):
-        assert "Gains, verdicts, ranks and letters are corrected item by item" in shown
-        assert "no column tells the items apart" in shown
-        assert "Without human labels, so not corrected: raw." in shown
-        assert "melded prediction-powered" in shown
-    assert "58.6%" in text  # the judge's own, 164 of 280
-    assert len(json.loads(json.dumps(made.data()))["overview"]["corrections"]) == 2
-    assert "judged without calibration" not in {one.about for one in overview(table).audit.findings}
-
-
-def test_a_comparison_without_labels_of_its_own_says_that_it_is_the_judges():
-    three = pl.concat([judged(policy=name) for name in ("new", "old", "raw")])
-    some = three.with_columns(pl.when(pl.col("policy") == "raw").then(pl.col("human")))
-    kinds = [note.kind for note in sf.compare(sf.read(some), "new", "old").notes]
-    assert "not corrected" in kinds
-    assert sf.compare(sf.read(three.drop("human")), "new", "old").notes == ()
-    refused = sf.compare(sf.read(three), "new", "old")  # labels of items that nothing tells apart
-    assert (refused.refused.kind, refused.verdict) == ("labels without items", sf.Verdict.UNDECIDED)
 
 
 def test_labels_alone_leave_the_judge_out():

@@ -7,36 +7,9 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.cli.main import run
 from surefoot.core.record import Record
 from surefoot.stats import judge_corrected_gain
-
-
-def table(seed=1, *, items=300, labels=80, epochs=1, documents=0, lean=0.0, rates=(0.7, 0.6), both=True, **columns):
-    """Two policies judged on the same items, some labelled; `lean` makes the judge lenient on the first."""
-    rng = np.random.default_rng(seed)
-    hard = rng.random(items)
-    labelled = rng.permutation(items) < labels
-    rows = []
-    for policy, rate, more in (("a", rates[0], lean), ("b", rates[1], 0.0)):
-        for epoch in range(epochs):
-            true = 0.6 * hard + 0.4 * rng.random(items) < rate
-            said = np.where(true, rng.random(items) < 0.92, rng.random(items) < 0.1 + more)
-            for place in range(items):
-                has = labelled[place] and (both or policy == "a")
-                rows.append(
-                    {
-                        "policy": policy,
-                        "item": f"q{place}",
-                        "epoch": epoch,
-                        "success": int(said[place]),
-                        "human": float(true[place]) if has else None,
-                        **({"cluster": f"d{place // documents}"} if documents else {}),
-                        **columns,
-                    }
-                )
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    return frame if epochs > 1 else frame.drop("epoch")
+from tests.support.judged_gains import leaning, table
 
 
 def gaps(frame, column):
@@ -194,16 +167,6 @@ def test_it_is_written_and_read_back():
         assert str(again) == str(found)
 
 
-# --- The headline, the rank, the page and the gate (T8)
-
-
-def leaning(path, **more):
-    """The judge prefers a; people prefer b."""
-    frame = table(lean=0.5, rates=(0.55, 0.68), items=600, labels=200, **more)
-    frame.write_csv(path)
-    return frame
-
-
 def test_labels_decide_a_comparison_and_the_judge_stands_below(tmp_path):
     frame = leaning(tmp_path / "runs.csv")
     by_judge = sf.compare(sf.read(frame.drop("human")), "a", "b")
@@ -217,94 +180,3 @@ def test_labels_decide_a_comparison_and_the_judge_stands_below(tmp_path):
     assert "by the judge" in [note.kind for note in found.notes]
     again = Record.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again == found
-
-
-def test_labels_decide_the_rank_and_the_page(tmp_path):
-    frame = leaning(tmp_path / "runs.csv")
-    assert sf.rank(sf.read(frame.drop("human"))).names == ("a", "b")
-    ranking = sf.rank(sf.read(frame))
-    assert ranking.names == ("b", "a")
-    assert ranking.alone[0].estimate > ranking.alone[1].estimate
-    page = sf.report(sf.read(frame)).markdown()
-    assert "a is worse than b." in page or "b is better than a." in page
-    assert "Approximate; measured coverage at least 94%" in page
-    assert "By the judge alone, not corrected" in page
-
-
-def test_labels_decide_the_gate(tmp_path, capsys):
-    leaning(tmp_path / "runs.csv")
-    asked = ["compare", str(tmp_path / "runs.csv"), "--first", "a", "--second", "b", "--gate"]
-    assert run(asked) == 1
-    said = capsys.readouterr().out
-    assert "By the judge alone, not corrected: +" in said
-    assert "Gate: failed, worse" in said
-    assert run([*asked, "--labels-method", "labels"]) == 1
-    assert "Labels alone (guaranteed): as asked." in capsys.readouterr().out
-    leaning(tmp_path / "half.csv", both=False)
-    assert run([*asked[:1], str(tmp_path / "half.csv"), *asked[2:]]) == 3
-    assert "Only a carries human labels" in capsys.readouterr().err
-
-
-def test_labels_from_a_file_on_every_command(tmp_path, capsys):
-    frame = leaning(tmp_path / "all.csv")
-    runs = tmp_path / "runs.csv"
-    frame.drop("human").write_csv(runs)
-    labels = tmp_path / "labels.csv"
-    frame.filter(pl.col("human").is_not_null()).select("item", "policy", "human").write_csv(labels)
-    two = ["--first", "a", "--second", "b"]
-    assert run(["compare", str(runs), *two, "--human", str(labels), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["gain"]["verdict"], found["uncorrected"]["verdict"]) == ("worse", "better")
-    assert run(["rate", str(runs), "--human", str(labels)]) == 0
-    rated = capsys.readouterr().out
-    assert "a: corrected by 200 human labels" in rated
-    assert "a by the judge alone, not corrected:" in rated
-    assert run(["rate", str(runs), "--human", str(labels), "--json"]) == 0
-    assert {one["policy"] for one in json.loads(capsys.readouterr().out)} == {"a", "b"}
-    assert run(["rate", str(runs), "--human", str(labels), "--pass-at", "1"]) == 64
-    assert run(["rate", "3/4", "--human", str(labels)]) == 64
-    assert "`--human` must come with a file of results" in capsys.readouterr().err
-    assert run(["rank", str(runs), "--human", str(labels)]) == 0
-    ranked = capsys.readouterr().out
-    assert ranked.index("\n b ") < ranked.index("\n a ")
-    assert "corrected by human labels" in ranked
-    assert run(["report", str(runs), "--human", str(labels), "-o", str(tmp_path / "page.md")]) == 0
-    assert "By the judge alone" in (tmp_path / "page.md").read_text(encoding="utf-8")
-    capsys.readouterr()
-    assert run(["compare", "17/20", "14/20", "--human", str(labels)]) == 64
-    assert "`--human` must be left out with tallies" in capsys.readouterr().err
-    assert run(["compare", str(runs), *two, "--labels-method", "labels"]) == 64
-    assert "must come with human labels" in capsys.readouterr().err
-    assert run(["compare", str(runs), *two, "--human", str(labels), "--labels-method", "best"]) == 64
-    labels.write_text("item,policy,human\nq1,nobody,1\n", encoding="utf-8")
-    assert run(["compare", str(runs), *two, "--human", str(labels)]) == 65
-    assert "labels.csv, row 1: `policy` must be in the table" in capsys.readouterr().err
-
-
-def test_two_runs_are_corrected_too(tmp_path, capsys):
-    frame = leaning(tmp_path / "all.csv")
-    for policy, name in (("a", "pr.csv"), ("b", "main.csv")):
-        part = frame.filter(pl.col("policy") == policy).with_columns(pl.lit("model").alias("policy"))
-        part.drop("human").write_csv(tmp_path / name)
-        part.filter(pl.col("human").is_not_null()).select(
-            "item", "policy", "human", pl.lit(name).alias("source")
-        ).write_csv(tmp_path / f"labels-{name}")
-    labels = tmp_path / "labels.csv"
-    pl.concat([pl.read_csv(tmp_path / f"labels-{name}") for name in ("pr.csv", "main.csv")]).write_csv(labels)
-    asked = ["compare", str(tmp_path / "pr.csv"), str(tmp_path / "main.csv"), "--human", str(labels), "--gate"]
-    assert run(asked) == 1
-    assert "By the judge alone, not corrected: +" in capsys.readouterr().out
-
-
-def test_how_many_labels_would_do_takes_the_place_of_how_many_rollouts():
-    found = sf.compare(sf.read(table(labels=60, rates=(0.66, 0.64))), "a", "b")
-    assert found.verdict is sf.Verdict.UNDECIDED
-    assert found.outlook is None
-    assert [note.values["items"] for note in found.notes if note.kind == "labels needed"] == [300]
-
-
-def test_tasks_that_weigh_the_same_have_no_corrected_gain():
-    frame = pl.concat([table(seed).with_columns(pl.lit(f"t{seed}").alias("task")) for seed in (1, 2)])
-    found = sf.compare(sf.read(frame), "a", "b", weigh="tasks")
-    assert (found.refused.kind, found.verdict) == ("labels weigh items", sf.Verdict.UNDECIDED)
-    assert sf.compare(sf.read(frame), "a", "b").refused is None

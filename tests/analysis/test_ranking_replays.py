@@ -7,22 +7,10 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.cli.main import run
 from surefoot.core.record import Record
 from surefoot.errors import DataError
 from surefoot.sequential import ClosedRanking, RankingRule, run_ranking
-
-NAMES = ("a", "b", "c")
-
-
-def outcomes(rates, size, seed):
-    return (np.random.default_rng(seed).random((size, len(rates))) < rates).astype(int)
-
-
-def table(rows, names=NAMES, **more):
-    size = len(rows)
-    columns = {"policy": [name for _ in range(size) for name in names], "success": rows.ravel().tolist()}
-    return pl.DataFrame(columns | {key: [value for value in values for _ in names] for key, values in more.items()})
+from tests.support.ranking_replays import NAMES, outcomes, table
 
 
 def test_a_replay_is_the_run_of_the_rule():
@@ -91,18 +79,3 @@ def test_refusals():
     apart = table(rows, task=["cut"] * 10).with_columns(task=pl.col("policy"))
     with pytest.raises(DataError, match="the policies must share a task"):
         sf.replay_ranking(sf.read(apart))
-
-
-def test_the_command_ranks_three_policies(capsys, tmp_path):
-    file = tmp_path / "results.csv"
-    table(outcomes((0.9, 0.5, 0.1), 60, 6)).write_csv(file)
-    assert run(("replay", str(file))) == 0
-    assert "All places are settled" in capsys.readouterr().out
-    assert run(("replay", str(file), "--question", "best", "--json", "--horizon", "50")) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["rankings"][0]["state"]["rule"]["question"] == "best"
-    assert said["rankings"][0]["horizon"] == 50
-    assert run(("replay", str(file), "--claim", "either")) == 64
-    assert "`--claim` and `--randomised` must come with `--first` and `--second`" in capsys.readouterr().err
-    assert run(("replay", str(file), "--first", "a", "--second", "b")) == 0
-    assert "FHM" in capsys.readouterr().out

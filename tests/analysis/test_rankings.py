@@ -1,8 +1,14 @@
 """Tests of `surefoot.analysis.rankings`."""
 
+from __future__ import annotations
+
 import polars as pl
+import pytest
 
 import surefoot as sf
+from surefoot import Verdict
+from surefoot.analysis.rankings import all_pairs, leading_outlook
+from tests.support.comparisons import by_tally, streams
 
 
 def test_sessions_with_several_preferences_are_drawn_as_a_whole():
@@ -12,3 +18,55 @@ def test_sessions_with_several_preferences_are_drawn_as_a_whole():
     alone = sf.rank_preferences(sf.read_preferences(pl.DataFrame(rows).drop("session")), rng=1)
     assert alike.log_strengths == alone.log_strengths
     assert alike.intervals[0].width > 1.5 * alone.intervals[0].width
+
+
+def test_a_ranking_holds_together_and_letters_agree_with_verdicts():
+    counts = {"new": 19, "mid": 10, "old": 4, "mid2": 11}
+    rows = [(name, i < k) for name, k in counts.items() for i in range(20)]
+    found = sf.rank(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    assert found.names == ("new", "mid2", "mid", "old")
+    letters = dict(zip(found.names, found.letters.letters, strict=True))
+    for (first, second), member in zip(found.pairs, found.members, strict=True):
+        apart = member.verdict in (Verdict.BETTER, Verdict.WORSE)
+        assert apart or 0.0 in member.gain.interval  # the step-down decides what the intervals decide, and more
+        assert apart == (member.p_value <= 0.05)
+        assert apart == (not set(letters[first]) & set(letters[second]))
+    share = 1 - 0.05 / 6
+    alone = sf.stats.central_gain(sf.Tally(19, 20), sf.Tally(4, 20), confidence=share)
+    assert found.gain("new", "old").interval.low == alone.interval.low
+    assert found.gain("new", "old").p_value == pytest.approx(min(1.0, 6 * alone.p_value))
+    assert found.member("new", "old").p_value <= found.gain("new", "old").p_value
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_comparison_in_a_ranking_is_that_of_the_better_against_the_worse(paired):
+    ended = {"a": [1] * 10 + [1] * 3 + [0] * 17, "b": [1] * 10 + [0] * 3 + [1] * 7 + [0] * 10}
+    rows = [(name, str(place), k) for name, of in ended.items() for place, k in enumerate(of)]
+    frame = pl.DataFrame(rows, schema=["policy", "condition", "success"], orient="row")
+    rollouts = sf.read(frame if paired else frame.drop("condition"))
+    (found,) = all_pairs(rollouts)
+    assert (found.first, found.second) == ("b", "a")
+    assert found == sf.compare(rollouts, "b", "a")  # what it keeps of the data too
+
+
+def test_the_best_two_not_told_apart_say_what_would_tell():
+    rows = [(name, i < k) for name, k in (("a", 18), ("b", 16), ("c", 2)) for i in range(20)]
+    found = all_pairs(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    assert [bool(one.outlook) for one in found] == [True, False, False]
+    assert leading_outlook(found).startswith("To tell a from b: 20 rollouts each could have shown")
+    assert leading_outlook(found[1:]) == ""
+
+
+def test_a_ranking_wants_two_policies_and_tells_how_far_it_is():
+    with pytest.raises(ValueError, match="must hold at least two policies with a success to rank; got new"):
+        sf.rank(streams(17, 8).where(policy="new"))
+    told = []
+    sf.rank(streams(17, 8), progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_nothing_follows_for_two_that_share_no_task():
+    rollouts = by_tally(("A", "x", 28, 30), ("B", "x", 5, 30), ("B", "y", 28, 30), ("C", "y", 5, 30))
+    ranking = sf.rank(rollouts)
+    assert dict(zip(ranking.names, ranking.ranks, strict=True)) == {"A": (1, 2), "B": (2, 2), "C": (2, 3)}
+    assert ranking.gain("A", "C").verdict is Verdict.UNDECIDED  # in the record too, not only in the sentence

@@ -12,16 +12,8 @@ from surefoot import DataError
 from surefoot.analysis.replays import CLUSTERED, HINDSIGHT, ORDER, replay, replay_pairs
 from surefoot.cli.main import run as surefoot
 from surefoot.files.reading import read
-from surefoot.reporting.evidence_figures import evidence_figure, replay_figure
 from surefoot.sequential import FiniteHorizonMixture, run
-from surefoot.table.orders import in_blocks
-
-
-def table(**more):
-    rng = np.random.default_rng(1)
-    policy = ["new", "old"] * 40
-    score = np.where(np.array(policy) == "new", rng.random(80) ** 0.3, rng.random(80)).round(2)
-    return pl.DataFrame({"policy": policy, "score": score, **more})
+from tests.support.replays import table
 
 
 def test_published_success_stops_where_the_paper_says(shared_data: Path):
@@ -91,84 +83,12 @@ def test_blocked_order_is_warned_about_and_random_order_is_not():
     assert any("blocked by task" in note for note in tasks.notes)
 
 
-@pytest.mark.parametrize(
-    ("contexts", "blocked"),
-    [
-        ("aaaaabbbbbccccc", True),
-        ("abcabcabcabcabc", False),
-        ("aaaaaaaaaaaaaaa", False),
-        ("abcdefghijklmno", False),
-        ("aaabbb", False),
-    ],
-)
-def test_blocks_are_runs_longer_than_chance(contexts, blocked):
-    assert in_blocks(tuple(contexts)) is blocked
-
-
 def test_exact_and_savi_rules_are_shown_only_where_they_hold():
     pairs = [(1.0, 0.0), (1.0, 1.0), (0.0, 0.0)] * 10
     assert replay_pairs(pairs).rules == ("FHM", "N-SCORE", "WSR")
     assert "theta-SAVI" in replay_pairs(pairs, randomised=True, shared=False).rules
     assert "theta-SAVI" not in replay_pairs(pairs, randomised=True, shared=True).rules
     assert "theta-SAVI" not in replay_pairs([(0.5, 0.2)] * 5, randomised=True, shared=False).rules
-
-
-def test_the_command_prints_stops_totals_and_a_figure(tmp_path, capsys):
-    table().write_csv(tmp_path / "results.csv")
-    figure = tmp_path / "evidence.svg"
-    code = surefoot(
-        ["replay", str(tmp_path / "results.csv"), "--first", "new", "--second", "old", "--figure", str(figure)]
-    )
-    out = capsys.readouterr().out
-    assert code == 0
-    assert "FHM" in out
-    assert "saved" in out
-    assert figure.read_text().startswith("<?xml")
-    assert surefoot(["replay", str(tmp_path / "results.csv"), "--first", "new", "--second", "old", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["type"] == "Replay"
-
-
-def test_the_command_reads_plain_pairs(tmp_path, capsys):
-    path = tmp_path / "pairs.csv"
-    path.write_text("first,second\n" + "1,0\n" * 12)
-    assert surefoot(["replay", str(path), "--claim", "either"]) == 0
-    assert "first v second" in capsys.readouterr().out
-    np.save(tmp_path / "pairs.npy", np.array([[1.0, 0.0]] * 12))
-    assert surefoot(["replay", str(tmp_path / "pairs.npy")]) == 0
-    np.save(tmp_path / "bad.npy", np.zeros(3))
-    assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
-    assert "two columns" in capsys.readouterr().err
-    (tmp_path / "bad.npy").write_bytes(b"no array")
-    assert surefoot(["replay", str(tmp_path / "bad.npy")]) == 65
-    assert "bad.npy: the array must have a readable header" in capsys.readouterr().err
-    path.write_text("1,0\n1,x\n")
-    assert surefoot(["replay", str(path)]) == 65
-    assert "pairs.csv, row 2: a row must hold two scores" in capsys.readouterr().err
-    path.write_text("1,0\n2,0\n")
-    assert surefoot(["replay", str(path)]) == 64
-    assert "the range of the score beforehand: --low and --high." in capsys.readouterr().err
-    assert surefoot(["replay", str(tmp_path / "none.csv")]) == 65
-
-
-def test_the_command_takes_two_files_in_their_order_like_compare(tmp_path, capsys):
-    for name in ("new", "old"):
-        rows = "".join(f"{seed},{int(name == 'new')}\n" for seed in range(20))
-        (tmp_path / f"{name}.csv").write_text(f"seed,success\n{rows}")
-    both = [str(tmp_path / "new.csv"), str(tmp_path / "old.csv")]
-    assert surefoot(["replay", *both]) == 0
-    assert "Pairs to a decision: new against old" in capsys.readouterr().out
-    assert surefoot(["replay", *reversed(both)]) == 0
-    assert "Pairs to a decision: old against new" in capsys.readouterr().out
-    assert surefoot(["replay", *both, "--first", "new"]) == 64
-    assert "must name two of the policies new, old" in capsys.readouterr().err
-
-
-def test_figures_mark_the_threshold_and_the_decision():
-    pairs = [(1.0, 0.0)] * 12
-    drawn = replay_figure(replay_pairs(pairs))
-    assert "decides\nat 20" in [text.get_text() for text in drawn.axes[0].texts]
-    one = evidence_figure({"rule": [2.0, 5.0]}, 20.0, title="new v old")
-    assert [text.get_text() for text in one.axes[0].get_legend().get_texts()] == ["rule, undecided"]
 
 
 def test_a_replay_prints_where_each_rule_would_have_stopped():

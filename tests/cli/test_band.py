@@ -7,8 +7,6 @@ import pytest
 import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.core import formatting
-from surefoot.reporting.band_figures import band_figure
-from surefoot.reporting.style import save
 
 VALUES = [0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
 
@@ -78,31 +76,6 @@ def test_writes_the_figure(capsys, tmp_path, name):
     assert run(["band", *map(str, VALUES), "--figure", str(path), "--using", "tail-tight"]) == 0
     assert path.read_bytes() == first
     assert len(first) > 5000
-
-
-def test_figure_says_the_worst_case_and_its_terms():
-    worst = sf.stats.band(sf.Scores(VALUES * 4))
-    figure = band_figure(worst, sf.stats.band(sf.Scores(VALUES * 4), using=sf.stats.tail_tight), what="progress")
-    axes = figure.axes[0]
-    said = [text.get_text() for text in axes.texts]
-    assert axes.get_title(loc="left") == "All at once: mean at least 0.540, and half of the rollouts reach 0.700"
-    assert "mean ≥ 0.540 (observed 0.725)" in said
-    assert "median ≥ 0.700" in said
-    assert "worst case" in said
-    assert "10% quantile: no bound yet" in said
-    figure.canvas.draw()
-    beside = [text for text in axes.texts if "quantile" in text.get_text() or "median" in text.get_text()]
-    assert beside
-    for text in beside:  # no curve runs outside the axes
-        assert text.get_window_extent().x0 > axes.get_window_extent().x1
-    caption = figure.get_supxlabel()
-    assert "n = 40 rollouts, 95% confidence (KS band" in caption
-    assert axes.get_xlabel() == "progress"
-
-
-def test_figure_endings(tmp_path):
-    with pytest.raises(ValueError, match=r"must end in \.svg, \.png or \.pdf; got 'f\.gif'"):
-        save(band_figure(sf.stats.band(sf.Scores(VALUES))), tmp_path / "f.gif")
 
 
 @pytest.mark.parametrize(

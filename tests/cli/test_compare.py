@@ -1,24 +1,12 @@
 """`surefoot compare` and `surefoot plan compare` as a person or a gate meets them; wording that cannot overstate."""
 
 import json
-import re
-import string
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot import Tally, stats
-from surefoot.cli.main import run
-from surefoot.core import sentences
-from surefoot.core.gain import decide
-
-
-def said(capsys, *words: str) -> tuple[int, str, str]:
-    code = run(words)
-    out, err = capsys.readouterr()
-    return code, out, err
+from tests.support.command_line import said
 
 
 def test_two_tallies_give_five_lines_to_act_on(capsys):
@@ -54,34 +42,6 @@ def test_json_holds_the_gain_and_what_could_be_seen(capsys):
     assert data["outlook"]["type"] == "Outlook"
     assert data["said"].startswith("Cannot tell")
     assert json.loads(said(capsys, "compare", "6/50", "40/50", "--json")[1])["outlook"] is None
-
-
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (("40/50", "6/50"), 0),
-        (("6/50", "40/50"), 1),
-        (("17/20", "14/20"), 2),
-        (("70/100", "70/100", "--margin", "0.2"), 0),  # the same is not worse
-        (("66/100", "70/100", "--margin", "0.2"), 0),
-        (("66/100", "70/100", "--margin", "0.1"), 2),
-        (("6/50", "40/50", "--margin", "0.2"), 1),
-        (("--pairs", "20,12,2,16"), 0),
-    ],
-)
-def test_the_gate_ends_with_its_codes(capsys, words, code):
-    assert said(capsys, "compare", *words, "--gate")[0] == code
-
-
-def test_a_gate_says_when_what_it_cannot_tell_is_how_far_behind(capsys):
-    """Shown below zero, not shown below the margin: whether it matters is open, and the user hears both."""
-    code, out, _ = said(capsys, "compare", "170/200", "194/200", "--gate", "--margin", "0.1")
-    gain = stats.exact_gain(Tally(170, 200), Tally(194, 200), margin=0.1)
-    assert gain.interval.low < -0.1 < gain.interval.high < 0.0
-    assert code == 2
-    last = "Gate: cannot tell (exit code 2). It was shown to fall behind, perhaps by less than the margin."
-    assert out.splitlines()[-1] == last
-    assert said(capsys, "compare", "17/20", "14/20", "--gate")[1].endswith("Gate: cannot tell (exit code 2).\n")
 
 
 @pytest.mark.parametrize(
@@ -159,17 +119,6 @@ def results(tmp_path):
     return str(path)
 
 
-def test_no_gate_passes_on_policies_that_share_no_task(capsys, tmp_path):
-    rows = [f"new,x,{int(i < 38)}" for i in range(40)] + [f"old,y,{int(i < 4)}" for i in range(40)]
-    path = tmp_path / "results.csv"
-    path.write_text("policy,task,success\n" + "\n".join(rows) + "\n")
-    code, out, err = said(capsys, "compare", str(path), "--first", "new", "--second", "old", "--gate")
-    assert code == 3
-    assert "+85.0 points" in out  # shown, as a description
-    assert "is better" not in out
-    assert "not comparable: 'new' and 'old' share no task" in err
-
-
 def test_files_are_compared_and_gated(capsys, results):
     code, out, _ = said(capsys, "compare", results, "--first", "new", "--second", "old", "--gate")
     assert code == 0
@@ -190,15 +139,6 @@ def logged_twice(tmp_path):
     return names
 
 
-def test_no_gate_passes_on_rows_that_were_logged_twice(capsys, logged_twice):
-    code, out, err = said(capsys, "compare", *logged_twice, "--gate")
-    assert code == 3
-    assert "! duplicated rows: Rows that repeat another row in every column: 40." in out
-    assert "not comparable: rows repeat others in every column" in err
-    assert "! duplicated rows" in said(capsys, "compare", *logged_twice)[1]
-    assert "! duplicated rows" in said(capsys, "rank", *logged_twice)[1]
-
-
 def test_serious_findings_and_the_gate_are_in_the_json(capsys, logged_twice):
     for words in (("compare", *logged_twice, "--gate"), ("rank", *logged_twice)):
         body = json.loads(said(capsys, *words, "--json")[1])
@@ -216,79 +156,3 @@ def test_clean_results_read_back_from_json(capsys, results):
     for word, kind in (("compare", sf.Comparison), ("rank", stats.Ranking)):
         body = json.loads(said(capsys, word, results, "--json")[1])
         assert kind.from_dict(body).to_dict() == body
-
-
-def test_a_gate_on_one_policy_is_not_comparable(capsys, logged_twice):
-    assert said(capsys, "compare", logged_twice[0])[0] == 65
-    code, out, err = said(capsys, "compare", logged_twice[0], "--gate", "--json")
-    assert (code, json.loads(out)["gate"]["code"]) == (3, 3)
-    assert "not comparable: Two policies must be there" in err
-
-
-def test_counts_compare_every_policy_with_its_baseline(capsys, tmp_path):
-    code, out, _ = said(capsys, "compare", "--counts", "rt2-vc1")
-    assert code == 0
-    assert out.count("better") == 3
-    path = tmp_path / "counts.csv"
-    path.write_text("policy,successes,rollouts\nbase,5,20\nnew,18,20\nother,6,20\n")
-    data = json.loads(said(capsys, "compare", "--counts", str(path), "--json")[1])
-    assert data[0]["baseline"] == "base"
-    assert [one["verdict"] for one in data[0]["members"]] == ["better", "undecided"]
-    named = json.loads(said(capsys, "compare", "--counts", str(path), "--baseline", "new", "--json")[1])
-    assert named[0]["baseline"] == "new"
-    path.write_text("policy,successes,rollouts\nbase,25,20\n")
-    code, _, err = said(capsys, "compare", "--counts", str(path))
-    assert code == 65
-    assert "row 1: `successes` must be at most" in err  # the header is no row, as in every other message
-    for text, wrong in (
-        ("base,5,20\nnew,x,20\n", "row 2: `successes` must be a whole number, 0 or more; got 'x'."),
-        ("base,5,20\n", "a group must hold at least two policies; none does."),
-    ):
-        path.write_text(f"policy,successes,rollouts\n{text}")
-        code, _, err = said(capsys, "compare", "--counts", str(path))
-        assert code == 65
-        assert wrong in err
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "policy,result\nbase,5/20\nnew,18/20\n",
-        "name;k;n\nbase;5;20\nnew;18;20\n",
-        "arm,rate,n\nbase,25%,20\nnew,90%,20\n",
-    ],
-)
-def test_counts_are_read_in_every_form(capsys, tmp_path, text):
-    (tmp_path / "counts.csv").write_text(text)
-    (found,) = json.loads(said(capsys, "compare", "--counts", str(tmp_path / "counts.csv"), "--json")[1])
-    assert found["baseline"] == "base"
-    plain = stats.against_baseline({"base": Tally(5, 20), "new": Tally(18, 20)}, "base").to_dict()
-    assert found["members"] == plain["members"]
-
-
-def test_a_plan_answers_each_of_its_questions(capsys):
-    assert said(capsys, "plan", "compare", "--first", "0.95", "--second", "0.5")[1].startswith(
-        f"{sf.plan_comparison(0.95, 0.5).rollouts} rollouts of each policy"
-    )
-    assert "true gain is +" in said(capsys, "plan", "compare", "--second", "0.5", "--rollouts", "30")[1]
-    assert "19.7%" in said(capsys, "plan", "compare", "--first", "0.85", "--second", "0.7", "--rollouts", "20")[1]
-    assert "pairs" in said(capsys, "plan", "compare", "--first-only", "0.5", "--second-only", "0.05")[1]
-
-
-ends = st.floats(-1.0, 1.0, allow_nan=False)
-
-
-@given(ends, ends, st.floats(0.0, 0.5))
-def test_no_sentence_says_better_unless_the_interval_does(one, other, margin):
-    low, high = min(one, other), max(one, other)
-    verdict = decide(low, high, margin)
-    sentence = sentences.sentence(verdict, low, high, margin=margin)
-    assert ("better" in sentence) == (low > margin)
-    assert ("worse" in sentence) == (high < -margin)
-    assert not re.search(r"[{}]", sentence)
-
-
-def test_templates_name_only_what_the_sentence_fills_in():
-    known = {"first", "second", "beyond", "margin", "least", "most", "low", "high", "shown"}
-    for template in (*sentences.DECIDED.values(), sentences.NOT_WORSE):
-        assert {name for _, name, _, _ in string.Formatter().parse(template) if name} <= known

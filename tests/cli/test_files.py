@@ -8,6 +8,7 @@ import pytest
 
 from surefoot.cli.main import run
 from tests.samples import put
+from tests.support.command_line import said
 
 
 @pytest.mark.parametrize("name", ["x-rng=7", "x rng=7", "low=, high=", 'policy="b"'])
@@ -20,3 +21,51 @@ def test_odd_names_are_shown_as_they_are(tmp_path: Path, capsys: pytest.CaptureF
     put(tmp_path, f"{name}.csv", "success\nmaybe\n")
     assert run(["audit", str(path)]) == 65
     assert f"surefoot: {name}.csv, row 1: `success` must" in capsys.readouterr().err
+
+
+def test_of_two_files_the_first_named_is_the_first_policy(capsys, tmp_path):
+    for name, successes in (("zeta", 18), ("alpha", 3)):
+        rows = "".join(f"{int(i < successes)}\n" for i in range(20))
+        (tmp_path / f"{name}.csv").write_text(f"success\n{rows}")
+    _, out, _ = said(capsys, "compare", str(tmp_path / "zeta.csv"), str(tmp_path / "alpha.csv"))
+    assert out.startswith("zeta against alpha: +75.0 points")
+    assert "zeta is better than alpha" in out
+    assert "zeta 90.0% [69.8%, 97.3%] n=20; alpha 15.0% [5.2%, 36.1%] n=20 (95% Wilson intervals)" in out
+
+
+def test_policies_that_stand_first_by_the_alphabet_alone_are_named(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_text("policy,success\n" + "candidate,1\nbaseline,0\n" * 20)
+    code, _, err = said(capsys, "compare", str(path), "--gate")
+    assert code == 1  # the baseline is worse: whoever meant the candidate reads why
+    assert "note: 'baseline' is first by the alphabet, 'candidate' second: say --first, --second." in err
+    asked = ("--first", "candidate", "--second", "baseline")
+    assert said(capsys, "compare", str(path), "--gate", *asked)[::2] == (0, "")
+
+
+def test_of_two_folders_the_first_named_is_the_first_policy(capsys, tmp_path):
+    for name, successes in (("zeta", 18), ("alpha", 3)):
+        (tmp_path / name).mkdir()
+        rows = "".join(f"{int(i < successes)}\n" for i in range(20))
+        (tmp_path / name / "results.csv").write_text(f"success\n{rows}")
+    _, out, err = said(capsys, "compare", str(tmp_path / "zeta"), str(tmp_path / "alpha"))
+    assert out.startswith("zeta against alpha: +75.0 points")
+    assert "note: zeta/results.csv: The policy is called 'zeta', after the path." in err  # and not 'results.csv' twice
+
+
+@pytest.mark.parametrize(
+    ("here", "first", "second"),
+    [("x", "../y/new", "new"), ("y/new", ".", "../../x/new"), ("", "y/new", "x/new"), ("x", "../y/new", ".")],
+)
+@pytest.mark.parametrize("alike", [True, False])
+def test_two_folders_of_one_name_are_compared_in_the_order_they_are_named(
+    capsys, tmp_path, monkeypatch, here, first, second, alike
+):
+    for name, successes in (("y/new", 18), ("x/new", 3)):
+        (tmp_path / name).mkdir(parents=True)
+        rows = "".join(f"{int(place < successes)}\n" for place in range(20))
+        (tmp_path / name / ("results.csv" if alike else f"results_{successes}.csv")).write_text(f"success\n{rows}")
+    monkeypatch.chdir(tmp_path / here)
+    _, out, err = said(capsys, "compare", first, second)
+    assert "+75.0 points" in out.splitlines()[0]
+    assert "alphabet" not in err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -10,49 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli.main import COMMANDS, run
-
-
-def said(capsys, *words: str) -> tuple[int, str, str]:
-    code = run(words)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def test_a_rate_is_one_line_with_interval_and_n(capsys):
-    assert said(capsys, "rate", "38/50") == (0, "76.0% [62.5%, 85.8%] n=50 (95% Wilson interval).\n", "")
-
-
-def test_a_rate_as_json_is_the_result(capsys):
-    code, out, _ = said(capsys, "rate", "38/50", "--json", "--confidence", "0.9")
-    assert code == 0
-    assert sf.Interval.from_dict(json.loads(out)) == sf.stats.wilson(sf.Tally(38, 50), confidence=0.9)
-
-
-@pytest.mark.parametrize("name", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wald"])
-def test_every_interval_has_its_word(capsys, name):
-    method = getattr(sf.stats, name.replace("-", "_"))
-    _, out, _ = said(capsys, "rate", "7/9", "--using", name)
-    assert out == f"{method(sf.Tally(7, 9))}\n"
-
-
-@pytest.mark.parametrize("side", ["lower", "upper"])
-def test_a_bound_is_the_guaranteed_one_unless_another_is_named(capsys, side):
-    guaranteed = getattr(sf.stats, f"clopper_pearson_{side}")(sf.Tally(7, 9))
-    assert said(capsys, "rate", "7/9", f"--{side}")[1] == f"{guaranteed}\n"
-    optimal = getattr(sf.stats, f"optimal_{side}")(sf.Tally(7, 9), rng=7)
-    assert said(capsys, "rate", "7/9", f"--{side}", "--using", "optimal", "--seed", "7")[1] == f"{optimal}\n"
-
-
-def test_a_required_rate_can_or_cannot_be_claimed(capsys):
-    assert "can be claimed" in said(capsys, "rate", "38/50", "--requires", "0.6")[1]
-    out = said(capsys, "rate", "38/50", "--requires", "0.7")[1]
-    assert "cannot be claimed" in out
-    assert "more rollouts" in out
-
-
-def test_several_tallies_are_several_lines(capsys):
-    _, out, _ = said(capsys, "rate", "1/2", "2/3", "3/4")
-    assert len(out.splitlines()) == 3
+from tests.support.command_line import said
 
 
 @pytest.mark.parametrize(
@@ -95,23 +52,6 @@ def test_bad_input_is_one_sentence_and_an_exit_code(capsys, words, code, text):
     assert err.startswith("surefoot: ")
     assert err.count("\n") == 1
     assert text in err
-
-
-def test_plans_show_what_other_sizes_buy(capsys):
-    _, out, _ = said(capsys, "plan", "rate", "0.05")
-    assert out.startswith("381 rollouts: ")
-    assert "What n buys you" in out
-    _, out, _ = said(capsys, "plan", "bound", "--tightness", "0.1")
-    assert out.startswith("69 rollouts: ")
-
-
-def test_a_sequential_plan_stands_beside_the_fixed_one(capsys):
-    _, out, _ = said(capsys, "plan", "compare", "--first", "0.9", "--second", "0.6", "--sequential", "--json")
-    found = json.loads(out)
-    fixed, stopping = found["fixed"], found["sequential"]
-    assert stopping["rule"]["horizon"] >= fixed["rollouts"]
-    assert stopping["expected_pairs"] < fixed["rollouts"]
-    assert stopping["power"] > 0.8
 
 
 def test_help_is_there_for_every_command(capsys):
@@ -165,66 +105,14 @@ def test_the_package_runs_as_a_module():
     assert "Traceback" not in done.stderr
 
 
-def test_of_two_files_the_first_named_is_the_first_policy(capsys, tmp_path):
-    for name, successes in (("zeta", 18), ("alpha", 3)):
-        rows = "".join(f"{int(i < successes)}\n" for i in range(20))
-        (tmp_path / f"{name}.csv").write_text(f"success\n{rows}")
-    _, out, _ = said(capsys, "compare", str(tmp_path / "zeta.csv"), str(tmp_path / "alpha.csv"))
-    assert out.startswith("zeta against alpha: +75.0 points")
-    assert "zeta is better than alpha" in out
-    assert "zeta 90.0% [69.8%, 97.3%] n=20; alpha 15.0% [5.2%, 36.1%] n=20 (95% Wilson intervals)" in out
-
-
-def test_policies_that_stand_first_by_the_alphabet_alone_are_named(capsys, tmp_path):
-    path = tmp_path / "results.csv"
-    path.write_text("policy,success\n" + "candidate,1\nbaseline,0\n" * 20)
-    code, _, err = said(capsys, "compare", str(path), "--gate")
-    assert code == 1  # the baseline is worse: whoever meant the candidate reads why
-    assert "note: 'baseline' is first by the alphabet, 'candidate' second: say --first, --second." in err
-    asked = ("--first", "candidate", "--second", "baseline")
-    assert said(capsys, "compare", str(path), "--gate", *asked)[::2] == (0, "")
-
-
-def test_of_two_folders_the_first_named_is_the_first_policy(capsys, tmp_path):
-    for name, successes in (("zeta", 18), ("alpha", 3)):
-        (tmp_path / name).mkdir()
-        rows = "".join(f"{int(i < successes)}\n" for i in range(20))
-        (tmp_path / name / "results.csv").write_text(f"success\n{rows}")
-    _, out, err = said(capsys, "compare", str(tmp_path / "zeta"), str(tmp_path / "alpha"))
-    assert out.startswith("zeta against alpha: +75.0 points")
-    assert "note: zeta/results.csv: The policy is called 'zeta', after the path." in err  # and not 'results.csv' twice
-
-
 @pytest.mark.parametrize(
-    ("here", "first", "second"),
-    [("x", "../y/new", "new"), ("y/new", ".", "../../x/new"), ("", "y/new", "x/new"), ("x", "../y/new", ".")],
+    ("typed", "offered"), [("surefoot re", {"report", "replay"}), ("surefoot report --prev", {"--previous"})]
 )
-@pytest.mark.parametrize("alike", [True, False])
-def test_two_folders_of_one_name_are_compared_in_the_order_they_are_named(
-    capsys, tmp_path, monkeypatch, here, first, second, alike
-):
-    for name, successes in (("y/new", 18), ("x/new", 3)):
-        (tmp_path / name).mkdir(parents=True)
-        rows = "".join(f"{int(place < successes)}\n" for place in range(20))
-        (tmp_path / name / ("results.csv" if alike else f"results_{successes}.csv")).write_text(f"success\n{rows}")
-    monkeypatch.chdir(tmp_path / here)
-    _, out, err = said(capsys, "compare", first, second)
-    assert "+75.0 points" in out.splitlines()[0]
-    assert "alphabet" not in err
-
-
-def test_the_demo_writes_its_rollouts_for_other_commands(capsys, tmp_path):
-    data, page = tmp_path / "results.csv", tmp_path / "demo.html"
-    code, out, _ = said(capsys, "demo", "-o", str(page), "--data", str(data))
-    assert (code, page.exists()) == (0, True)
-    assert f"Wrote {data}" in out
-    assert sf.read(data).where(policy="new").tally() == sf.Tally(105, 120)
-    code, _, err = said(capsys, "demo", "--data", str(tmp_path / "nowhere" / "results.csv"))
-    assert (code, err.startswith("surefoot: `--data` must be in a folder that exists")) == (64, True)
-
-
-def test_a_ranking_names_the_policies_of_which_nothing_is_known(capsys, tmp_path):
-    (tmp_path / "results.csv").write_text("policy,success\na,1\na,1\nb,0\nb,1\nc,\n")
-    code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"))
-    assert code == 0
-    assert "Left out, no success is known of them: c." in out
+def test_what_is_typed_is_completed(capsys, monkeypatch, typed, offered):
+    monkeypatch.setenv("_SUREFOOT_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    with pytest.raises(SystemExit) as ended:
+        run([])
+    assert ended.value.code == 0
+    assert set(capsys.readouterr().out.split()) == offered

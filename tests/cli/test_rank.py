@@ -1,9 +1,14 @@
 """Tests of `surefoot.cli.rank`."""
 
+from __future__ import annotations
+
 import json
+import re
 
 import surefoot as sf
 from surefoot.cli.main import run
+from tests.support.command_line import said
+from tests.support.reports import rollouts
 
 
 def test_preferences_are_ranked_from_a_file(capsys, tmp_path):
@@ -27,3 +32,18 @@ def test_a_policy_that_never_lost_needs_a_prior_and_the_command_says_how(capsys,
     assert run(["rank", str(path)]) == 64
     assert "Give --prior 1" in capsys.readouterr().err
     assert run(["rank", str(path), "--prior", "1"]) == 0
+
+
+def test_the_ranking_command_prints_letters(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rollouts().polars().write_csv(path)
+    assert run(["rank", str(path), "--figure", str(tmp_path / "r.svg")]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"new\s+\S+%\s+\[.*\]\s+40\s+1\s+a", out)
+
+
+def test_a_ranking_names_the_policies_of_which_nothing_is_known(capsys, tmp_path):
+    (tmp_path / "results.csv").write_text("policy,success\na,1\na,1\nb,0\nb,1\nc,\n")
+    code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"))
+    assert code == 0
+    assert "Left out, no success is known of them: c." in out

@@ -8,6 +8,8 @@ import pytest
 
 from surefoot.cli.main import run
 from surefoot.cli.report import inches
+from tests.support.reports import rollouts
+from tests.support.study_commands import ROBOT, create
 
 
 @pytest.mark.parametrize(("word", "wide"), [("3.4in", 3.4), ("86mm", 86 / 25.4), ("8.6cm", 8.6 / 2.54), ("7", 7.0)])
@@ -23,3 +25,51 @@ def test_figures_are_written_as_wide_as_asked(tmp_path: Path, capsys: pytest.Cap
     assert 'width="244.8pt"' in (tmp_path / "f" / "policies.svg").read_text()
     assert run([*said, "--width", "wide"]) == 64
     assert "`--width` must be a width such as 3.4in or 86mm; got 'wide'" in capsys.readouterr().err
+
+
+def test_the_command_writes_the_page_and_prints_the_answer(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rollouts().polars().write_csv(path)
+    assert run(["report", str(path), "-o", str(tmp_path / "r.html")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("new is better than old.")
+    assert "Wrote" in out
+    assert (tmp_path / "r.html").exists()
+
+
+def test_a_missing_file_is_one_sentence(capsys):
+    assert run(["report", "nowhere.csv"]) == 65
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_page_that_cannot_be_written_is_refused_at_once(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rollouts().polars().write_csv(path)
+    assert run(["report", str(path), "-o", "page.docx"]) == 64
+    assert "`--output` must end in .html" in capsys.readouterr().err
+    assert run(["report", str(path), "-o", str(tmp_path / "none" / "page.html")]) == 64
+    assert "must be in a folder that exists" in capsys.readouterr().err
+
+
+def test_the_report_command_shows_change_and_collection(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rollouts().polars().write_csv(path)
+    page = tmp_path / "page.html"
+    asked = ["report", str(path), "-o", str(page), "--previous", str(path), "--collected", "shared"]
+    assert run(asked) == 0
+    out = capsys.readouterr().out
+    assert "Change in points: now minus results.csv" in out
+    assert '<th scope="col" class="num">change</th>' in page.read_text()
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "robot.py").write_text(ROBOT)
+    return tmp_path
+
+
+def test_a_study_given_to_report_is_shown_the_way(here, capsys):
+    create(capsys)
+    assert run(["report", "study.db"]) == 65
+    assert "A study is read by `surefoot study report`" in capsys.readouterr().err

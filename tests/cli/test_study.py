@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import sys
 
 import pytest
 
 import surefoot as sf
-from surefoot.cli.main import run
 from surefoot.cli.study import app
-from surefoot.console.authentication import Tokens
-from surefoot.runners import functions
-from surefoot.study.stores import StoreError
-
-ROBOT = """
-import json, os, random, sys
-turn = json.loads(sys.stdin.readline())
-assert turn["policy"] == os.environ["SUREFOOT_POLICY"] and turn["code"] == os.environ["SUREFOOT_CODE"]
-rng = random.Random(turn["number"])
-print("driving", turn["policy"])
-print(rng.random() < {"new": 0.97, "old": 0.2}[turn["policy"]])
-"""
+from tests.support.study_commands import ROBOT, create, said
 
 
 @pytest.fixture
@@ -31,19 +18,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "robot.py").write_text(ROBOT)
     return tmp_path
-
-
-def said(capsys, *words):
-    code = run(["study", *words])
-    out = capsys.readouterr()
-    return code, out.out, out.err
-
-
-def create(capsys, *more):
-    words = ("create", "plan.toml", "--policies", "new,old", "--horizon", "20", "--assume", "0.9,0.3", *more)
-    code, out, err = said(capsys, *words)
-    assert code == 0, err
-    return out
 
 
 COMMAND = f"{sys.executable} robot.py"
@@ -78,42 +52,6 @@ def test_from_plan_to_report(here, capsys):
     assert said(capsys, "export", "-o", "log.jsonl")[0] == 0
     assert "Verdict on new: better." in said(capsys, "restore", "log.jsonl", "copy.db")[1]
     assert sf.verify("copy.db").head == sf.verify("study.db").head
-
-
-def test_a_plan_is_written_and_shown_before_anything_is_fixed(here, capsys):
-    assert "Nothing is fixed yet" in create(capsys, "--check")
-    assert not (here / "study.db").exists()
-    text = (here / "plan.toml").read_text().replace("horizon = 20", "horizon = 30")
-    (here / "plan.toml").write_text(text)
-    code, out, _ = said(capsys, "create", "--assume", "0.9,0.3")
-    assert code == 0
-    assert "at most 30 pairs" in out
-    assert sf.Study.open("study.db").plan.horizon == 30
-    code, _, err = said(capsys, "create", "--assume", "0.9,0.3")
-    assert code == 65
-    assert "already holds a study" in err
-
-
-def test_every_part_of_a_plan_can_be_given(here, capsys):
-    words = [
-        "--futility",
-        "0.01",
-        "--tasks",
-        "mug,towel",
-        "--conditions",
-        "left, right",
-        "--claim",
-        "first better",
-        "--levels",
-        "0,0.5,1",
-    ]
-    create(capsys, *words, "--environments", "shared", "--title", "Mugs", "-c", "0.9", "--json")
-    plan = sf.Plan.from_toml((here / "plan.toml").read_text())
-    assert plan == sf.Plan(
-        policies=("new", "old"), title="Mugs", horizon=20, claim="first better", confidence=0.9,
-        measure="score", futility=0.01, levels=(0.0, 0.5, 1.0), environments="shared",
-        tasks=("mug", "towel"), conditions=("left", "right"),
-    )  # fmt: skip
 
 
 def test_a_stop_for_futility_is_said_and_overridden_with_a_reason(here, capsys):
@@ -204,153 +142,6 @@ def test_a_port_that_cannot_be_is_refused(here, capsys, port):
     create(capsys)
     code, _, err = said(capsys, "serve", "study.db", "--port", port)
     assert (code, err) == (64, f"surefoot: `--port` must be a whole number from 0 to 65535; got {port}.\n")
-
-
-def test_a_study_given_to_report_is_shown_the_way(here, capsys):
-    create(capsys)
-    assert run(["report", "study.db"]) == 65
-    assert "A study is read by `surefoot study report`" in capsys.readouterr().err
-
-
-def test_a_plan_of_three_speaks_of_rounds(here, capsys):
-    said(capsys, "create", "plan.toml", "--policies", "a,b,c", "--horizon", "9", "--check")
-    assert "pair" not in (here / "plan.toml").read_text()
-    assert "# The most rounds that will be run." in (here / "plan.toml").read_text()
-
-
-def test_an_amendment_is_kept_with_its_reason(here, capsys):
-    create(capsys)
-    assert said(capsys, "amend", "study.db", "time_limit=90", 'reset="Home it"', "--reason", "clearer")[0] == 0
-    plan = sf.Study.open("study.db").plan
-    assert (plan.time_limit, plan.reset) == (90.0, "Home it")
-
-
-def test_tampering_is_found_by_verify_and_by_the_report(here, capsys):
-    create(capsys)
-    said(capsys, "run", "--command", COMMAND)
-    said(capsys, "unblind", "--reason", "decided")
-    with sqlite3.connect("study.db") as link:
-        link.execute(
-            "update log set event = replace(event, '\"result\":true', '\"result\":false') where number = "
-            "(select min(number) from log where event like '%\"result\":true%')"
-        )
-    link.close()
-    code, out, _ = said(capsys, "verify")
-    assert code == 65
-    assert "was changed by hand" in out
-    code, out, _ = said(capsys, "report", "-o", "report.html")
-    assert "does not verify" in out
-    assert "was changed by hand" in (here / "report.html").read_text()
-    code, _, err = said(capsys, "status")
-    assert code == 65
-    assert "was changed by hand" in err
-
-
-# --- what a command says ---
-
-
-def test_a_result_can_be_said_in_many_ways(here, capsys):
-    create(capsys, "--levels", "0,0.5,1")
-    for text in ("0.5", "1", '{"result": 0.5, "note": "slow", "failure": "dropped"}'):
-        (here / "say.py").write_text(f"print('hello'); print('''{text}'''); print()")
-        assert said(capsys, "run", "--command", f"{sys.executable} say.py", "--turns", "1")[0] == 0
-    results = sf.Study.open("study.db").fold.results
-    assert [results[n].score for n in (1, 2, 3)] == [0.5, 1.0, 0.5]
-    assert (results[3].note, results[3].failure) == ("slow", "dropped")
-    assert results[3].duration > 0
-
-
-@pytest.mark.parametrize(
-    ("program", "hint"),
-    [
-        ("import sys; sys.exit(3)", "crash: the command ended with exit code 3"),
-        ("raise RuntimeError", "crash: the command ended with exit code 1"),
-        ("pass", "unreadable: the last line must be the result"),
-        ("print('[1]')", "unreadable: the last line must be the result"),
-        ("print('2')", "unreadable: `result` must be true or false"),
-        ('print(\'{"result": true, "nte": 3}\')', "unreadable: the last line must be the result"),
-    ],
-)
-def test_what_is_no_result_is_a_failure_and_the_run_goes_on(here, capsys, program, hint):
-    create(capsys)
-    (here / "bad.py").write_text(program)
-    code, _, _ = said(capsys, "run", "--command", f"{sys.executable} bad.py", "--holder", "arm 1", "--turns", "2")
-    assert code == 0
-    results = sf.Study.open("study.db").fold.results
-    assert [result.score for result in results.values()] == [0.0, 0.0]
-    assert f"{results[1].ended}: {results[1].note}".startswith(hint)
-
-
-def test_a_command_that_is_not_there_ends_the_run_and_hands_the_turn_back(here, capsys):
-    create(capsys)
-    code, _, err = said(capsys, "run", "--command", "pyhton3.99 rollout.py", "--holder", "arm 1")
-    assert (code, "The command cannot be run: exit code 127" in err) == (65, True)
-    study = sf.Study.open("study.db")
-    assert study.fold.results == {}
-    assert study.next_turn(holder="arm 2").number == 1
-
-
-def test_bytes_that_are_no_text_lose_no_result(here, capsys):
-    create(capsys)
-    (here / "bytes.py").write_text("import sys; sys.stdout.buffer.write(b'\\xff\\xfe noise\\ntrue\\n')")
-    assert said(capsys, "run", "--command", f"{sys.executable} bytes.py", "--turns", "1")[0] == 0
-    assert sf.Study.open("study.db").fold.results[1].score == 1.0
-
-
-def test_exit_codes_are_read_only_when_asked_for(here, capsys):
-    create(capsys)
-    for code, score in ((0, 1.0), (1, 0.0)):
-        words = ("run", "--command", f"exit {code}", "--exit-code", "--turns", "1")
-        assert said(capsys, *words)[0] == 0
-        assert sf.Study.open("study.db").fold.results[len(sf.Study.open("study.db").fold.results)].score == score
-    assert said(capsys, "run", "--command", "exit 2", "--exit-code", "--turns", "1")[0] == 0
-    assert sf.Study.open("study.db").fold.results[3].ended == "crash"
-
-
-def test_a_store_that_is_away_is_waited_for(here, capsys, monkeypatch):
-    create(capsys)
-    monkeypatch.setattr(functions, "PAUSE", 0.0)
-    record, calls = sf.Study.record, []
-
-    def away(self, *words, **more):
-        calls.append(more["request"])
-        if len(calls) < 3:
-            raise StoreError("The disk is full.")
-        return record(self, *words, **more)
-
-    monkeypatch.setattr(sf.Study, "record", away)
-    code, _, err = said(capsys, "run", "--command", "echo true", "--turns", "1")
-    assert code == 0
-    assert err.count("Trying again.") == 2
-    assert len(calls) == 3
-    assert len(set(calls)) == 1
-
-
-@pytest.fixture
-def served(here, capsys, monkeypatch):
-    """The address of a study that is being served, whose runner we are."""
-    pytest.importorskip("uvicorn", reason="needs the extra `console`")
-    from tests.consoles import threaded
-
-    create(capsys)
-    tokens = Tokens.fresh()
-    monkeypatch.setenv("SUREFOOT_TOKEN", tokens.runner.reveal())
-    with threaded(sf.Study.open("study.db"), tokens) as address:
-        yield address
-
-
-def test_a_served_study_is_run_by_its_address(served, capsys):
-    code, out, _ = said(capsys, "run", served, "--command", COMMAND)
-    assert code == 0
-    assert out.rstrip().endswith("stop: decided")
-
-
-def test_a_turn_of_a_served_study_is_handed_back_too(served, capsys):
-    code, _, err = said(capsys, "run", served, "--command", "exit 127")
-    assert code == 65
-    assert "The command cannot be run" in err
-    study = sf.Study.open("study.db")
-    assert study.next_turn(holder="another").number == 1
 
 
 def test_help_has_examples(capsys):

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from surefoot.cli.main import run
-from surefoot.console import qr, serving
+from surefoot.console import serving
 from surefoot.console.authentication import Tokens
-from surefoot.console.serving import Place, lan_address
+from surefoot.console.serving import Place, lan_address, serve
 from surefoot.errors import StudyError
 from tests.consoles import study
 
@@ -104,8 +104,17 @@ def _other(path, name):
     return study(folder)
 
 
-def test_a_code_is_one_picture_without_style_or_script():
-    picture = str(qr.svg("http://192.0.2.7:8765/join#token"))
-    assert picture.startswith("<svg")
-    assert "style" not in picture
-    assert "script" not in picture
+# --- the network ---
+
+
+def test_only_this_machine_is_served_by_default():
+    assert Place().host == "127.0.0.1"
+
+
+def test_a_taken_port_is_said(tmp_path):
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = Place(port=taken.getsockname()[1])
+        with pytest.raises(StudyError, match="cannot be listened at: Address already in use"):
+            serve(study(tmp_path), Tokens.fresh(), place)

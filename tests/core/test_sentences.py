@@ -1,7 +1,17 @@
 """Tests of `surefoot.core.sentences`."""
 
+from __future__ import annotations
+
+import re
+import string
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from surefoot import Gain, Interval, Verdict
+from surefoot.cli.gate_verdicts import BEHIND
 from surefoot.core import formatting, sentences
+from surefoot.core.gain import decide
 
 
 def test_a_margin_is_shown_as_it_was_given() -> None:
@@ -21,3 +31,40 @@ def test_names_are_listed_however_many() -> None:
     listed = ["none", "a", "a and b", "a, b and c"]
     assert [sentences.listed("abc"[:many]) for many in range(4)] == listed
     assert sentences.listed("abcde", most=3) == "a, b and 3 others"
+
+
+def test_better_is_said_only_when_the_verdict_is():
+    for templates in (sentences.SHORT, sentences.CELL, sentences.DECIDED, sentences.NAMED, sentences.OF_ALL):
+        for verdict in Verdict:
+            said = templates[verdict]
+            assert ("better" in said and "Cannot tell" not in said) == (verdict is Verdict.BETTER)
+            assert ("worse" in said) == (verdict is Verdict.WORSE)
+    for said in (sentences.NOT_WORSE, BEHIND):
+        assert not re.search("better|worse", said)
+
+
+def test_many_policies_are_answered_in_one_breath():
+    assert sentences.standing("a", ["b"], []) == "a is better than each of the others."
+    assert sentences.standing("a", ["b"], ["c"]) == "a is better than b; it cannot be told from c."
+    assert sentences.standing("a", [], ["b", "c"]).startswith("Cannot tell which of 3 policies is best")
+    many = sentences.standing("a", list("bcd"), list("efg"))
+    assert many == "a is better than 3 of the 6 others; it cannot be told from the other 3."
+
+
+ends = st.floats(-1.0, 1.0, allow_nan=False)
+
+
+@given(ends, ends, st.floats(0.0, 0.5))
+def test_no_sentence_says_better_unless_the_interval_does(one, other, margin):
+    low, high = min(one, other), max(one, other)
+    verdict = decide(low, high, margin)
+    sentence = sentences.sentence(verdict, low, high, margin=margin)
+    assert ("better" in sentence) == (low > margin)
+    assert ("worse" in sentence) == (high < -margin)
+    assert not re.search(r"[{}]", sentence)
+
+
+def test_templates_name_only_what_the_sentence_fills_in():
+    known = {"first", "second", "beyond", "margin", "least", "most", "low", "high", "shown"}
+    for template in (*sentences.DECIDED.values(), sentences.NOT_WORSE):
+        assert {name for _, name, _, _ in string.Formatter().parse(template) if name} <= known

@@ -13,6 +13,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import surefoot as sf
 from surefoot.cli.demo import example_rollouts
 from surefoot.reporting import style
+from surefoot.reporting.band_figures import band_figure
+from surefoot.reporting.style import save
+from tests.support.reports import rollouts
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +108,20 @@ def test_neighbouring_colours_differ_to_every_eye(sight: str) -> None:
 def test_good_and_bad_differ_in_print_without_colour() -> None:
     good, bad = (lab(colour, np.eye(3))[0] for colour in (style.GOOD, style.BAD))
     assert abs(good - bad) > 5.0
+
+
+def test_names_in_any_script_are_drawn_without_a_warning(tmp_path):
+    made = sf.report(rollouts(("ローボット", "π₀ $x_1$")))
+    assert "ローボット" in made.html()
+    from surefoot.reporting import style
+
+    for place, figure in enumerate(made.figures().values()):
+        style.save(figure, tmp_path / f"{place}.png")
+
+
+VALUES = [0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
+
+
+def test_figure_endings(tmp_path):
+    with pytest.raises(ValueError, match=r"must end in \.svg, \.png or \.pdf; got 'f\.gif'"):
+        save(band_figure(sf.stats.band(sf.Scores(VALUES))), tmp_path / "f.gif")

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 import surefoot as sf
-from surefoot.cli.main import run
 from surefoot.runners import functions
 from surefoot.runners.outcomes import CrashError
 from surefoot.study.deviations import deviations
 from surefoot.study.studies import Study
-from tests.studies import begun, plan
+from tests.studies import begun
 
 
 def test_a_function_runs_a_study_to_its_end():
@@ -29,22 +23,6 @@ def test_a_function_runs_a_study_to_its_end():
     assert status.decision == "stop: decided"
     assert told == list(range(1, len(told) + 1)) == sorted(study.fold.results)
     assert all(result.duration is not None for result in study.fold.results.values())
-
-
-def test_outcomes_are_kept_whole():
-    study = begun(measure="score", levels=(0.0, 0.5, 1.0))
-    outcome = sf.Outcome(score=0.5, failure="dropped it", duration=12.5, steps=212, notes="lid left")
-    sf.run_study(study, lambda _: outcome, turns=1)
-    kept = study.fold.results[1]
-    assert (kept.score, kept.failure, kept.duration, kept.steps, kept.note) == (
-        0.5,
-        "dropped it",
-        12.5,
-        212,
-        "lid left",
-    )
-    with pytest.raises(ValueError, match="a `success` or a `score`"):
-        sf.Outcome()
 
 
 def test_workers_run_at_once_and_the_rule_reads_in_order():
@@ -138,13 +116,6 @@ def test_a_turn_is_retried_three_times_and_then_fails():
     assert (tries[1], study.fold.results[1].score) == (4, 0.0)
 
 
-@pytest.mark.parametrize("answer", [None, "yes", 0.5, [1]])
-def test_an_answer_that_cannot_be_read_is_an_outcome(answer):
-    study = begun()
-    sf.run_study(study, lambda _: answer, turns=1)
-    assert (study.fold.results[1].ended, study.fold.results[1].score) == ("unreadable", 0.0)
-
-
 def test_a_rollout_that_does_not_come_back_is_given_up():
     study, over = begun(time_limit=0.2), threading.Event()
     sf.run_study(study, lambda _: over.wait(5), turns=2)
@@ -181,72 +152,3 @@ def test_arguments_are_checked():
     with pytest.raises(ValueError, match="`turns` must be at least 1"):
         sf.run_study(begun(), bool, turns=0)
     assert functions.PAUSE > 0
-
-
-# --- at the command line ---
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    Study.create(plan(time_limit=1.5), "study.db")
-    return tmp_path
-
-
-def test_a_function_is_named_on_the_command_line(here, capsys):
-    (here / "my_lab_1.py").write_text("def rollout(turn):\n    return turn.policy == 'new'\n")
-    assert run(["study", "run", "study.db", "--runner", "my_lab_1:rollout", "--workers", "2"]) == 0
-    assert capsys.readouterr().out.endswith("stop: decided\n")
-    for wrong, said in (("my_lab_1", "module:function"), ("my_lab_1:other", "cannot be used"), ("no_lab:x", "cannot")):
-        assert run(["study", "run", "study.db", "--runner", wrong]) == 64
-        assert said in capsys.readouterr().err
-
-
-def test_a_command_that_hangs_is_ended_with_all_that_it_started(here, capsys):
-    assert run(["study", "run", "study.db", "--command", "sleep 600 & echo $! > pid; wait", "--turns", "1"]) == 0
-    assert Study.open("study.db").fold.results[1].ended == "time-out"
-    process = int(Path("pid").read_text())
-    for _ in range(50):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            break
-        time.sleep(0.05)
-    else:
-        stat = Path(f"/proc/{process}/stat").read_text()
-        assert stat.split()[2] == "Z"
-
-
-def test_sigterm_hands_the_turn_back(here):
-    words = [sys.executable, "-m", "surefoot", "study", "run", "study.db", "--holder", "arm 1", "--time-limit", "60"]
-    script = subprocess.Popen([*words, "--command", "sleep 60"], stderr=subprocess.PIPE)
-    while not Study.open("study.db").fold.leases:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    script.send_signal(signal.SIGTERM)
-    _, err = script.communicate(timeout=30)
-    assert script.returncode == 130
-    assert b"the turn was handed back" in err
-    study = Study.open("study.db")
-    assert study.next_turn(holder="arm 2", wait=False).number == 1
-
-
-def test_a_person_enters_results_by_hand(here, capsys):
-    study = Study.open("study.db")
-    turn = study.next_turn(holder="arm 1")
-    assert run(["study", "record", "study.db", str(turn.number), "success"]) == 65
-    assert "held by arm 1, not by you. Give a reason" in capsys.readouterr().err
-    assert run(["study", "record", "study.db", "1", "success", "--holder", "arm 1", "--note", "by hand"]) == 0
-    assert "Turn 1 is recorded. continue." in capsys.readouterr().out
-    assert run(["study", "undo", "study.db", "1", "--reason", "wrong key"]) == 0
-    assert (
-        run(["study", "record", "study.db", "1", "failure", "--reason", "from the sheet", "--failure", "slipped"]) == 0
-    )
-    assert run(["study", "void", "study.db", "1", "--reason", "hardware fault", "--note", "gripper"]) == 0
-    out = capsys.readouterr().out
-    assert "Turn 1 and the rest of its pair are void" in out
-    assert run(["study", "record", "study.db", "1", "perhaps"]) == 64
-    kept = Study.open("study.db").fold
-    assert kept.voids[1].body["note"] == "gripper"
-    assert [event.body["reason"] for event in kept.history if event.kind == "recorded"] == ["", "from the sheet"]

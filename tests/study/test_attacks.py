@@ -16,14 +16,11 @@ from dataclasses import replace
 import pytest
 
 import surefoot as sf
-from surefoot._secret import Secret
 from surefoot.errors import StudyError
 from surefoot.study.events import Line, head_of
-from surefoot.study.log_files import anchor_of, marks
 from surefoot.study.recording import RefusedError
 from surefoot.study.stores import ConflictError, LostError, StoreError, open_store
 from surefoot.study.studies import Study
-from surefoot.study.verification import verified
 from tests.studies import begun, driven, outcomes, plan
 
 
@@ -160,157 +157,6 @@ def test_a_study_is_for_its_owners_eyes(tmp_path):
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "study.db").stat().st_mode) == 0o600
     assert study.fold.seed.reveal() in (tmp_path / "study.db").read_bytes().decode("latin-1")
-
-
-# --- backups ---
-
-KEY = Secret("a key that is long enough")
-
-
-def test_a_blinded_study_can_be_backed_up_and_the_backup_tells_nothing(address, tmp_path):
-    study = driven(Study.create(plan(title="Mugs"), address), outcomes(1, new=0.9, old=0.2), 9)
-    held = study.next_turn(holder="arm 1")
-    text = study.backup(KEY)
-    for secret in (study.fold.seed.reveal(), "Mugs", "recorded", "new", "old", held.code, "true"):
-        assert secret not in text
-    again = Study.restore(text, tmp_path / "again.db", key=KEY)
-    assert again.store.read() == study.store.read()
-    assert again.fold.blinded
-    assert again.fold.seed == study.fold.seed
-    assert (marks(text)[0].lines, marks(text)[0].head) == (study.version, study.fold.head)
-    assert study.backup(KEY) != text  # sealed afresh each time
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        (lambda text: text, "the key is another's"),
-        (lambda text: text.replace('"lines":', '"lines":1'), "the key is another's, or the backup was changed"),
-        (lambda text: text[:-20] + "AAAA" + text[-16:], "cannot be|was changed"),
-        (lambda text: text.splitlines()[0] + "\n", "cut off"),
-        (lambda text: text[: len(text) // 2], "not JSON"),
-    ],
-)
-def test_a_spoilt_backup_restores_nothing(tmp_path, spoil, said):
-    text = Study.create(plan(), ":memory:").backup(KEY)
-    key = Secret("some other key, also long") if spoil(text) == text else KEY
-    with pytest.raises(StudyError, match=said):
-        Study.restore(spoil(text), tmp_path / "again.db", key=key)
-    assert not (tmp_path / "again.db").exists()
-    with pytest.raises(StudyError, match="give its key"):
-        Study.restore(text, tmp_path / "again.db")
-
-
-# --- witnesses ---
-
-
-def rechained(lines):
-    made: list[Line] = []
-    for line in lines:
-        made.append(Line.after(made[-1] if made else None, line.event, line.private))
-    return made
-
-
-def flipped(line):
-    body = {**line.event.body, "result": not line.event.body["result"]}
-    return replace(line, event=replace(line.event, body=body))
-
-
-def tampered(lines):
-    """Nineteen ways to bend a log; the last eleven keep every hash in order."""
-    recorded = [place for place, line in enumerate(lines) if line.event.kind == "recorded"]
-    first, last = recorded[0], recorded[-1]
-    swap = lines.copy()
-    swap[first], swap[last] = swap[last], swap[first]
-
-    def put(place, line):
-        return [*lines[:place], line, *lines[place + 1 :]]
-
-    event = lines[first].event
-    yield "a result turned round", put(first, flipped(lines[first]))
-    yield "a line dropped", [*lines[:first], *lines[first + 1 :]]
-    yield "two lines exchanged", swap
-    yield "a line twice", [*lines[: first + 1], *lines[first:]]
-    yield "an author changed", put(first, replace(lines[first], event=replace(event, author="Eve")))
-    yield "a date changed", put(first, replace(lines[first], event=replace(event, time="2020-01-01T00:00:00+00:00")))
-    yield "a role changed", put(first, replace(lines[first], event=replace(event, role="owner")))
-    yield "a hash changed", put(first, replace(lines[first], hash="0" * 64))
-    yield "the last line cut off", lines[:-1]
-    yield "half of it cut off", lines[: len(lines) // 2]
-    yield "all but the plan cut off", lines[:1]
-    yield "an old copy that went on", rechained([*lines[:-2], lines[first]])
-    yield "a result turned round and rechained", rechained(put(first, flipped(lines[first])))
-    yield "the last result turned round and rechained", rechained(put(last, flipped(lines[last])))
-    yield "a line dropped and rechained", rechained([*lines[:last], *lines[last + 1 :]])
-    yield (
-        "an author changed and rechained",
-        rechained(put(first, replace(lines[first], event=replace(event, author="Eve")))),
-    )
-    yield (
-        "a date changed and rechained",
-        rechained(put(first, replace(lines[first], event=replace(event, time="2026-01-01T00:00:00.5+00:00")))),
-    )
-    note = {**event.body, "note": "looked fine"}
-    yield "a note changed and rechained", rechained(put(first, replace(lines[first], event=replace(event, body=note))))
-    began = {**lines[0].event.body, "plan": {**lines[0].event.body["plan"], "horizon": 41}}
-    yield (
-        "the plan changed and rechained",
-        rechained(put(0, replace(lines[0], event=replace(lines[0].event, body=began)))),
-    )
-
-
-def finished(address=":memory:"):
-    study = driven(Study.create(plan(), address), outcomes(4, new=0.9, old=0.2))
-    study.unblind(reason="decided")
-    return study
-
-
-def test_every_tampering_is_noticed_by_a_witness():
-    study = finished()
-    lines, known = study.store.read(), study.status()
-    anchor = marks(anchor_of(known, study.plan.fingerprint))
-    assert verified(lines, (known.head,), {"anchor.txt": anchor}).sound
-    names = []
-    for name, bent in tampered(lines):
-        names.append(name)
-        assert not verified(bent, (), {"anchor.txt": anchor}).sound, name
-        assert not verified(bent, (known.head[:8],)).sound, name
-    assert len(set(names)) == 19
-
-
-def test_robots_phones_and_papers_are_witnesses(tmp_path):
-    study = Study.create(plan(), tmp_path / "study.db")
-    receipt = study.record(study.next_turn(), True)
-    assert (receipt.status.version, receipt.status.head) == (study.version, study.fold.head)
-    driven(study, outcomes(4, new=0.9, old=0.2))
-    made = sf.report(study)
-    for suffix in ("html", "md", "json"):
-        made.save(tmp_path / f"blinded.{suffix}")
-    study.unblind(reason="decided")
-    full = sf.report(study)
-    for suffix in ("html", "md", "json"):
-        full.save(tmp_path / f"report.{suffix}")
-    (tmp_path / "log.jsonl").write_text(study.export())
-    study.check(["and it goes on"])
-    for path in sorted(tmp_path.iterdir()):
-        if path.suffix != ".db":
-            known = marks(path.read_text())
-            assert len(known) == 1, path
-            assert sf.verify(study.store, witnesses={path.name: known}).sound
-            cut = verified(study.store.read()[: known[0].lines - 1], (), {path.name: known})
-            assert any("it was cut off" in fault for fault in cut.faults)
-    other = finished()
-    stranger = verified(other.store.read(), (), {"report.md": marks((tmp_path / "report.md").read_text())})
-    assert any("no witness of this study" in fault for fault in stranger.faults)
-
-
-def test_a_cut_export_restores_nothing(tmp_path):
-    rows = finished().export().splitlines(keepends=True)
-    with pytest.raises(StudyError, match="lines were cut off"):
-        Study.restore("".join(rows[:-1]), tmp_path / "copy.db")
-    with pytest.raises(StudyError, match="its end tells of"):
-        Study.restore("".join([*rows[:-2], rows[-1]]), tmp_path / "copy.db")
-    assert Study.restore("".join(rows), tmp_path / "copy.db").finished
 
 
 def test_the_head_tells_nothing_of_an_outcome():

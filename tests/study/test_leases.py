@@ -3,6 +3,7 @@ is refused."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 
@@ -17,22 +19,13 @@ import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.errors import StudyError
 from surefoot.runners import functions
+from surefoot.study import leases
 from surefoot.study.deviations import deviations
 from surefoot.study.leases import REACH
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
 from tests.studies import Clock, begun
-
-
-def left_behind(**changes):
-    """A study in which arm 1 left while it held turn 6, after five results, and arm 2 went on as far as it may."""
-    study = begun(horizon=100, rule="mixture", **changes)
-    for _ in range(5):
-        study.record(study.next_turn(holder="arm 1"), True)
-    assert study.next_turn(holder="arm 1").number == 6
-    while (turn := study.next_turn(holder="arm 2", wait=False)) is not None:
-        study.record(turn, True)
-    return study
+from tests.support.leases import left_behind
 
 
 def test_the_missing_turn_is_named_and_few_rollouts_are_run_beyond_it():
@@ -189,16 +182,6 @@ def test_a_killed_script_is_named_and_its_turn_taken_over(here, capsys, monkeypa
     assert Study.open("study.db").finished
 
 
-def test_a_rule_that_ran_out_of_pairs_is_not_said_to_have_decided():
-    study = left_behind()
-    study.amend({"horizon": 3}, reason="no time")
-    study.record(6, True)
-    assert study.finished
-    assert study.verdict is sf.Verdict.UNDECIDED
-    (said,) = [line for line in deviations(study.fold) if "results of later pairs were recorded" in line]
-    assert "scheduled and ended at pair 3, so they were not needed" in said
-
-
 def test_a_script_waits_for_the_last_turns(monkeypatch, capsys, tmp_path):
     study = Study.create(sf.Plan(policies=("new", "old"), horizon=2, rule="mixture"), tmp_path / "study.db")
     held = study.next_turns(4, holder="arm 1")
@@ -261,3 +244,135 @@ def test_a_client_says_whom_it_waits_for_and_can_hand_back_for_another(tmp_path,
         assert two.release().turns == (1,)
     assert "waiting. Pair 1 waits for turn 1, held by arm 1" in caplog.text
     assert "surefoot study release" in caplog.text
+
+
+# --- several robots ---
+
+
+def test_two_robots_hold_different_turns_and_get_theirs_back():
+    study = begun()
+    one, two = study.next_turn(holder="arm 1"), study.next_turn(holder="arm 2")
+    assert (one.number, two.number) == (1, 3)  # a pair stays with one robot
+    assert study.next_turn(holder="arm 1") == one
+    study.record(two, True)
+    assert study.next_turn(holder="arm 2").number == 4
+
+
+def test_a_lease_that_has_run_out_frees_the_turn():
+    clock = Clock()
+    study = begun(clock=clock)
+    first = study.next_turn(holder="arm 1", lease=timedelta(minutes=10))
+    clock.on(minutes=9)
+    assert study.next_turn(holder="arm 2") != first
+    clock.on(minutes=2)
+    assert study.next_turn(holder="arm 3") == first
+    study.record(first, True, holder="arm 3")
+    with pytest.raises(StudyError, match=r"already has a result\. It was not overwritten: undo it first"):
+        study.record(first, False, holder="arm 3")
+
+
+def test_a_result_after_the_lease_counts_while_nobody_else_gave_one():
+    clock = Clock()
+    study = begun(clock=clock)
+    turn = study.next_turn(holder="arm 1", lease=timedelta(minutes=10))
+    clock.on(hours=2)
+    study.record(turn, True)
+    assert study.fold.results[turn.number].score == 1.0
+
+
+def test_a_turn_handed_back_is_free_at_once():
+    study = begun()
+    turn = study.next_turn(holder="arm 1")
+    study.release(turn)
+    study.release(turn)
+    assert study.next_turn(holder="arm 2") == turn
+
+
+def test_turns_can_be_held_ahead():
+    study = begun()
+    ahead = study.next_turns(5, holder="phone")
+    assert [turn.number for turn in ahead] == [1, 2, 3, 4, 5]
+    assert study.next_turn(holder="other").number == 7  # the fifth's pair stays where it was begun
+
+
+def test_no_lease_ends_while_the_next_turn_is_taken():
+    class Slow(Clock):
+        def __call__(self):
+            self.on(seconds=1)
+            return self.now
+
+    study = begun(clock=Slow())
+    assert len(study.next_turns(5, holder="phone", lease=timedelta(minutes=2))) == 5
+    assert study.version == 6
+
+
+def test_two_programs_without_a_name_never_share_a_turn():
+    store = MemoryStore()
+    one, two = begun(store), Study.open(store)
+    assert one.next_turn().number != two.next_turn().number
+    assert one.next_turn().number == 1
+
+
+def test_a_program_without_a_name_that_ended_leaves_its_turn_to_the_next():
+    store = MemoryStore()
+    study = begun(store)
+    first = study.next_turn()
+    del study
+    gc.collect()
+    assert Study.open(store).next_turn() == first
+
+
+CRASH = """
+import os, sys
+from surefoot import Study
+study = Study.open(sys.argv[1])
+print(study.next_turn().number, flush=True)
+os._exit(9)
+"""
+
+
+def test_a_crashed_process_leaves_its_turn_to_the_next(tmp_path):
+    begun(tmp_path / "study.db")
+    words = [sys.executable, "-c", CRASH, tmp_path / "study.db"]
+    assert [subprocess.run(words, capture_output=True, check=False).stdout for _ in range(2)] == [b"1\n", b"1\n"]
+    assert Study.open(tmp_path / "study.db").next_turn().number == 1
+
+
+def test_whether_a_holder_is_gone_is_never_guessed():
+    living = leases.Unnamed()
+    assert not leases.gone(living.name)
+    assert not leases.gone("arm 1")
+    assert not leases.gone("unnamed@elsewhere/1/1")
+    assert not leases.gone("unnamed@")
+    assert not leases.gone(living.name.replace(f"/{os.getpid()}/", "/1/"))
+    assert not leases.gone(living.name.replace(f"/{os.getpid()}/", f"/{10**30}/"))  # no process has this number
+    assert leases.gone(living.name.replace(f"/{os.getpid()}/", "/4194000/"))
+
+
+def test_a_clock_that_jumps_holds_no_lease_for_ever_and_is_named():
+    clock = Clock()
+    study = begun(clock=clock)
+    turn = study.next_turn(holder="arm 1")
+    clock.on(days=400)
+    study.check(["homed"])  # one line of a date to come
+    clock.on(days=-400)
+    study.record(turn, True)
+    held = study.next_turn(holder="arm 1")
+    clock.on(hours=2)
+    again = Study.open(study.store, clock=clock)
+    assert again.next_turn(holder="arm 2") == held
+    found = sf.verify(study.store)
+    assert found.sound
+    assert "400 days before line 3: the clock of whoever wrote one of them was wrong" in str(found)
+
+
+def test_a_lease_is_measured_by_the_clock_that_saw_it_handed_out():
+    ahead, here = Clock(), Clock()
+    ahead.on(days=900)
+    study = begun(clock=here)
+    other = Study.open(study.store, clock=ahead)
+    first = other.next_turn(holder="arm 1")
+    study.refresh()
+    assert study.next_turn(holder="arm 2", wait=False) != first
+    here.on(minutes=61)  # the same hour as for every lease, whatever the date was said to be
+    assert first in study.next_turns(9, holder="arm 3")

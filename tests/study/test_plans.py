@@ -13,8 +13,9 @@ import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.sequential import ExactBinary, FiniteHorizonMixture
 from surefoot.study.decision import decision_of, rule_of
-from surefoot.study.expectations import expect, usual
+from surefoot.study.events import broken
 from surefoot.study.plans import BINDING, Plan
+from tests.studies import begun
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12).filter(str.strip)
 NAMES = st.lists(TEXT, max_size=3, unique=True).map(tuple)
@@ -233,83 +234,13 @@ def test_every_rule_is_declared_with_its_parameters():
     assert (type(rule), rule.low, rule.high, rule.margin) == (FiniteHorizonMixture, 0.0, 5.0, 0.5)
 
 
-def test_what_a_plan_will_take_is_shown_beforehand():
-    plan = Plan(policies=("new", "old"), horizon=50)
-    found = [expect(plan, rates) for rates in usual(plan)]
-    assert all(one.exact and one.most == 100 for one in found)
-    assert [one.power for one in found] == sorted(one.power for one in found)
-    assert expect(plan, (0.6, 0.9)).power == pytest.approx(expect(plan, (0.9, 0.6)).power, abs=1e-12)
-    assert expect(plan, (0.6, 0.6)).power >= 0.95
-    assert "; rightly decides nothing with chance 95" in str(expect(plan, (0.6, 0.6)))
-    assert "rollouts on average" in str(found[0])
-    plain = [expect(plan.amended({"futility": 0}), rates) for rates in usual(plan)]
-    for one, other, rates in zip(found, plain, usual(plan), strict=True):
-        assert one.power_lost == pytest.approx(other.power - one.power, abs=1e-12)
-        assert one.rollouts_when_equal == expect(plan, (rates[1], rates[1])).rollouts < 66
-        assert (other.power_lost, other.rollouts_when_equal) == (None, None)
-        assert "futility" not in str(other)
-    assert " If both were 0.6: 64 rollouts. Stopping for futility costs 1.0 points of that chance." in str(found[1])
-    assert "futility" not in str(expect(plan, (0.6, 0.6)))
-    with pytest.raises(ValueError, match="one for each policy"):
-        expect(plan, (0.5,))
-
-
-@pytest.mark.parametrize(
-    ("fields", "rates", "verdict"),
-    [
-        ({}, (0.6, 0.9), "worse"),
-        ({"claim": "first better"}, (0.9, 0.6), "better"),
-        ({"claim": "first better"}, (0.6, 0.9), "undecided"),
-        ({"margin": 0.1}, (0.7, 0.6), "undecided"),
-        ({"margin": 0.1}, (0.9, 0.6), "better"),
-        ({"margin": 0.5, "measure": "score", "high": 5.0}, (0.7, 0.6), "undecided"),
-        ({"margin": 0.5, "measure": "score", "high": 5.0}, (0.9, 0.6), "better"),
-    ],
-)
-def test_the_chance_of_a_wrong_verdict_is_never_called_that_of_the_right_one(fields, rates, verdict):
-    found = expect(Plan(policies=("new", "old"), horizon=50, **fields), rates)
-    assert found.verdict == verdict
-    assert found.power > (0.9 if verdict == "undecided" else 0.3)
-    assert ("rightly decides nothing" in str(found)) == (verdict == "undecided")
-
-
-def test_what_scores_and_rankings_will_take_is_simulated():
-    scored = expect(Plan(policies=("new", "old"), measure="score", horizon=30), (0.9, 0.4))
-    assert not scored.exact
-    assert 0.5 < scored.power <= 1.0
-    assert scored.rollouts < 60
-    ranked = expect(Plan(policies=("a", "b", "c"), horizon=20), (0.95, 0.5, 0.05))
-    assert ranked.runs >= 10
-    assert ranked.rollouts <= 60
-    assert expect(Plan(policies=("a", "b", "c"), horizon=20), (0.95, 0.5, 0.05)) == ranked
-
-
-def test_rates_worth_looking_at_are_spread_over_all_policies():
-    assert usual(Plan(policies=("a", "b", "c"), horizon=20)) == ((0.9, 0.5, 0.1),)
-    assert usual(Plan(policies=tuple("abcde"), horizon=20)) == ((0.9, 0.7, 0.5, 0.3, 0.1),)
-
-
-def test_a_plan_that_is_too_small_says_so_and_which_horizon_would_do():
-    small = expect(sf.Plan(policies=("new", "old"), horizon=20), (0.8, 0.6))
-    assert small.too_small
-    assert small.would_do == 100
-    assert str(small).endswith("Too small: under 80%; a horizon of 100 would do.")
-    assert expect(sf.Plan(policies=("new", "old"), horizon=100), (0.8, 0.6)).power >= 0.8
-    enough = expect(sf.Plan(policies=("new", "old"), horizon=100), (0.9, 0.6))
-    assert not enough.too_small
-    assert "Too small" not in str(enough)
-    never = expect(sf.Plan(policies=("new", "old"), horizon=100), (0.61, 0.6))
-    assert never.would_do is None
-    assert str(never).endswith("Too small: under 80%; so is a horizon of 500.")
-    alike = expect(sf.Plan(policies=("new", "old"), horizon=50), (0.6, 0.6))
-    assert not alike.too_small
-
-
-def test_no_plan_claims_that_shared_needs_the_fewest():
-    """Outcomes that do not go together make pairs no better than separate rollouts."""
-    shared, independent = (
-        expect(sf.Plan(policies=("new", "old"), horizon=50, environments=kind), (0.8, 0.6))
-        for kind in ("shared", "independent")
-    )
-    assert shared.power < independent.power
-    assert "fewest" not in sf.Plan(policies=("new", "old"), environments="shared").to_toml()
+def test_numpy_results_are_results():
+    study = begun()
+    study.record(study.next_turn(), np.bool_(True), duration=np.float32(1.5))
+    assert study.fold.results[1].score == 1.0
+    scored = begun(measure="score")
+    for value in (np.float32(0.5), np.int64(1), np.array(0.25)):
+        turn = scored.next_turn()
+        scored.record(turn, value)
+        assert scored.fold.results[turn.number].score == float(value)
+    assert broken(scored.store.read()) is None

@@ -1,0 +1,20 @@
+"""Tests of `surefoot.analysis.evidence`."""
+
+from __future__ import annotations
+
+import polars as pl
+
+import surefoot as sf
+from surefoot import Verdict
+from surefoot.analysis.overview import overview
+
+
+def test_the_evidence_is_followed_only_when_the_order_is_recorded():
+    rows = [(name, n, level) for n in range(30) for name, level in (("new", 0.9), ("old", 0.2 + 0.02 * (n % 3)))]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "order", "score"], orient="row"))
+    curves = overview(table).curves
+    assert len(curves) == 1
+    assert curves[0].verdict is Verdict.BETTER
+    assert curves[0].evidence[-1] >= curves[0].threshold
+    assert "would have decided after" in str(curves[0])
+    assert overview(sf.read(table.polars().drop("order"))).curves == ()

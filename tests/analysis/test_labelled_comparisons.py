@@ -1,0 +1,45 @@
+"""Tests of `surefoot.analysis.labelled_comparisons`."""
+
+from __future__ import annotations
+
+import polars as pl
+
+import surefoot as sf
+from tests.support.judge_corrections import judged
+from tests.support.judged_gains import leaning, table
+
+
+def test_labels_decide_the_rank_and_the_page(tmp_path):
+    frame = leaning(tmp_path / "runs.csv")
+    assert sf.rank(sf.read(frame.drop("human"))).names == ("a", "b")
+    ranking = sf.rank(sf.read(frame))
+    assert ranking.names == ("b", "a")
+    assert ranking.alone[0].estimate > ranking.alone[1].estimate
+    page = sf.report(sf.read(frame)).markdown()
+    assert "a is worse than b." in page or "b is better than a." in page
+    assert "Approximate; measured coverage at least 94%" in page
+    assert "By the judge alone, not corrected" in page
+
+
+def test_how_many_labels_would_do_takes_the_place_of_how_many_rollouts():
+    found = sf.compare(sf.read(table(labels=60, rates=(0.66, 0.64))), "a", "b")
+    assert found.verdict is sf.Verdict.UNDECIDED
+    assert found.outlook is None
+    assert [note.values["items"] for note in found.notes if note.kind == "labels needed"] == [300]
+
+
+def test_tasks_that_weigh_the_same_have_no_corrected_gain():
+    frame = pl.concat([table(seed).with_columns(pl.lit(f"t{seed}").alias("task")) for seed in (1, 2)])
+    found = sf.compare(sf.read(frame), "a", "b", weigh="tasks")
+    assert (found.refused.kind, found.verdict) == ("labels weigh items", sf.Verdict.UNDECIDED)
+    assert sf.compare(sf.read(frame), "a", "b").refused is None
+
+
+def test_a_comparison_without_labels_of_its_own_says_that_it_is_the_judges():
+    three = pl.concat([judged(policy=name) for name in ("new", "old", "raw")])
+    some = three.with_columns(pl.when(pl.col("policy") == "raw").then(pl.col("human")))
+    kinds = [note.kind for note in sf.compare(sf.read(some), "new", "old").notes]
+    assert "not corrected" in kinds
+    assert sf.compare(sf.read(three.drop("human")), "new", "old").notes == ()
+    refused = sf.compare(sf.read(three), "new", "old")  # labels of items that nothing tells apart
+    assert (refused.refused.kind, refused.verdict) == ("labels without items", sf.Verdict.UNDECIDED)

@@ -1,0 +1,29 @@
+"""Tests of `surefoot.analysis.question`."""
+
+from __future__ import annotations
+
+import pytest
+
+import surefoot as sf
+from tests.support.comparisons import by_tally, table
+
+
+def test_policies_without_a_common_task_cannot_be_compared_task_by_task():
+    rollouts = table(policy=["a", "b"] * 5, task=["x", "y"] * 5, success=[1, 0] * 5)
+    with pytest.raises(sf.DataError, match="'a' and 'b' must share a task; they share none"):
+        sf.compare_tasks(rollouts, "a", "b")
+
+
+def test_policies_whose_common_task_has_no_name_are_compared_on_all():
+    rollouts = by_tally(("a", "x", 9, 10), ("a", None, 5, 10), ("b", "y", 5, 10), ("b", None, 5, 10))
+    found = sf.compare(rollouts, "a", "b")
+    assert found.gain == sf.stats.exact_gain(sf.Tally(14, 20), sf.Tally(10, 20))
+
+
+def test_rollouts_that_name_no_task_are_not_said_to_be_of_one():
+    rollouts = by_tally(("a", "x", 9, 10), ("a", None, 1, 10), ("b", "x", 5, 10), ("b", None, 5, 10))
+    assert sf.compare(rollouts, "a", "b").task is None
+    assert [(one.policy, one.task, one.tally) for one in sf.measure(rollouts, by_task=True)] == [
+        ("a", "x", sf.Tally(9, 10)),
+        ("b", "x", sf.Tally(5, 10)),
+    ]

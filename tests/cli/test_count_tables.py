@@ -1,0 +1,49 @@
+"""Tests of `surefoot.cli.count_tables`."""
+
+import json
+
+import pytest
+
+from surefoot import Tally, stats
+from tests.support.command_line import said
+
+
+def test_counts_compare_every_policy_with_its_baseline(capsys, tmp_path):
+    code, out, _ = said(capsys, "compare", "--counts", "rt2-vc1")
+    assert code == 0
+    assert out.count("better") == 3
+    path = tmp_path / "counts.csv"
+    path.write_text("policy,successes,rollouts\nbase,5,20\nnew,18,20\nother,6,20\n")
+    data = json.loads(said(capsys, "compare", "--counts", str(path), "--json")[1])
+    assert data[0]["baseline"] == "base"
+    assert [one["verdict"] for one in data[0]["members"]] == ["better", "undecided"]
+    named = json.loads(said(capsys, "compare", "--counts", str(path), "--baseline", "new", "--json")[1])
+    assert named[0]["baseline"] == "new"
+    path.write_text("policy,successes,rollouts\nbase,25,20\n")
+    code, _, err = said(capsys, "compare", "--counts", str(path))
+    assert code == 65
+    assert "row 1: `successes` must be at most" in err  # the header is no row, as in every other message
+    for text, wrong in (
+        ("base,5,20\nnew,x,20\n", "row 2: `successes` must be a whole number, 0 or more; got 'x'."),
+        ("base,5,20\n", "a group must hold at least two policies; none does."),
+    ):
+        path.write_text(f"policy,successes,rollouts\n{text}")
+        code, _, err = said(capsys, "compare", "--counts", str(path))
+        assert code == 65
+        assert wrong in err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "policy,result\nbase,5/20\nnew,18/20\n",
+        "name;k;n\nbase;5;20\nnew;18;20\n",
+        "arm,rate,n\nbase,25%,20\nnew,90%,20\n",
+    ],
+)
+def test_counts_are_read_in_every_form(capsys, tmp_path, text):
+    (tmp_path / "counts.csv").write_text(text)
+    (found,) = json.loads(said(capsys, "compare", "--counts", str(tmp_path / "counts.csv"), "--json")[1])
+    assert found["baseline"] == "base"
+    plain = stats.against_baseline({"base": Tally(5, 20), "new": Tally(18, 20)}, "base").to_dict()
+    assert found["members"] == plain["members"]

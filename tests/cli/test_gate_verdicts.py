@@ -1,0 +1,89 @@
+"""Tests of `surefoot.cli.gate_verdicts`."""
+
+import json
+
+import pytest
+
+from surefoot import Tally, stats
+from surefoot.cli.main import run
+from tests.support.command_line import said as compare_said
+from tests.support.judged_gains import leaning
+
+
+def test_labels_decide_the_gate(tmp_path, capsys):
+    leaning(tmp_path / "runs.csv")
+    asked = ["compare", str(tmp_path / "runs.csv"), "--first", "a", "--second", "b", "--gate"]
+    assert run(asked) == 1
+    said = capsys.readouterr().out
+    assert "By the judge alone, not corrected: +" in said
+    assert "Gate: failed, worse" in said
+    assert run([*asked, "--labels-method", "labels"]) == 1
+    assert "Labels alone (guaranteed): as asked." in capsys.readouterr().out
+    leaning(tmp_path / "half.csv", both=False)
+    assert run([*asked[:1], str(tmp_path / "half.csv"), *asked[2:]]) == 3
+    assert "Only a carries human labels" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("40/50", "6/50"), 0),
+        (("6/50", "40/50"), 1),
+        (("17/20", "14/20"), 2),
+        (("70/100", "70/100", "--margin", "0.2"), 0),  # the same is not worse
+        (("66/100", "70/100", "--margin", "0.2"), 0),
+        (("66/100", "70/100", "--margin", "0.1"), 2),
+        (("6/50", "40/50", "--margin", "0.2"), 1),
+        (("--pairs", "20,12,2,16"), 0),
+    ],
+)
+def test_the_gate_ends_with_its_codes(capsys, words, code):
+    assert compare_said(capsys, "compare", *words, "--gate")[0] == code
+
+
+def test_a_gate_says_when_what_it_cannot_tell_is_how_far_behind(capsys):
+    """Shown below zero, not shown below the margin: whether it matters is open, and the user hears both."""
+    code, out, _ = compare_said(capsys, "compare", "170/200", "194/200", "--gate", "--margin", "0.1")
+    gain = stats.exact_gain(Tally(170, 200), Tally(194, 200), margin=0.1)
+    assert gain.interval.low < -0.1 < gain.interval.high < 0.0
+    assert code == 2
+    last = "Gate: cannot tell (exit code 2). It was shown to fall behind, perhaps by less than the margin."
+    assert out.splitlines()[-1] == last
+    assert compare_said(capsys, "compare", "17/20", "14/20", "--gate")[1].endswith("Gate: cannot tell (exit code 2).\n")
+
+
+def test_no_gate_passes_on_policies_that_share_no_task(capsys, tmp_path):
+    rows = [f"new,x,{int(i < 38)}" for i in range(40)] + [f"old,y,{int(i < 4)}" for i in range(40)]
+    path = tmp_path / "results.csv"
+    path.write_text("policy,task,success\n" + "\n".join(rows) + "\n")
+    code, out, err = compare_said(capsys, "compare", str(path), "--first", "new", "--second", "old", "--gate")
+    assert code == 3
+    assert "+85.0 points" in out  # shown, as a description
+    assert "is better" not in out
+    assert "not comparable: 'new' and 'old' share no task" in err
+
+
+@pytest.fixture
+def logged_twice(tmp_path):
+    names = []
+    for policy, seeds, successes in (("new", 0, 18), ("old", 100, 13)):
+        rows = [f"{policy},cut,{seeds + i},{int(i < successes)}" for i in range(20)]
+        names.append(str(tmp_path / f"{policy}.csv"))
+        (tmp_path / f"{policy}.csv").write_text("policy,task,seed,success\n" + "\n".join(rows * 2) + "\n")
+    return names
+
+
+def test_no_gate_passes_on_rows_that_were_logged_twice(capsys, logged_twice):
+    code, out, err = compare_said(capsys, "compare", *logged_twice, "--gate")
+    assert code == 3
+    assert "! duplicated rows: Rows that repeat another row in every column: 40." in out
+    assert "not comparable: rows repeat others in every column" in err
+    assert "! duplicated rows" in compare_said(capsys, "compare", *logged_twice)[1]
+    assert "! duplicated rows" in compare_said(capsys, "rank", *logged_twice)[1]
+
+
+def test_a_gate_on_one_policy_is_not_comparable(capsys, logged_twice):
+    assert compare_said(capsys, "compare", logged_twice[0])[0] == 65
+    code, out, err = compare_said(capsys, "compare", logged_twice[0], "--gate", "--json")
+    assert (code, json.loads(out)["gate"]["code"]) == (3, 3)
+    assert "not comparable: Two policies must be there" in err

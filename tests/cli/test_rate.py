@@ -1,0 +1,47 @@
+"""Tests of `surefoot.cli.rate`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import surefoot as sf
+from tests.support.command_line import said
+
+
+def test_a_rate_is_one_line_with_interval_and_n(capsys):
+    assert said(capsys, "rate", "38/50") == (0, "76.0% [62.5%, 85.8%] n=50 (95% Wilson interval).\n", "")
+
+
+def test_a_rate_as_json_is_the_result(capsys):
+    code, out, _ = said(capsys, "rate", "38/50", "--json", "--confidence", "0.9")
+    assert code == 0
+    assert sf.Interval.from_dict(json.loads(out)) == sf.stats.wilson(sf.Tally(38, 50), confidence=0.9)
+
+
+@pytest.mark.parametrize("name", ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wald"])
+def test_every_interval_has_its_word(capsys, name):
+    method = getattr(sf.stats, name.replace("-", "_"))
+    _, out, _ = said(capsys, "rate", "7/9", "--using", name)
+    assert out == f"{method(sf.Tally(7, 9))}\n"
+
+
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_a_bound_is_the_guaranteed_one_unless_another_is_named(capsys, side):
+    guaranteed = getattr(sf.stats, f"clopper_pearson_{side}")(sf.Tally(7, 9))
+    assert said(capsys, "rate", "7/9", f"--{side}")[1] == f"{guaranteed}\n"
+    optimal = getattr(sf.stats, f"optimal_{side}")(sf.Tally(7, 9), rng=7)
+    assert said(capsys, "rate", "7/9", f"--{side}", "--using", "optimal", "--seed", "7")[1] == f"{optimal}\n"
+
+
+def test_a_required_rate_can_or_cannot_be_claimed(capsys):
+    assert "can be claimed" in said(capsys, "rate", "38/50", "--requires", "0.6")[1]
+    out = said(capsys, "rate", "38/50", "--requires", "0.7")[1]
+    assert "cannot be claimed" in out
+    assert "more rollouts" in out
+
+
+def test_several_tallies_are_several_lines(capsys):
+    _, out, _ = said(capsys, "rate", "1/2", "2/3", "3/4")
+    assert len(out.splitlines()) == 3

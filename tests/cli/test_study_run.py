@@ -1,0 +1,109 @@
+"""Tests of `surefoot.cli.study_run`."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import surefoot as sf
+from surefoot.cli.main import run
+from surefoot.console.authentication import Tokens
+from surefoot.runners import functions
+from surefoot.study.stores import StoreError
+from surefoot.study.studies import Study
+from tests.studies import plan
+from tests.support.study_commands import ROBOT, create
+from tests.support.study_commands import said as study_said
+
+# --- at the command line ---
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Study.create(plan(time_limit=1.5), "study.db")
+    return tmp_path
+
+
+def test_a_function_is_named_on_the_command_line(here, capsys):
+    (here / "my_lab_1.py").write_text("def rollout(turn):\n    return turn.policy == 'new'\n")
+    assert run(["study", "run", "study.db", "--runner", "my_lab_1:rollout", "--workers", "2"]) == 0
+    assert capsys.readouterr().out.endswith("stop: decided\n")
+    for wrong, said in (("my_lab_1", "module:function"), ("my_lab_1:other", "cannot be used"), ("no_lab:x", "cannot")):
+        assert run(["study", "run", "study.db", "--runner", wrong]) == 64
+        assert said in capsys.readouterr().err
+
+
+def test_sigterm_hands_the_turn_back(here):
+    words = [sys.executable, "-m", "surefoot", "study", "run", "study.db", "--holder", "arm 1", "--time-limit", "60"]
+    script = subprocess.Popen([*words, "--command", "sleep 60"], stderr=subprocess.PIPE)
+    while not Study.open("study.db").fold.leases:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    script.send_signal(signal.SIGTERM)
+    _, err = script.communicate(timeout=30)
+    assert script.returncode == 130
+    assert b"the turn was handed back" in err
+    study = Study.open("study.db")
+    assert study.next_turn(holder="arm 2", wait=False).number == 1
+
+
+@pytest.fixture
+def study_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "robot.py").write_text(ROBOT)
+    return tmp_path
+
+
+COMMAND = f"{sys.executable} robot.py"
+
+
+def test_a_store_that_is_away_is_waited_for(study_here, capsys, monkeypatch):
+    create(capsys)
+    monkeypatch.setattr(functions, "PAUSE", 0.0)
+    record, calls = sf.Study.record, []
+
+    def away(self, *words, **more):
+        calls.append(more["request"])
+        if len(calls) < 3:
+            raise StoreError("The disk is full.")
+        return record(self, *words, **more)
+
+    monkeypatch.setattr(sf.Study, "record", away)
+    code, _, err = study_said(capsys, "run", "--command", "echo true", "--turns", "1")
+    assert code == 0
+    assert err.count("Trying again.") == 2
+    assert len(calls) == 3
+    assert len(set(calls)) == 1
+
+
+@pytest.fixture
+def served(study_here, capsys, monkeypatch):
+    """The address of a study that is being served, whose runner we are."""
+    pytest.importorskip("uvicorn", reason="needs the extra `console`")
+    from tests.consoles import threaded
+
+    create(capsys)
+    tokens = Tokens.fresh()
+    monkeypatch.setenv("SUREFOOT_TOKEN", tokens.runner.reveal())
+    with threaded(sf.Study.open("study.db"), tokens) as address:
+        yield address
+
+
+def test_a_served_study_is_run_by_its_address(served, capsys):
+    code, out, _ = study_said(capsys, "run", served, "--command", COMMAND)
+    assert code == 0
+    assert out.rstrip().endswith("stop: decided")
+
+
+def test_a_turn_of_a_served_study_is_handed_back_too(served, capsys):
+    code, _, err = study_said(capsys, "run", served, "--command", "exit 127")
+    assert code == 65
+    assert "The command cannot be run" in err
+    study = sf.Study.open("study.db")
+    assert study.next_turn(holder="another").number == 1

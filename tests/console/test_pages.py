@@ -1,0 +1,67 @@
+"""Tests of `surefoot.console.pages`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import surefoot.console
+from surefoot.console.authentication import ROLES
+from tests.consoles import Console, ran, study
+
+FILES = Path(surefoot.console.__file__).parent
+PAGES = ["/run", "/mirror", "/runner", "/live", "/owner", "/report"]
+
+
+@pytest.fixture
+def console(tmp_path):
+    return Console(study(tmp_path))
+
+
+def test_pages_need_no_inline_script_or_style_and_no_other_site(console):
+    client = console.browser("owner")
+    for page in [client.get(path).text for path in ("/run", "/live", "/owner", "/mirror", "/join")]:
+        assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:", page)
+    for file in [*FILES.glob("templates/*"), *FILES.glob("static/*")]:
+        text = file.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?://|(?:src|href)=\"//", text), file.name
+        assert not re.search(r"innerHTML\s*=|insertAdjacentHTML|eval\(|document\.write", text), file.name
+
+
+def test_pages_show_no_token_but_the_operators_to_the_owner(console):
+    for role in ROLES:
+        browser = console.browser(role)
+        for path in PAGES:
+            text = browser.get(path).text
+            assert console.tokens.runner.reveal() not in text
+            assert console.tokens.owner.reveal() not in text
+            assert (console.tokens.operator.reveal() in text) == (role == "owner" and path == "/owner")
+
+
+# --- people's words ---
+
+NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+
+
+def test_every_text_is_escaped(tmp_path):
+    nasty = {
+        "title": NASTY,
+        "reset": NASTY,
+        "policies": (NASTY, "old"),
+        "tasks": (NASTY,),
+        "conditions": (f"{NASTY} left",),
+        "void_reasons": (NASTY,),
+    }
+    console = Console(study(tmp_path, **nasty))
+    owner, runner = console.browser("owner", NASTY[:60]), console.browser("runner", NASTY[:60])
+    ran(owner, [True, False])
+    owner.post("/api/v1/turns/next")
+    pages = [owner.get(path).text for path in ("/run", "/mirror", "/owner", "/live")] + [runner.get("/runner").text]
+    owner.post("/api/v1/unblind", json={"reason": NASTY})
+    pages += [owner.get(path).text for path in ("/live", "/owner")]
+    for page in pages:
+        assert "alert(1)" in page
+        assert "<script>alert" not in page
+        assert "<img src=x" not in page

@@ -1,0 +1,28 @@
+"""Tests of `surefoot.reporting.tables`."""
+
+from __future__ import annotations
+
+import pytest
+
+import surefoot as sf
+from surefoot.core import formatting
+from tests.support.reports import rollouts
+
+EVIL = '<script>alert("x")</script> & $\\alpha$ %_#{}~^'
+
+
+@pytest.fixture(scope="module")
+def full() -> sf.Report:
+    return sf.report(rollouts(("a", "b", EVIL), (0.9, 0.5, 0.2), scores=True), title=EVIL)
+
+
+def test_every_number_of_the_dashboard_has_interval_and_size(full):
+    page = full.html()
+    for one in full.overview.policies:
+        rate, tally = one.success, one.success.data[0]
+        cells = (
+            formatting.number(rate.estimate),
+            formatting.span(rate.low, rate.high),
+            f"{tally.successes}/{tally.trials}",
+        )
+        assert "".join(f'<td class="num">{cell}</td>' for cell in cells) in page
