@@ -79,7 +79,7 @@ def test_every_role_gets_a_link_and_a_network_its_warning_and_code(tmp_path, mon
 
     said = []
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
-    monkeypatch.setattr(serving, "_listener", lambda place: serving.socket.create_server(("127.0.0.1", 0)))
+    monkeypatch.setattr(serving, "listener", lambda place: serving.socket.create_server(("127.0.0.1", 0)))
     tokens = Tokens.fresh()
     serving.serve(study(tmp_path), tokens, Place("192.0.2.7"), say=said.append)
     text = "\n".join(said)

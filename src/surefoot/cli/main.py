@@ -31,6 +31,7 @@ COMMANDS = {
     "replay": "surefoot.cli.replay:replay",
     "study": "surefoot.cli.study:app",
     "labels": "surefoot.cli.labels:app",
+    "open": "surefoot.cli.open:open_page",
     "demo": "surefoot.cli.demo:demo",
 }
 """The home of each command: a function, or an app with commands of its own."""

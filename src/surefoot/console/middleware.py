@@ -44,9 +44,9 @@ class _GoneError(Exception):
 class Guard:
     """ASGI middleware around everything."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
-        """Answer only requests that name one of `hosts`."""
-        self.app, self.hosts = app, frozenset(host.lower() for host in hosts)
+    def __init__(self, app: ASGIApp, hosts: Collection[str], most: int = MOST_BYTES) -> None:
+        """Answer only requests that name one of `hosts` and hold at most so many bytes."""
+        self.app, self.hosts, self.most = app, frozenset(host.lower() for host in hosts), most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
@@ -65,7 +65,7 @@ class Guard:
             headers = Headers(scope=scope)
             self._right_host(headers)
             _same_origin(scope, headers)
-            await self.app(scope, await _whole_body(scope, headers, receive), headed)
+            await self.app(scope, await _whole_body(scope, headers, receive, self.most), headed)
         except _GoneError:
             return
         except Refusal as refusal:
@@ -90,15 +90,15 @@ def _same_origin(scope: Scope, headers: Headers) -> None:
         raise Refusal(403, "The request comes from another site.", "Open the console itself and try there.")
 
 
-async def _whole_body(scope: Scope, headers: Headers, receive: Receive) -> Receive:
+async def _whole_body(scope: Scope, headers: Headers, receive: Receive, most: int) -> Receive:
     """The body, read once and never past the limit."""
     if scope["method"] in SAFE:
         return receive
     length = headers.get("content-length", "0")
     if not length.isdecimal():
         raise Refusal(400, "`Content-Length` must be a whole number.")
-    if int(length[:12]) > MOST_BYTES:
-        raise Refusal(413, f"A request may hold at most {MOST_BYTES // 1024} KiB.")
+    if int(length[:12]) > most:
+        raise Refusal(413, f"A request may hold at most {most // 1024:,} KiB.")
     chunks, size, more = [], 0, True
     until = asyncio.get_running_loop().time() + ARRIVES
     while more:
@@ -112,8 +112,8 @@ async def _whole_body(scope: Scope, headers: Headers, receive: Receive) -> Recei
         chunks.append(message.get("body", b""))
         size += len(chunks[-1])
         more = message.get("more_body", False)
-        if size > MOST_BYTES:
-            raise Refusal(413, f"A request may hold at most {MOST_BYTES // 1024} KiB.")
+        if size > most:
+            raise Refusal(413, f"A request may hold at most {most // 1024:,} KiB.")
     whole = b"".join(chunks)
     given = False
 

@@ -76,8 +76,8 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
     except ImportError as error:
         hint = "in a clone of surefoot, pip install '.[console]'"
         raise StudyError(f"The console needs the `console` extra ({error.name} is missing): {hint}.") from None
-    listener = _listener(place)
-    port = listener.getsockname()[1]
+    listening = listener(place)
+    port = listening.getsockname()[1]
     host = lan_address() if place.host in EVERYWHERE else place.host
     address = f"{'https' if place.secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
     hosts = {*LOOPBACK, host, *place.names}
@@ -116,22 +116,27 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
             super().handle_exit(sig, frame)
 
     sys.setswitchinterval(0.0005)  # the queue's thread and the network's take turns more often than every 5 ms
-    with listener:
-        Server(config).run(sockets=[listener])
+    with listening:
+        Server(config).run(sockets=[listening])
 
 
-def _listener(place: Place) -> socket.socket:
+def listener(place: Place) -> socket.socket:
+    """A socket that listens there.
+
+    Raises:
+        StudyError: The address or the port cannot be had.
+    """
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((place.host, place.port))
-        listener.listen(1024)
+        listening.bind((place.host, place.port))
+        listening.listen(1024)
     except OSError as error:
-        listener.close()
+        listening.close()
         hint = "Is it being served already? Give another --port."
         raise StudyError(f"{place.host}:{place.port} cannot be listened at: {error.strerror}. {hint}") from None
-    return listener
+    return listening
 
 
 HEAD = 10.0

@@ -1,0 +1,52 @@
+"""`surefoot open`: a page on this machine where a file is dropped and its report appears."""
+
+from __future__ import annotations
+
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot.errors import SurefootError
+
+
+def open_page(
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="Results to begin with.")] = None,
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in your browser.")] = True,
+) -> None:
+    """Drop a file, read its report: a page for people who do not use a terminal.
+
+    It answers this machine only and is there until you press Ctrl+C. Beside it: calculators for one rate, two rates
+    and a plan.
+
+    Examples:
+
+        surefoot open
+
+        surefoot open results.csv
+    """
+    try:
+        import uvicorn
+
+        from surefoot.console.local_page import LocalPage
+        from surefoot.console.serving import Place, listener
+    except ImportError as error:
+        raise SurefootError(
+            f"`surefoot open` needs the `console` extra ({error.name} is missing): pip install 'surefoot[console]'."
+        ) from None
+    if not 0 <= port <= 65_535:
+        raise ValueError(f"`--port` must be a whole number from 0 to 65535; got {port}.")
+    with tempfile.TemporaryDirectory(prefix="surefoot-") as folder:
+        page = LocalPage(Path(folder))
+        if paths:
+            typer.echo(page.report(paths)["says"])
+        with listener(Place("127.0.0.1", port)) as socket:
+            address = f"http://127.0.0.1:{socket.getsockname()[1]}/"
+            typer.echo(f"{address}\nStop with Ctrl+C.")
+            if browser:
+                webbrowser.open(address)
+            config = uvicorn.Config(page.app(), log_level="warning", access_log=False, server_header=False)
+            uvicorn.Server(config).run(sockets=[socket])

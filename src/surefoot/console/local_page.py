@@ -1,0 +1,190 @@
+"""How does somebody without a terminal drop a file and read its report, on this machine alone?
+
+Nothing leaves the machine: the page is served to it only, the files lie in a folder that goes when it stops, and a
+report is shown where no script can run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+import surefoot as sf
+from surefoot import stats
+from surefoot.console.middleware import POLICY, Guard
+from surefoot.console.pages import REPORT_POLICY
+from surefoot.console.responses import Refusal
+from surefoot.reporting import answers
+
+MOST_BYTES = 256 * 1024 * 1024
+MOST_KEPT = 50
+"""Files and reports that are kept; the oldest goes first."""
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PAGE_POLICY = f"{POLICY}; frame-src 'self'"
+
+
+class LocalPage:
+    """The page, the files dropped on it, and the reports made of them."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep what is dropped in `folder`, which is the caller's to remove."""
+        self.folder = folder
+        self.files: dict[str, Path] = {}
+        self.reports: dict[str, sf.Report] = {}
+
+    def app(self) -> Starlette:
+        """The page as a web application, for this machine only."""
+        routes = [
+            Route("/", self.page),
+            Route("/files", self.add, methods=["POST"]),
+            Route("/reports", self.make, methods=["POST"]),
+            Route("/reports/{name}", self.show),
+            Route("/rate", self.calculated(_rate), methods=["POST"]),
+            Route("/compare", self.calculated(_compare), methods=["POST"]),
+            Route("/plan", self.calculated(_plan), methods=["POST"]),
+            Mount("/static", StaticFiles(packages=[("surefoot.console", "static")])),
+        ]
+
+        async def refused(_: Request, error: Exception) -> Response:
+            told = error if isinstance(error, Refusal) else Refusal(500, "Something went wrong here.")
+            return JSONResponse(told.body, told.status)
+
+        return Starlette(
+            routes=routes,
+            middleware=[Middleware(Guard, hosts=LOOPBACK, most=MOST_BYTES)],
+            exception_handlers={Refusal: refused, 500: refused},
+        )
+
+    async def page(self, _: Request) -> Response:
+        """The one page."""
+        text = (resources("surefoot.console") / "templates" / "open.html").read_text(encoding="utf-8")
+        shown = next(reversed(self.reports), "")
+        return HTMLResponse(text.replace("{{ report }}", shown), headers={"content-security-policy": PAGE_POLICY})
+
+    async def add(self, request: Request) -> Response:
+        """Keep a file that was dropped, under a name that is no path."""
+        name = request.query_params.get("name", "")
+        content = await request.body()
+        if not content:
+            return _refused(f"{name or 'The file'} is empty.")
+        token = secrets.token_hex(8)
+        folder = self.folder / token
+        folder.mkdir()
+        path = folder / _plain_name(name)
+        path.write_bytes(content)
+        self.files[token] = path
+        _forget(self.files)
+        return JSONResponse({"file": token, "name": path.name})
+
+    async def make(self, request: Request) -> Response:
+        """The report of files that were dropped."""
+        asked = await _json(request)
+        chosen = [self.files[token] for token in asked.get("files", ()) if token in self.files]
+        if not chosen:
+            return _refused("Drop a file first.")
+        return await _answered(lambda: self.report(chosen, confidence=_number(asked, "confidence", 0.95)))
+
+    def report(self, paths: Sequence[Path], *, confidence: float = 0.95) -> dict[str, Any]:
+        """Make a report of files and keep it."""
+        rollouts = sf.read(paths[0] if len(paths) == 1 else list(paths))
+        made = sf.report(rollouts, title=", ".join(path.name for path in paths), confidence=confidence)
+        token = secrets.token_hex(8)
+        self.reports[token] = made
+        _forget(self.reports)
+        says = answers.overview_answer(made.overview)[0]
+        return {"report": token, "says": says, "notes": [str(note) for note in rollouts.notes]}
+
+    async def show(self, request: Request) -> Response:
+        """A report, in a frame that runs nothing; or to keep, where it is asked for."""
+        made = self.reports.get(request.path_params["name"])
+        if made is None:
+            return HTMLResponse("This report is gone. Drop the file again.", 404)
+        headers = {"content-security-policy": REPORT_POLICY, "x-frame-options": "SAMEORIGIN"}
+        if "download" in request.query_params:
+            headers["content-disposition"] = 'attachment; filename="surefoot-report.html"'
+        return HTMLResponse(await run_in_threadpool(made.html), headers=headers)
+
+    def calculated(self, work: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
+        """A calculator as a route."""
+
+        async def route(request: Request) -> Response:
+            asked = await _json(request)
+            return await _answered(lambda: work(asked))
+
+        return route
+
+
+def _rate(asked: dict[str, Any]) -> dict[str, Any]:
+    return {"says": str(stats.wilson(_tally(asked, "tally"), confidence=_number(asked, "confidence", 0.95)))}
+
+
+def _compare(asked: dict[str, Any]) -> dict[str, Any]:
+    first, second = _tally(asked, "first"), _tally(asked, "second")
+    return {"says": str(stats.exact_gain(first, second, confidence=_number(asked, "confidence", 0.95)))}
+
+
+def _plan(asked: dict[str, Any]) -> dict[str, Any]:
+    first, second = (_number(asked, name, 0.0) / 100.0 for name in ("first", "second"))
+    plan = sf.plan_comparison(first, second, confidence=_number(asked, "confidence", 0.95))
+    return {"says": str(plan)}
+
+
+def _tally(asked: dict[str, Any], name: str) -> sf.Tally:
+    found = re.fullmatch(r"\s*(\d{1,12})\s*(?:/|of|out of)\s*(\d{1,12})\s*", str(asked.get(name, "")))
+    if found is None:
+        raise ValueError(f"Write successes and rollouts such as 38/50; got {asked.get(name, '')!r}.")
+    return sf.Tally(int(found[1]), int(found[2]))
+
+
+def _number(asked: dict[str, Any], name: str, default: float) -> float:
+    try:
+        return float(asked.get(name, default))
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number; got {asked.get(name)!r}.") from None
+
+
+async def _json(request: Request) -> dict[str, Any]:
+    try:
+        found = json.loads(await request.body())
+    except ValueError:
+        raise Refusal(400, "The request must be JSON.") from None
+    if not isinstance(found, dict):
+        raise Refusal(400, "The request must be a JSON object.")
+    return found
+
+
+async def _answered(work: Callable[[], dict[str, Any]]) -> Response:
+    """What the work gives, or the sentence that says why it cannot."""
+    try:
+        return JSONResponse(await run_in_threadpool(work))
+    except (sf.SurefootError, ValueError, OSError) as error:
+        return _refused(str(error))
+
+
+def _refused(says: str) -> Response:
+    return JSONResponse({"error": says}, 422)
+
+
+def _plain_name(name: str) -> str:
+    """The last part of a name, without marks that a file system may take for something else."""
+    last = re.split(r"[/\\]", name)[-1]
+    kept = re.sub(r"[^\w.\- ]+", "_", last).strip(". ")[-100:]
+    return kept or "results.csv"
+
+
+def _forget(kept: dict[str, Any]) -> None:
+    while len(kept) > MOST_KEPT:
+        kept.pop(next(iter(kept)))
