@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from surefoot import Bound, Interval, Scores, Tally, stats
 from surefoot.core.assumptions import ANY_RATE
-from surefoot.numerics import wilson
 from surefoot.stats import score_mean
 from tests.oracles import one_rate
 from tests.reference import cases
