@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ class Sheet:
         unnamed: The policies' names when the file has none, in the order of its columns: 'policy 0', 'policy 1'.
         policies_in: The columns that are policies, where each has one and a row is what they share.
         named: What the format calls a canonical column, where `frame` no longer says it: condition is 'scene'.
+        records: The objects that the rows were made of, one each in order, for fields that are asked for by path.
+        repeats: The name of a file that, where it lies in the same folder, holds the same rollouts and more.
     """
 
     frame: pl.LazyFrame
@@ -50,6 +52,12 @@ class Sheet:
     unnamed: tuple[str, ...] = ()
     policies_in: tuple[str, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
+    records: Sequence[Any] = field(default=(), repr=False)
+    repeats: str = ""
+
+
+class NoOutcomesError(DataError):
+    """A file of a known format whose rows have no outcome by themselves, such as perplexities; others may be read."""
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]], source: str) -> pl.LazyFrame:
@@ -70,7 +78,7 @@ def frame_of(rows: Iterable[Mapping[str, Any]], source: str) -> pl.LazyFrame:
             column.append(value)
     for column in table.values():
         column.extend([None] * (count - len(column)))
-    return pl.LazyFrame([_series(name, values, source) for name, values in table.items()])
+    return pl.LazyFrame([series(name, values, source) for name, values in table.items()])
 
 
 MOST_COLUMNS = 10_000
@@ -84,7 +92,8 @@ def too_wide(columns: int, source: str) -> DataError:
     )
 
 
-def _series(name: str, values: list[Any], source: str) -> pl.Series:
+def series(name: str, values: list[Any], source: str) -> pl.Series:
+    """Values as a column: of one type, or text where types are mixed."""
     import polars as pl
 
     kinds = {type(value) for value in values if value is not None}

@@ -13,22 +13,22 @@ from surefoot import _check
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
 from surefoot.errors import DataError
-from surefoot.files import naming
+from surefoot.files import choosing, naming
 from surefoot.files.formats import importer_of
-from surefoot.files.imported import Sheet
+from surefoot.files.imported import NoOutcomesError, Sheet
 from surefoot.files.preferences import looks_like
 from surefoot.files.recognising import Head
 from surefoot.files.totals import names_outcome, no_table
 from surefoot.files.wide_tables import may_be_policies, unpivoted, untold
+from surefoot.files.workbooks import as_text, is_workbook
 from surefoot.table.columns import COLUMNS, OUTCOMES, match
 from surefoot.table.normalising import Asked, from_engine, from_polars, unread
 from surefoot.table.rollouts import Collected, Rollouts
 from surefoot.table.scoring import Scoring
 
 UNKNOWN = (
-    "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines or Parquet with a success or score column) or a "
-    "known log (LeRobot, Inspect, lm-evaluation-harness, vla-eval, inspect-robots, Stable-Baselines3, RoboArena, "
-    "diffusion_policy, LIBERO text, LBM, fieldtrial, openpi, STEP); it is none of these"
+    "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines, Parquet or Excel with a success or score "
+    "column) or a known log; it is none of these. `surefoot formats` lists them"
 )
 
 
@@ -43,6 +43,8 @@ def read(
     stages: Sequence[str] | None = None,
     collected: Collected | None = None,
     policies_in: Sequence[str] | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    sheet: str | None = None,
 ) -> Rollouts:
     """The rollouts in a file, several files, a folder or a frame, as one table.
 
@@ -50,8 +52,8 @@ def read(
 
     Args:
         data: A path, a folder, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark.
-        columns: The names of your columns, by canonical name: ``{"policy": "method", "score": "progress"}``; an empty
-            name leaves that column out.
+        columns: The names of your columns, by canonical name: ``{"policy": "method", "score": "progress"}``; a path
+            such as ``provider.id`` means a field inside an object; an empty name leaves that column out.
         policy: The policy's name, for a file that does not name it; one per file when several files are given; two
             for a `.npy` file, which has a column for each.
         low: The least score possible. It must be known beforehand; 0 when not said.
@@ -61,6 +63,9 @@ def read(
         collected: How environments were met, when you know: one, shared, independent or stratified.
         policies_in: The columns that are policies, when each policy has a column of its own and a row is what they
             share; guessed where nothing else is possible.
+        where: The rows to read, by a column's values: ``{"task": "gsm8k", "filter": ["strict-match"]}``; columns are
+            canonical, the file's own, or paths.
+        sheet: The sheet of an Excel workbook; its first when not said.
 
     Raises:
         DataError: With the file, row, column and value that could not be used.
@@ -80,7 +85,13 @@ def read(
         scoring = replace(scoring, percent=1.0 if high == 100 else 100.0)
     if isinstance(policies_in, (str, bytes)) or (policies_in is not None and not policies_in):
         raise TypeError(_check.refusal("policies_in", "list at least one column", policies_in))
-    asked = Asked(dict(columns or {}), scoring, None if policies_in is None else tuple(policies_in))
+    asked = Asked(
+        dict(columns or {}),
+        scoring,
+        None if policies_in is None else tuple(policies_in),
+        where={name: (value,) if isinstance(value, str) else tuple(value) for name, value in (where or {}).items()},
+        sheet=sheet,
+    )
     if (rubric is not None or stages is not None) and (low not in (None, 0) or high not in (None, 1)):
         raise ValueError(
             f"`low` and `high` must be left out with a rubric or stages; got {low!r} and {high!r}. "
@@ -130,6 +141,9 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
         long = unpivoted(sheet, asked.columns, source="")
         table = _frame(long.frame, replace(asked, policies_in=None), policy)
         return replace(table, notes=(*long.notes, *table.notes), named={**table.named, **long.named})
+    if frame.implementation.is_polars():
+        sheet, asked = choosing.columns(Sheet(lazy.to_native(), "frame"), asked, "")
+        lazy = nw.from_native(sheet.frame)
     there = "policy" in match(lazy.collect_schema().names(), asked.columns)[0]
     if policy is not None and not there:
         lazy = lazy.with_columns(nw.lit(policy).alias("policy"))
@@ -146,22 +160,30 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
     if not ordered:
         notes = (*notes, "This engine keeps no order of rows and there is no `order` column: the order is not used.")
     table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole, named=made.named)
+    table = table.where(**asked.where) if asked.where else table
     return _renamed(table, policy) if policy is not None and there else table
 
 
-def _files(files: list[Found], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
+def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None) -> Rollouts:
     import narwhals as nw
     import polars as pl
 
-    sheets, before = _sheets(files, asked)
+    sheets, before = _sheets(files, given)
     notes: list[tuple[str, Noted]] = [("", note) for note in before]
     chosen = _names(sheets, policy)
     several = len(sheets) > 1
-    frames, findings, called = [], [], []
+    frames, findings, called, empty = [], [], [], list[Sheet]()
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
         with _polars_errors(source):
+            sheet, asked = choosing.columns(sheet, given, source)
             frame, said, added, theirs = _named(sheet, asked, name, origin, alone=not several)
+            if asked.where:
+                kept = choosing.rows(replace(sheet, frame=frame), asked, source)
+                if kept is None:
+                    empty.append(replace(sheet, frame=frame))
+                    continue
+                frame = kept
             if added and origin == "path" and not several:
                 findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name))
             if several and "source" not in frame.collect_schema():
@@ -171,6 +193,8 @@ def _files(files: list[Found], asked: Asked, policy: str | Sequence[str] | None)
         called.append({**_own_names(made.named, sheet.named), **theirs})
         findings += [finding for finding in sheet.findings if finding not in findings]
         notes += [(source if several else "", note) for note in (*sheet.notes, *said, *made.notes)]
+    if not frames:
+        raise choosing.nothing_left(empty, given, some_names([file.name for file, _ in sheets]))
     table = pl.concat(frames, how="diagonal") if several else frames[0]
     if several and "valid" in table.collect_schema():
         table = table.with_columns(pl.col("valid").fill_null(1))  # a file that voids nothing need not say so
@@ -204,30 +228,70 @@ def _called(called: list[dict[str, str]]) -> dict[str, str]:
 
 
 def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
-    sheets, left = [], []
+    sheets, left, heads, without = [], [], list[Head](), list[NoOutcomesError]()
     for file in files:
         head = Head(file.path, file.name)
+        head.wanted = asked.where
+        heads.append(head)
         if file.met and not head.size:
             left.append(file.name)
             continue
         if not file.met:
             head.refuse_unsafe()
-        sheet = _sheet(head, asked, met=file.met)
+        try:
+            sheet = _workbook(head, asked, met=file.met) if is_workbook(head) else _sheet(head, asked, met=file.met)
+        except NoOutcomesError as error:
+            without.append(error)
+            continue
         if sheet is None:
             left.append(file.name)
         else:
             sheets.append((file, sheet))
+    if asked.sheet is not None and not any(map(is_workbook, heads)):
+        raise ValueError("`sheet` must come with an Excel workbook; no file is one.")
+    if not sheets and without:
+        raise without[0]
     if not sheets:
         raise DataError(f"{UNKNOWN}.", source=some_names(left))
-    notes = []
+    notes = [f"{error} It is left out." for error in without]
+    again = [(file, sheet) for file, sheet in sheets if sheet.repeats and _beside(file, sheet.repeats, sheets)]
+    for file, sheet in again:
+        notes.append(f"{file.name}: what {sheet.repeats} beside it holds too, left out.")
+        sheets.remove((file, sheet))
     if left:
         notes.append(f"{some_names(left)}: not rollouts, left out.")
     whole = [sheet for _, sheet in sheets if not sheet.aggregate]
     counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
     if whole and counted:
         notes.append(f"{some_names([file.name for file, _ in counted])}: totals only, left out beside the rollouts.")
+        only = _tasks([sheet for _, sheet in counted]) - _tasks(whole)
+        if only and _tasks(whole):
+            notes.append(f"Of some tasks there are totals and no rollouts: {some_names(sorted(only))}.")
         sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
     return sheets, notes
+
+
+def _beside(file: Found, name: str, sheets: list[tuple[Found, Sheet]]) -> bool:
+    return any(other.path == file.path.with_name(name) for other, _ in sheets)
+
+
+def _tasks(sheets: Sequence[Sheet]) -> set[str]:
+    """The names of the tasks in these sheets, of those that have a column of that name."""
+    named = [sheet for sheet in sheets if "task" in sheet.frame.collect_schema()]
+    return set[str]().union(*(choosing.values(sheet, "task") for sheet in named))
+
+
+def _workbook(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
+    """A sheet of an Excel workbook, read by whichever importer knows its table."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, _polars_errors(head.name):
+        text, notes = as_text(head, Path(folder), asked.sheet)
+        text.wanted = head.wanted
+        sheet = _sheet(text, asked, met=met)
+        if sheet is None:
+            return None
+        return replace(sheet, frame=sheet.frame.collect().lazy(), notes=(*notes, *sheet.notes), hold=True)
 
 
 def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:

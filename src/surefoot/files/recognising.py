@@ -13,6 +13,7 @@ import json
 import re
 import stat
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ REFUSED = {
     b"\x1f\x8b": "gzip-packed. Unpack it first.",
     b"(\xb5/\xfd": "zstd-packed. Unpack it first.",
     b"\x89HDF": "HDF5. Write the table of rollouts to CSV or Parquet and read that.",
+    b"\xd0\xcf\x11\xe0": "an old Office file (.xls). Save the sheet as .xlsx or CSV.",
     b"ARROW1": "an Arrow file. Write it as Parquet and read that.",
     b"\xff\xfe": "UTF-16 text. Save it as UTF-8.",
     b"\xfe\xff": "UTF-16 text. Save it as UTF-8.",
@@ -54,6 +56,7 @@ class Head:
     def __init__(self, path: Path, name: str) -> None:
         """Read the first bytes of `path`, which messages call `name`."""
         self.path, self.name = path, name
+        self.wanted: Mapping[str, tuple[str, ...]] = {}  # what the user wants of a column, for formats that must choose
         try:
             found = path.stat()
             if not stat.S_ISREG(found.st_mode):  # opening a pipe waits for a writer, and it can be read once only
@@ -80,9 +83,10 @@ class Head:
             raise DataError(
                 f"text must be UTF-8; byte {self._decoded.start} is not. Save the file as UTF-8.", source=self.name
             )
-        if "xl/workbook.xml" in self.members:
+        if "content.xml" in self.members and "mimetype" in self.members:
             raise DataError(
-                "the file must be plain data; it is a spreadsheet. Save the sheet as CSV.", source=self.name
+                "the file must be plain data; it is an OpenDocument file. Save the sheet as .xlsx or CSV.",
+                source=self.name,
             )
         torch = any(member.endswith("data.pkl") for member in self.members)
         if torch or (self.start[:1] == b"\x80" and self.start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")):

@@ -38,12 +38,16 @@ class Asked:
         scoring: How scores are written.
         policies_in: The columns that are policies, when each has one; None when not said.
         named: Whether the `policy` column was added by the reader, so that messages do not list it.
+        where: The values that are wanted of a column; rows with others are left out.
+        sheet: The sheet to read of a workbook; its first when None.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     scoring: Scoring = field(default_factory=Scoring)
     policies_in: tuple[str, ...] | None = None
     named: bool = False
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         for column in self.columns:

@@ -1,4 +1,4 @@
-"""LeRobot `eval_info.json`, as `lerobot-eval` writes it."""
+"""LeRobot `eval_info.json`, as `lerobot-eval` writes it, and `results.jsonl`, a line per finished task."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, text
 from surefoot.files.imported import Sheet, frame_of
 from surefoot.files.recognising import Head
+from surefoot.files.text_files import json_lines
 from surefoot.table.findings import Finding, own_total, same_total
 
 UNSEEDED = (
@@ -17,8 +18,15 @@ UNSEEDED = (
 )
 
 
+FINISHED = ("ok", "done", "success", "succeeded", "completed", "complete", "finished")
+"""What a line of `results.jsonl` may say of a task that ran to its end."""
+
+
 def recognises(head: Head) -> bool:
-    """A list of tasks with their totals, or the older list of episodes with an aggregate."""
+    """A list of tasks with their totals, a line per task, or the older list of episodes with an aggregate."""
+    first = head.first_record
+    if first is not None:
+        return {"task_group", "task_id"} <= first.keys() and bool({"metrics", "status"} & first.keys())
     document = head.document
     return isinstance(document, dict) and (
         ("per_task" in document and bool({"overall", "per_group"} & set(document)))
@@ -28,6 +36,8 @@ def recognises(head: Head) -> bool:
 
 def load(head: Head) -> Sheet:
     """One row per episode; `max_reward` is the score when all of it lies in [0, 1]."""
+    if head.first_record is not None:
+        return _finished(head)
     document: dict[str, Any] = head.document
     if "per_task" in document:
         rows = _tasks(document, head.name)
@@ -37,14 +47,46 @@ def load(head: Head) -> Sheet:
         total, notes = need(document, "aggregated", dict, head.name), []
     if not rows:
         raise DataError("the file must hold episodes; it has none.", source=head.name)
+    notes += _scores(rows)
+    return Sheet(frame_of(rows, head.name), "LeRobot eval_info.json", tuple(notes), _totals(total, rows, head.name))
+
+
+def _finished(head: Head) -> Sheet:
+    """The tasks that a run finished so far; a task that failed and was run again counts once, when it finished."""
+    tasks: dict[tuple[str | None, str | None], dict[str, Any]] = {}
+    failed: dict[tuple[str | None, str | None], str] = {}
+    findings: list[Finding] = []
+    for row, line in json_lines(head):
+        key = (text(line.get("task_group")), text(line.get("task_id")))
+        status = text(line.get("status"))
+        if line.get("metrics") is None or (status is not None and status.casefold() not in FINISHED):
+            failed[key] = status or "no metrics"
+            continue
+        if key in tasks:
+            raise DataError(f"a task must be finished once; got {key[0]}/{key[1]} twice.", source=head.name, row=row)
+        tasks[key] = line
+        values = need(need(line, "metrics", dict, head.name, f"line {row}"), "successes", list, head.name)
+        findings += _totals(line, [{"success": number(one, head.name, "successes")} for one in values], head.name)
+    rows = _tasks({"per_task": list(tasks.values())}, head.name)
+    if not rows:
+        raise DataError("the file must hold finished tasks; it has none.", source=head.name)
+    notes = [UNSEEDED, *_scores(rows)]
+    left = [f"{key[0]}/{key[1]} ({status})" for key, status in failed.items() if key not in tasks]
+    if left:
+        notes.append(f"Not finished, left out: {', '.join(left[:8])}{', ...' if len(left) > 8 else ''}.")
+    return Sheet(
+        frame_of(rows, head.name), "LeRobot results.jsonl", tuple(notes), tuple(findings), repeats="eval_info.json"
+    )
+
+
+def _scores(rows: list[dict[str, Any]]) -> list[str]:
+    """Keep the largest rewards as scores where they can be; what is said of them."""
     rewards = [row["score"] for row in rows if row.get("score") is not None]
     if any(not 0.0 <= reward <= 1.0 for reward in rewards):
         for row in rows:
             row.pop("score", None)
-        notes.append("The largest rewards leave [0, 1], so they are no score.")
-    elif rewards:
-        notes.append("The largest reward of an episode is taken as its score, in [0, 1].")
-    return Sheet(frame_of(rows, head.name), "LeRobot eval_info.json", tuple(notes), _totals(total, rows, head.name))
+        return ["The largest rewards leave [0, 1], so they are no score."]
+    return ["The largest reward of an episode is taken as its score, in [0, 1]."] if rewards else []
 
 
 def _tasks(document: dict[str, Any], source: str) -> list[dict[str, Any]]:

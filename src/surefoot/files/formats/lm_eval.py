@@ -7,12 +7,15 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import number, outcome, scalar, text, unique
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import NoOutcomesError, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
 
 DATED = re.compile(r"^samples_(?P<task>.+?)(?:_\d{4}-\d{2}-\d{2}T.*)?$")
 KNOWN = ("acc", "exact_match", "acc_norm", "pass@1", "f1", "em", "mcc")
+"""Metrics that are an outcome of one document, the most usual first."""
+NO_OUTCOMES = frozenset(("perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"))
+"""Metrics over words or bytes: of one document they are a log-likelihood."""
 
 
 def recognises(head: Head) -> bool:
@@ -22,25 +25,25 @@ def recognises(head: Head) -> bool:
 
 
 def load(head: Head) -> Sheet:
-    """One row per document; the first metric and the first filter are taken, and said."""
+    """One row per document, of one metric and one filter; which is said."""
     lines = list(json_lines(head)) if head.first_record is not None else [(1, head.document)]
     named = DATED.match(head.path.stem)
-    notes: list[str] = []
-    rows: list[dict[str, Any]] = []
-    first: dict[str, Any] = lines[0][1]
+    task = named["task"] if named else None
     filters = list(dict.fromkeys(text(line.get("filter")) for _, line in lines))
-    metric = _metric(first, head.name)
+    chosen = _filter(filters, head)
+    lines = [(place, line) for place, line in lines if text(line.get("filter")) == chosen]
+    metric = _metric(lines[0][1], task, head.name)
+    rows: list[dict[str, Any]] = []
     for place, line in lines:
-        if text(line.get("filter")) != filters[0]:
-            continue
         if "doc_id" not in line or metric not in line:
             raise DataError(f"a line must have `doc_id` and the metric `{metric}`.", source=head.name, row=place)
         rows.append(
             {
-                "task": named["task"] if named else None,
+                "task": task,
                 "condition": text(line.get("doc_hash") or line["doc_id"]),
                 "doc_id": text(line["doc_id"]),
                 "value": number(line[metric], head.name, metric),
+                **({"filter": chosen} if len(filters) > 1 or "filter" in head.wanted else {}),
                 **{f"metric:{name}": line[name] for name in _metrics(line) if scalar(line.get(name))},
             }
         )
@@ -49,16 +52,33 @@ def load(head: Head) -> Sheet:
     column = outcome(row["value"] for row in rows)
     for row in rows:
         row[column] = row.pop("value")
-    notes.append(f"{column} is the metric {metric!r}.")
+    others = [name for name in _metrics(lines[0][1]) if name != metric and name not in NO_OUTCOMES]
+    choose = f"; choose another by columns={{'{column}': ...}}: {', '.join(map(repr, others[:6]))}" if others else ""
+    notes = [f"{column} is the metric {metric!r}{choose}."]
     if len(filters) > 1:
-        notes.append(
-            f"The filter {filters[0]!r} is taken; the lines of {', '.join(map(repr, filters[1:]))} are left out."
-        )
+        away = ", ".join(repr(one) for one in filters if one != chosen)
+        notes.append(f"The filter {chosen!r} is taken; the lines of {away} are left out. Choose by where filter=....")
     if named:
-        notes.append(f"The task is called {named['task']!r}, after the file.")
+        notes.append(f"The task is called {task!r}, after the file.")
     return Sheet(
-        frame_of(rows, head.name), "lm-evaluation-harness samples", tuple(notes), named={"condition": "document"}
+        frame_of(rows, head.name),
+        "lm-evaluation-harness samples",
+        tuple(notes),
+        named={"condition": "document"},
+        records=[line for _, line in lines],
     )
+
+
+def _filter(filters: list[str | None], head: Head) -> str | None:
+    """The filter that the user wants, or the first: the harness writes them in the order of the task's definition."""
+    wanted = head.wanted.get("filter")
+    if wanted is None:
+        return filters[0]
+    for one in filters:
+        if one in wanted:
+            return one
+    there = " or ".join(repr(one) for one in filters)
+    raise NoOutcomesError(f"`filter` must be {there}; got {' or '.join(map(repr, wanted))}.", source=head.name)
 
 
 def _tell_apart(rows: list[dict[str, Any]]) -> None:
@@ -78,9 +98,15 @@ def _metrics(line: dict[str, Any]) -> list[str]:
     return [name for name in KNOWN if name in line]
 
 
-def _metric(line: dict[str, Any], source: str) -> str:
+def _metric(line: dict[str, Any], task: str | None, source: str) -> str:
     metrics = _metrics(line)
     if not metrics:
         raise DataError("a line must name its metrics; got none that is known.", source=source, row=1)
-    single = (name for name in metrics if isinstance(line[name], (bool, int, float)))
-    return next(single, metrics[0])  # some metrics are lists, one number per instruction
+    single = [name for name in metrics if isinstance(line[name], (bool, int, float)) and name not in NO_OUTCOMES]
+    if not single:  # some metrics are lists, one number per instruction; perplexities are a likelihood and a length
+        raise NoOutcomesError(
+            f"a document must have an outcome of its own; the task {task or 'of this file'} has "
+            f"{', '.join(metrics[:4])} only.",
+            source=source,
+        )
+    return next((name for name in KNOWN if name in single), single[0])

@@ -1,0 +1,115 @@
+"""OpenAI evals logs, as `oaieval` records them: a line for the run, then one per event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.errors import DataError
+from surefoot.files.fields import may, number, outcome, text
+from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.recognising import Head
+from surefoot.files.text_files import json_lines
+from surefoot.table.findings import Finding, own_total, same_total
+
+EVENT = frozenset(("sample_id", "type", "data"))
+SPEC = frozenset(("completion_fns", "eval_name", "base_eval"))
+NAMED = {"condition": "sample"}
+
+
+def recognises(head: Head) -> bool:
+    """A first line with the run's spec, or an event."""
+    first = head.first_record
+    if first is None:
+        return False
+    spec = first.get("spec")
+    return (isinstance(spec, dict) and bool(spec.keys() & SPEC)) or first.keys() >= EVENT | {"event_id"}
+
+
+def load(head: Head) -> Sheet:
+    """One row per match; where no event is a match, one per set of metrics."""
+    spec: dict[str, Any] = {}
+    report: dict[str, Any] = {}
+    matches: list[tuple[str, dict[str, Any]]] = []
+    metrics: list[tuple[str, dict[str, Any]]] = []
+    met: dict[str, str | None] = {}
+    for row, line in json_lines(head):
+        spec |= may(line, "spec", dict, head.name) or {}
+        report |= may(line, "final_report", dict, head.name) or {}
+        if not line.keys() >= EVENT:
+            if not line.keys() & {"spec", "final_report"}:
+                raise DataError("a line must be a spec, an event or a final report.", source=head.name, row=row)
+            continue
+        sample, data = text(line["sample_id"]) or "", may(line, "data", dict, head.name, f"line {row}") or {}
+        met.setdefault(sample, None)
+        if line["type"] == "match":
+            matches.append((sample, data))
+        elif line["type"] == "metrics":
+            metrics.append((sample, data))
+        elif line["type"] == "error":
+            met[sample] = text(data.get("message") or data.get("type") or data.get("error")) or "error"
+    policy = _policy(spec)
+    task = text(spec.get("eval_name") or spec.get("base_eval"))
+    key, found = _chosen(matches, metrics, head.name)
+    times: dict[str, int] = {}
+    rows: list[dict[str, Any]] = []
+    for sample, data in found:
+        times[sample] = times.get(sample, 0) + 1
+        value = number(data.get(key), head.name, f"{sample}.{key}")
+        row_ = {"task": task, "condition": sample, "repeat": times[sample], "value": value, "failure": met[sample]}
+        rows.append(row_ | ({"policy": policy} if policy else {}))
+    column = outcome(row["value"] for row in rows)
+    for row_ in rows:
+        row_[column] = row_.pop("value")
+    notes = [f"{column} is {key!r} of the {'match' if matches else 'metrics'} events."]
+    if max(times.values()) == 1:
+        for row_ in rows:
+            del row_["repeat"]
+    else:
+        notes.append("Several results of one sample are repeats.")
+    left = len(met.keys() - times.keys())
+    if left:
+        notes.append(f"{left:,} samples have events and no result: left out.")
+    totals = _totals(report, [row[column] for row in rows], key, head.name)
+    return Sheet(
+        frame_of(rows, head.name),
+        "OpenAI evals",
+        tuple(notes),
+        totals,
+        named=NAMED,
+        records=[data for _, data in found],
+    )
+
+
+def _policy(spec: dict[str, Any]) -> str | None:
+    """The completion functions that were run; older logs name a model."""
+    ran = spec.get("completion_fns")
+    if isinstance(ran, list) and ran:
+        return ", ".join(text(one) or "" for one in ran)
+    return text(spec.get("model_name"))
+
+
+def _chosen(
+    matches: list[tuple[str, dict[str, Any]]], metrics: list[tuple[str, dict[str, Any]]], source: str
+) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
+    """What is the outcome, and the events that give it."""
+    if matches:
+        return "correct", matches
+    names = dict.fromkeys(name for _, data in metrics for name, value in data.items() if _number(value))
+    always = [name for name in names if all(_number(data.get(name)) for _, data in metrics)]
+    if not always:
+        raise DataError("the log must hold match events, or metrics with a number; it has neither.", source=source)
+    return always[0], metrics
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (bool, int, float))
+
+
+def _totals(report: dict[str, Any], values: list[float | None], key: str, source: str) -> tuple[Finding, ...]:
+    """The run's own accuracy, or mean of the metric, held against the events."""
+    name = "accuracy" if key == "correct" else key
+    says = number(report.get(name), source, f"final_report.{name}") if _number(report.get(name)) else None
+    known = [value for value in values if value is not None]
+    if says is None or not known or same_total(says, sum(known) / len(known)):
+        return ()
+    return (own_total(f"{name} of {source}", says, sum(known) / len(known)),)

@@ -1,0 +1,196 @@
+"""How does a sheet of an Excel workbook become delimited text, which every importer of tables reads?
+
+An `.xlsx` file is a zip file of XML: it is unpacked within limits and parsed without expanding anything. Formulas are
+never computed: a cell has the value that was saved with it.
+"""
+
+from __future__ import annotations
+
+import csv
+import posixpath
+import re
+from pathlib import Path
+
+from surefoot.core.formatting import some_names
+from surefoot.errors import DataError
+from surefoot.files.archives import Archive
+from surefoot.files.imported import MOST_COLUMNS, too_wide
+from surefoot.files.recognising import Head
+from surefoot.files.xmls import Attributes, Reader, read_xml
+
+WORKBOOK = "xl/workbook.xml"
+MOST_ROWS = 1_048_576
+MOST_CELLS = 20_000_000
+"""Of the rectangle that the filled cells span; Excel's own sheet has 17 thousand million."""
+PLACE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
+
+
+def is_workbook(head: Head) -> bool:
+    """Whether a file is an Excel workbook."""
+    return WORKBOOK in head.members
+
+
+def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[str, ...]]:
+    """One sheet of a workbook as a delimited file in `folder`, and what must be said of it.
+
+    Args:
+        head: The workbook.
+        folder: Where to write; the file is needed as long as the rows are not read.
+        sheet: The sheet's name; the first when None.
+    """
+    with Archive(head.path, head.name) as archive:
+        names = _sheets(archive, head.name)
+        if not names:
+            raise DataError("the workbook must hold a sheet; it has none.", source=head.name)
+        if sheet is not None and sheet not in names:
+            raise DataError(
+                f"`sheet` must be one of {some_names([repr(name) for name in names])}; got {sheet!r}.",
+                source=head.name,
+            )
+        chosen = sheet if sheet is not None else next(iter(names))
+        cells = _Cells(_strings(archive, head.name), head.name)
+        read_xml(_member(archive, names[chosen], head.name), cells, head.name)
+    path = folder / "sheet.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(cells.table())
+    others = [repr(name) for name in names if name != chosen]
+    said = f"The sheet {chosen!r} is read; the others are {some_names(others)}: choose by sheet=...."
+    return Head(path, head.name), (said,) if others else ()
+
+
+def _member(archive: Archive, name: str, source: str) -> bytes:
+    if name not in archive.names:
+        raise DataError(f"the workbook must be whole; {name} is missing.", source=source)
+    return archive.read(name)
+
+
+class _Listed(Reader):
+    """The elements of one name, with their attributes."""
+
+    def __init__(self, wanted: str) -> None:
+        self.wanted, self.found = wanted, list[Attributes]()
+
+    def starts(self, name: str, attributes: Attributes) -> None:
+        if name == self.wanted:
+            self.found.append({key.rpartition(":")[2]: value for key, value in attributes.items()})
+
+
+def _sheets(archive: Archive, source: str) -> dict[str, str]:
+    """The file of each sheet, by its name, in the order of the tabs."""
+    tabs, relations = _Listed("sheet"), _Listed("Relationship")
+    read_xml(_member(archive, WORKBOOK, source), tabs, source)
+    read_xml(_member(archive, "xl/_rels/workbook.xml.rels", source), relations, source)
+    targets = {one.get("Id"): one.get("Target", "") for one in relations.found if "sheet" in one.get("Type", "sheet")}
+    return {
+        tab.get("name", ""): posixpath.normpath(posixpath.join("/xl", targets[tab.get("id")])).lstrip("/")
+        for tab in tabs.found
+        if targets.get(tab.get("id"))
+    }
+
+
+class _Strings(Reader):
+    """The texts that cells share; a text may be written in several pieces."""
+
+    def __init__(self) -> None:
+        self.found, self._parts, self._sounds = list[str](), list[str](), 0
+
+    def starts(self, name: str, _attributes: Attributes) -> None:
+        self._sounds += name == "rPh"  # how a text is pronounced, which is no part of it
+
+    def ends(self, name: str, content: str) -> None:
+        if name == "t" and not self._sounds:
+            self._parts.append(content)
+        elif name == "si":
+            self.found.append("".join(self._parts))
+            self._parts = []
+        self._sounds -= name == "rPh"
+
+
+def _strings(archive: Archive, source: str) -> list[str]:
+    name = "xl/sharedStrings.xml"
+    if name not in archive.names:
+        return []
+    strings = _Strings()
+    read_xml(archive.read(name), strings, source)
+    return strings.found
+
+
+class _Cells(Reader):
+    """The filled cells of a sheet, by row and column from 0."""
+
+    def __init__(self, strings: list[str], source: str) -> None:
+        self._strings, self._source = strings, source
+        self._cells: dict[int, dict[int, str]] = {}
+        self._merged: list[tuple[int, int, int, int]] = []
+        self._row, self._column, self._kind, self._texts = -1, -1, "n", list[str]()
+
+    def starts(self, name: str, attributes: Attributes) -> None:
+        if name == "row":
+            said = attributes.get("r", "")
+            self._row, self._column = (int(said[:8]) - 1 if said.isdecimal() else self._row + 1), -1
+        elif name == "c":
+            place = PLACE.fullmatch(attributes.get("r", ""))
+            if place:
+                self._row, self._column = _at(place)
+            else:
+                self._column += 1
+            self._kind, self._texts = attributes.get("t", "n"), []
+        elif name == "mergeCell":
+            self._merge(attributes.get("ref", ""))
+
+    def ends(self, name: str, content: str) -> None:
+        if name == "v" or (name == "t" and self._kind == "inlineStr"):
+            self._texts.append(content)
+        elif name == "c":
+            text = " ".join(self._value("".join(self._texts)).split())
+            if text:
+                self._put(self._row, self._column, text)
+
+    def _value(self, text: str) -> str:
+        if self._kind == "b":
+            return {"1": "true", "0": "false"}.get(text.strip(), text)
+        if self._kind != "s" or not text:
+            return text
+        if not text.strip().isdecimal() or int(text[:9]) >= len(self._strings):
+            raise DataError(f"a cell must name a text of the workbook; got {text[:20]!r}.", source=self._source)
+        return self._strings[int(text[:9])]
+
+    def _put(self, row: int, column: int, text: str) -> None:
+        if not 0 <= row < MOST_ROWS:
+            raise DataError(f"a sheet must have at most {MOST_ROWS:,} rows; got row {row + 1:,}.", source=self._source)
+        if column >= MOST_COLUMNS:
+            raise too_wide(column + 1, self._source)
+        self._cells.setdefault(row, {})[column] = text
+
+    def _merge(self, ref: str) -> None:
+        ends = [PLACE.fullmatch(end) for end in ref.split(":")]
+        if len(ends) == 2 and ends[0] and ends[1]:
+            self._merged.append((*_at(ends[0]), *_at(ends[1])))
+
+    def table(self) -> list[list[str]]:
+        """The rectangle of filled cells, row by row; a merged cell has its value in every row that it spans."""
+        for top, left, bottom, _ in self._merged:
+            text = self._cells.get(top, {}).get(left)
+            if text is not None:
+                for row in range(top + 1, min(bottom, MOST_ROWS - 1) + 1):
+                    if row in self._cells:
+                        self._cells[row].setdefault(left, text)
+        if not self._cells:
+            raise DataError("the sheet must hold a table; it is empty.", source=self._source)
+        used = {column for row in self._cells.values() for column in row}
+        first, last = min(used), max(used)
+        if (last - first + 1) * len(self._cells) > MOST_CELLS:
+            raise DataError(
+                f"a sheet must span at most {MOST_CELLS:,} cells; got {len(self._cells):,} rows of "
+                f"{last - first + 1:,} columns. Is a stray cell far from the table?",
+                source=self._source,
+            )
+        columns = range(first, last + 1)
+        return [[self._cells[row].get(column, "") for column in columns] for row in sorted(self._cells)]
+
+
+def _at(place: re.Match[str]) -> tuple[int, int]:
+    column = 0
+    for letter in place[1]:
+        column = 26 * column + ord(letter) - 64
+    return int(place[2]) - 1, column - 1
