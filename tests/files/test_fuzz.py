@@ -14,7 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from surefoot.files.archives import Archive
 from tests import samples
+from tests.samples import put
 
 FILES = samples.all_files()
 NAMES = sorted(FILES)
@@ -161,6 +163,22 @@ def test_any_csv(tmp_path: Path, header: list[str], cells: list[list[object]]) -
     writer.writerow(header)
     writer.writerows(cells)
     survives(tmp_path / "rows.csv", file.getvalue().encode("utf-8", "replace"), label="csv")
+
+
+PACKED = [name for name in NAMES if name.endswith((".xlsx", ".eval"))]
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_injured_members_of_a_zip_file(tmp_path: Path, name: str) -> None:
+    """The zip file is whole; what it holds is not."""
+    chance = random.Random(20260102)
+    path = put(tmp_path, "packed", FILES[name])
+    with Archive(path, name) as archive:
+        members = {one: archive.read(one) for one in archive.names}
+    for number in range(60):
+        one = chance.choice(sorted(members))
+        injured = {**members, one: mutated(members[one], chance)}
+        survives(path, samples.deflated(injured), label=f"{number}-{name.replace('/', '_')}")
 
 
 SHEET = st.sampled_from(["Trial", "Initial pose", "task", "seed", "ACT", "DP", "pi0", "policy", "", "grasped", "id"])

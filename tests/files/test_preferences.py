@@ -1,13 +1,19 @@
-"""Tests of `surefoot.files.preferences`."""
+"""Tests of `surefoot.files.preferences`.
+
+MT-bench's pairwise judgements, to the schema of FastChat's `llm_judge`, and Chatbot Arena's battles as published.
+"""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.cli.main import run
+from surefoot.files.preferences import holds_preferences
 from tests.samples import FIXTURES, put
 
 
@@ -41,3 +47,56 @@ def test_preferences_refuse(tmp_path: Path, text: str, message: str) -> None:
 def test_preferences_are_not_rollouts() -> None:
     with pytest.raises(sf.DataError, match=r"it holds preferences. Read it with read_preferences"):
         sf.read(FIXTURES / "preferences.csv")
+
+
+FOLDER = FIXTURES / "judged"
+
+
+def test_two_orders_of_a_judgement_are_one_preference() -> None:
+    table = sf.read_preferences(FOLDER / "gpt-4_pair.jsonl")
+    assert table.counts() == {("alpaca-13b", "gpt-3.5-turbo"): (1, 1, 1), ("alpaca-13b", "vicuna-13b"): (1, 0, 1)}
+    assert table.frame["session"].to_list() == ["81", "81", "82", "82", "83"]
+    assert any("a tie where they disagree, 1 of 5" in note for note in table.notes)
+    assert any("1 judgements that ended in an error are left out" in note for note in table.notes)
+
+
+@pytest.mark.parametrize("name", ["arena.json", "arena.jsonl"])
+def test_arena_battles(name: str) -> None:
+    table = sf.read_preferences(FOLDER / name)
+    assert table.counts() == {
+        ("alpaca", "koala"): (0, 0, 2),
+        ("alpaca", "vicuna"): (0, 1, 0),
+        ("koala", "vicuna"): (0, 2, 0),
+    }
+
+
+@pytest.mark.parametrize("name", ["arena.json", "arena.jsonl", "gpt-4_pair.jsonl"])
+def test_the_command_line_ranks_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert holds_preferences(FOLDER / name)
+    assert run(["rank", str(FOLDER / name), "--prior", "0.5"]) == 0
+    assert "Bradley-Terry from 5 preferences" in " ".join(capsys.readouterr().out.split())
+
+
+def test_they_are_no_rollouts() -> None:
+    with pytest.raises(sf.DataError, match="it holds preferences"):
+        sf.read(FOLDER / "arena.json")
+
+
+def test_both_bad_is_a_tie(tmp_path: Path) -> None:
+    rows = json.loads((FOLDER / "arena.json").read_text())
+    rows[0]["winner"] = "both_bad"
+    assert sf.read_preferences(put(tmp_path, "a.json", json.dumps(rows))).frame["outcome"][0] == "tie"
+
+
+def test_judgements_refuse(tmp_path: Path) -> None:
+    line = json.loads((FOLDER / "gpt-4_pair.jsonl").read_text().splitlines()[0])
+    text = "".join(json.dumps({**line, "g1_winner": winner}) + "\n" for winner in ("tie", "A"))
+    with pytest.raises(sf.DataError, match="row 2: a winner must be model_1, model_2, tie or error; got 'A'"):
+        sf.read_preferences(put(tmp_path, "a.jsonl", text))
+    with pytest.raises(sf.DataError, match="row 1: a winner must be"):
+        sf.read_preferences(put(tmp_path, "b.jsonl", json.dumps({**line, "g2_winner": None}) + "\n" + json.dumps(line)))
+
+
+def test_rows_of_preferences_are_not_chosen_by_where(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rank", str(FOLDER / "arena.json"), "--where", "language=English"]) == 64
+    assert "`--where` must come with rollouts" in capsys.readouterr().err

@@ -11,6 +11,8 @@ from surefoot.cli import files, terminal
 def audit(
     paths: files.Paths,
     columns: files.Columns = None,
+    where: files.Where = None,
+    sheet: files.SheetName = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
     low: files.Low = None,
@@ -29,6 +31,8 @@ def audit(
     rollouts = files.table(
         paths,
         columns=columns,
+        where=where,
+        sheet=sheet,
         policies=policies,
         policies_in=policies_in,
         low=low,

@@ -138,6 +138,8 @@ def compare(
     labels_method: label_options.Method = None,
     weigh: files.Weigh = "rollouts",
     columns: files.Columns = None,
+    where: files.Where = None,
+    sheet: files.SheetName = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
     score: files.Score = None,
@@ -174,6 +176,7 @@ def compare(
     """
     named = what or []
     of_files = {"--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
+                "--where": where, "--sheet": sheet,
                 "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low, "--high": high,
                 "--previous": previous, "--pass-at": pass_at, "--human": human_labels, "--labels-method": labels_method,
                 "--pool-runs": pool_runs, "--weigh": None if weigh == "rollouts" else weigh}  # fmt: skip
@@ -210,6 +213,7 @@ def compare(
         if previous is not None:
             _in_place("`--previous`", {"--human": human_labels})
         said: dict[str, Any] = {"columns": columns, "policies": policies, "policies_in": policies_in, "score": score}
+        said |= {"where": where, "sheet": sheet}
         said |= {"low": low, "high": high}
         table = files.table([Path(name) for name in named], **said)
         if pass_at is not None:

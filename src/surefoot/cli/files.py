@@ -32,8 +32,20 @@ Columns = Annotated[
     typer.Option(
         "--column",
         metavar="NAME=YOURS",
-        help="Your column for a name, such as policy=method; score= leaves it out; repeatable.",
+        help="Your column for a name, such as policy=method, or a field inside an object, policy=provider.id; score= "
+        "leaves it out; repeatable.",
     ),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="NAME=VALUE",
+        help="Only rows whose column or field has this value, such as task=gsm8k; repeatable, of one name any of them.",
+    ),
+]
+SheetName = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of an Excel workbook; its first if not said.")
 ]
 Policies = Annotated[
     list[str] | None,
@@ -84,6 +96,8 @@ def table(
     collected: str | None = None,
     policies_in: str | None = None,
     most_files: int = 2,
+    where: list[str] | None = None,
+    sheet: str | None = None,
 ) -> Rollouts:
     """The rollouts in the files; what was guessed on reading goes to standard error.
 
@@ -103,6 +117,8 @@ def table(
         high=high,
         collected=_collected(collected),
         policies_in=None if policies_in is None else [name.strip() for name in policies_in.split(",")],
+        where=wanted_rows(where),
+        sheet=sheet,
     )
     for note in rollouts.notes:
         typer.echo(f"note: {terminal.as_options(str(note), names=names_in(rollouts))}", err=True)
@@ -203,6 +219,27 @@ def sources(rollouts: Rollouts, path: Path) -> list[str]:
 def named_columns(said: list[str] | None) -> dict[str, str]:
     """What `--column` says, by canonical name."""
     return dict(_column(word) for word in said or ())
+
+
+def wanted_rows(said: list[str] | None) -> dict[str, list[str]]:
+    """What `--where` says: the values that are wanted of each column."""
+    wanted: dict[str, list[str]] = {}
+    for word in said or ():
+        name, equals, value = _split_last(word)
+        if not equals or not name:
+            raise ValueError(f"`--where` must be NAME=VALUE, such as task=gsm8k; got {word!r}.")
+        wanted.setdefault(name, []).append(value)
+    return wanted
+
+
+def _split_last(word: str) -> tuple[str, str, str]:
+    """A name and its value; a path may hold an equals sign inside brackets: stats[name=acc].mean=1."""
+    depth = 0
+    for at, letter in enumerate(word):
+        depth += (letter == "[") - (letter == "]")
+        if letter == "=" and depth <= 0:
+            return word[:at], "=", word[at + 1 :]
+    return word, "", ""
 
 
 def weigh_of(word: str) -> Any:

@@ -41,6 +41,8 @@ def draw(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to fill in, a CSV.")] = Path("labels.csv"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
     columns: files.Columns = None,
+    where: files.Where = None,
+    sheet: files.SheetName = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
     score: files.Score = None,
@@ -69,7 +71,15 @@ def draw(
         if path.exists() and not force:
             raise ValueError(f"`--output` must not overwrite {str(path)!r}, which may hold labels: --force does.")
     rollouts = files.table(
-        paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
+        paths,
+        columns=columns,
+        where=where,
+        sheet=sheet,
+        policies=policies,
+        policies_in=policies_in,
+        score=score,
+        low=low,
+        high=high,
     )
     drawn = sf.draw_labels(rollouts, n, seed=seed)
     write_whole(output, drawn.to_csv())

@@ -32,6 +32,7 @@ COMMANDS = {
     "study": "surefoot.cli.study:app",
     "labels": "surefoot.cli.labels:app",
     "open": "surefoot.cli.open:open_page",
+    "formats": "surefoot.cli.formats:formats",
     "demo": "surefoot.cli.demo:demo",
 }
 """The home of each command: a function, or an app with commands of its own."""

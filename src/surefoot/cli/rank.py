@@ -20,6 +20,8 @@ def rank(
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
     columns: files.Columns = None,
+    where: files.Where = None,
+    sheet: files.SheetName = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
     score: files.Score = None,
@@ -49,8 +51,9 @@ def rank(
     from surefoot.files.preferences import holds_preferences
 
     if len(paths) == 1 and holds_preferences(paths[0]):
-        if figure is not None or human_labels is not None:
-            option = "--figure" if figure is not None else "--human"
+        useless = {"--figure": figure, "--human": human_labels, "--where": where, "--sheet": sheet}
+        option = next((name for name, given in useless.items() if given is not None), None)
+        if option is not None:
             raise ValueError(f"`{option}` must come with rollouts; it does nothing for preferences.")
         _preferences(paths[0], columns, seed, prior, confidence, as_json)
         return
@@ -60,7 +63,15 @@ def rank(
     from surefoot.core.formatting import number, percent, span
 
     rollouts = files.table(
-        paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
+        paths,
+        columns=columns,
+        where=where,
+        sheet=sheet,
+        policies=policies,
+        policies_in=policies_in,
+        score=score,
+        low=low,
+        high=high,
     )
     rollouts = label_options.labelled(rollouts, human_labels, labels_method, score)
     if not pool_runs:

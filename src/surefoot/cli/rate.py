@@ -44,6 +44,8 @@ def rate(
     labels_method: label_options.Method = None,
     pool_runs: two_runs.PoolRuns = False,
     columns: files.Columns = None,
+    where: files.Where = None,
+    sheet: files.SheetName = None,
     policies: files.Policies = None,
     weigh: files.Weigh = "rollouts",
     confidence: terminal.Confidence = 0.95,
@@ -72,13 +74,15 @@ def rate(
     """
     if any(Path(word).exists() for word in what):
         _of_files(what, {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed},
-                  columns, policies, pass_at, pass_all, weigh, (human_labels, labels_method), pool_runs,
+                  columns, (where, sheet), policies, pass_at, pass_all, weigh, (human_labels, labels_method), pool_runs,
                   confidence, as_json)  # fmt: skip
         return
     for option, given in (
         ("--pass-at", pass_at),
         ("--pass-all", pass_all),
         ("--column", columns),
+        ("--where", where),
+        ("--sheet", sheet),
         ("--policy", policies),
         ("--human", human_labels),
         ("--labels-method", labels_method),
@@ -105,6 +109,7 @@ def _of_files(
     paths: list[str],
     others: dict[str, object],
     columns: list[str] | None,
+    chosen: tuple[list[str] | None, str | None],
     policies: list[str] | None,
     pass_at: int | None,
     pass_all: int | None,
@@ -122,7 +127,9 @@ def _of_files(
             raise ValueError(f"`{option}` must come with a tally such as 38/50; the rates of a file have one method.")
     if pass_at is not None and pass_all is not None:
         raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
-    table = files.table([Path(path) for path in paths], columns=columns, policies=policies)
+    table = files.table(
+        [Path(path) for path in paths], columns=columns, policies=policies, where=chosen[0], sheet=chosen[1]
+    )
     if not pool_runs:
         two_runs.refuse_two_runs(table, paths, "Give one of them, or compare them: surefoot compare.")
     attempts = pass_at if pass_at is not None else pass_all

@@ -35,6 +35,8 @@ def replay(
     measure: Annotated[str | None, typer.Option(help="success or score; success where it is known.")] = None,
     score: files.Score = None,
     columns: files.Columns = None,
+    where: files.Where = None,
+    sheet: files.SheetName = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
     pool_runs: two_runs.PoolRuns = False,
@@ -82,7 +84,15 @@ def replay(
         found = replay_pairs(_pairs(paths[0]), low=least, high=most, **declared)
     else:
         table = files.table(
-            paths, columns=columns, policies=policies, policies_in=policies_in, score=score, low=low, high=high
+            paths,
+            columns=columns,
+            where=where,
+            sheet=sheet,
+            policies=policies,
+            policies_in=policies_in,
+            score=score,
+            low=low,
+            high=high,
         )
         if not pool_runs:
             two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")

@@ -41,6 +41,8 @@ def report(
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
     columns: files.Columns = None,
+    where: files.Where = None,
+    sheet: files.SheetName = None,
     policies: files.Policies = None,
     policies_in: files.PoliciesIn = None,
     score: files.Score = None,
@@ -72,6 +74,8 @@ def report(
     rollouts = files.table(
         paths,
         columns=columns,
+        where=where,
+        sheet=sheet,
         policies=policies,
         policies_in=policies_in,
         score=score,
@@ -88,6 +92,7 @@ def report(
     if two is not None:
         typer.echo(f"note: {paths[0]} and {paths[1]} are two runs: the second is taken for the earlier one.", err=True)
     said: dict[str, Any] = {"columns": columns, "score": score, "low": low, "high": high}
+    said |= {"where": where, "sheet": sheet}
     rollouts, before = two or (rollouts, _previous(previous, policies, **said))
     what = files.measure_of(rollouts, score)
     with files.busy("comparing policies"):

@@ -74,14 +74,14 @@ def nothing_left(sheets: list[Sheet], asked: Asked, source: str) -> DataError:
                 known = True
                 there |= values(sheet, own)
         if not known:
-            return DataError(f"`where` must name a column or a field; there is no {name!r}.", source=source)
+            return DataError(f"rows must be chosen by a column or a field; there is no {name!r}.", source=source)
         if not there & set(wanted):
             shown = some_names([repr(one) for one in sorted(there)], 8) or "nothing"
             return DataError(
-                f"`where` must leave a rollout; {name!r} is {shown}, not {' or '.join(map(repr, wanted))}.",
+                f"some rollout must be chosen; {name!r} is {shown}, not {' or '.join(map(repr, wanted))}.",
                 source=source,
             )
-    return DataError("`where` must leave a rollout; no row fulfils all of it.", source=source)
+    return DataError("some rollout must be chosen; no row fulfils all that is asked.", source=source)
 
 
 def values(sheet: Sheet, column: str) -> set[str]:

@@ -7,12 +7,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from surefoot.core.record import Record
 from surefoot.errors import DataError
 from surefoot.table.findings import Finding
 from surefoot.table.given_letters import GivenLetters
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class About(Record):
+    """What a user must know of a format.
+
+    Attributes:
+        name: What it is called.
+        file: Which file it is, and what writes it.
+        becomes: What of it becomes what.
+        example: A command on such a file.
+    """
+
+    name: str
+    file: str
+    becomes: str
+    example: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import text
-from surefoot.files.imported import frame_of
+from surefoot.files.imported import About, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows, json_lines
 from surefoot.files.yaml_files import value_of, yaml_of
@@ -19,6 +19,26 @@ from surefoot.table.columns import plain
 if TYPE_CHECKING:
     import polars as pl
 
+ABOUT = (
+    About(
+        name="preferences",
+        file="preferences.csv with the columns A, B and preference; a folder of RoboArena sessions",
+        becomes="which of two policies was preferred, session by session",
+        example="surefoot rank preferences.csv --prior 1",
+    ),
+    About(
+        name="Chatbot Arena",
+        file="battles as .json or .jsonl with model_a, model_b and winner",
+        becomes="a preference per battle; tie (bothbad) is a tie",
+        example="surefoot rank arena.json --prior 1",
+    ),
+    About(
+        name="MT-bench pairwise",
+        file="<judge>_pair.jsonl with g1_winner and g2_winner",
+        becomes="one preference for the two orders of a judgement; a tie where they disagree",
+        example="surefoot rank gpt-4_pair.jsonl",
+    ),
+)
 NAMES: dict[str, tuple[str, ...]] = {
     "session": ("session", "session_id", "session_uuid", "id", "question_id"),
     "first": ("first", "a", "policy_a", "policya", "policya_name", "model_a", "left", "first_policy"),
@@ -27,7 +47,9 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 FIRST = ("first", "a", "0", "0.0", "model_a", "policy_a", "left")
 SECOND = ("second", "b", "1", "1.0", "model_b", "policy_b", "right")
-TIE = ("tie", "0.5", ".5", "draw", "equal", "both", "same", "tie (bothbad)")
+TIE = ("tie", "0.5", ".5", "draw", "equal", "both", "same", "tie (bothbad)", "both_bad", "bothbad")
+TWO_ORDERS = frozenset(("model_1", "model_2", "g1_winner", "g2_winner"))
+"""What a pairwise judgement of MT-bench has: the same two answers, judged in either order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,23 +124,63 @@ def read_preferences(data: Any, *, columns: Mapping[str, str] | None = None) -> 
         return _folder(path)
     head = Head(path, path.name)
     head.refuse_unsafe()
-    return _table(_rows(head), asked, head.name, (str(path),))
+    rows = _rows(head)
+    said: tuple[str, ...] = ()
+    if rows and rows[0].keys() >= TWO_ORDERS:
+        rows, said = _two_orders(rows, head.name)
+    table = _table(rows, asked, head.name, (str(path),))
+    return replace(table, notes=(*said, *table.notes))
 
 
-def looks_like(names: frozenset[str]) -> bool:
-    """Whether a header is that of preferences."""
-    return all(names & set(NAMES[column]) for column in ("first", "second", "outcome"))
+def looks_like(head: Head) -> bool:
+    """Whether a file's columns, or the keys of its first JSON object, are those of preferences."""
+    names = head.plain_header
+    if head.is_json:
+        document = head.document if head.first_record is None else None
+        listed = document[0] if isinstance(document, list) and document else None
+        first = head.first_record or (listed if isinstance(listed, dict) else {})
+        names = frozenset(plain(str(key)) for key in first)
+    return names >= TWO_ORDERS or all(names & set(NAMES[column]) for column in ("first", "second", "outcome"))
 
 
 def holds_preferences(path: PathLike[str] | str) -> bool:
-    """Whether a delimited file's header is that of preferences; a file that cannot be read is not."""
+    """Whether a file holds preferences; one that cannot be read does not."""
     file = Path(path)
     if not file.is_file():
         return False
     try:
-        return looks_like(Head(file, file.name).plain_header)
+        return looks_like(Head(file, file.name))
     except DataError:
         return False
+
+
+def _two_orders(rows: list[dict[str, Any]], source: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """MT-bench's judgements as preferences: a tie where the two orders disagree, none where the judge failed."""
+    kept, errors, torn = [], 0, 0
+    for place, row in enumerate(rows, 1):
+        winners = [row.get("g1_winner"), row.get("g2_winner")]
+        wrong = next((one for one in winners if one not in ("model_1", "model_2", "tie", "error")), None)
+        if wrong is not None or None in winners:
+            raise DataError(
+                f"a winner must be model_1, model_2, tie or error; got {str(wrong)[:60]!r}.", source=source, row=place
+            )
+        if "error" in winners:
+            errors += 1
+            continue
+        torn += winners[0] != winners[1]
+        outcome = {"model_1": "first", "model_2": "second"}.get(str(winners[0]), "tie")
+        kept.append(
+            {
+                "session": row.get("question_id"),
+                "first": row.get("model_1"),
+                "second": row.get("model_2"),
+                "outcome": outcome if winners[0] == winners[1] else "tie",
+            }
+        )
+    said = [f"Every judgement was made in two orders; a tie where they disagree, {torn:,} of {len(kept):,}."]
+    if errors:
+        said.append(f"{errors:,} judgements that ended in an error are left out.")
+    return kept, tuple(said)
 
 
 def _rows(head: Head) -> list[dict[str, Any]]:

@@ -295,10 +295,10 @@ def _workbook(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
 
 
 def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
-    from surefoot.files.formats import delimited, stable_baselines
+    from surefoot.files.formats import delimited, lines, stable_baselines
 
     with _polars_errors(head.name):
-        if looks_like(head.plain_header):
+        if looks_like(head):
             if met:
                 return None
             raise DataError(
@@ -312,6 +312,9 @@ def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
             importer = delimited  # the user names an outcome's column, or the refusal can name those that are there
         elif importer is None and not met and any(name.endswith(".npy") for name in head.members):
             importer = stable_baselines  # whose refusal says what an .npz file must hold
+        elif importer is None and not met and (inside := lines.wrapped(head.document)):
+            known = names_outcome(inside[0]) or {"success", "score"} & {name for name in asked.columns}
+            importer = lines if known else None
         policies = may_be_policies(head) if importer is delimited and not met and not said else ()
         if len(policies) > 1 and asked.policies_in is None and not OUTCOMES & head.plain_header:
             raise untold(policies, head.name)

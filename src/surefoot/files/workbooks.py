@@ -14,10 +14,16 @@ from pathlib import Path
 from surefoot.core.formatting import some_names
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
-from surefoot.files.imported import MOST_COLUMNS, too_wide
+from surefoot.files.imported import MOST_COLUMNS, About, too_wide
 from surefoot.files.recognising import Head
 from surefoot.files.xmls import Attributes, Reader, read_xml
 
+ABOUT = About(
+    name="Excel",
+    file="results.xlsx",
+    becomes="a sheet, the first or the one named, is read as a table of any kind",
+    example="surefoot compare results.xlsx --sheet Trials --first new --second old",
+)
 WORKBOOK = "xl/workbook.xml"
 MOST_ROWS = 1_048_576
 MOST_CELLS = 20_000_000
@@ -44,7 +50,7 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[st
             raise DataError("the workbook must hold a sheet; it has none.", source=head.name)
         if sheet is not None and sheet not in names:
             raise DataError(
-                f"`sheet` must be one of {some_names([repr(name) for name in names])}; got {sheet!r}.",
+                f"the sheet must be one of {some_names([repr(name) for name in names])}; got {sheet!r}.",
                 source=head.name,
             )
         chosen = sheet if sheet is not None else next(iter(names))
@@ -54,7 +60,7 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[st
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(cells.table())
     others = [repr(name) for name in names if name != chosen]
-    said = f"The sheet {chosen!r} is read; the others are {some_names(others)}: choose by sheet=...."
+    said = f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by --sheet (sheet=)."
     return Head(path, head.name), (said,) if others else ()
 
 

@@ -1,4 +1,7 @@
-"""Tests of `surefoot.files.formats.inspect_logs`."""
+"""Tests of `surefoot.files.formats.inspect_logs`.
+
+Inspect logs: those in `inspect_0_3_285` were written by inspect_ai 0.3.285 with a mock model.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 import pytest
 
 import surefoot as sf
+from surefoot.files.archives import Archive
 from tests import samples
 from tests.samples import FIXTURES, deflated, put
 from tests.support.formats import tallies, written
@@ -83,3 +87,100 @@ def test_what_reads_a_current_inspect_log_comes_with_the_plain_install() -> None
 
     project = tomllib.loads((FIXTURES.parents[1] / "pyproject.toml").read_text())["project"]
     assert any(one.startswith("zstandard") for one in project["dependencies"])
+
+
+FOLDER = FIXTURES / "inspect_0_3_285"
+
+
+def members(name: str) -> dict[str, bytes]:
+    with Archive(FOLDER / name, name) as archive:
+        return {one: archive.read(one) for one in archive.names}
+
+
+def headed(folder: Path, name: str, **results: Any) -> sf.Rollouts:
+    """A log whose results say something else."""
+    parts = members(name)
+    header = json.loads(parts["header.json"])
+    header["results"] |= results
+    return sf.read(put(folder, "log.eval", deflated({**parts, "header.json": json.dumps(header).encode()})))
+
+
+def own_accuracy(name: str) -> float:
+    results = json.loads(members(name)["header.json"])["results"]
+    return float(results["scores"][0]["metrics"]["accuracy"]["value"])
+
+
+def test_the_declared_cluster_is_obeyed() -> None:
+    rollouts = sf.read(FOLDER / "clustered.eval")
+    assert rollouts.column("cluster") == ("d0", "d0", "d1", "d1")
+    tally = rollouts.tally()
+    assert tally.successes / tally.trials == own_accuracy("clustered.eval")
+    assert rollouts.findings == ()
+    assert any("cluster is the metadata 'doc'" in str(note) for note in rollouts.notes)
+
+
+def test_the_declared_reducer_is_obeyed() -> None:
+    rollouts = sf.read(FOLDER / "reduced.eval")
+    assert len(rollouts) == 4
+    assert rollouts.names("repeat") == ("1",)
+    tally = rollouts.tally()
+    assert tally.successes / tally.trials == own_accuracy("reduced.eval")
+    assert rollouts.findings == ()
+    assert any("by 'max', as the log declares" in str(note) for note in rollouts.notes)
+
+
+def test_without_reductions_epochs_stay_repeats(tmp_path: Path) -> None:
+    parts = {name: body for name, body in members("reduced.eval").items() if name != "reductions.json"}
+    rollouts = sf.read(put(tmp_path, "log.eval", deflated(parts)))
+    assert rollouts.names("repeat") == ("1", "2")
+    assert rollouts.column("cluster")[0] == "d0"
+
+
+def test_another_reducer_is_chosen(tmp_path: Path) -> None:
+    parts = members("reduced.eval")
+    header, reductions = json.loads(parts["header.json"]), json.loads(parts["reductions.json"])
+    score = header["results"]["scores"][0]
+    header["results"]["scores"].append({**score, "reducer": "mode", "metrics": {}})
+    reductions.append({**reductions[0], "reducer": "mode", "samples": [{"sample_id": "q0", "value": "I"}]})
+    changed = {"header.json": json.dumps(header).encode(), "reductions.json": json.dumps(reductions).encode()}
+    path = put(tmp_path, "log.eval", deflated({**parts, **changed}))
+    assert len(sf.read(path)) == 4
+    rollouts = sf.read(path, where={"reducer": "mode"})
+    assert (rollouts.tally().successes, rollouts.tally().trials) == (0, 1)
+    with pytest.raises(sf.DataError, match="'reducer' is 'max', not 'median'"):
+        sf.read(path, where={"reducer": "median"})
+
+
+def test_a_cluster_that_samples_lack_is_not_used(tmp_path: Path) -> None:
+    parts = members("clustered.eval")
+    samples = json.loads(parts["summaries.json"])
+    del samples[1]["metadata"]["doc"]
+    rollouts = sf.read(put(tmp_path, "a.eval", deflated({**parts, "summaries.json": json.dumps(samples).encode()})))
+    assert "cluster" not in rollouts.columns
+    assert any("not all samples' metadata hold" in str(note) for note in rollouts.notes)
+
+
+def test_a_run_without_results_still_says_its_cluster(tmp_path: Path) -> None:
+    parts = members("clustered.eval")
+    header = json.loads(parts["header.json"])
+    del header["results"]
+    rollouts = sf.read(put(tmp_path, "a.eval", deflated({**parts, "header.json": json.dumps(header).encode()})))
+    assert rollouts.column("cluster") == ("d0", "d0", "d1", "d1")
+
+
+def test_a_total_that_disagrees_is_found(tmp_path: Path) -> None:
+    scores = json.loads(members("clustered.eval")["header.json"])["results"]["scores"]
+    scores[0]["metrics"]["accuracy"]["value"] = 0.9
+    found = headed(tmp_path, "clustered.eval", scores=scores).findings
+    assert [finding.about for finding in found] == ["own totals disagree"]
+
+
+def test_samples_stopped_early_are_named(tmp_path: Path) -> None:
+    early = {"manager": "lazy", "early_stops": [{"id": "q9", "epoch": 1}], "metadata": {}}
+    notes = headed(tmp_path, "clustered.eval", early_stopping=early).notes
+    assert any("1 samples were stopped early by 'lazy'" in str(note) for note in notes)
+
+
+def test_metadata_is_reached_by_name_and_by_path() -> None:
+    for name in ("metadata:doc", "doc", "metadata.doc"):
+        assert sf.read(FOLDER / "clustered.eval", columns={"task": name}).tasks == ("d0", "d1")

@@ -1,8 +1,13 @@
-"""Tests of `surefoot.files.formats.lerobot`."""
+"""Tests of `surefoot.files.formats.lerobot`.
+
+LeRobot's `results.jsonl`, a line per finished task, written by hand as pull request 4490 describes it.
+"""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,3 +68,45 @@ def test_lerobot_reward_beyond_one_is_no_score(tmp_path: Path) -> None:
     assert "score" not in rollouts.columns
     with pytest.raises(sf.DataError, match="there must be a `score` column"):
         rollouts.scores()
+
+
+FILE = FIXTURES / "lerobot_progress" / "results.jsonl"
+
+
+def lines() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in FILE.read_text().splitlines()]
+
+
+def as_lines(records: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def test_finished_tasks_are_read_and_the_others_named() -> None:
+    rollouts = sf.read(FILE)
+    found = {group.key: (group.successes, group.outcomes) for group in rollouts.summary(by=("task",))}
+    assert found == {("libero_10/0",): (3, 4), ("libero_10/1",): (1, 4)}
+    assert rollouts.findings == ()
+    assert any("Not finished, left out: libero_10/2 (failed)" in str(note) for note in rollouts.notes)
+
+
+def test_beside_the_final_file_it_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path, "act/results.jsonl", FILE.read_bytes())
+    final = (FIXTURES / "lerobot" / "eval_info.json").read_bytes()
+    put(tmp_path, "act/eval_info.json", final)
+    both = sf.read(tmp_path / "act")
+    assert len(both) == len(sf.read(FIXTURES / "lerobot" / "eval_info.json"))
+    assert any("what eval_info.json beside it holds too, left out" in str(note) for note in both.notes)
+
+
+def test_a_tasks_own_total_that_disagrees_is_found(tmp_path: Path) -> None:
+    records = lines()
+    records[0]["pc_success"] = 50.0
+    found = sf.read(put(tmp_path, "a.jsonl", as_lines(records))).findings
+    assert [finding.about for finding in found] == ["own totals disagree"]
+
+
+def test_refusals(tmp_path: Path) -> None:
+    with pytest.raises(sf.DataError, match="a task must be finished once; got libero_10/0 twice"):
+        sf.read(put(tmp_path, "a.jsonl", as_lines([*lines(), lines()[0]])))
+    with pytest.raises(sf.DataError, match="must hold finished tasks"):
+        sf.read(put(tmp_path, "a.jsonl", as_lines(lines()[1:3])))

@@ -1,7 +1,7 @@
 """The files people have: one importer per format, each independent of the others.
 
-An importer is a module with `recognises(head)`, which looks at the beginning of a file and never at its name, and
-`load(head)`, which gives its rows as a `Sheet` or raises `DataError`.
+An importer is a module with `recognises(head)`, which looks at the beginning of a file and never at its name, with
+`load(head)`, which gives its rows as a `Sheet` or raises `DataError`, and with `ABOUT`, which tells users of it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
-    from surefoot.files.imported import Sheet
+    from surefoot.files.imported import About, Sheet
     from surefoot.files.recognising import Head
 
 
 class Importer(Protocol):
     """What every module here offers."""
+
+    ABOUT: About
 
     def recognises(self, head: Head) -> bool:
         """Whether the file is of this format."""
@@ -54,6 +56,11 @@ NAMES = (
     "lines",
 )
 """In the order they are asked: those that know a format by its own marks before those that take any table."""
+
+
+def importers() -> tuple[Importer, ...]:
+    """All of them, in the order they are asked."""
+    return tuple(cast(Importer, importlib.import_module(f"{__name__}.{name}")) for name in NAMES)
 
 
 def importer_of(head: Head) -> Importer | None:

@@ -6,8 +6,15 @@ import polars as pl
 
 from surefoot.errors import DataError
 from surefoot.files.array_files import numbers
-from surefoot.files.imported import Sheet
+from surefoot.files.imported import About, Sheet
 from surefoot.files.recognising import Head
+
+ABOUT = About(
+    name="NumPy pairs",
+    file="pairs.npy of shape (N, 2), as STEP takes them",
+    becomes="two policies, a column each; a row is a trial",
+    example="surefoot compare pairs.npy --policy new --policy old --first new --second old",
+)
 
 NAMES = ("policy 0", "policy 1")
 

@@ -8,12 +8,19 @@ import re
 from typing import Any, NamedTuple
 
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows, json_lines
 from surefoot.files.totals import UNORDERED, Rate, expand, impossible, whole
 from surefoot.table.columns import plain
 from surefoot.table.findings import Finding
+
+ABOUT = About(
+    name="counts",
+    file="a table of successes and n, of 38/50, or of a rate and n (CSV, JSON)",
+    becomes="counts, checked: can n give this rate?",
+    example="surefoot report counts.csv",
+)
 
 SUCCESSES = (
     *("successes", "num_successes", "n_successes", "num_success", "n_success", "success_count", "wins", "k"),

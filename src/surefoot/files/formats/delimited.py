@@ -5,10 +5,17 @@ from __future__ import annotations
 import polars as pl
 
 from surefoot.core import formatting
-from surefoot.files.imported import Sheet
+from surefoot.files.imported import About, Sheet
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import checked_rows, refuse_repeated
 from surefoot.table.columns import KNOWN, OUTCOMES, TEXT, match, plain
+
+ABOUT = About(
+    name="CSV, TSV",
+    file="results.csv",
+    becomes="a row per rollout; column names matched, guesses noted",
+    example="surefoot compare results.csv --first new --second old",
+)
 
 HELD_IN_MEMORY = 1 << 30
 DECIMAL_COMMA = r"^(\s*-?\d+),(\d+\s*)$"

@@ -6,9 +6,16 @@ import re
 from typing import Any
 
 from surefoot.files.fields import number
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import own_total, same_total
+
+ABOUT = About(
+    name="diffusion_policy",
+    file="eval_log.json",
+    becomes="a score per seed; test and train starts are two tasks",
+    example="surefoot compare new/eval_log.json old/eval_log.json",
+)
 
 KEY = re.compile(r"^(?P<part>[\w-]+)/sim_max_reward_(?P<seed>\d+)$")
 

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import polars as pl
 
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows
+
+ABOUT = About(
+    name="openpi DROID",
+    file="results/eval_<time>.csv",
+    becomes="success from 0 to 1 is a score",
+    example="surefoot band eval_2025_03_04.csv --score success",
+)
 
 BINARY = frozenset((None, "0", "1", "0.0", "1.0"))
 

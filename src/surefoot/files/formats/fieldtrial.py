@@ -5,9 +5,16 @@ from __future__ import annotations
 import polars as pl
 
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows
+
+ABOUT = About(
+    name="fieldtrial, orbit",
+    file="trials.csv",
+    becomes="invalid trials are void",
+    example="surefoot audit trials.csv",
+)
 
 VALID = {None: 1, "completed": 1, "invalid": 0}
 """What `status` means; a trial without one was completed."""

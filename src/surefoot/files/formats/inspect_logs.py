@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
 from surefoot.files.fields import may, need, number, objects, outcome, scalar, text, unique
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import Head
+from surefoot.table.findings import Finding, own_total, same_total
+
+ABOUT = About(
+    name="Inspect",
+    file="*.eval (deflate or zstd), *.json",
+    becomes="a sample is the condition, an epoch the repeat; the cluster and reducer that the log declares are obeyed",
+    example="surefoot compare pr.eval main.eval --gate",
+)
 
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 NAMED = {"policy": "model", "condition": "sample", "repeat": "epoch"}
@@ -31,30 +39,173 @@ def recognises(head: Head) -> bool:
 
 
 def load(head: Head) -> Sheet:
-    """One row per sample and epoch; epochs of one sample are repeats, clustered by the sample."""
-    header, samples, notes = _archive(head) if head.members else _document(head)
+    """One row per sample and epoch; epochs of one sample are repeats, clustered by the sample or as the log says."""
+    header, samples, reductions, notes = _archive(head) if head.members else _document(head)
     evaluation = need(header, "eval", dict, head.name)
     status = text(header.get("status"))
     if status is not None and status != "success":
         notes.append(f"The run's status is {status!r}: samples may be missing.")
-    rows = [_row(place, sample, evaluation, head.name) for place, sample in objects(samples, head.name, "samples")]
+    records = [sample for _, sample in objects(samples, head.name, "samples")]
+    rows = [_row(f"samples[{at}]", sample, evaluation, head.name) for at, sample in enumerate(records)]
     if not rows:
         raise DataError("the log must hold samples; it has none.", source=head.name)
     unique(((row["condition"], row["repeat"]) for row in rows), "sample id and epoch", head.name)
-    notes += _choose(rows, header, head.name)
-    if len({row["repeat"] for row in rows}) > 1:
+    declared = _declared(header, head.wanted.get("reducer"))
+    chosen = _choose(rows, declared, head.name)
+    findings = []
+    reduced = _reduced(reductions, declared, chosen, head.name)
+    if reduced is not None:
+        rows, records = _one_each(rows, records, chosen, reduced)
+        notes.append(f"Epochs are reduced to one value a sample by {declared.reducer!r}, as the log declares.")
+    if declared.total is not None and status in (None, "success"):
+        findings += _total(declared, [(row["condition"], row[chosen]) for row in rows], head.name)
+    column = outcome(row[chosen] for row in rows)
+    for row in rows:
+        row[column] = row[chosen]
+        row |= {"reducer": declared.reducer} if "reducer" in head.wanted else {}
+    notes += _clustered(rows, declared)
+    if len({row["repeat"] for row in rows}) > 1 and "cluster" not in rows[0]:
         for row in rows:
             row["cluster"] = row["condition"]
         notes.append("Epochs of one sample are repeats: cluster is the sample's id.")
-    return Sheet(frame_of(rows, head.name), "Inspect log", tuple(notes), named=NAMED)
+    notes += _stopped_early(header)
+    notes.insert(0, f"{column} is what the scorer {chosen.removeprefix('score:')!r} gave{_others(rows, chosen)}.")
+    return Sheet(frame_of(rows, head.name), "Inspect log", tuple(notes), tuple(findings), named=NAMED, records=records)
 
 
-def _document(head: Head) -> tuple[dict[str, Any], Iterable[Any], list[str]]:
+class Declared(NamedTuple):
+    """What a log says of its headline score: whose it is, how epochs were reduced, its clusters, and its total."""
+
+    score: str | None = None
+    scorer: str | None = None
+    reducer: str | None = None
+    cluster: str | None = None
+    metric: str = ""
+    total: float | None = None
+
+
+def _declared(header: dict[str, Any], wanted: tuple[str, ...] | None) -> Declared:
+    """The headline score, or the first; of several reducers the one that is wanted."""
+    results = header.get("results")
+    results = results if isinstance(results, dict) else {}
+    listed = results.get("scores")
+    scores = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    first = results.get("headline")
+    headline: dict[str, Any] = first if isinstance(first, dict) else {}
+    keys = (("name", "score"), ("scorer", "scorer"))
+    own = [one for one in scores if all(headline.get(key) in (None, one.get(name)) for name, key in keys)] or scores
+    asked = wanted or ((headline["reducer"],) if isinstance(headline.get("reducer"), str) else None)
+    score = next((one for one in own if asked and one.get("reducer") in asked), own[0] if own else {})
+    found = score.get("metrics")
+    metrics = [one for one in found.values() if isinstance(one, dict)] if isinstance(found, dict) else []
+    total = next((one for one in metrics if one.get("name") in ("accuracy", "mean")), {})
+    value = total.get("value")
+    return Declared(
+        text(score.get("name")),
+        text(score.get("scorer")),
+        text(score.get("reducer")),
+        _cluster(metrics) or _cluster(_planned(header)),
+        text(total.get("name")) or "",
+        float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None,
+    )
+
+
+def _planned(header: dict[str, Any]) -> list[dict[str, Any]]:
+    """The metrics that a run was to compute, where it has no results; each with its options."""
+    evaluation = header.get("eval")
+    scorers = evaluation.get("scorers") if isinstance(evaluation, dict) else None
+    lists = [one.get("metrics") for one in scorers if isinstance(one, dict)] if isinstance(scorers, list) else []
+    return [metric for found in lists if isinstance(found, list) for metric in found if isinstance(metric, dict)]
+
+
+def _cluster(metrics: list[dict[str, Any]]) -> str | None:
+    """The field of metadata that a standard error is clustered by."""
+    for metric in metrics:
+        for options in (metric.get("params"), metric.get("options")):
+            if isinstance(options, dict) and isinstance(options.get("cluster"), str):
+                return str(options["cluster"])
+    return None
+
+
+def _clustered(rows: list[dict[str, Any]], declared: Declared) -> list[str]:
+    """Cluster by the field that the log declares, where every sample has it."""
+    if declared.cluster is None:
+        return []
+    field = f"metadata:{declared.cluster}"
+    if any(row.get(field) is None for row in rows):
+        return [f"The log declares the cluster {declared.cluster!r}, which not all samples' metadata hold: not used."]
+    for row in rows:
+        row["cluster"] = row[field] if isinstance(row[field], str) else text(row[field])
+    return [f"cluster is the metadata {declared.cluster!r}, as the log's own standard error declares."]
+
+
+def _reduced(reductions: Any, declared: Declared, chosen: str, source: str) -> dict[str, float | None] | None:
+    """The value of each sample after the log's reducer; None where epochs stay repeats, as for a mean."""
+    if declared.reducer in (None, "mean") or not isinstance(reductions, list):
+        return None
+    for one in reductions:
+        if isinstance(one, dict) and (one.get("scorer"), one.get("reducer")) == (declared.scorer, declared.reducer):
+            samples = objects(need(one, "samples", list, source, "reductions"), source, "reductions.samples")
+            by_id = {}
+            for place, sample in samples:
+                values = _values(f"score:{declared.scorer}", sample.get("value"))
+                value = values.get(chosen, values.get(f"score:{declared.scorer}"))
+                by_id[text(sample.get("sample_id")) or ""] = _value(value, f"{place}.value", source)
+            return by_id
+    return None
+
+
+def _one_each(
+    rows: list[dict[str, Any]], records: list[Any], chosen: str, reduced: dict[str, float | None]
+) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The first epoch of each sample, with the reduced value and without what other scorers gave to that epoch."""
+    kept, own = {}, []
+    for row, record in zip(rows, records, strict=True):
+        if row["condition"] not in kept:
+            left = {name: cell for name, cell in row.items() if not name.startswith("score:") and name != "repeat"}
+            kept[row["condition"]] = {**left, "repeat": "1", chosen: reduced.get(row["condition"])}
+            own.append(record)
+    return list(kept.values()), own
+
+
+def _total(declared: Declared, values: list[tuple[str, float | None]], source: str) -> list[Finding]:
+    """The log's own mean over samples, held against its rows."""
+    samples: dict[str, list[float]] = {}
+    for sample, value in values:
+        if value is not None:
+            samples.setdefault(sample, []).append(value)
+    means = [sum(each) / len(each) for each in samples.values()]
+    if not means or declared.total is None or same_total(declared.total, sum(means) / len(means)):
+        return []
+    return [own_total(f"{declared.metric} of {source}", declared.total, sum(means) / len(means))]
+
+
+def _stopped_early(header: dict[str, Any]) -> list[str]:
+    results = header.get("results")
+    early = results.get("early_stopping") if isinstance(results, dict) else None
+    stops = early.get("early_stops") if isinstance(early, dict) else None
+    if not isinstance(early, dict) or not isinstance(stops, list):
+        return []
+    return [f"{len(stops):,} samples were stopped early by {text(early.get('manager')) or 'the run'!r}: not run."]
+
+
+def _others(rows: list[dict[str, Any]], chosen: str) -> str:
+    """How to choose what another scorer gave."""
+    names = dict.fromkeys(name for row in rows for name in row if name.startswith("score:") and name != chosen)
+    listed = ", ".join(repr(name) for name in list(names)[:6])
+    return f"; choose another by columns={{'score': ...}}: {listed}" if listed else ""
+
+
+Parts = tuple[dict[str, Any], Iterable[Any], Any, list[str]]
+"""A log's header, samples and reductions, and what must be said of them."""
+
+
+def _document(head: Head) -> Parts:
     document: dict[str, Any] = head.document
-    return document, need(document, "samples", list, head.name), []
+    return document, need(document, "samples", list, head.name), document.get("reductions"), []
 
 
-def _archive(head: Head) -> tuple[dict[str, Any], Iterable[Any], list[str]]:
+def _archive(head: Head) -> Parts:
     with Archive(head.path, head.name) as archive:
 
         def inside(name: str) -> Any:
@@ -77,7 +228,8 @@ def _archive(head: Head) -> tuple[dict[str, Any], Iterable[Any], list[str]]:
                 parts = sorted(one for one in archive.names if one.startswith("_journal/summaries/"))
                 samples = [sample for one in parts for sample in _list(inside(one), one, head.name)]
                 notes.append("The run did not finish: samples come from its journal.")
-        return header, _list(samples, "summaries.json", head.name), notes
+        reductions = inside("reductions.json") if "reductions.json" in archive.names else None
+        return header, _list(samples, "summaries.json", head.name), reductions, notes
 
 
 def _list(value: Any, name: str, source: str) -> list[Any]:
@@ -136,15 +288,12 @@ def _other(value: Any, source: str) -> Any:
         return value if scalar(value) else None
 
 
-def _choose(rows: list[dict[str, Any]], header: dict[str, Any], source: str) -> list[str]:
-    """The headline score becomes success or score; the others stay reachable by their names."""
+def _choose(rows: list[dict[str, Any]], declared: Declared, source: str) -> str:
+    """Which score is the outcome, every one of them a number; the others stay reachable by their names."""
     names = list(dict.fromkeys(name for row in rows for name in row if name.startswith("score:")))
     if not names:
         raise DataError("at least one sample must be scored; none is.", source=source)
-    results = header.get("results")
-    scores = results.get("scores") if isinstance(results, dict) else None
-    first = scores[0] if isinstance(scores, list) and scores and isinstance(scores[0], dict) else {}
-    name, by = first.get("name"), first.get("scorer")
+    name, by = declared.score, declared.scorer
     wanted = (f"score:{name}", f"score:{by}.{name}", f"score:{by}")
     numeric = (one for one in names if all(not isinstance(_other(row.get(one), source), str) for row in rows))
     chosen = next((one for one in wanted if one in names), None) or next(numeric, names[0])
@@ -154,13 +303,6 @@ def _choose(rows: list[dict[str, Any]], header: dict[str, Any], source: str) -> 
             if one in row and one != chosen:
                 row[one] = _other(row[one], source)
         row[chosen] = _value(row.get(chosen), f"samples[{place}].scores.{scorer}", source)
-    column = outcome(row[chosen] for row in rows)
-    for row in rows:
-        row[column] = row[chosen]
         if scorer.startswith("model_graded"):
             row["judge"] = scorer
-    others = [name for name in names if name != chosen]
-    if not others:
-        return [f"{column} is what the scorer {scorer!r} gave."]
-    listed = ", ".join(repr(name) for name in others[:6])
-    return [f"{column} is what the scorer {scorer!r} gave; choose another by columns={{'score': ...}}: {listed}."]
+    return chosen

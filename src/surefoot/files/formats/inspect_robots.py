@@ -6,8 +6,15 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, outcome, text, unique
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
+
+ABOUT = About(
+    name="inspect-robots",
+    file="log.json (EvalLog version 1)",
+    becomes="a scene is the condition, an epoch the repeat",
+    example="surefoot report log.json",
+)
 
 NAMED = {"condition": "scene", "repeat": "epoch", "robot": "embodiment"}
 

@@ -6,12 +6,19 @@ import math
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows
 from surefoot.table.cells import shown
 from surefoot.table.findings import Finding, own_total, same_total
 from surefoot.table.given_letters import GivenLetters
+
+ABOUT = About(
+    name="LBM tables",
+    file="the CSV of TRI's LBM evaluations",
+    becomes="lists of outcomes in order; aggregate rows left out",
+    example="surefoot report Fig4_AB.csv",
+)
 
 SUCCESS, PROGRESS = "Success/Failure", "Task_Progress_Results"
 THEIRS = "the authors' sequential test"

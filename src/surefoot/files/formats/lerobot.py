@@ -7,10 +7,17 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, text
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
 from surefoot.table.findings import Finding, own_total, same_total
+
+ABOUT = About(
+    name="LeRobot",
+    file="eval_info.json (lerobot-eval), results.jsonl",
+    becomes="success of every episode; the largest reward is a score when it lies in [0, 1]",
+    example="surefoot compare act/eval_info.json dp/eval_info.json --paired",
+)
 
 UNSEEDED = (
     "lerobot-eval does not write its seeds: rollouts pair only when you say so (--paired, paired=True), "

@@ -6,9 +6,16 @@ import re
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import own_total
+
+ABOUT = About(
+    name="LIBERO text logs",
+    file="EVAL-*.txt of OpenVLA, the log of openpi",
+    becomes="an episode's number is its start",
+    example="surefoot compare new.txt old.txt",
+)
 
 SUITE = re.compile(r"Task suite: (?P<name>\S+)")
 TASK = re.compile(r"(?:^|[\s:\]])Task: (?P<name>.+?)\s*$")

@@ -6,10 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
 from surefoot.files.totals import is_rollout, names_outcome
+
+ABOUT = About(
+    name="JSON, JSON Lines",
+    file="an object per rollout; also Braintrust, LangSmith and HELM exports",
+    becomes="a row per object; fields inside objects by path",
+    example="surefoot report export.jsonl --column policy=experiment.name --column score=scores.Factuality",
+)
 
 
 def recognises(head: Head) -> bool:
@@ -22,12 +29,20 @@ def recognises(head: Head) -> bool:
     return names_outcome(document) and is_rollout(document)
 
 
+def wrapped(document: Any) -> list[Any]:
+    """The one list of objects that an object holds beside other things; empty when there is none, or several."""
+    if not isinstance(document, dict):
+        return []
+    lists = [value for value in document.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+    return lists[0] if len(lists) == 1 else []
+
+
 def load(head: Head) -> Sheet:
     """The objects as rows."""
     if head.first_record is not None:
         return Sheet(frame_of((line for _, line in json_lines(head)), head.name), "JSON Lines")
     document = head.document
-    rows = document if isinstance(document, list) else [document]
+    rows = document if isinstance(document, list) else wrapped(document) or [document]
     return Sheet(frame_of(_objects(rows, head.name), head.name), "JSON")
 
 

@@ -7,9 +7,16 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import number, outcome, scalar, text, unique
-from surefoot.files.imported import NoOutcomesError, Sheet, frame_of
+from surefoot.files.imported import About, NoOutcomesError, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
+
+ABOUT = About(
+    name="lm-evaluation-harness samples",
+    file="samples_<task>_<date>.jsonl (--log_samples)",
+    becomes="a document is the condition; choose a metric by --column success=NAME, a filter by --where filter=NAME",
+    example="surefoot compare new/ old/ --where filter=flexible-extract",
+)
 
 DATED = re.compile(r"^samples_(?P<task>.+?)(?:_\d{4}-\d{2}-\d{2}T.*)?$")
 KNOWN = ("acc", "exact_match", "acc_norm", "pass@1", "f1", "em", "mcc")
@@ -52,12 +59,14 @@ def load(head: Head) -> Sheet:
     column = outcome(row["value"] for row in rows)
     for row in rows:
         row[column] = row.pop("value")
-    others = [name for name in _metrics(lines[0][1]) if name != metric and name not in NO_OUTCOMES]
+    others = [name for name in _single(lines[0][1]) if name != metric]
     choose = f"; choose another by columns={{'{column}': ...}}: {', '.join(map(repr, others[:6]))}" if others else ""
     notes = [f"{column} is the metric {metric!r}{choose}."]
     if len(filters) > 1:
         away = ", ".join(repr(one) for one in filters if one != chosen)
-        notes.append(f"The filter {chosen!r} is taken; the lines of {away} are left out. Choose by where filter=....")
+        notes.append(
+            f"The filter {chosen!r} is taken; the lines of {away} are left out. Choose by --where filter=NAME."
+        )
     if named:
         notes.append(f"The task is called {task!r}, after the file.")
     return Sheet(
@@ -78,7 +87,7 @@ def _filter(filters: list[str | None], head: Head) -> str | None:
         if one in wanted:
             return one
     there = " or ".join(repr(one) for one in filters)
-    raise NoOutcomesError(f"`filter` must be {there}; got {' or '.join(map(repr, wanted))}.", source=head.name)
+    raise NoOutcomesError(f"the filter must be {there}; got {' or '.join(map(repr, wanted))}.", source=head.name)
 
 
 def _tell_apart(rows: list[dict[str, Any]]) -> None:
@@ -98,11 +107,16 @@ def _metrics(line: dict[str, Any]) -> list[str]:
     return [name for name in KNOWN if name in line]
 
 
+def _single(line: dict[str, Any]) -> list[str]:
+    """The metrics that are one number, an outcome of the document."""
+    return [name for name in _metrics(line) if isinstance(line[name], (bool, int, float)) and name not in NO_OUTCOMES]
+
+
 def _metric(line: dict[str, Any], task: str | None, source: str) -> str:
     metrics = _metrics(line)
     if not metrics:
         raise DataError("a line must name its metrics; got none that is known.", source=source, row=1)
-    single = [name for name in metrics if isinstance(line[name], (bool, int, float)) and name not in NO_OUTCOMES]
+    single = _single(line)
     if not single:  # some metrics are lists, one number per instruction; perplexities are a likelihood and a length
         raise NoOutcomesError(
             f"a document must have an outcome of its own; the task {task or 'of this file'} has "

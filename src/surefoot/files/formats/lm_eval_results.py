@@ -6,10 +6,17 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, text
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.totals import UNORDERED, counted, expand
 from surefoot.table.findings import Finding
+
+ABOUT = About(
+    name="lm-evaluation-harness results",
+    file="results_<date>.json",
+    becomes="counts rebuilt from each task's rate and n; unpaired",
+    example="surefoot compare new/results_2026-01-02.json old/results_2026-01-02.json",
+)
 
 COUNTED = ("acc", "exact_match", "pass@1", "em", "acc_norm")
 """Metrics that are shares of documents; means of other scores cannot be turned into counts."""

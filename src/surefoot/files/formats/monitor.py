@@ -8,10 +8,17 @@ import polars as pl
 
 from surefoot.errors import DataError
 from surefoot.files.fields import text
-from surefoot.files.imported import Sheet
+from surefoot.files.imported import About, Sheet
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import Head
 from surefoot.files.row_checks import checked
+
+ABOUT = About(
+    name="Gymnasium monitor",
+    file="*.monitor.csv",
+    becomes="the return of every episode",
+    example="surefoot band 0.monitor.csv --score reward --low -100 --high 500",
+)
 
 NAMES = {"r": "reward", "l": "steps"}
 

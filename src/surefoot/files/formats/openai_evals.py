@@ -6,10 +6,17 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, number, outcome, text
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
 from surefoot.table.findings import Finding, own_total, same_total
+
+ABOUT = About(
+    name="OpenAI evals",
+    file="the record of oaieval (.jsonl)",
+    becomes="a match is a success; the completion function is the policy",
+    example="surefoot compare new.jsonl old.jsonl",
+)
 
 EVENT = frozenset(("sample_id", "type", "data"))
 SPEC = frozenset(("completion_fns", "eval_name", "base_eval"))

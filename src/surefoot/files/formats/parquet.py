@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from surefoot.files.imported import MOST_COLUMNS, Sheet, too_wide
+from surefoot.files.imported import MOST_COLUMNS, About, Sheet, too_wide
 from surefoot.files.recognising import Head
+
+ABOUT = About(
+    name="Parquet",
+    file="results.parquet",
+    becomes="a row per rollout; column names matched, guesses noted",
+    example="surefoot report results.parquet",
+)
 
 HELD_IN_MEMORY = 4_000_000
 """Rows; a longer file is read again for every question, which Parquet makes cheap."""

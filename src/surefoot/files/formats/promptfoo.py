@@ -8,10 +8,17 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, scalar, text, unique
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
 from surefoot.table.findings import Finding, own_total
+
+ABOUT = About(
+    name="promptfoo",
+    file="out.json, out.jsonl (promptfoo eval -o)",
+    becomes="a provider, with its prompt where it has several, is a policy; a test is the condition",
+    example="surefoot compare out.json --first large --second small",
+)
 
 MARKS = frozenset(("promptIdx", "testIdx", "success", "provider"))
 """What every result has."""
@@ -139,7 +146,8 @@ def _tests(results: list[dict[str, Any]]) -> list[tuple[str, int]]:
     seen: dict[tuple[str, str, str], int] = {}
     found = []
     for result in results:
-        case = result.get("testCase") if isinstance(result.get("testCase"), dict) else {}
+        stated = result.get("testCase")
+        case: dict[str, Any] = stated if isinstance(stated, dict) else {}
         variables = result.get("vars") or case.get("vars")
         said = case.get("description") or result.get("description")
         content = json.dumps([said, variables, case.get("assert")], sort_keys=True, default=str)

@@ -7,9 +7,16 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import text
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.yaml_files import value_of, yaml_of
+
+ABOUT = About(
+    name="RoboArena sessions",
+    file="metadata.yaml of every session (extra: yaml)",
+    becomes="the session is shared by its policies",
+    example="surefoot rank evaluation_sessions/",
+)
 
 MARKS = re.compile(r"^(language_instruction|preference|evaluator_name|session_creation_timestamp)\s*:", re.MULTILINE)
 POLICIES = re.compile(r"^policies\s*:", re.MULTILINE)

@@ -6,8 +6,15 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, text, unique
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
+
+ABOUT = About(
+    name="RoboArena server",
+    file="its list of A/B evaluations (.json)",
+    becomes="the session is shared by its two policies",
+    example="surefoot rank evaluations.json",
+)
 
 SIDES = ("policyA", "policyB")
 

@@ -8,8 +8,15 @@ from surefoot.errors import DataError
 from surefoot.files import naming
 from surefoot.files.archives import Archive
 from surefoot.files.array_files import numbers
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
+
+ABOUT = About(
+    name="Stable-Baselines3 evaluations",
+    file="evaluations.npz (EvalCallback)",
+    becomes="each evaluated checkpoint is a policy",
+    example="surefoot rank logs/evaluations.npz",
+)
 
 
 def recognises(head: Head) -> bool:

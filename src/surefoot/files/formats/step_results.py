@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from surefoot.errors import DataError
 from surefoot.files.fields import need, number
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.totals import UNORDERED, counted, expand
 from surefoot.table.findings import Finding
+
+ABOUT = About(
+    name="STEP results",
+    file="the JSON that STEP writes",
+    becomes="rates of two policies, as counts",
+    example="surefoot compare result.json",
+)
 
 RATES, NAMES = ("p0_hat", "p1_hat"), ("policy 0", "policy 1")
 

@@ -7,9 +7,16 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import number
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import Finding, own_total
+
+ABOUT = About(
+    name="SWE-bench",
+    file="<model>.<run>.json, the harness's report",
+    becomes="an instance is the condition; errors and empty patches are failures, not submitted is not run",
+    example="surefoot compare new.run1.json old.run1.json",
+)
 
 FAILED = {"unresolved_ids": None, "empty_patch_ids": "empty patch", "error_ids": "error"}
 """Lists of a run's report whose instances failed, and how; the later one is the more telling."""

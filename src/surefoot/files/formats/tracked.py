@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from surefoot.files.fields import number
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.totals import UNORDERED, counted, expand, whole
 from surefoot.table.findings import Finding
+
+ABOUT = About(
+    name="OpenVLA tracked summary",
+    file="a run's summary with success_rate/<task> and num_episodes/<task>",
+    becomes="counts per task, checked against n",
+    example="surefoot rate summary.json",
+)
 
 RATE, SIZE, TOTAL = "success_rate/", "num_episodes/", "total"
 

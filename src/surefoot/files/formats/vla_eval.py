@@ -6,9 +6,16 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, outcome, text, unique
-from surefoot.files.imported import Sheet, frame_of
+from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import Finding, own_total, same_total
+
+ABOUT = About(
+    name="vla-eval",
+    file="the result JSON of a benchmark",
+    becomes="an episode is the condition, with the run's seed",
+    example="surefoot report new.json old.json",
+)
 
 
 def recognises(head: Head) -> bool:

@@ -5,10 +5,17 @@ from __future__ import annotations
 import polars as pl
 
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet
+from surefoot.files.imported import About, Sheet
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import checked_rows, refuse_repeated
 from surefoot.files.wide_tables import may_be_policies, perhaps_parts
+
+ABOUT = About(
+    name="a column per policy",
+    file="a sheet with the columns Trial, Initial pose, ACT, DP",
+    becomes="a row is what its policies share",
+    example="surefoot compare sheet.csv --policies-in ACT,DP",
+)
 
 
 def recognises(head: Head) -> bool:

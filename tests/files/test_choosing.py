@@ -1,0 +1,88 @@
+"""Rows are chosen by canonical columns, the file's own, and fields by path."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import surefoot as sf
+from tests.samples import FIXTURES, put
+
+CSV = "Method,Task,seed,Outcome,room\nnew,cut,1,1,A\nold,cut,1,0,A\nnew,pour,2,1,B\nold,pour,02,0,b\n"
+
+
+def test_rows_by_canonical_and_own_columns(tmp_path: Path) -> None:
+    path = put(tmp_path, "a.csv", CSV)
+    assert sf.read(path, where={"task": "cut"}).tasks == ("cut",)
+    assert len(sf.read(path, where={"room": ["A", "b"]})) == 3
+    assert len(sf.read(path, where={"room": "B", "task": "pour"})) == 1
+    assert len(sf.read(path, where={"seed": "2"})) == 1
+    assert sf.read(path, where={"policy": "new"}).policies == ("new",)
+
+
+def test_numbers_and_truths_are_compared_as_such(tmp_path: Path) -> None:
+    rows = [{"policy": "a", "success": True, "lr": 1.0, "n": 3}, {"policy": "a", "success": False, "lr": 0.5, "n": 4}]
+    path = put(tmp_path, "a.json", json.dumps(rows))
+    assert len(sf.read(path, where={"lr": "1"})) == 1
+    assert len(sf.read(path, where={"n": "3.0"})) == 1
+    assert len(sf.read(path, where={"success": "True"})) == 1
+
+
+def test_a_file_without_such_rows_is_left_out(tmp_path: Path) -> None:
+    one, two = put(tmp_path, "one.csv", CSV), put(tmp_path, "two.csv", CSV.replace("cut", "stack"))
+    rollouts = sf.read([one, two], where={"task": "stack"})
+    assert set(rollouts.column("source")) == {"two.csv"}
+    assert len(sf.read([one, two], where={"task": "pour"})) == 4
+
+
+def test_frames(tmp_path: Path) -> None:
+    frame = pl.read_csv(put(tmp_path, "a.csv", CSV))
+    assert sf.read(frame, where={"task": ["cut"]}).tasks == ("cut",)
+
+
+def test_a_logs_filter_and_metric(tmp_path: Path) -> None:
+    lines = [
+        {"doc_id": at, "doc_hash": f"h{at}", "resps": [], "filter": name, "metrics": ["exact_match", "f1"],
+         "exact_match": float(at == 0 or name == "loose"), "f1": 0.5, "doc": {"subject": "algebra" if at else "logic"}}
+        for name in ("strict", "loose") for at in range(3)
+    ]  # fmt: skip
+    path = put(tmp_path, "samples_gsm8k.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    assert sf.read(path).tally().successes == 1
+    assert sf.read(path, where={"filter": "loose"}).tally().successes == 3
+    assert sf.read(path, columns={"score": "f1"}).column("score") == (0.5, 0.5, 0.5)
+    assert sf.read(path, where={"doc.subject": "algebra"}).tally().trials == 2
+    with pytest.raises(sf.DataError, match="the filter must be 'strict' or 'loose'; got 'none'"):
+        sf.read(path, where={"filter": "none"})
+
+
+def test_tasks_without_outcomes_are_named_and_left_out(tmp_path: Path) -> None:
+    folder = FIXTURES / "lm_eval"
+    for file in folder.iterdir():
+        put(tmp_path, f"run/{file.name}", file.read_bytes())
+    line = {"doc_id": 0, "doc_hash": "h", "resps": [], "filter": "none",
+            "metrics": ["word_perplexity", "bits_per_byte"],
+            "word_perplexity": [-70.5, 31], "bits_per_byte": [-70.5, 160]}  # fmt: skip
+    put(tmp_path, "run/samples_wikitext_2026-01-02T03-04-05.678901.jsonl", json.dumps(line) + "\n" + json.dumps(line))
+    rollouts = sf.read(tmp_path / "run")
+    assert "wikitext" not in rollouts.tasks
+    assert rollouts.tasks == ("gsm8k",)
+    assert any("the task wikitext has word_perplexity, bits_per_byte only. It is left out" in str(note)
+               for note in rollouts.notes)  # fmt: skip
+    with pytest.raises(sf.DataError, match="must have an outcome of its own"):
+        sf.read(tmp_path / "run" / "samples_wikitext_2026-01-02T03-04-05.678901.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ({"task": "stack"}, "some rollout must be chosen; 'task' is 'cut', 'pour', not 'stack'"),
+        ({"floor": "1"}, "rows must be chosen by a column or a field; there is no 'floor'"),
+        ({"task": "cut", "room": "B"}, "no row fulfils all that is asked"),
+    ],
+)
+def test_refusals(tmp_path: Path, where: dict[str, str], says: str) -> None:
+    with pytest.raises(sf.DataError, match=says):
+        sf.read(put(tmp_path, "a.csv", CSV), where=where)

@@ -1,0 +1,105 @@
+"""Excel workbooks: `trials.xlsx` was written by openpyxl 3.1; the others are put together here, byte by byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import surefoot as sf
+from surefoot.files import workbooks
+from tests.samples import FIXTURES, deflated, put
+
+FILE = FIXTURES / "excel" / "trials.xlsx"
+
+
+def workbook(sheet: str, *, strings: str = "", **members: bytes) -> bytes:
+    """A workbook with one sheet called Trials."""
+    return deflated(
+        {
+            "xl/workbook.xml": b'<workbook><sheets><sheet name="Trials" r:id="rId1"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": b'<Relationships><Relationship Id="rId1" Target="/xl/worksheets/one.xml"/>'
+            b"</Relationships>",
+            "xl/worksheets/one.xml": f"<worksheet><sheetData>{sheet}</sheetData></worksheet>".encode(),
+            "xl/sharedStrings.xml": f"<sst>{strings}</sst>".encode(),
+            **members,
+        }
+    )
+
+
+def inline(place: str, text: str) -> str:
+    return f'<c r="{place}" t="inlineStr"><is><t>{text}</t></is></c>'
+
+
+HEAD = f"<row r='1'>{inline('A1', 'policy')}{inline('B1', 'success')}</row>"
+
+
+def test_the_first_sheet() -> None:
+    rollouts = sf.read(FILE)
+    assert [(group.key, group.successes, group.outcomes) for group in rollouts.summary(by=("policy", "task"))] == [
+        (("new", "cut"), 2, 2),
+        (("new", "pour"), 0, 1),
+        (("old", "cut"), 1, 2),
+        (("old", "pour"), 0, 1),
+    ]
+    assert rollouts.column("score") == (1.0, 0.25, 0.75, 1.0, 0.5, 0.0)
+    assert any("The sheet 'Trials' is read, and not 'Side by side'" in str(note) for note in rollouts.notes)
+
+
+def test_another_sheet_with_a_column_per_policy_and_merged_cells() -> None:
+    rollouts = sf.read(FILE, sheet="Side by side")
+    assert rollouts.policies == ("ACT", "DP")
+    assert rollouts.column("condition") == ("left", "left", "left", "left", "right", "right", "right", "right")
+    assert rollouts.pairs("ACT", "DP").matched == 4
+
+
+def test_kinds_of_cells(tmp_path: Path) -> None:
+    strings = "<si><r><t>n</t></r><r><t>ew</t></r><rPh><t>sound</t></rPh></si>"
+    rows = (
+        '<row><c t="s"><v>0</v></c><c t="b"><v>1</v></c></row>'
+        '<row r="3"><c r="A3" t="str"><v>old</v></c><c r="B3"><f>1-1</f><v>0</v></c></row><row r="9"/>'
+    )
+    rollouts = sf.read(put(tmp_path, "a.xlsx", workbook(HEAD + rows, strings=strings)))
+    assert [(group.key, group.successes) for group in rollouts.summary()] == [(("new",), 1), (("old",), 0)]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (workbook(""), "the sheet must hold a table; it is empty"),
+        (workbook("<row><c t='s'><v>7</v></c></row>"), "a cell must name a text of the workbook; got '7'"),
+        (workbook(HEAD + inline("A9999999", "x")), "at most 1,048,576 rows; got row 9,999,999"),
+        (workbook(HEAD + inline("ZZZ2", "x")), "at most 10,000 columns; got 18,278"),
+        (workbook("<!DOCTYPE x>"), "complete XML"),
+        (workbook(HEAD, **{"xl/workbook.xml": b"<!DOCTYPE x><workbook/>"}), "must not declare a document type"),
+        (workbook(HEAD, **{"xl/workbook.xml": b"<workbook/>"}), "must hold a sheet"),
+        (workbook(HEAD, **{"xl/_rels/workbook.xml.rels": b"<x><Relationship Id='rId1' Target='no.xml'/></x>"}),
+         "must be whole; xl/no.xml is missing"),
+        (workbook("<row>" + inline("A1", "hello") + "</row>" + inline("A2", "1")), "must be a table of rollouts"),
+    ],
+)  # fmt: skip
+def test_refusals(tmp_path: Path, content: bytes, says: str) -> None:
+    with pytest.raises(sf.DataError, match=says):
+        sf.read(put(tmp_path, "a.xlsx", content))
+
+
+def test_a_sheet_that_is_not_there() -> None:
+    with pytest.raises(sf.DataError, match="the sheet must be one of 'Trials', 'Side by side'; got 'Sheet1'"):
+        sf.read(FILE, sheet="Sheet1")
+    with pytest.raises(ValueError, match="`sheet` must come with an Excel workbook"):
+        sf.read(FIXTURES / "rollouts.csv", sheet="Trials")
+
+
+def test_a_sheet_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbooks, "MOST_CELLS", 1000)
+    far = HEAD + "".join(f"<row r='{at}'>{inline(f'A{at}', 'x')}</row>" for at in range(2, 30)) + inline("ALL30", "x")
+    with pytest.raises(sf.DataError, match="at most 1,000 cells; got 30 rows of 1,000 columns"):
+        sf.read(put(tmp_path, "a.xlsx", workbook(far)))
+
+
+def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surefoot.files.archives.LARGEST_MEMBER", 10_000)
+    bomb = workbook(HEAD + inline("A2", "x" * 100_000))
+    assert len(bomb) < 2_000
+    with pytest.raises(sf.DataError, match="It may be a zip bomb"):
+        sf.read(put(tmp_path, "a.xlsx", bomb))
