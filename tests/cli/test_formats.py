@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 from pathlib import Path
@@ -78,7 +79,7 @@ def test_the_example_works(
     words = shlex.split(example)[1:]
     content = FILES[OF[name]] if OF[name] else EXPORT.encode()
     paths = [word for word in words[1:] if not word.startswith("-")]
-    files = [word for before, word in zip(words, words[1:], strict=False) if word in paths and before[:2] != "--"]
+    files = [word for before, word in itertools.pairwise(words) if word in paths and before[:2] != "--"]
     for file in files:
         at = f"{file}{Path(OF[name]).name}" if file.endswith("/") else file
         put(tmp_path, at, content)

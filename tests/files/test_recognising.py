@@ -30,10 +30,8 @@ def test_an_empty_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
-        (
-            deflated({"[Content_Types].xml": b"<x/>", "xl/workbook.xml": b"<x/>"}),
-            "a spreadsheet. Save the sheet as CSV",
-        ),
+        (deflated({"mimetype": b"x", "content.xml": b"<x/>"}), "an OpenDocument file. Save the sheet as .xlsx or CSV"),
+        (b"\xd0\xcf\x11\xe0" + bytes(50), r"an old Office file \(.xls\). Save the sheet as .xlsx"),
         (b"\x89HDF\r\n\x1a\n" + bytes(50), "HDF5. Write the table of rollouts to CSV"),
         (b"ARROW1" + bytes(50), "an Arrow file. Write it as Parquet"),
         (b"\x1f\x8b\x08" + bytes(50), "gzip-packed. Unpack it first"),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from surefoot.core.formatting import some_names
 from surefoot.errors import DataError
 from surefoot.files.imported import Sheet
-from surefoot.files.paths import column_of
-from surefoot.table.columns import match
+from surefoot.files.paths import column_of, outer_column
+from surefoot.table.columns import COLUMNS, match
 from surefoot.table.normalising import Asked
 
 if TYPE_CHECKING:
@@ -20,12 +20,19 @@ TRUTHS = ("true", "false")
 
 def columns(sheet: Sheet, asked: Asked, source: str) -> tuple[Sheet, Asked]:
     """The sheet with the fields that the user names by path, and what was asked in the names of its columns."""
+    header = list(sheet.frame.collect_schema())
     own_names = dict(asked.columns)
     for column, name in asked.columns.items():
         if name:
             sheet, own = column_of(sheet, name, source)
             own_names[column] = name if own is None else own
-    return sheet, replace(asked, columns=own_names)
+    asked = replace(asked, columns=own_names)
+    for name in asked.where:
+        sheet, _ = _meant(sheet, name, asked, source)
+    added = [name for name in sheet.frame.collect_schema() if name not in header]
+    outer = [one for name in added if (one := outer_column(header, name)) is not None]
+    taken = set(outer) - {*own_names.values(), *asked.where}
+    return replace(sheet, frame=sheet.frame.drop(*taken)), asked  # an object whose fields are named means nothing else
 
 
 def rows(sheet: Sheet, asked: Asked, source: str) -> pl.LazyFrame | None:
@@ -47,7 +54,9 @@ def rows(sheet: Sheet, asked: Asked, source: str) -> pl.LazyFrame | None:
         elif schema[own] == pl.Boolean:
             same |= pl.col(own).is_in([value.casefold() == "true" for value in wanted if value.casefold() in TRUTHS])
         frame = frame.filter(same)
-    return frame if frame.head(1).collect().height else None
+    done = [own for name, own in zip(asked.where, named, strict=True) if name == own and len(asked.where[name]) == 1]
+    kept = frame.drop(own for own in done if own not in (*asked.columns.values(), *COLUMNS))
+    return kept if kept.head(1).collect().height else None
 
 
 def _meant(sheet: Sheet, name: str, asked: Asked, source: str) -> tuple[Sheet, str | None]:

@@ -89,9 +89,14 @@ def _of_records(records: Sequence[Any], path: str, source: str) -> list[Any] | N
     return _found(((row, record, path) for row, record in enumerate(records, 1)), source)
 
 
+def outer_column(header: Iterable[str], path: str) -> str | None:
+    """The column in whose cells a path begins."""
+    return max((name for name in header if _begins(path, name)), key=len, default=None)
+
+
 def _of_cells(frame: pl.LazyFrame, header: list[str], path: str, source: str) -> list[Any] | None:
     """A field inside the cells of a column that hold JSON objects or are structures."""
-    outer = max((name for name in header if _begins(path, name)), key=len, default=None)
+    outer = outer_column(header, path)
     if outer is None:
         return None
     cells = frame.select(outer).collect(engine="streaming").to_series().to_list()

@@ -313,7 +313,7 @@ def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
         elif importer is None and not met and any(name.endswith(".npy") for name in head.members):
             importer = stable_baselines  # whose refusal says what an .npz file must hold
         elif importer is None and not met and (inside := lines.wrapped(head.document)):
-            known = names_outcome(inside[0]) or {"success", "score"} & {name for name in asked.columns}
+            known = names_outcome(inside[0]) or {"success", "score"} & set(asked.columns)
             importer = lines if known else None
         policies = may_be_policies(head) if importer is delimited and not met and not said else ()
         if len(policies) > 1 and asked.policies_in is None and not OUTCOMES & head.plain_header:
