@@ -32,6 +32,7 @@ _HOMES = {
     "Moments": "surefoot.core.moments",
     "Outcome": "surefoot.runners.outcomes",
     "PairTally": "surefoot.core.tally",
+    "PilotPlan": "surefoot.analysis.pilots",
     "Plan": "surefoot.study.plans",
     "Preferences": "surefoot.files.preferences",
     "ProgressReport": "surefoot.reporting.reports",
@@ -64,6 +65,7 @@ _HOMES = {
     "plan_band": "surefoot.planning.bands",
     "plan_bound": "surefoot.planning.bounds",
     "plan_comparison": "surefoot.planning.comparisons",
+    "plan_from_pilot": "surefoot.analysis.pilots",
     "plan_mean": "surefoot.planning.means",
     "plan_paired_comparison": "surefoot.planning.comparisons",
     "plan_ranking": "surefoot.planning.rankings",
@@ -101,6 +103,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.measurements import mean_score as mean_score
     from surefoot.analysis.measurements import measure as measure
     from surefoot.analysis.measurements import success_rate as success_rate
+    from surefoot.analysis.pilots import PilotPlan as PilotPlan
+    from surefoot.analysis.pilots import plan_from_pilot as plan_from_pilot
     from surefoot.analysis.ranking_replays import replay_ranking as replay_ranking
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.rankings import rank_preferences as rank_preferences

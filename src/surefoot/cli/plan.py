@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import surefoot as sf
 from surefoot import _check, stats
-from surefoot.cli import plan_rank, terminal
+from surefoot.cli import files, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.sequential.rules import Claim
 from surefoot.stats.exact_power import Asked
@@ -128,10 +129,26 @@ def mean(
 
 @app.command("compare")
 def compare(
-    first: Annotated[
-        float | None, typer.Option("--first", help="The first policy's rate; leave out to learn what can be shown.")
+    first_word: Annotated[
+        str | None,
+        typer.Option(
+            "--first", help="The first policy's rate, left out to learn what can be shown; its name in a pilot."
+        ),
     ] = None,
-    second: Annotated[float | None, typer.Option("--second", help="The second policy's rate, the baseline.")] = None,
+    second_word: Annotated[
+        str | None, typer.Option("--second", help="The second policy's rate, the baseline; its name in a pilot.")
+    ] = None,
+    pilot: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="Rollouts to learn rates, spread, pairs and epochs from: a file of any known format."
+        ),
+    ] = None,
+    gain: Annotated[
+        float | None,
+        typer.Option(help="With --from: the gain that must be seen, 0.1 for 10 points; the pilot's if left out."),
+    ] = None,
+    score: files.Score = None,
     rollouts: Annotated[
         int | None, typer.Option(help="Rollouts of each policy, or pairs; leave out to learn how many.")
     ] = None,
@@ -182,7 +199,15 @@ def compare(
         surefoot plan compare --first 0.7 --second 0.7 --margin 0.2
 
         surefoot plan compare --first 0.9 --second 0.6 --sequential --horizon 100
+
+        surefoot plan compare --from pilot.csv --first new --second old --gain 0.1
     """
+    if pilot is not None:
+        _from_pilot(pilot, (first_word, second_word), gain, score, power, confidence, as_json)
+        return
+    if gain is not None or score is not None:
+        raise ValueError(f"`{'--gain' if gain is not None else '--score'}` must come with `--from`.")
+    first, second = _rate_of(first_word, "--first"), _rate_of(second_word, "--second")
     asked = _check.choice(claim, "--claim", CLAIMS)
     if sequential and asked == "first not worse":
         raise ValueError("`--claim` must be either or better with `--sequential`; got not-worse.")
@@ -218,6 +243,37 @@ def compare(
         return
     typer.echo(f"Fixed: {plan}")
     typer.echo(f"Sequential: {stopping}")
+
+
+def _rate_of(word: str | None, name: str) -> float | None:
+    if word is not None and not terminal.is_number(word):
+        raise ValueError(
+            f"`{name}` must be a rate such as 0.9; got {word!r}. It is a policy's name with `--from` only."
+        )
+    return None if word is None else float(word)
+
+
+def _from_pilot(
+    path: Path,
+    names: tuple[str | None, str | None],
+    gain: float | None,
+    score: str | None,
+    power: float | None,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    rollouts = files.table([path], score=score)
+    first, second = files.two_policies(rollouts, [path], *names)
+    measure = files.measure_of(rollouts, score)
+    wanted = 0.8 if power is None else power
+    plan = sf.plan_from_pilot(rollouts, first, second, gain=gain, measure=measure, power=wanted, confidence=confidence)
+    terminal.show(plan, as_json=as_json)
+    if plan.epochs and not as_json:
+        typer.echo("\nWhat another epoch buys:")
+        terminal.table(
+            ["epochs", "environments", "rollouts of both"],
+            [[f"{one.epochs}", f"{one.environments:,}", f"{one.rollouts:,}"] for one in plan.epochs],
+        )
 
 
 def _horizon_above(fixed: int) -> int:

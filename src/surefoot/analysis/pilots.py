@@ -1,0 +1,276 @@
+"""How many rollouts will tell two policies apart, judged by rollouts that one has already?
+
+A pilot says how much outcomes vary, how far they go together on the same environments, and what a second epoch of the
+same items adds. What gain is worth seeing, the user says.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from surefoot import _check
+from surefoot.analysis.comparisons import chosen, compare
+from surefoot.core import formatting
+from surefoot.core.record import Record
+from surefoot.errors import DataError
+from surefoot.numerics.normal_quantiles import upper_quantile
+from surefoot.planning.comparisons import plan_comparison, plan_paired_comparison
+from surefoot.table.rollouts import Rollouts
+from surefoot.table.structure import Measure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+EPOCHS = (1, 2, 3, 5, 10)
+CELL = ("mean", "var", "n")
+FEWEST = 5
+"""With fewer environments than this nothing is known of how they differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochsPlan(Record):
+    """How many environments it takes when each is met so many times.
+
+    Attributes:
+        epochs: How often each policy meets each environment.
+        environments: How many environments.
+        rollouts: Rollouts of both policies together.
+    """
+
+    epochs: int
+    environments: int
+    rollouts: int
+
+
+@dataclass(frozen=True, slots=True)
+class PilotPlan(Record):
+    """How many rollouts tell two policies apart that vary as they did in a pilot.
+
+    Attributes:
+        first: The first policy.
+        second: The second policy.
+        measure: What decides: success or score.
+        means: Their rates or mean scores in the pilot.
+        gain: The true gain planned for.
+        observed: The gain seen in the pilot, with its ends.
+        paired: Whether they meet the same environments.
+        unit: What is counted: "pair", "rollout of each policy" or "environment".
+        told_by: The user's columns that tell environments apart; empty where none does.
+        units: How many of these the pilot has.
+        correlation: How far outcomes go together in one environment; None where they are not paired.
+        spread: The standard deviation of a unit's gain.
+        needed: How many units it takes.
+        power: The chance of the verdict.
+        confidence: One minus the error of the verdict.
+        exact: Whether the number comes from the exact power of the test, or from the normal approximation.
+        epochs: What other numbers of epochs take, where the pilot met environments several times.
+    """
+
+    first: str
+    second: str
+    measure: Measure
+    means: tuple[float, float]
+    gain: float
+    observed: tuple[float, float, float]
+    paired: bool
+    unit: str
+    units: int
+    correlation: float | None
+    spread: float
+    needed: int
+    power: float
+    confidence: float
+    exact: bool
+    told_by: str = ""
+    epochs: tuple[EpochsPlan, ...] = ()
+
+    def __str__(self) -> str:
+        scale: formatting.Scale = "rate" if self.measure == "success" else "score"
+        gains: formatting.Scale = "gain" if self.measure == "success" else "score gain"
+        means = [formatting.number(mean, scale) for mean in self.means]
+        together = "" if self.correlation is None else f"; their outcomes correlate {self.correlation:+.2f}"
+        what = f"{formatting.number(self.gain, gains)}{formatting.unit(gains)}"
+        low, high = self.observed[1:]
+        how = "exact" if self.exact else "normal approximation"
+        where = f" ({self.told_by})" if self.told_by else ""
+        return (
+            f"In the pilot {self.first} has {means[0]} and {self.second} {means[1]}, on "
+            f"{_many(self.units, self.unit)}{where}{together}. To show a true gain of {what} with "
+            f"{formatting.percent(self.power)} power: {_many(self.needed, self.unit)} "
+            f"({how}, {formatting.percent(self.confidence)} confidence). The pilot's own gain may be anything from "
+            f"{formatting.number(low, gains)} to {formatting.number(high, gains)}{formatting.unit(gains)}."
+        )
+
+
+def plan_from_pilot(
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    *,
+    gain: float | None = None,
+    measure: Measure | None = None,
+    power: float = 0.8,
+    confidence: float = 0.95,
+) -> PilotPlan:
+    """How many rollouts tell two policies apart, if they vary as in a pilot?
+
+    Args:
+        rollouts: The pilot.
+        first: The first policy.
+        second: The second policy.
+        gain: The true gain that must be seen; the pilot's own when left out, which is a guess.
+        measure: What decides; success where it is known.
+        power: The chance of the verdict.
+        confidence: One minus the error of the verdict.
+
+    Returns:
+        The plan. For independent rollouts and pairs of successes by the exact power of the test, otherwise by the
+        normal approximation.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> rows = [(p, f"scene {n}", int(n % 10 < k)) for p, k in (("new", 8), ("old", 6)) for n in range(20)]
+        >>> pilot = sf.read(pl.DataFrame(rows, schema=["policy", "condition", "success"], orient="row"))
+        >>> sf.plan_from_pilot(pilot, "new", "old", gain=0.2).needed
+        28
+    """
+    wanted, confidence = _check.fraction(power, "power"), _check.confidence(confidence)
+    what = chosen(rollouts, measure)
+    found = compare(rollouts, first, second, measure=what, confidence=confidence)
+    aim = found.gain.estimate if gain is None else _check.real(gain, "gain")
+    if not aim:
+        raise ValueError("`gain` must not be 0, which no number of rollouts shows; say which gain must be seen.")
+    structure, names = found.structure, (first, second)
+    keys = structure.clusters or structure.environment
+    asked = _Asked(what, aim, wanted, confidence)
+    if keys and (structure.paired or structure.clusters):
+        seen = _environments(_cells(rollouts, what, names, keys), names, structure.paired, asked)
+    else:
+        keys, seen = (), _separate([_known(rollouts, what, name) for name in names], found.of_second.estimate, asked)
+    return PilotPlan(
+        first=first,
+        second=second,
+        measure=what,
+        means=(found.of_first.estimate, found.of_second.estimate),
+        gain=aim,
+        observed=(found.gain.estimate, found.interval.low, found.interval.high),
+        paired=structure.paired,
+        power=wanted,
+        confidence=confidence,
+        told_by=structure.called(keys) if keys else "",
+        **seen,
+    )
+
+
+class _Asked(NamedTuple):
+    """What the plan is for."""
+
+    measure: Measure
+    gain: float
+    power: float
+    confidence: float
+
+    def needed(self, variance: float) -> int:
+        """Units whose mean gain is told from 0, by the normal approximation."""
+        reach = upper_quantile((1.0 - self.confidence) / 2.0) + upper_quantile(1.0 - self.power)
+        return max(FEWEST, math.ceil(reach**2 * variance / self.gain**2))
+
+
+def _separate(values: list[pl.Series], baseline: float, asked: _Asked) -> dict[str, Any]:
+    """Rollouts of each policy on their own."""
+    variance = math.fsum(_variance(one) for one in values)
+    exact = asked.measure == "success"
+    if exact:
+        aimed = min(1.0, max(0.0, baseline + asked.gain))
+        needed = plan_comparison(aimed, baseline, power=asked.power, confidence=asked.confidence).rollouts
+    else:
+        needed = asked.needed(variance)
+    units = min(len(one) for one in values)
+    return {"unit": "rollout of each policy", "units": units, "correlation": None, "spread": math.sqrt(variance),
+            "needed": needed, "exact": exact}  # fmt: skip
+
+
+def _environments(cells: pl.DataFrame, names: tuple[str, str], paired: bool, asked: _Asked) -> dict[str, Any]:
+    """Environments that the policies met, once or several times."""
+    import polars as pl
+
+    sides = [
+        cells.filter(pl.col("policy") == name).drop("policy").rename({what: f"{what}{side}" for what in CELL})
+        for side, name in enumerate(names)
+    ]
+    keys = [column for column in cells.columns if column.startswith("key")]
+    met = sides[0].join(sides[1], on=keys, how="inner", nulls_equal=True)
+    seen = (met, met) if paired else tuple(sides)
+    units = min(side.height for side in seen)
+    if units < FEWEST:
+        raise DataError(f"a pilot must have {FEWEST} environments or more; got {units}.")
+    noise = math.fsum(_mean(side[f"var{at}"].fill_null(0.0) / side[f"n{at}"]) for at, side in enumerate(seen))
+    within = math.fsum(_mean(side[f"var{at}"].drop_nulls()) for at, side in enumerate(seen))
+    if paired:
+        total, correlation = _variance(met["mean0"] - met["mean1"]), _correlation(met)
+    else:
+        total, correlation = math.fsum(_variance(side[f"mean{at}"]) for at, side in enumerate(seen)), None
+    once = max(cells["n"].to_list()) == 1
+    found = {"unit": "pair" if paired and once else "environment", "units": units, "correlation": correlation,
+             "spread": math.sqrt(total), "exact": False}  # fmt: skip
+    if paired and once and asked.measure == "success":
+        apart = _mean((met["mean0"] != met["mean1"]).cast(pl.Float64))
+        apart = min(1.0, max(apart, abs(asked.gain), 1.0 / (units + 2)))
+        ends = (apart + asked.gain) / 2, (apart - asked.gain) / 2
+        plan = plan_paired_comparison(*ends, power=asked.power, confidence=asked.confidence)
+        return {**found, "needed": plan.rollouts, "exact": True}
+    between = max(0.0, total - noise)
+    tried = ((times, asked.needed(between + within / times)) for times in (() if once else EPOCHS))
+    epochs = tuple(EpochsPlan(times, many, 2 * times * many) for times, many in tried)
+    return {**found, "needed": asked.needed(max(total, noise)), "epochs": epochs}
+
+
+def _cells(rollouts: Rollouts, what: Measure, names: tuple[str, str], keys: tuple[str, ...]) -> pl.DataFrame:
+    """Mean, variance and number of outcomes of each policy in each environment."""
+    import polars as pl
+
+    rows = pl.concat(
+        [
+            rollouts.where(policy=name).polars().filter(pl.col(what).is_not_null()).select(
+                pl.lit(name).alias("policy"), pl.col(what).cast(pl.Float64).alias("value"),
+                *(pl.col(key).alias(f"key{place}") for place, key in enumerate(keys)),
+            )
+            for name in names
+        ]
+    )  # fmt: skip
+    return rows.group_by("policy", *(f"key{place}" for place in range(len(keys)))).agg(
+        pl.col("value").mean().alias("mean"), pl.col("value").var().alias("var"), pl.len().alias("n")
+    )
+
+
+def _known(rollouts: Rollouts, what: Measure, name: str) -> pl.Series:
+    import polars as pl
+
+    return rollouts.where(policy=name).polars()[what].drop_nulls().cast(pl.Float64)
+
+
+def _mean(values: pl.Series) -> float:
+    return math.fsum(values) / len(values) if len(values) else 0.0
+
+
+def _variance(values: pl.Series) -> float:
+    middle = _mean(values)
+    return math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1) if len(values) > 1 else 0.0
+
+
+def _correlation(met: pl.DataFrame) -> float | None:
+    import numpy as np
+
+    one, other = met["mean0"].to_numpy(), met["mean1"].to_numpy()
+    if one.std() == 0.0 or other.std() == 0.0:
+        return None
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def _many(count: int, unit: str) -> str:
+    """``1 pair``, ``40 rollouts of each policy``."""
+    noun, of, rest = unit.partition(" ")
+    return formatting.counted(count, noun) + of + rest
