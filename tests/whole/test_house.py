@@ -110,6 +110,26 @@ def test_files_are_short_documented_and_free_of_asserts_and_blind_excepts(path):
             assert not (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException"))
 
 
+TESTS = Path(__file__).parents[1]
+UNMIRRORED: set[str] = set()
+"""Modules without a test file of their own, at most ten; each with its reason beside it."""
+
+
+def mirrored(path: Path) -> Path:
+    """Where the tests of a module are: src/surefoot/<room>/<file>.py has tests/<room>/test_<file>.py."""
+    inside = path.relative_to(SOURCE)
+    return TESTS / inside.parent / f"test_{inside.stem.lstrip('_')}.py"
+
+
+def test_every_module_has_its_mirrored_test_file():
+    own = [path for path in FILES if path.stem not in ("__init__", "__main__")]
+    lacking = {path.relative_to(SOURCE).as_posix() for path in own if not mirrored(path).is_file()}
+    assert lacking == UNMIRRORED
+    assert len(UNMIRRORED) <= 10
+    empty = [path.name for path in map(mirrored, own) if path.is_file() and "def test_" not in path.read_text()]
+    assert empty == []
+
+
 def test_records_are_frozen_and_slotted():
     for name in modules():
         if not name.startswith(("surefoot.cli", "surefoot.__main__", "surefoot.console")):

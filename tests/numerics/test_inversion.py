@@ -1,0 +1,45 @@
+"""Tests of `surefoot.numerics.inversion`."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from surefoot.numerics import gain_scores, inversion
+from surefoot.numerics.two_rates import TwoRates
+
+GRID = np.round(np.arange(-0.98, 0.981, 0.02), 10)
+
+
+def p_values(x1, n1, x2, n2):
+    """sup over the nuisance of P(|Z_d| >= |z_d|), by trying every table at many rates, for each d of the grid."""
+    one, two = (each.ravel() for each in np.meshgrid(np.arange(n1 + 1), np.arange(n2 + 1), indexing="ij"))
+    found = []
+    for d in GRID:
+        here = np.full(len(one), d)
+        z = abs(gain_scores.statistic(one, n1, two, n2, here))
+        own = abs(gain_scores.statistic(np.array([x1]), n1, np.array([x2]), n2, np.array([d])))[0]
+        extreme = z >= own - 1e-9
+        rates = np.linspace(max(0.0, -d), min(1.0, 1.0 - d), 101)[:, None]
+        chances = binom.pmf(one, n1, rates + d) * binom.pmf(two, n2, rates)
+        found.append(chances[:, extreme].sum(axis=1).max())
+    return np.array(found)
+
+
+@pytest.mark.parametrize("table", [(4, 5, 1, 4), (5, 5, 0, 5), (2, 6, 2, 6)])
+@pytest.mark.parametrize("a", [0.05, 0.2])
+def test_all_that_is_accepted_is_inside_and_the_ends_are_near_it(table, a):
+    low, high, tail = inversion.invert(TwoRates(*table), a)
+    p = p_values(*table)
+    accepted = GRID[p > a + 1e-9]
+    assert low <= accepted.min()
+    assert accepted.max() <= high
+    assert accepted.min() - low < 0.021
+    assert high - accepted.max() < 0.021
+    assert tail >= p[GRID <= 0.0].max() - 1e-9 or table[0] * table[3] == table[2] * table[1]
+    assert (low > 0.0) == (tail <= a)
+
+
+def test_equal_rates_have_tail_1_and_swapping_mirrors():
+    assert inversion.invert(TwoRates(2, 6, 2, 6), 0.05).tail == 1.0
+    low, high, tail = inversion.invert(TwoRates(4, 5, 1, 4), 0.05)
+    assert inversion.invert(TwoRates(1, 4, 4, 5), 0.05) == pytest.approx((-high, -low, tail))

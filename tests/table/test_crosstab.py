@@ -1,0 +1,59 @@
+"""Tests of `surefoot.table.crosstab`."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.table import crosstab as module
+from surefoot.table.crosstab import crosstab
+
+ROWS = {
+    "policy": ["new", "new", "old", "new", "old", "old", "old"],
+    "task": ["cut", "cut", "cut", "pour", "pour", "stir", "stir"],
+    "success": [1, 0, 1, 1, 0, 1, None],
+    "score": [1.0, 0.5, 1.0, 0.75, 0.25, 0.5, 0.0],
+}
+
+
+def test_known_outcomes_are_counted_and_summed_by_hand():
+    found = crosstab(sf.read(pl.DataFrame(ROWS)), "success", ["task"], ["new", "old"])
+    assert found.labels("task") == ["cut", "pour", "stir"]
+    assert [column.tolist() for column in found.of("new")] == [[2, 1, 0], [1, 1, 0]]
+    assert [column.tolist() for column in found.of("old")] == [[1, 1, 1], [1, 0, 1]]
+    scored = crosstab(sf.read(pl.DataFrame(ROWS)), "score", ["task"], ["new", "old"])
+    assert [column.tolist() for column in scored.of("old")] == [[1, 1, 2], [1.0, 0.25, 0.5]]
+
+
+def test_some_tasks_and_codes():
+    found = crosstab(sf.read(pl.DataFrame(ROWS)), "success", ["task"], ["new", "old"])
+    assert found.only(["stir", "cut"]).labels("task") == ["cut", "stir"]
+    assert found.codes("task").tolist() == [0, 1, 2]
+    assert found.codes().tolist() == [0, 0, 0]
+
+
+def test_one_pass_and_scattering_agree_whatever_the_order(monkeypatch):
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {
+            "policy": rng.choice(["a", "b", "c"], 200),
+            "task": rng.choice(["x", "y"], 200),
+            "seed": rng.integers(0, 9, 200),
+            "success": rng.integers(0, 2, 200),
+        }
+    )
+    wanted = ("success", ["task", "seed"], ["a", "b", "c"])
+    one = crosstab(sf.read(frame), *wanted)
+    monkeypatch.setattr(module, "WIDE", 0)
+    other = crosstab(sf.read(frame.sample(fraction=1.0, shuffle=True, seed=1)), *wanted)
+    assert one.frame.cast(pl.Float64, strict=False).equals(other.frame.cast(pl.Float64, strict=False))
+
+
+def test_it_is_made_once_for_a_table():
+    rollouts = sf.read(pl.DataFrame(ROWS))
+    one = crosstab(rollouts, "success", ["task"], ["new", "old"])
+    assert crosstab(rollouts, "success", ["task"], ["new"]) is one
+    narrowed = module.narrowed({("crosstab", "success", "task"): one}, ["pour"])
+    assert [table.labels("task") for table in narrowed.values()] == [["pour"]]
+    with pytest.raises(ValueError, match="not in"):
+        one.of("third")
