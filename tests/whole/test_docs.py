@@ -3,7 +3,9 @@
 A page is run from top to bottom in an empty folder of its own:
 
 * ``console`` blocks: each line that begins with ``$`` is given to bash (lines that begin with ``>`` continue it). It
-  must end with exit code 0, and print what is shown below it, if anything is; ``...`` stands for any text.
+  must end with exit code 0, and print what is shown below it, if anything is; ``...`` stands for any text. A plain
+  ``surefoot`` command, of which bash would only split the words, is run in this process: starting it anew takes longer
+  than most answers. The README's commands are all given to bash.
 * ``python`` blocks with ``>>>``: a doctest. The blocks of a page share their names and the page's folder.
 * ``{code-block}`` with a caption: written to the file of that name, for the blocks after it.
 * A comment ``<!-- not run: the reason -->`` before a block leaves it out; ``<!-- needs: module, module -->`` anywhere
@@ -14,9 +16,12 @@ Other languages are only shown. A block without a language is refused, as are Py
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,6 +29,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from surefoot.cli.main import run
 
 ROOT = Path(__file__).parents[2]
 GENERATED = {"docs/reference/commands-help.md", "docs/notebooks/first-look.md"}
@@ -101,17 +108,50 @@ def squeezed(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip())
 
 
+class Done(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def words_of(command: str) -> list[str] | None:
+    """The words of a command of surefoot that bash would only split; None where it would do more."""
+    plain = command.replace("\\\n", " ").strip()
+    if not plain.startswith("surefoot ") or re.search(r"[$`*?~{}\n\[]", plain):
+        return None
+    split = shlex.shlex(plain, posix=True, punctuation_chars=True)
+    split.whitespace_split = True
+    words = list(split)[1:]
+    return None if any(set(word) <= set("();<>|&") for word in words) else words
+
+
+def in_this_process(words: list[str]) -> Done:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(words)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def in_bash(command: str, folder: Path) -> Done:
+    known = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-c", command],
+        cwd=folder, env=known, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
 def run_console(block: Block, page: str, folder: Path) -> None:
-    known = {name: value for name, value in os.environ.items() if not name.startswith(("SUREFOOT", "PYTEST"))}
-    known |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
     for prompt in prompts(block):
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-c", prompt.command],
-            cwd=folder, env=known, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300,
-        )  # fmt: skip
+        quiet = prompt.command.removesuffix(" > /dev/null")
+        words = None if page == "README.md" else words_of(quiet)
+        done = in_this_process(words) if words is not None else in_bash(prompt.command, folder)
+        out = "" if words is not None and quiet != prompt.command else done.out
         where = f"{page}, line {prompt.line}: $ {prompt.command}"
-        printed = squeezed(done.stdout + PROGRESS.sub("", done.stderr))
-        assert done.returncode == 0, f"{where}\nended with {done.returncode}:\n{printed}"
+        printed = squeezed(out + PROGRESS.sub("", done.err))
+        assert done.code == 0, f"{where}\nended with {done.code}:\n{printed}"
         shown = squeezed(prompt.shown)
         if shown:
             same = doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
@@ -129,6 +169,11 @@ def run_python(block: Block, page: str, names: dict[str, object]) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith(("SUREFOOT", "PYTEST")) and name != "PYTEST_CURRENT_TEST":  # pytest itself removes that one
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
     text = (ROOT / page).read_text(encoding="utf-8")
     for needed in re.findall(r"<!-- needs: (.+?) -->", text):
         for module in needed.split(", "):
@@ -179,6 +224,25 @@ print(1)
     assert prompts(first) == [Prompt(2, "echo one \\\ntwo", "one two\n"), Prompt(5, "false", "")]
     assert (first.left_out, second.left_out, second.line) == (False, True, 9)
     assert (third.kind, third.caption, third.body) == ("python", "a.py", "print(1)\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("surefoot rate 38/50   # a rate", ["rate", "38/50"]),
+        ("surefoot report a.csv \\\n  -o 'b c.html'", ["report", "a.csv", "-o", "b c.html"]),
+        ("surefoot study run s.db --command 'a | b; c'", ["study", "run", "s.db", "--command", "a | b; c"]),
+        ("surefoot rate 38/50 | head -1", None),
+        ("surefoot rate 38/50 2> notes.txt", None),
+        ("surefoot serve &", None),
+        ("surefoot rate *.csv", None),
+        ("surefoot rate $FILE", None),
+        ("(surefoot rate 1/2)", None),
+        ("head -3 results.csv", None),
+    ],
+)
+def test_only_what_bash_would_merely_split_is_run_without_it(command, words):
+    assert words_of(command) == words
 
 
 def test_a_wrong_page_is_caught(tmp_path):
