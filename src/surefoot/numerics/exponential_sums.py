@@ -44,8 +44,8 @@ FEW = 16
 CHUNK = 64
 """How many fours of factors are multiplied before a logarithm is taken: their product cannot overflow."""
 
-ELEMENTS = 1 << 19
-"""How many complex numbers are held at once."""
+ELEMENTS = 1 << 17
+"""How many complex numbers are held at once: more than a cache holds take longer."""
 
 
 @dataclass(frozen=True, slots=True)

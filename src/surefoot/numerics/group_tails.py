@@ -43,12 +43,15 @@ def log_joint(samples: Sequence[Pooled], weights: Floats, means: Floats) -> Floa
 def distances(sample: Pooled, means: Floats) -> Floats:
     """The squared normal quantile of the two-sided p-value of each candidate mean; it falls towards the estimate."""
     found = np.zeros(means.shape)
-    for below, one, at in (
-        (means < sample.mean, sample, means),
-        (means > sample.mean, score_tails.mirror(sample), 1.0 - means),
-    ):
-        if below.any():
-            found[below] = np.maximum(-special.ndtri_exp(score_tails.log_above(one, at[below], COARSE)), 0.0) ** 2
+    other = means != sample.mean
+    if other.any():
+        at = means[other]
+        # 1 - z above the estimate: the same sums turned round, so one integral does for both sides
+        above = at > sample.mean
+        side = np.where(above, -1.0, 1.0)[:, None]
+        spare = np.where(above, 1.0 - at, np.where(at > 0.0, np.maximum(at, score_tails.LEAST * sample.most), at))
+        logs = score_tails.log_tails([sample], side, at[:, None], spare, COARSE)
+        found[other] = np.maximum(-special.ndtri_exp(logs), 0.0) ** 2
     return np.minimum(found, FAR)
 
 

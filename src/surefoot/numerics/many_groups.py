@@ -95,12 +95,14 @@ class ManyGroups:
         about = math.sqrt(
             sum((v * group_tails.error_of(one)) ** 2 for v, one in zip(self.weights, self.samples, strict=True))
         )
-        guess, search = self.estimate + float(special.ndtri(tail)) * about, _Search(self)
+        end, search = self.estimate + float(special.ndtri(tail)) * about, _Search(self)
+        for rough in (True, False):  # one look each on the way; the end itself is looked at with care
 
-        def high(target: float) -> float:
-            return search.largest(target) + RAISED
+            def high(target: float, rough: bool = rough) -> float:
+                return search.largest(target, rough=rough) + RAISED
 
-        return score_tails.root(high, tail, self.estimate, guess, about, slack=SLACK, near=1e-3 * about)
+            end = score_tails.root(high, tail, self.estimate, end, about, slack=SLACK, near=1e-3 * about)
+        return end
 
     def may_refuse(self, target: float, tail: float) -> bool:
         """Whether the target might be refused, from one null point: most are settled so."""
@@ -140,8 +142,13 @@ class _Search:
         alone = group_tails.log_alone(np.asarray(away), len(samples))
         return np.minimum(group_tails.log_joint(samples, self._weights, means), alone)
 
-    def largest(self, target: float) -> float:
-        """The largest log p-value found on the plane of a target."""
+    def largest(self, target: float, *, rough: bool = False) -> float:
+        """The largest log p-value found on the plane of a target.
+
+        Args:
+            target: The weighted mean.
+            rough: Whether to improve the best start only, once: enough to tell where to look next.
+        """
         samples, weights = self.test.samples, self._weights
         middle = group_tails.projected(samples, weights, target)
         floor = float(self.heights(middle[None])[0])
@@ -152,10 +159,11 @@ class _Search:
             self.tables = Curves.of(samples, min(FARTHEST, far + 0.5))
         points = self._starts(target, middle, far)
         best, top = middle, -math.inf
-        for turn in range(ROUNDS):
+        rough = rough and self.best is not None
+        for turn in range(1 if rough else ROUNDS):
             found = self._quick(points)
             climbed = self._climbed(self._apart(points, found, WARM if turn or self.best is not None else COLD), target)
-            chosen = self._apart(climbed, self._quick(climbed), POLISHED)
+            chosen = self._apart(climbed, self._quick(climbed), 1 if rough else POLISHED)
             ends = np.concatenate((chosen, [self._polished(point, target) for point in chosen]))
             heights = self.heights(ends)
             height, place = float(heights.max()), int(np.argmax(heights))

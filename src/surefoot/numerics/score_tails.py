@@ -58,7 +58,8 @@ def log_tails(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: F
 
     Args:
         samples: The groups.
-        scales: The weight of one score of each group; one row per candidate, one column per group.
+        scales: The weight of one score of each group, below 0 to turn it round; one row per candidate, one column per
+            group.
         means: The candidate means, likewise.
         spare: The coefficient of the extra exponential, 0 or more; one per candidate.
         step: How far apart the nodes of the integral are.
@@ -76,8 +77,9 @@ def weighted_sums(samples: Sequence[Pooled], scales: Floats, means: Floats, spar
     for g, sample in enumerate(samples):
         scale, mean = scales[:, g], means[:, g]
         columns.append(scale[:, None] * (sample.values - mean[:, None]))
-        least = np.minimum(least, scale * (sample.least - mean))
-        most = np.maximum(most, scale * (sample.most - mean))
+        one, other = scale * (sample.least - mean), scale * (sample.most - mean)
+        least = np.minimum(least, np.minimum(one, other))
+        most = np.maximum(most, np.maximum(one, other))
     coefficients = np.concatenate([*columns, -spare[:, None]], axis=1)
     counts = np.concatenate([*(sample.counts for sample in samples), np.ones(1)])
     if all(sample.sums is None for sample in samples):
