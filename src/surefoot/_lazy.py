@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+
+def sources(package: str) -> Iterator[tuple[str, str]]:
+    """The modules of a package and their text, without importing them: what registers itself is found by it."""
+    for folder in importlib.import_module(package).__path__:
+        for file in sorted(Path(folder).glob("*.py")):
+            if file.stem != "__init__":
+                yield f"{package}.{file.stem}", file.read_text(encoding="utf-8")
 
 
 def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

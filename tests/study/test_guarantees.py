@@ -24,7 +24,7 @@ from tests.studies import begun, driven, outcomes
         ({"rule": "fixed", "horizon": 30}, "fixed size rule, read once, after 30 pairs",
          "a wrong verdict is at most 5%",
          "Whoever scored a rollout did not know its policy"),
-        ({"policies": ("new", "old", "older")}, "ranking by the finite-horizon mixture", "any wrong statement",
+        ({"policies": ("new", "old", "older")}, "Holm's ranking, read after every round", "any wrong statement",
          "random order that the study drew"),
     ],
 )  # fmt: skip

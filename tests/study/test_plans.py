@@ -73,7 +73,8 @@ def test_a_written_plan_explains_every_field():
         ({"horizon": 501}, "mixture"),
         ({"margin": 0.05}, "mixture"),
         ({"measure": "score"}, "mixture"),
-        ({"policies": ("a", "b", "c")}, "mixture"),
+        ({"policies": ("a", "b", "c")}, "closed"),
+        ({"policies": tuple("abcdefgh")}, "holm"),
         ({"rule": "nscore"}, "nscore"),
     ],
 )
@@ -186,7 +187,7 @@ def test_a_file_that_is_no_plan_is_refused(text, said):
     [
         ({"measure": "score", "rule": "exact"}, "must take scores"),
         ({"environments": "shared", "rule": "savi"}, "must hold for shared environments"),
-        ({"policies": ("a", "b", "c"), "rule": "exact"}, "ranked by rule = 'mixture'"),
+        ({"policies": ("a", "b", "c"), "rule": "exact"}, "take 3 policies; got 'exact'. Use 'closed' or 'holm'"),
         ({"policies": ("a", "b", "c"), "claim": "first better"}, "needs claim = 'either'"),
         ({"rule": "exact", "margin": 0.1}, "margin"),
         ({"rule": "exact", "horizon": 2}, "at least"),

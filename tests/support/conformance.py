@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from surefoot.sequential import ExactBinary, ExactPairedBinary, FiniteHorizonMixture, FixedSize, NScore, Rule, Savi, Wsr
+from surefoot.sequential import FiniteHorizonMixture, NScore, Rule, registry
 
 
 class Kind(NamedTuple):
@@ -18,22 +18,22 @@ class Kind(NamedTuple):
     listed: bool = False  # whether its claim is about a list, of 90: draws from a law are then no null
 
 
+def of_registry() -> dict[str, Kind]:
+    """Every rule on two policies that is registered: a new one is checked because it is there."""
+    those = [rule for rule in registry.kinds() if rule.ranks(2)]
+    return {rule.title: Kind(rule, "score" not in rule.measures, not rule.once) for rule in those}
+
+
 KINDS = {
-    "mixture": Kind(FiniteHorizonMixture),
+    **of_registry(),
     "mixture, binary": Kind(lambda *a, **k: FiniteHorizonMixture(*a, binary=True, **k), binary=True),
     "mixture, list": Kind(lambda horizon, **k: FiniteHorizonMixture(horizon, population=90, **k), listed=True),
     "mixture, binary list": Kind(
         lambda horizon, **k: FiniteHorizonMixture(horizon, population=90, binary=True, **k), binary=True, listed=True
     ),
-    "nscore 11": Kind(NScore),
     "nscore 2": Kind(lambda *a, **k: NScore(*a, bins=2, **k), binary=True),
     "nscore levels": Kind(lambda *a, **k: NScore(*a, levels=(0.0, 0.3, 1.0), **k), binary=True),
     "nscore raw": Kind(lambda *a, **k: NScore(*a, bins=None, **k)),
-    "wsr": Kind(Wsr),
-    "savi": Kind(Savi, binary=True),
-    "exact binary": Kind(ExactBinary, binary=True),
-    "exact paired binary": Kind(ExactPairedBinary, binary=True),
-    "fixed size": Kind(FixedSize, steps=False),
 }
 CLAIMS = ["first better", "either"]
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

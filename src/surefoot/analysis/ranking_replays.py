@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot import _check
@@ -14,7 +14,9 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.errors import DataError
 from surefoot.numerics.weak_orders import MOST
-from surefoot.sequential import ClosedRanking, RankingRule, run_ranking, simulate_ranking
+from surefoot.sequential import RankingRule, registry, run_ranking, simulate_ranking
+from surefoot.sequential.registry import Setting
+from surefoot.sequential.validity import declared
 from surefoot.table.rollouts import Rollouts
 
 Round = dict[str, float]
@@ -146,7 +148,7 @@ def _replayed(
     names: tuple[str, ...],
     measure: Measure,
     horizon: int | None,
-    declared: tuple[float, str, float],
+    asked: tuple[float, str, float],
 ) -> ReplayedRanking:
     rounds, left = _rounds(part, names, measure)
     notes = (
@@ -156,17 +158,23 @@ def _replayed(
     )
     notes += [BLOCKED.format(what=what) for what in blocking(part, task)]
     most = len(rounds) if horizon is None else horizon
-    confidence, question, futility = declared
-    binary = measure == "success"
-    low, high = (0.0, 1.0) if binary else (part.low, part.high)
-    common: dict[str, Any] = {"confidence": confidence, "low": low, "high": high, "binary": binary or None}
-    holm = RankingRule(names, most, **common)
-    if len(names) <= MOST:
-        rule = ClosedRanking(names, most, question=question, futility=futility, **common)
-        state, beside = run_ranking(rule, rounds)[-1], simulate_ranking(holm, [[list(one.values()) for one in rounds]])
-        return ReplayedRanking(task, len(rounds), most, state, int(beside.rollouts.sum()), tuple(notes))
-    last = run_ranking(holm, rounds)[-1]
-    return ReplayedRanking(task, len(rounds), most, last, last.rollouts_used, tuple(notes))
+    confidence, question, futility = asked
+    low, high = (0.0, 1.0) if measure == "success" else (part.low, part.high)
+    setting = Setting(
+        policies=names,
+        horizon=most,
+        confidence=confidence,
+        measure=measure,
+        low=low,
+        high=high,
+        question=question,
+        futility=futility,
+    )
+    rule: Any = declared(registry.advised(setting), setting)
+    holm = RankingRule.made(replace(setting, question="ranking", futility=0.0))
+    state = run_ranking(rule, rounds)[-1]
+    beside = int(simulate_ranking(holm, [[list(one.values()) for one in rounds]]).rollouts.sum())
+    return ReplayedRanking(task, len(rounds), most, state, beside, tuple(notes))
 
 
 def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[list[Round], int]:

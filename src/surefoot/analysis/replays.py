@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from surefoot import _check, sequential
 from surefoot.analysis.comparisons import chosen
@@ -13,7 +12,9 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.sequential.rules import Claim, Environments, Rule
+from surefoot.sequential import registry
+from surefoot.sequential.registry import Environments, Setting
+from surefoot.sequential.rules import Claim, Rule
 from surefoot.sequential.validity import holds
 from surefoot.table.orders import in_blocks
 from surefoot.table.rollouts import Rollouts
@@ -164,6 +165,7 @@ def replay(
     claim: Claim = "first better",
     randomised: bool = False,
     pooled: bool = False,
+    rules: Sequence[str] | None = None,
 ) -> Replay:
     """When would each sequential rule have stopped on recorded rollouts, in recorded order?
 
@@ -180,6 +182,7 @@ def replay(
         claim: "first better" or "either".
         randomised: Whether the order of the environments was drawn at random; only then are the exact rules shown.
         pooled: Whether all tasks make one comparison, in the order they were run, in place of one each.
+        rules: The rules to replay, by their names in plan files; left out, all that suit the rollouts.
 
     Example:
         >>> import polars as pl
@@ -198,7 +201,7 @@ def replay(
         part = rollouts if task is None else rollouts.where(task=task)
         known = {group.key[0] for group in part.summary() if group.known(what)}
         if task is None or {first, second} <= known:
-            found.append(_replayed(part, task, (first, second), horizon, what, (confidence, claim, randomised)))
+            found.append(_replayed(part, task, (first, second), horizon, what, (confidence, claim, randomised), rules))
     if not found:
         raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source or None)
     notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
@@ -222,6 +225,7 @@ def replay_pairs(
     shared: bool = True,
     low: float = 0.0,
     high: float = 1.0,
+    rules: Sequence[str] | None = None,
 ) -> Replay:
     """When would each sequential rule have stopped on these pairs (first, second)?
 
@@ -234,6 +238,7 @@ def replay_pairs(
         shared: Whether both rollouts of a pair share their environment.
         low: The lowest score possible.
         high: The highest score possible.
+        rules: The rules to replay, by their names in plan files; left out, all that suit the pairs.
     """
     _check_horizon(horizon)
     kept = [(float(one), float(other)) for one, other in pairs]
@@ -242,7 +247,7 @@ def replay_pairs(
     binary = {score for pair in kept for score in pair} <= {low, high}
     most = horizon or len(kept)
     ways: Environments = "shared" if shared else "independent"
-    stops = _stops(kept, _rules(most, (confidence, claim, randomised), ways, binary, (low, high)))
+    stops = _stops(kept, _rules(most, (confidence, claim, randomised), ways, binary, (low, high), rules))
     measure: Measure = "success" if binary else "score"
     comparison = ReplayedPair(None, len(kept), most, stops)
     return Replay("first", "second", measure, claim, float(confidence), (comparison,), (HINDSIGHT,))
@@ -260,6 +265,7 @@ def _replayed(
     horizon: int | None,
     measure: Measure,
     declared: tuple[float, Claim, bool],
+    only: Sequence[str] | None,
 ) -> ReplayedPair:
     pairing = part.pairing(*policies)
     notes = []
@@ -288,7 +294,7 @@ def _replayed(
     low, high = (part.low, part.high) if measure == "score" else (0.0, 1.0)
     environments = part.collected or ("shared" if pairing else "independent")
     most = horizon or len(pairs)
-    rules = _rules(most, declared, environments, measure == "success", (low, high))
+    rules = _rules(most, declared, environments, measure == "success", (low, high), only)
     return ReplayedPair(task, len(pairs), most, _stops(pairs, rules), tuple(notes))
 
 
@@ -298,21 +304,39 @@ def _rules(
     environments: Environments,
     binary: bool,
     ends: tuple[float, float],
+    only: Sequence[str] | None = None,
 ) -> dict[str, Rule[Any]]:
     """The rules that hold for rollouts collected in this way, the default one first."""
     confidence, claim, randomised = declared
     common: dict[str, Any] = {"confidence": confidence, "claim": claim, "low": ends[0], "high": ends[1]}
-    rules: dict[str, Rule[Any]] = {
-        "FHM": sequential.FiniteHorizonMixture(horizon, binary=binary, **common),
-        "N-SCORE": sequential.NScore(horizon, bins=2 if binary else 11, **common),
-        "WSR": sequential.Wsr(horizon, **common),
-    }
-    if binary:
-        rules["theta-SAVI"] = sequential.Savi(horizon, **common)
-        for name, exact in (("Exact paired", sequential.ExactPairedBinary), ("Exact", sequential.ExactBinary)):
-            with suppress(ValueError):  # a horizon too short or too long for an exact table
-                rules = {name: exact(horizon, **common), **rules}
-    return {name: rule for name, rule in rules.items() if holds(rule, environments, randomised=randomised)}
+    named = None if only is None else tuple(only)
+    setting = Setting(
+        horizon=horizon,
+        measure="success" if binary else "score",
+        levels=ends if binary else (),
+        between=not binary,
+        environments=environments,
+        randomised=randomised,
+        **common,
+    )
+    asked = [kind for kind in registry.kinds() if kind.ranks(2) and not kind.once and setting.measure in kind.measures]
+    if named is not None:
+        for name in named:
+            _check.choice(name, "rules", dict.fromkeys(kind.name for kind in asked))
+        asked = [kind for kind in asked if kind.name in named]
+    rules: dict[str, Rule[Any]] = {}
+    refused: list[ValueError] = []
+    for kind in asked:
+        try:
+            rule = cast("Rule[Any]", kind.made(setting))
+        except ValueError as error:  # such as a horizon too short or too long for an exact table
+            refused.append(error)
+            continue
+        if holds(rule, environments, randomised=randomised):
+            rules[kind.label or kind.name] = rule
+    if not rules and refused:
+        raise refused[-1]
+    return rules
 
 
 def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tuple[Stop, ...]:
@@ -320,10 +344,10 @@ def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tup
     for name, rule in rules.items():
         states = sequential.run(rule, pairs)
         last = states[-1]
-        evidence = tuple(state.evidence for state in states) if hasattr(last, "evidence") else ()
+        evidence = tuple(state.evidence for state in states if state.evidence is not None)
         decided = last.verdict is not Verdict.UNDECIDED
         used = last.pairs if decided else rule.horizon
-        stops.append(Stop(rule, name, used, last.verdict, last.p_value, evidence, getattr(rule, "threshold", 0.0)))
+        stops.append(Stop(rule, name, used, last.verdict, last.p_value, evidence, rule.threshold or 0.0))
     return tuple(stops)
 
 

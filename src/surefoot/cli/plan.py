@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
@@ -11,20 +12,34 @@ import surefoot as sf
 from surefoot import _check, stats
 from surefoot.cli import files, plan_rank, terminal
 from surefoot.core.formatting import rounded
-from surefoot.sequential.rules import Claim
+from surefoot.core.interval import Side
+from surefoot.sequential import registry
+from surefoot.sequential.validity import declared
 from surefoot.stats.exact_power import Asked
-from surefoot.study.plans import FUTILITY
+from surefoot.stats.rate_methods import methods
+from surefoot.study.plans import usual_futility
+
+if TYPE_CHECKING:
+    from surefoot.sequential import Rule
+    from surefoot.stats.all_counts import Method
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)
 
-INTERVALS = {name.replace("_", "-"): name for name in ("wilson", "clopper_pearson", "jeffreys", "agresti_coull")}
-BOUNDS = {
-    name.replace("_", "-"): name
-    for name in ("optimal_lower", "optimal_upper", "clopper_pearson_lower", "clopper_pearson_upper")
-}
 CLAIMS: dict[str, Asked] = {"either": "either", "better": "first better", "not-worse": "first not worse"}
 BANDS = {name.replace("_", "-"): name for name in ("ks", "tail_tight", "dkw")}
+
+
+def _intervals() -> dict[str, Method]:
+    """The intervals that a plan can be made for: those that are known at any count, and are fit for use."""
+    fit = (one for one in methods().values() if one.ends is not None and not (one.drawn or one.to_compare))
+    return {one.name: one.using for one in fit}
+
+
+def _bounds() -> dict[str, Method]:
+    """The bounds that a plan can be made for: those that hold whatever the rate."""
+    sides: tuple[Side, ...] = get_args(Side)
+    return {f"{name}-{side}": one.using for side in sides for name, one in methods(side).items() if one.guaranteed}
 
 
 @app.command("rate")
@@ -33,7 +48,7 @@ def rate(
     assumed: Annotated[
         float | None, typer.Option("--rate", help="The rate you expect; without it the plan holds whatever the rate.")
     ] = None,
-    using: Annotated[str, typer.Option(help=f"Method: {', '.join(INTERVALS)}.")] = "wilson",
+    using: Annotated[str, typer.Option(help=f"Method: {', '.join(_intervals())}.")] = "wilson",
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
@@ -45,7 +60,7 @@ def rate(
 
         surefoot plan rate 0.05 --rate 0.9
     """
-    method = getattr(stats, _check.choice(using, "--using", INTERVALS))
+    method = _check.choice(using, "--using", _intervals())
     plan = sf.plan_rate(half_width, rate=assumed, confidence=confidence, using=method)
     terminal.show(plan, as_json=as_json)
     if not as_json:
@@ -64,7 +79,7 @@ def bound(
     confidence: Annotated[
         float | None, typer.Option("--confidence", "-c", help="Confidence; 0.95 when left out with one other.")
     ] = None,
-    using: Annotated[str, typer.Option(help=f"Method: {', '.join(BOUNDS)}.")] = "optimal-lower",
+    using: Annotated[str, typer.Option(help=f"Method: {', '.join(_bounds())}.")] = "optimal-lower",
     as_json: terminal.AsJson = False,
 ) -> None:
     """Confidence, tightness, rollouts: any two give the third.
@@ -77,7 +92,7 @@ def bound(
 
         surefoot plan bound --tightness 0.1 --rollouts 50
     """
-    method = getattr(stats, _check.choice(using, "--using", BOUNDS))
+    method = _check.choice(using, "--using", _bounds())
     plan = sf.plan_bound(confidence=confidence, tightness=tightness, rollouts=rollouts, using=method)
     terminal.show(plan, as_json=as_json)
     if not as_json:
@@ -168,6 +183,10 @@ def compare(
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Show beside it a test that looks after every pair and may stop early.")
     ] = False,
+    rule: Annotated[
+        str | None,
+        typer.Option("--rule", help=f"With --sequential: {', '.join(registry.names())}; else the one that fits best."),
+    ] = None,
     horizon: Annotated[
         int | None, typer.Option(help="With --sequential: the most pairs; a little above the fixed number if left out.")
     ] = None,
@@ -213,7 +232,7 @@ def compare(
         raise ValueError("`--claim` must be either or better with `--sequential`; got not-worse.")
     if sequential and (first is None or second is None or margin):
         raise ValueError("`--sequential` must come with both rates, `--first` and `--second`, and without a margin.")
-    for name, value in (("--horizon", horizon), ("--futility", futility)):
+    for name, value in (("--horizon", horizon), ("--futility", futility), ("--rule", rule)):
         if value is not None and not sequential:
             raise ValueError(f"`{name}` must come with `--sequential`.")
     if (second is None) == (second_only is None):
@@ -234,10 +253,11 @@ def compare(
         terminal.show(plan, as_json=as_json)
         return
     most = horizon or _horizon_above(plan.rollouts)
-    side: Claim = "either" if asked == "either" else "first better"
-    share = FUTILITY[side] if futility is None else futility
-    rule = sf.sequential.ExactBinary(most, confidence=confidence, claim=side, futility=share)
-    stopping = sf.plan_sequential(rule, first, second, rng=0)
+    side = "either" if asked == "either" else "first better"
+    setting = registry.Setting(horizon=most, confidence=confidence, claim=side)
+    named = registry.advised(setting) if rule is None else rule
+    setting = replace(setting, futility=usual_futility(named, setting) if futility is None else futility)
+    stopping = sf.plan_sequential(cast("Rule[Any]", declared(named, setting)), first, second, rng=0)
     if as_json:
         terminal.show_json({"fixed": plan.to_dict(), "sequential": stopping.to_dict()})
         return

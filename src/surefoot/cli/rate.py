@@ -9,13 +9,15 @@ import typer
 
 from surefoot import _check, stats
 from surefoot.cli import files, label_options, terminal, two_runs
+from surefoot.core.interval import Side
+from surefoot.stats.rate_methods import methods
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
     from surefoot.table.rollouts import Rollouts
 
-INTERVALS = ("wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wald", "optimal")
-BOUNDS = ("wilson", "clopper-pearson", "optimal")
+USUAL = {None: "wilson", "lower": "clopper-pearson", "upper": "clopper-pearson"}
+"""The method where none is named."""
 
 
 def rate(
@@ -25,7 +27,7 @@ def rate(
     ],
     using: Annotated[
         str | None,
-        typer.Option(help=f"Method: {', '.join(INTERVALS)}. An interval is Wilson's, a bound Clopper-Pearson's."),
+        typer.Option(help=f"Method: {', '.join(methods())}. An interval is Wilson's, a bound Clopper-Pearson's."),
     ] = None,
     lower: Annotated[bool, typer.Option("--lower", help="Give the lower bound only.")] = False,
     upper: Annotated[bool, typer.Option("--upper", help="Give the upper bound only.")] = False,
@@ -97,11 +99,12 @@ def rate(
     parsed = [terminal.tally(word) for word in tallies]
     if requires is not None:
         _check.fraction(requires, "--requires")
-        results = [stats.claim(tally, at_least=requires, confidence=confidence) for tally in parsed]
+        results: list[Any] = [stats.claim(tally, at_least=requires, confidence=confidence) for tally in parsed]
     else:
-        method = _method(using, "lower" if lower else "upper" if upper else None)
-        chance: dict[str, Any] = {"rng": seed} if using == "optimal" else {}
-        results = [method(tally, confidence=confidence, **chance) for tally in parsed]
+        side: Side | None = "lower" if lower else "upper" if upper else None
+        method = _check.choice(using or USUAL[side], "--using", methods(side))
+        chance: dict[str, Any] = {"rng": seed} if method.drawn else {}
+        results = [method.using(tally, confidence=confidence, **chance) for tally in parsed]
     terminal.show(results[0] if len(results) == 1 else results, as_json=as_json)
 
 
@@ -165,11 +168,3 @@ def _corrected(table: Rollouts, confidence: float, as_json: bool) -> None:
 
 def _notes(one: Any) -> tuple[object, ...]:
     return one.success.notes if one.success is not None else ()
-
-
-def _method(using: str | None, side: str | None) -> Any:
-    name = using or ("clopper-pearson" if side else "wilson")
-    _check.choice(name, "--using", dict.fromkeys(BOUNDS if side else INTERVALS))
-    if name == "optimal" and side is None:
-        return stats.optimal_interval
-    return getattr(stats, "_".join([name.replace("-", "_"), side] if side else [name.replace("-", "_")]))

@@ -12,6 +12,7 @@ import surefoot as sf
 from surefoot import _check
 from surefoot.cli import files, terminal, two_runs
 from surefoot.errors import DataError
+from surefoot.sequential import registry
 
 if TYPE_CHECKING:
     from surefoot.analysis.replays import Replay, Stop
@@ -46,6 +47,10 @@ def replay(
     randomised: Annotated[
         bool, typer.Option("--randomised", help="The order of environments was drawn at random: show exact rules too.")
     ] = False,
+    rules: Annotated[
+        list[str] | None,
+        typer.Option("--rule", help=f"Only this rule, repeatable: {', '.join(registry.names())}. All that suit, else."),
+    ] = None,
     pooled: Annotated[bool, typer.Option("--pooled", help="All tasks as one comparison, in recorded order.")] = False,
     question: Annotated[
         str, typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'.")
@@ -75,7 +80,7 @@ def replay(
     """
     _check.choice(claim, "--claim", dict.fromkeys(CLAIMS))
     declared: dict[str, Any] = {
-        "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised
+        "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised, "rules": rules
     }  # fmt: skip
     if first is None and second is None and len(paths) == 1 and _holds_pairs(paths[0]):
         from surefoot.analysis.replays import replay_pairs
@@ -97,8 +102,9 @@ def replay(
         if not pool_runs:
             two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
         if first is None and second is None and len(table.policies) > 2:
-            if figure is not None or claim != CLAIMS[0] or randomised:
-                raise ValueError("`--figure`, `--claim` and `--randomised` must come with `--first` and `--second`.")
+            if figure is not None or claim != CLAIMS[0] or randomised or rules:
+                options = "`--figure`, `--claim`, `--randomised` and `--rule`"
+                raise ValueError(f"{options} must come with `--first` and `--second`.")
             asked = _measure(table, measure, score)
             ranked: dict[str, Any] = {"question": question, "futility": futility, "pooled": pooled}
             terminal.show(

@@ -12,6 +12,7 @@ from surefoot._files import write_whole
 from surefoot._secret import without_password
 from surefoot.cli import terminal
 from surefoot.errors import StudyError
+from surefoot.sequential import registry
 
 if TYPE_CHECKING:
     from surefoot.study.plans import Plan
@@ -30,6 +31,9 @@ def create(
     title: Annotated[str | None, typer.Option(help="What the study is called.")] = None,
     horizon: Annotated[int | None, typer.Option(help="The most pairs; of three policies or more, rounds.")] = None,
     claim: Annotated[str | None, typer.Option(help="'either' or 'first better'.")] = None,
+    rule: Annotated[
+        str | None, typer.Option(help=f"The rule that decides: {', '.join(registry.names())}; else one that fits.")
+    ] = None,
     confidence: Annotated[float | None, typer.Option("--confidence", "-c", help="Confidence over all looks.")] = None,
     futility: Annotated[
         float | None,
@@ -71,6 +75,7 @@ def create(
         "title": title,
         "horizon": horizon,
         "claim": claim,
+        "rule": rule,
         "confidence": confidence,
         "futility": futility,
         "levels": None if levels is None else tuple(map(_number, _names(levels) or ())),

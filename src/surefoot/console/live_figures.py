@@ -78,7 +78,7 @@ def live_of(fold: Fold) -> Live:
     curves: tuple[Curve, ...] = ()
     if rows:
         if "evidence" in rows[-1]:
-            data["threshold"] = 1.0 / states[-1].rule.error
+            data["threshold"] = states[-1].rule.threshold
             curves = (_evidence_curve(rows, data["threshold"]),)
         elif "lead" in rows[-1]:
             curves = (_lead_curve(rows, fold),)
@@ -139,11 +139,11 @@ def _thinned(states: Sequence[Any]) -> list[Any]:
 
 def _evidence(state: Any) -> dict[str, float]:
     """The rule's evidence; of an exact rule, which has none, the lead and how far it may go undecided."""
-    if hasattr(state, "evidence"):
+    if state.evidence is not None:
         return {"evidence": float(state.evidence)}
-    if not hasattr(state, "standing"):
-        return {}
     at = state.standing
+    if at is None:
+        return {}
     most = at.pairs if at.better_above is None else at.better_above
     least = at.pairs if at.worse_above is None else at.worse_above
     return {"lead": at.first - at.second, "better_beyond": most - at.second, "worse_beyond": at.first - least}

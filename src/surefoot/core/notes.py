@@ -460,11 +460,8 @@ def _promise_of_a_claim(first: str, second: str, margin: float, error: float, on
 
 
 @says("ranking rule")
-def _ranking_rule(rounds: int) -> str:
-    return (
-        "Verdict: a ranking by the finite-horizon mixture of every two policies, read after every round, "
-        f"{formatting.counted(rounds, 'round')} at most."
-    )
+def _ranking_rule(rule: str, rounds: int) -> str:
+    return f"Verdict: {rule}, read after every round, {formatting.counted(rounds, 'round')} at most."
 
 
 @says("ranking promise")

@@ -9,6 +9,7 @@ from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.assumptions import ONE_RATE, Assumed
 from surefoot.core.record import Record
+from surefoot.stats.rate_methods import methods
 from surefoot.stats.rates import wilson
 
 if TYPE_CHECKING:
@@ -128,7 +129,6 @@ def _name(using: Method, confidence: float) -> str:
     if all_counts.kind(using, confidence) != "interval" or not all_counts.smooth(using):
         shown = getattr(using, "__name__", using)
         hint = "For a bound ask `plan_bound`."
-        raise ValueError(
-            _check.refusal("using", "be wilson, clopper_pearson, jeffreys, agresti_coull or wald", shown, hint)
-        )
+        known = [one.using.__name__ for one in methods().values() if all_counts.smooth(one.using)]
+        raise ValueError(_check.refusal("using", f"be {', '.join(known[:-1])} or {known[-1]}", shown, hint))
     return all_counts.name(using, confidence)

@@ -180,16 +180,18 @@ def _exact_stopping(
     rule: Rule[Any], laws: list[tuple[Floats, Floats]], correlation: float
 ) -> tuple[Floats, dict[str, float]] | None:
     """Stopping chances and verdict chances of a rule that computes them (`operating`, `tied`); none where it cannot."""
-    known = getattr(rule, "tied" if correlation else "operating", None)
-    if known is None or any(not set(values.tolist()) <= {rule.low, rule.high} for values, _ in laws):
+    if any(not set(values.tolist()) <= {rule.low, rule.high} for values, _ in laws):
         return None
-    rates = [float(chances[values == rule.high].sum()) for values, chances in laws]
-    if correlation:
+    first, second = (float(chances[values == rule.high].sum()) for values, chances in laws)
+    if not correlation:
+        known = rule.operating(first, second)
+    else:
         from surefoot.numerics.design_priors import copula
 
-        rates.append(float(copula(*(np.array([value]) for value in (*rates, correlation)))[0]))
-    stopping, chances = known(*rates)
-    return np.asarray(stopping, float), dict(chances)
+        known = rule.tied(
+            first, second, float(copula(*(np.array([value]) for value in (first, second, correlation)))[0])
+        )
+    return None if known is None else (np.asarray(known[0], float), dict(known[1]))
 
 
 def _plan(

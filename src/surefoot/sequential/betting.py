@@ -78,6 +78,8 @@ class BettingRule(Rule["BettingState"]):
     futility: float = field(default=0.0, kw_only=True)  # type: ignore[misc]
 
     claims: ClassVar[tuple[str, ...]] = ("first better", "either", "first not worse", "same")
+    takes_margin: ClassVar[bool] = True
+    gives_up: ClassVar[bool] = True
     needs_random_order: ClassVar[bool] = False
     remembers_all: ClassVar[bool] = False
     population: ClassVar[int | None] = None  # the length of the list that the claim is about, if it is about one

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from surefoot.numerics.closed_bets import Gamblers, widened
 from surefoot.numerics.closed_stakes import Terms
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
 from surefoot.sequential.history import Trail
-from surefoot.sequential.ranking_standings import Pair, Standing
+from surefoot.sequential.ranking_standings import Pair, Standing, ranked
+from surefoot.sequential.registry import Offered, Setting, registered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +37,9 @@ _AGAINST = "against "
 _KEPT = 100_000  # bytes of gamblers that an earlier state may keep; beyond, they are played anew if it is asked again
 
 
+@registered
 @dataclass(frozen=True, slots=True)
-class ClosedRanking(Record):
+class ClosedRanking(Offered):
     """A ranking of up to seven policies by closed testing over weak orders, declared before the first rollout.
 
     The default for three to seven policies: it needs about four fifths of the rollouts of `RankingRule` (Holm) and
@@ -82,6 +84,22 @@ class ClosedRanking(Record):
     question: str = "ranking"
     futility: float = 0.0
     joined: tuple[int, ...] = ()
+
+    name: ClassVar[str] = "closed"
+    title: ClassVar[str] = "closed ranking"
+    label: ClassVar[str] = "Closed"
+    summary: ClassVar[str] = "Ranks three to seven policies in the fewest rollouts, or finds the best of them."
+    place: ClassVar[int] = 80
+    chosen_to: ClassVar[int | None] = None
+    policies: ClassVar[tuple[int, int | None]] = (3, weak_orders.MOST)
+    claims: ClassVar[tuple[str, ...]] = ("either",)
+    gives_up: ClassVar[bool] = True
+    needs_random_order: ClassVar[bool] = False
+
+    @classmethod
+    def made(cls, setting: Setting) -> Self:
+        """The ranking as it is declared in this setting."""
+        return cls(**ranked(setting), question=setting.question, futility=setting.futility)
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__

@@ -8,8 +8,10 @@ from typing import ClassVar
 from surefoot.core.tally import Tally
 from surefoot.sequential import betting_intervals
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
+from surefoot.sequential.registry import registered
 
 
+@registered
 @dataclass(frozen=True, slots=True)
 class ExactBinary(ExactRule["ExactBinaryState"]):
     """Decides on successes of two independent streams with nearly the fewest pairs that any rule can.
@@ -31,7 +33,11 @@ class ExactBinary(ExactRule["ExactBinaryState"]):
         stopping", for the problem; the design and its proof are surefoot's own (see docs/exact-designs.md).
     """
 
+    name: ClassVar[str] = "exact"
     title: ClassVar[str] = "exact binary design"
+    label: ClassVar[str] = "Exact"
+    summary: ClassVar[str] = "Nearly the fewest pairs that any rule can need, on independent successes; proved."
+    place: ClassVar[int] = 10
     environments: ClassVar[tuple[str, ...]] = ("one", "independent")
 
     def start(self) -> ExactBinaryState:

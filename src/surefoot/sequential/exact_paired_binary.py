@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally
 from surefoot.sequential import after_stop, betting_intervals, designs
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
-from surefoot.sequential.rules import Environments
+from surefoot.sequential.registry import registered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+@registered
 @dataclass(frozen=True, slots=True)
 class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
     """Decides on success and failure in shared environments, met in random order, with few pairs.
@@ -41,8 +42,11 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
         pairs that differ count.
     """
 
+    name: ClassVar[str] = "exact"
     title: ClassVar[str] = "exact paired binary design"
-    environments: ClassVar[tuple[str, ...]] = get_args(Environments)
+    label: ClassVar[str] = "Exact paired"
+    summary: ClassVar[str] = "Few pairs, on successes in shared environments met in random order; proved."
+    place: ClassVar[int] = 20
     family: ClassVar[designs.Family] = "paired"
     outcomes: ClassVar[int] = 2
 

@@ -7,6 +7,7 @@ once it has stopped, and an interval in which the table tests gains near 0 and b
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
@@ -60,6 +61,9 @@ class ExactRule(Rule[E]):
 
     futility: float = field(default=0.0, kw_only=True)  # type: ignore[misc]
 
+    measures: ClassVar[tuple[str, ...]] = ("success",)
+    chosen_to: ClassVar[int | None] = designs.SEARCHED  # beyond, no table is searched for
+    gives_up: ClassVar[bool] = True
     binary_only: ClassVar[bool] = True
     family: ClassVar[designs.Family] = "binary"
     outcomes: ClassVar[int] = 4  # of a pair, as many as are alike when the policies are: bounds the shortest horizon
@@ -83,6 +87,12 @@ class ExactRule(Rule[E]):
         both = self.claim == "either"
         error = designs.error_of(self.confidence, both=both)
         return designs.design(designs.Declared(self.family, self.horizon, error, both))
+
+    @property
+    def table(self) -> str:
+        """The hash of the table: one computed elsewhere, or by a later version, may differ."""
+        limits = self.design.limits
+        return hashlib.sha256(f"{limits.shape} {limits.tolist()}".encode()).hexdigest()
 
     @property
     def certificate(self) -> Certified:

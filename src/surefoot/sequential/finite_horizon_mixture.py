@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from surefoot.core import formatting
 from surefoot.numerics import finite_lists
 from surefoot.numerics.wealth import total
 from surefoot.sequential.betting import BettingRule, Outcome, Past
+from surefoot.sequential.registry import Setting, registered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +32,7 @@ _LEANING = 0.8  # on a list, the log of how much more the largest stake weighs a
 _SQUARES, _LEAST, _BETWEEN, _RECORD, _THEIRS, _OURS, _WEIGHTS = range(7)  # rows of the memory
 
 
+@registered
 @dataclass(frozen=True, slots=True)
 class FiniteHorizonMixture(BettingRule):
     """Decides with few pairs, on any bounded score: the default for scores and for dependent pairs.
@@ -65,7 +67,17 @@ class FiniteHorizonMixture(BettingRule):
     binary: bool | None = None
     population: int | None = field(default=None, kw_only=True)  # type: ignore[misc]
 
+    name: ClassVar[str] = "mixture"
     title: ClassVar[str] = "finite-horizon mixture"
+    label: ClassVar[str] = "FHM"
+    summary: ClassVar[str] = "Bets with the horizon in view; for scores, for dependent pairs, and for any order."
+    place: ClassVar[int] = 30
+    chosen_to: ClassVar[int | None] = None
+
+    @classmethod
+    def made(cls, setting: Setting) -> Self:
+        """The rule as it is declared in this setting; where nothing is known of the scores, it learns by itself."""
+        return cls(**cls.declared(setting), binary=True if setting.binary else False if setting.between else None)
 
     def __post_init__(self) -> None:
         BettingRule.__post_init__(self)

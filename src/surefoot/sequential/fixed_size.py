@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.history import Trail
+from surefoot.sequential.registry import Setting, registered
 from surefoot.sequential.rules import CODES, Rule, State
 from surefoot.stats.step_down_tests import Sides
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 SILENT = "A fixed-size rule says nothing before its last pair."
 
 
+@registered
 @dataclass(frozen=True, slots=True)
 class FixedSize(Rule["FixedSizeState"]):
     """Decides once, at the horizon: the batch design, spoken as a sequential rule.
@@ -53,8 +55,24 @@ class FixedSize(Rule["FixedSizeState"]):
     binary: bool = False
     paired: bool = True
 
+    name: ClassVar[str] = "fixed"
     title: ClassVar[str] = "fixed size"
+    label: ClassVar[str] = "Fixed size"
+    summary: ClassVar[str] = "One look, when all declared pairs have been run."
+    place: ClassVar[int] = 70
     claims: ClassVar[tuple[str, ...]] = ("first better", "either", "first not worse", "same")
+    takes_margin: ClassVar[bool] = True
+    once: ClassVar[bool] = True
+
+    @classmethod
+    def made(cls, setting: Setting) -> Self:
+        """The rule as it is declared in this setting."""
+        return cls(**cls.declared(setting), binary=setting.binary, paired=setting.paired)
+
+    @classmethod
+    def stands(cls, setting: Setting) -> bool:  # noqa: ARG003
+        """It is made for whichever environments there are."""
+        return True
 
     def __post_init__(self) -> None:
         Rule.__post_init__(self)

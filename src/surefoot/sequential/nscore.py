@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from surefoot import _check
 from surefoot.numerics.wealth import best_stake
 from surefoot.sequential.betting import BettingRule, Outcome, Past
+from surefoot.sequential.registry import Setting, registered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,7 @@ _MOST = 0.99  # never stake all
 _SLACK = 1e-9  # a score of 0.29 belongs to the bin of 29/100 although 0.29 * 100 < 29 in floating point
 
 
+@registered
 @dataclass(frozen=True, slots=True)
 class NScore(BettingRule):
     """Stakes what would have grown fastest on the scores so far: N-SCORE, kept as a published baseline.
@@ -51,7 +53,16 @@ class NScore(BettingRule):
     levels: tuple[float, ...] | None = None
     mass: float | None = None
 
+    name: ClassVar[str] = "nscore"
     title: ClassVar[str] = "N-SCORE"
+    label: ClassVar[str] = "N-SCORE"
+    summary: ClassVar[str] = "Bets as if the scores so far were all there are; published, to compare with."
+    place: ClassVar[int] = 40
+
+    @classmethod
+    def made(cls, setting: Setting) -> Self:
+        """The rule as it is declared in this setting, with the levels of the score where it has some."""
+        return cls(**cls.declared(setting), levels=setting.levels or None)
 
     def __post_init__(self) -> None:
         BettingRule.__post_init__(self)

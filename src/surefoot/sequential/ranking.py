@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 from surefoot import _check
 from surefoot.core.interval import Interval
@@ -19,7 +19,8 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
-from surefoot.sequential.ranking_standings import APART, Pair, Standing
+from surefoot.sequential.ranking_standings import APART, Pair, Standing, ranked
+from surefoot.sequential.registry import Offered, Setting, registered
 from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 _ADJUSTING = {"holm": holm, "bonferroni": bonferroni}
 
 
+@registered
 @dataclass(frozen=True, slots=True)
-class RankingRule(Record):
+class RankingRule(Offered):
     """A ranking of many policies, declared before the first rollout.
 
     Each pair is bet on in both directions by a `FiniteHorizonMixture`, and each direction counts as a hypothesis of its
@@ -70,6 +72,29 @@ class RankingRule(Record):
     high: float = 1.0
     binary: bool | None = None
     adjusting: Literal["holm", "bonferroni"] = "holm"
+
+    name: ClassVar[str] = "holm"
+    title: ClassVar[str] = "Holm's ranking"
+    label: ClassVar[str] = "Holm"
+    summary: ClassVar[str] = "Ranks any number of policies: every two by the mixture, one error for all by Holm."
+    place: ClassVar[int] = 90
+    chosen_to: ClassVar[int | None] = None
+    policies: ClassVar[tuple[int, int | None]] = (3, None)
+    claims: ClassVar[tuple[str, ...]] = ("either",)
+    needs_random_order: ClassVar[bool] = False
+
+    @classmethod
+    def made(cls, setting: Setting) -> Self:
+        """The ranking as it is declared in this setting.
+
+        Raises:
+            ValueError: The setting asks for what Holm's ranking cannot give.
+        """
+        if setting.question != "ranking":
+            raise ValueError(_check.refusal("question", f"be 'ranking' for {cls.title}", setting.question))
+        if setting.futility:
+            raise ValueError(_check.refusal("futility", f"be 0 for {cls.title}", setting.futility))
+        return cls(**ranked(setting))
 
     def __post_init__(self) -> None:
         given: Any = self.names

@@ -8,10 +8,23 @@ from typing import Any
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.verdict import Verdict
+from surefoot.sequential.registry import Setting
 from surefoot.stats.letters import Letters, compact_letters
 
 Pair = tuple[str, str]
 APART = (Verdict.BETTER, Verdict.WORSE)
+
+
+def ranked(setting: Setting) -> dict[str, Any]:
+    """What every ranking is told.
+
+    Raises:
+        ValueError: The setting asks for what a ranking cannot give.
+    """
+    if setting.claim != "either" or setting.margin:
+        raise ValueError("A ranking needs claim = 'either' and no margin.")
+    told: dict[str, Any] = {"names": setting.policies, "horizon": setting.horizon, "confidence": setting.confidence}
+    return told | {"low": setting.low, "high": setting.high, "binary": True if setting.binary else None}
 
 
 class Standing(ABC):
@@ -37,8 +50,23 @@ class Standing(ABC):
 
     @property
     @abstractmethod
+    def finished(self) -> bool:
+        """Whether nobody runs any more."""
+
+    @property
+    @abstractmethod
     def complete(self) -> bool:
         """Whether all that was asked is decided."""
+
+    @property
+    def evidence(self) -> float | None:
+        """None: a ranking has evidence for every pair, not one number."""
+        return None
+
+    @property
+    def standing(self) -> None:
+        """None: a ranking decides by no table of counts."""
+        return None
 
     @property
     def estimates(self) -> tuple[float, ...]:

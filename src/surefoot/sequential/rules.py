@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 
@@ -20,21 +20,25 @@ from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.sequential.registry import Environments as Environments
+from surefoot.sequential.registry import Offered, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from surefoot.sequential.exact_rules import Standing
 
     Floats = NDArray[np.float64]
 
 Claim = Literal["first better", "first not worse", "either", "same"]
 """What the rule may find: see `Rule.claim`."""
-Environments = Literal["one", "shared", "independent", "stratified"]
-"""How the rollouts of a pair relate: see `surefoot.sequential.admit`."""
-
 Ending = Literal["verdict", "horizon", "out of reach", "futility"]
 """Why a run has ended: see `State.ending`."""
 MOST_FUTILITY = 0.2
 """A larger chance of a verdict than this is not given up."""
+
+Chances = tuple[tuple[float, ...], dict[str, float]]
+"""The chance to stop after exactly 1, 2, ... pairs, and of every verdict by name."""
 
 S = TypeVar("S", bound="State[Any]")
 R = TypeVar("R", bound="Rule[Any]")
@@ -49,7 +53,7 @@ CLAIMED: dict[str, frozenset[Verdict]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Generic[S], Record, ABC):
+class Rule(Generic[S], Offered, ABC):
     """A sequential test, declared before the first pair.
 
     Attributes:
@@ -72,13 +76,9 @@ class Rule(Generic[S], Record, ABC):
     high: float = 1.0
     margin: float = 0.0
 
-    # What a kind of rule can do; `admit` reads these, so that no other place knows rules by name.
-    title: ClassVar[str] = "rule"
+    # What a kind of rule can do besides what `Offered` lists.
     futility: ClassVar[float] = 0.0
     binary_only: ClassVar[bool] = False
-    claims: ClassVar[tuple[str, ...]] = ("first better", "either")
-    environments: ClassVar[tuple[str, ...]] = get_args(Environments)
-    needs_random_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -93,7 +93,7 @@ class Rule(Generic[S], Record, ABC):
             raise ValueError(f"`high` - `low` must be finite; got low={self.low:g}, high={self.high:g}.")
         if self.claim not in self.claims:
             raise ValueError(_check.refusal("claim", f"be one of {', '.join(self.claims)}", self.claim))
-        if self.margin and self.claims == Rule.claims:
+        if self.margin and not self.takes_margin:
             hint = "The betting rules, such as FiniteHorizonMixture, take a margin."
             raise ValueError(_check.refusal("margin", f"be 0 for {self.title}", self.margin, hint))
         if self.margin >= self.width:
@@ -102,6 +102,21 @@ class Rule(Generic[S], Record, ABC):
             raise ValueError(f"`margin` must be above 0 for the claim {self.claim!r}; got 0.")
         if self.claim == "same" and self.confidence <= 0.5:
             raise ValueError(f"`confidence` must be above 0.5 for the claim 'same'; got {self.confidence:g}.")
+
+    @classmethod
+    def made(cls, setting: Setting) -> Self:
+        """The rule as it is declared in this setting; for successes and failures, scored 1 and 0, or for scores."""
+        return cls(**cls.declared(setting))
+
+    @classmethod
+    def declared(cls, setting: Setting) -> dict[str, Any]:
+        """What every rule on two policies is told."""
+        if setting.futility and not cls.gives_up:
+            must = f"be 0 for {cls.title}, which cannot stop for it"
+            raise ValueError(_check.refusal("futility", must, setting.futility))
+        told: dict[str, Any] = {"horizon": setting.horizon, "confidence": setting.confidence, "claim": setting.claim}
+        told |= {"low": setting.low, "high": setting.high, "margin": setting.margin}
+        return told | ({"futility": setting.futility} if cls.gives_up else {})
 
     @property
     def error(self) -> float:
@@ -120,6 +135,17 @@ class Rule(Generic[S], Record, ABC):
     @abstractmethod
     def advance(self, state: S, first: float, second: float) -> S:
         """The state after a pair that `step` has checked. Written by each rule; call `step`."""
+
+    def operating(self, first: float, second: float, *, curtailed: bool = True) -> Chances | None:  # noqa: ARG002
+        """The chance to stop after exactly 1, 2, ... pairs, and of every verdict, at these success rates.
+
+        None for a rule that cannot compute them: it is simulated.
+        """
+        return None
+
+    def tied(self, first: float, second: float, both: float, *, curtailed: bool = True) -> Chances | None:  # noqa: ARG002
+        """As `operating`, when both policies succeed in the share `both` of the environments."""
+        return None
 
     def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Stopping times and verdict codes (see `CODES`) of many sequences, one per row; call `simulate`.
@@ -253,6 +279,16 @@ class State(Generic[R], Record, ABC):
         if self.hopeless:
             return "out of reach"
         return "futility" if self.futile and not self.overridden else None
+
+    @property
+    def evidence(self) -> float | None:
+        """How strongly the pairs speak for the claim; none for a rule that does not decide by it."""
+        return None
+
+    @property
+    def standing(self) -> Standing | None:
+        """Where the counts stand in the region in which the rule goes on; none for a rule without one."""
+        return None
 
     @property
     def finished(self) -> bool:

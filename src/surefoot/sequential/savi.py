@@ -12,6 +12,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import betting_intervals
 from surefoot.sequential.betting import BettingState
+from surefoot.sequential.registry import registered
 from surefoot.sequential.rules import CODES, Rule, State, log_target
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
+@registered
 @dataclass(frozen=True, slots=True)
 class Savi(Rule["SaviState"]):
     """Decides on successes of two independent streams by a safe likelihood ratio: theta-SAVI, a published baseline.
@@ -38,7 +40,12 @@ class Savi(Rule["SaviState"]):
         Beta(2, 1) and Beta(1, 2) starts.
     """
 
+    name: ClassVar[str] = "savi"
     title: ClassVar[str] = "theta-SAVI"
+    label: ClassVar[str] = "theta-SAVI"
+    summary: ClassVar[str] = "A safe likelihood ratio, on independent successes; published, to compare with."
+    place: ClassVar[int] = 60
+    measures: ClassVar[tuple[str, ...]] = ("success",)
     binary_only: ClassVar[bool] = True
     environments: ClassVar[tuple[str, ...]] = ("one", "independent")
 

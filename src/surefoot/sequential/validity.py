@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from surefoot import _check
-from surefoot.sequential.rules import Environments, R, Rule
+from surefoot.sequential import registry
+from surefoot.sequential.registry import Environments, Offered, Setting
+from surefoot.sequential.rules import R, Rule
 
 _WHY = {
     "shared": "Both rollouts of a pair share their environment, so they are not independent.",
@@ -48,6 +50,20 @@ environment, so they are not independent. Use ExactPairedBinary for success, Fin
         f"`rule` must hold for an order that was not randomised; got {rule.title}. "
         "Use a betting rule, such as FiniteHorizonMixture, or draw the order of the environments at random."
     )
+
+
+def declared(name: str, setting: Setting) -> Offered:
+    """The rule of this name as it is declared in a setting, when its promise holds there.
+
+    Args:
+        name: The word in plan files.
+        setting: What is asked, of which policies, and how rollouts are collected.
+
+    Raises:
+        ValueError: There is no such rule, or it does not fit; the sentence says which would.
+    """
+    rule = registry.one_of(name, setting).made(setting)
+    return admit(rule, setting.environments, randomised=setting.randomised) if isinstance(rule, Rule) else rule
 
 
 def holds(rule: Rule[Any], environments: Environments, *, randomised: bool) -> bool:

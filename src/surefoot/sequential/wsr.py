@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from surefoot.sequential.betting import BettingRule, Outcome, Past
+from surefoot.sequential.registry import registered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _MOST = 0.95
 
 
+@registered
 @dataclass(frozen=True, slots=True)
 class Wsr(BettingRule):
     """Stakes by the running variance: the predictable plug-in of Waudby-Smith and Ramdas, a published baseline.
@@ -34,7 +36,11 @@ class Wsr(BettingRule):
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", eqs. 26 and 31.
     """
 
+    name: ClassVar[str] = "wsr"
     title: ClassVar[str] = "WSR"
+    label: ClassVar[str] = "WSR"
+    summary: ClassVar[str] = "Bets by the running variance, with no thought of the horizon; published, to compare with."
+    place: ClassVar[int] = 50
 
     def opening(self) -> Floats:
         """The sum of z, and of squared distances from the running means."""

@@ -7,19 +7,47 @@ gives, is kept in the result and printed, and the result shows both extremes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.assumptions import DRAWN_ONCE, ONE_RATE, RATE_EXACT
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.tally import Tally
+from surefoot.stats.rate_methods import Ends, rate_method
 from surefoot.stats.rates import counts
 
 if TYPE_CHECKING:
     from surefoot._check import Rng
 
 
+def _low(k: Any, n: Any, tail: float, draws: Any) -> Ends:
+    from surefoot.numerics import randomised_counts
+
+    return randomised_counts.low(k, draws, n, tail), 1.0
+
+
+def _high(k: Any, n: Any, tail: float, draws: Any) -> Ends:
+    from surefoot.numerics import randomised_counts
+
+    return 0.0, randomised_counts.high(k, draws, n, tail)
+
+
+def _both(k: Any, n: Any, tail: float, draws: Any) -> Ends:
+    from surefoot.numerics import randomised_counts
+
+    return randomised_counts.unbiased(k, draws, n, tail)
+
+
+@rate_method(
+    "optimal",
+    "The tightest bound that holds exactly as often as it says; it needs a draw.",
+    side="lower",
+    ends=_low,
+    drawn=True,
+    guaranteed=True,
+    place=60,
+)
 def optimal_lower(
     tally: Tally, *, rng: Rng | None = None, draw: float | None = None, confidence: float = 0.95
 ) -> Bound:
@@ -53,6 +81,15 @@ def optimal_lower(
     return _bound(tally, "lower", (value, plain, most), confidence, drawn, seed)
 
 
+@rate_method(
+    "optimal",
+    "The tightest bound that holds exactly as often as it says; it needs a draw.",
+    side="upper",
+    ends=_high,
+    drawn=True,
+    guaranteed=True,
+    place=60,
+)
 def optimal_upper(
     tally: Tally, *, rng: Rng | None = None, draw: float | None = None, confidence: float = 0.95
 ) -> Bound:
@@ -86,6 +123,14 @@ def optimal_upper(
     return _bound(tally, "upper", (value, plain, most), confidence, drawn, seed)
 
 
+@rate_method(
+    "optimal",
+    "The tightest unbiased interval that holds exactly as often as it says; it needs a draw.",
+    ends=_both,
+    drawn=True,
+    guaranteed=True,
+    place=60,
+)
 def optimal_interval(
     tally: Tally, *, rng: Rng | None = None, draw: float | None = None, confidence: float = 0.95
 ) -> Interval:

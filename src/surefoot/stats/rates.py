@@ -6,7 +6,7 @@ the assumptions it rests on.
 
 from __future__ import annotations
 
-from typing import SupportsFloat
+from typing import Any, SupportsFloat
 
 from surefoot import _check
 from surefoot.core.assumptions import ANY_RATE, NOT_FOR_USE, ONE_RATE, RATE_NEAR, Assumed, Assumption
@@ -14,8 +14,62 @@ from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.notes import Noted
 from surefoot.core.tally import WRITE, Tally
 from surefoot.numerics import normal_quantiles, rate_ends
+from surefoot.stats.rate_methods import Ends, rate_method
 
 
+def _wilson(k: Any, n: Any, tail: float) -> Ends:
+    from surefoot.numerics import wilson as kernel
+
+    return kernel.ends(k, n, normal_quantiles.upper_quantile(tail / 2.0))
+
+
+def _wald(k: Any, n: Any, tail: float) -> Ends:
+    import numpy as np
+
+    half = rate_ends.wald_half(k, n, normal_quantiles.upper_quantile(tail / 2.0))
+    return np.maximum(k / n - half, 0.0), np.minimum(k / n + half, 1.0)
+
+
+def _agresti_coull(k: Any, n: Any, tail: float) -> Ends:
+    import numpy as np
+
+    centre, half = rate_ends.agresti_coull(k, n, normal_quantiles.upper_quantile(tail / 2.0))
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def _jeffreys(k: Any, n: Any, tail: float) -> Ends:
+    from surefoot.numerics import beta
+
+    return beta.jeffreys(k, n, tail / 2.0)
+
+
+def _exact(k: Any, n: Any, tail: float) -> Ends:
+    from surefoot.numerics import beta
+
+    return beta.exact_low(k, n, tail / 2.0), beta.exact_high(k, n, tail / 2.0)
+
+
+def _wilson_low(k: Any, n: Any, tail: float) -> Ends:
+    return rate_ends.wilson_low(k, n, normal_quantiles.upper_quantile(tail)), 1.0
+
+
+def _wilson_high(k: Any, n: Any, tail: float) -> Ends:
+    return 0.0, rate_ends.wilson_high(k, n, normal_quantiles.upper_quantile(tail))
+
+
+def _exact_low(k: Any, n: Any, tail: float) -> Ends:
+    from surefoot.numerics import beta
+
+    return beta.exact_low(k, n, tail), 1.0
+
+
+def _exact_high(k: Any, n: Any, tail: float) -> Ends:
+    from surefoot.numerics import beta
+
+    return 0.0, beta.exact_high(k, n, tail)
+
+
+@rate_method("wilson", "Short, and close to its confidence on average over rates.", ends=_wilson, place=10)
 def wilson(tally: Tally, *, confidence: float = 0.95) -> Interval:
     """Where does the true rate lie? The interval shown everywhere a rate is shown.
 
@@ -39,6 +93,7 @@ def wilson(tally: Tally, *, confidence: float = 0.95) -> Interval:
     )
 
 
+@rate_method("clopper-pearson", "Coverage is never below the confidence.", ends=_exact, guaranteed=True, place=20)
 def clopper_pearson(tally: Tally, *, confidence: float = 0.95) -> Interval:
     """Where does the true rate lie, with coverage never below the confidence?
 
@@ -63,6 +118,7 @@ def clopper_pearson(tally: Tally, *, confidence: float = 0.95) -> Interval:
     return _interval(tally, low, high, confidence, "Clopper-Pearson", (ANY_RATE,))
 
 
+@rate_method("jeffreys", "Equal tails of the Jeffreys posterior.", ends=_jeffreys, place=30)
 def jeffreys(tally: Tally, *, confidence: float = 0.95) -> Interval:
     """Where does the true rate lie, by equal tails of the Jeffreys posterior?
 
@@ -86,6 +142,7 @@ def jeffreys(tally: Tally, *, confidence: float = 0.95) -> Interval:
     return _interval(tally, low, high, confidence, "Jeffreys", (RATE_NEAR,))
 
 
+@rate_method("agresti-coull", "Wald after adding z² pseudo-rollouts.", ends=_agresti_coull, place=40)
 def agresti_coull(tally: Tally, *, confidence: float = 0.95) -> Interval:
     """Where does the true rate lie, by Wald after adding z² pseudo-rollouts?
 
@@ -106,6 +163,7 @@ def agresti_coull(tally: Tally, *, confidence: float = 0.95) -> Interval:
     return _interval(tally, max(0.0, centre - half), min(1.0, centre + half), confidence, "Agresti-Coull", (RATE_NEAR,))
 
 
+@rate_method("wald", "The textbook normal interval: covers far too little.", ends=_wald, to_compare=True, place=50)
 def wald(tally: Tally, *, confidence: float = 0.95) -> Interval:
     """What would the textbook normal interval say? To be compared against, never to be used.
 
@@ -126,6 +184,7 @@ def wald(tally: Tally, *, confidence: float = 0.95) -> Interval:
     return _interval(tally, low, high, confidence, "Wald (do not use)", (NOT_FOR_USE,), (NOT_FOR_USE,))
 
 
+@rate_method("wilson", "Close to its confidence on average over rates.", side="lower", ends=_wilson_low, place=10)
 def wilson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     """Above what is the true rate? One-sided Wilson, close to its confidence but not guaranteed.
 
@@ -145,6 +204,7 @@ def wilson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     return _bound(tally, "lower", rate_ends.wilson_low(*counts(tally), z), confidence, "Wilson", RATE_NEAR)
 
 
+@rate_method("wilson", "Close to its confidence on average over rates.", side="upper", ends=_wilson_high, place=10)
 def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     """Below what is the true rate? One-sided Wilson, close to its confidence but not guaranteed.
 
@@ -164,6 +224,14 @@ def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     return _bound(tally, "upper", rate_ends.wilson_high(*counts(tally), z), confidence, "Wilson", RATE_NEAR)
 
 
+@rate_method(
+    "clopper-pearson",
+    "Coverage is never below the confidence.",
+    side="lower",
+    ends=_exact_low,
+    guaranteed=True,
+    place=20,
+)
 def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     """Above what is the true rate, guaranteed?
 
@@ -185,6 +253,14 @@ def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     return _bound(tally, "lower", value, confidence, "Clopper-Pearson", ANY_RATE)
 
 
+@rate_method(
+    "clopper-pearson",
+    "Coverage is never below the confidence.",
+    side="upper",
+    ends=_exact_high,
+    guaranteed=True,
+    place=20,
+)
 def clopper_pearson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     """Below what is the true rate, guaranteed?
 

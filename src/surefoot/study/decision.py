@@ -5,18 +5,19 @@ A decision is a value: one more block gives another decision and leaves this one
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from surefoot import sequential
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
-from surefoot.study.plans import GIVES_UP, Plan
+from surefoot.sequential.rules import Rule
+from surefoot.sequential.validity import declared
+from surefoot.study.plans import Plan
 
 if TYPE_CHECKING:
-    from surefoot.sequential import RankingRule, RankingState, Rule, State
+    from surefoot.sequential import State
+    from surefoot.sequential.ranking_standings import Standing
     from surefoot.sequential.rules import Ending
 
 
@@ -68,8 +69,8 @@ class RankingDecision:
     """Three policies or more, ranked: what `PairDecision` is to two. Policies whose place is settled run no more."""
 
     plan: Plan
-    rule: RankingRule
-    state: RankingState
+    rule: Any
+    state: Standing
 
     @property
     def verdict(self) -> Verdict:
@@ -122,11 +123,10 @@ Decision = PairDecision | RankingDecision
 
 def decision_of(plan: Plan) -> Decision:
     """The decision before the first block, by the rule that a plan declares."""
-    if len(plan.policies) == 2:
-        rule = rule_of(plan)
+    rule = rule_of(plan)
+    if isinstance(rule, Rule):
         return PairDecision(plan, rule, rule.start())
-    ranking = ranking_rule_of(plan)
-    return RankingDecision(plan, ranking, ranking.start())
+    return RankingDecision(plan, rule, rule.start())
 
 
 def table_of(plan: Plan) -> str:
@@ -137,60 +137,17 @@ def table_of(plan: Plan) -> str:
     Raises:
         StudyError: The rule does not fit the plan; the sentence says which would.
     """
-    rule = rule_of(plan) if len(plan.policies) == 2 else ranking_rule_of(plan)
-    if plan.rule != "exact":
-        return ""
-    limits = rule.design.limits  # type: ignore[union-attr]
-    return hashlib.sha256(f"{limits.shape} {limits.tolist()}".encode()).hexdigest()
+    table: str = rule_of(plan).table
+    return table
 
 
-def ranking_rule_of(plan: Plan) -> RankingRule:
-    """The ranking of three policies or more that a plan declares.
-
-    Raises:
-        StudyError: The plan asks for what a ranking cannot give.
-    """
-    if plan.rule != "mixture":
-        raise StudyError(f"Three policies or more are ranked by rule = 'mixture'; got {plan.rule!r}.")
-    if plan.claim != "either" or plan.margin or plan.futility:
-        raise StudyError("A ranking needs claim = 'either', no margin and no futility.")
-    return sequential.RankingRule(
-        plan.policies,
-        plan.horizon,
-        confidence=plan.confidence,
-        low=plan.low,
-        high=plan.high,
-        binary=True if plan.measure == "success" else None,
-    )
-
-
-def rule_of(plan: Plan) -> Rule[Any]:
+def rule_of(plan: Plan) -> Any:
     """The sequential rule that a plan declares, checked against the way its rollouts are collected.
 
     Raises:
         StudyError: The rule does not fit the plan; the sentence says which would.
     """
-    shared: dict[str, Any] = {"horizon": plan.horizon, "confidence": plan.confidence, "claim": plan.claim}
-    ranged: dict[str, Any] = {"low": plan.low, "high": plan.high, "margin": plan.margin}
-    if plan.rule in GIVES_UP:
-        shared["futility"] = plan.futility
-    elif plan.futility:
-        raise StudyError(f"The rule {plan.rule!r} cannot stop for futility; declare futility = 0.")
-    success, paired = plan.measure == "success", plan.environments in ("shared", "stratified")
     try:
-        if plan.rule == "exact":
-            exact = sequential.ExactPairedBinary if paired else sequential.ExactBinary
-            rule: Rule[Any] = exact(**shared, margin=plan.margin)
-        elif plan.rule == "nscore":
-            rule = sequential.NScore(**shared, **ranged, levels=plan.levels or None)
-        elif plan.rule == "fixed":
-            rule = sequential.FixedSize(**shared, **ranged, binary=success, paired=paired)
-        elif plan.rule == "mixture":
-            rule = sequential.FiniteHorizonMixture(**shared, **ranged, binary=True if success else None)
-        else:
-            rule = (sequential.Wsr if plan.rule == "wsr" else sequential.Savi)(**shared, **ranged)
-        if plan.measure == "score" and rule.binary_only:
-            raise ValueError(f"`rule` must take scores; got {rule.title}. Use rule = 'mixture'.")
-        return sequential.admit(rule, plan.environments, randomised=True)
+        return declared(plan.decides, plan.setting)
     except (ValueError, TypeError) as error:
         raise StudyError(f"The plan's rule cannot be used: {error}") from None

@@ -10,7 +10,7 @@ from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.study.decision import ranking_rule_of, rule_of
+from surefoot.study.decision import rule_of
 from surefoot.study.plans import Plan
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
     most = plan.horizon * len(plan.policies)
     if len(assumed) > 2:
         generator, seed = _check.generator(rng)
-        rule = ranking_rule_of(plan)
+        rule = rule_of(plan)
         fewest, largest = RANKED_RUNS
         runs = max(fewest, min(largest, RANKED_STEPS // (plan.horizon * len(rule.pairs))))
         used, settled = _ranked(rule, assumed, generator, runs)

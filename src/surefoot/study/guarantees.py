@@ -20,8 +20,9 @@ def methods(fold: Fold) -> tuple[Note, ...]:
     plan, decision = fold.plan, fold.decision
     error = 1.0 - plan.confidence
     if not isinstance(decision, PairDecision):
-        return Note("ranking rule", {"rounds": plan.horizon}), Note("ranking promise", {"error": error})
-    once = plan.rule == "fixed"
+        told = {"rule": decision.rule.title, "rounds": plan.horizon}
+        return Note("ranking rule", told), Note("ranking promise", {"error": error})
+    once = decision.rule.once
     if plan.claim == "either":
         promise = Note("promise either way", {"error": error, "once": once})
     else:

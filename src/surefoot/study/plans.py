@@ -17,6 +17,8 @@ from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
+from surefoot.sequential import registry
+from surefoot.sequential.registry import Environments, Setting
 from surefoot.sequential.rules import checked_futility
 
 FIELDS = {
@@ -27,7 +29,7 @@ FIELDS = {
     "low": "The lowest score possible.",
     "high": "The highest score possible.",
     "levels": "The rubric, when a score can take only these values.",
-    "rule": 'The rule that decides. "exact" for successes, "mixture" for scores; also nscore, wsr, savi, fixed.',
+    "rule": "The rule that decides:",
     "confidence": "The confidence of the verdict, over all looks together.",
     "horizon": "The most pairs that will be run. Rather too many than too few: a later increase is an amendment.",
     "margin": "A gain that would not matter (0 for none).",
@@ -80,11 +82,20 @@ def written(plan: Plan) -> str:
         value = getattr(plan, name)
         if len(plan.policies) > 2:  # what is a pair of two is a round of more
             comment = comment.replace("pair", "round").replace("both policies", "all policies")
+        if name == "rule":
+            comment = "\n".join((comment, *_rules(plan)))
         lines += [f"# {part}" for part in comment.split("\n")]
         left_out = name in EXAMPLES and not value
         shown = EXAMPLES[name] if left_out else value
         lines += [f"{'# ' if left_out else ''}{name} = {_toml(shown)}", ""]
     return "\n".join(lines)
+
+
+def _rules(plan: Plan) -> list[str]:
+    """A line for every rule that fits."""
+    those = registry.fitting(plan.setting)
+    width = max(len(kind.name) for kind in those) + 2
+    return [f"  {json.dumps(kind.name):<{width}}  {kind.summary}" for kind in those]
 
 
 def _toml(value: Any) -> str:
@@ -93,9 +104,7 @@ def _toml(value: Any) -> str:
 
 
 Claim = Literal["first better", "either"]
-Environments = Literal["one", "shared", "independent", "stratified"]
 OnCrash = Literal["failure", "void", "retry"]
-RuleName = Literal["exact", "mixture", "nscore", "wsr", "savi", "fixed"]
 VOID_REASONS = ("hardware fault", "wrong set-up", "operator error", "safety stop")
 BINDING = (
     "policies",
@@ -116,11 +125,10 @@ BINDING = (
 ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0}
 """Fields that the first version's plans lack, and what they amount to there."""
 _FITTING: Any = None  # a rule that fits the plan, chosen when none is named
-_EXACT_TO = 500  # pairs: the longest horizon whose table is searched; the mixture takes any
 FUTILITY = {"either": 0.02, "first better": 0.004}
 """What a new plan declares as futility: it costs at most 1.5 points of power at the rates of docs/sequential.md."""
-GIVES_UP: tuple[RuleName, ...] = ("exact", "mixture", "nscore", "wsr")
-"""The rules on two policies that can stop for futility."""
+RANKED_BY = {"mixture": "holm"}
+"""What the first version's plans call the rule that ranks three policies or more, and what it is called now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +143,9 @@ class Plan(Record):
         levels: The rubric's levels, when a score can take only these.
         low: The lowest possible score.
         high: The highest possible score.
-        rule: Which sequential rule decides; when left out, "exact" for successes of two policies and "mixture" for
-            scores, for three policies or more, and for more than 500 pairs.
+        rule: Which sequential rule decides, by its name; when left out, the one that fits best: of two policies
+            "exact" for successes, and "mixture" for scores and for more than 500 pairs; "closed" for three to seven
+            policies, "holm" for more.
         confidence: The confidence of the verdict.
         horizon: The most pairs that will be run.
         margin: A gain that would not matter.
@@ -161,7 +170,7 @@ class Plan(Record):
     levels: tuple[float, ...] = ()
     low: float = 0.0
     high: float = 1.0
-    rule: RuleName = _FITTING
+    rule: str = _FITTING
     confidence: float = 0.95
     horizon: int = 50
     margin: float = 0.0
@@ -184,35 +193,47 @@ class Plan(Record):
             raise ValueError(f"`policies` must name at least two policies; got {len(self.policies)}.")
         _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
         object.__setattr__(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
-        named: RuleName | None = self.rule
-        object.__setattr__(self, "rule", named or self._fitting())
-        for name, options in (
-            ("claim", Claim),
-            ("environments", Environments),
-            ("rule", RuleName),
-            ("on_crash", OnCrash),
-        ):
+        for name, options in (("claim", Claim), ("environments", Environments), ("on_crash", OnCrash)):
             _check.choice(getattr(self, name), name, dict.fromkeys(get_args(options)))
         object.__setattr__(self, "confidence", _check.confidence(self.confidence))
         object.__setattr__(self, "margin", _check.margin(self.margin))
-        declared: float | None = self.futility
-        object.__setattr__(self, "futility", self._usual_futility() if declared is None else checked_futility(declared))
         _flag(self.blinded, "blinded")
         if self.time_limit is not None:
             object.__setattr__(self, "time_limit", _check.positive(self.time_limit, "time_limit"))
         self._check_range()
+        named: str | None = self.rule
+        object.__setattr__(self, "rule", named or registry.advised(self.setting))
+        _check.choice(self.rule, "rule", dict.fromkeys(registry.names()))
+        given: float | None = self.futility
+        futility = usual_futility(self.rule, self.setting) if given is None else checked_futility(given)
+        object.__setattr__(self, "futility", futility)
         if self.environments == "one" and len(self.contexts) > 1:
             hint = "Use 'shared' (both policies meet the same one), or 'independent'."
             raise ValueError(
                 f"`environments` must not be 'one' with {len(self.contexts)} tasks and conditions to run in. {hint}"
             )
 
-    def _fitting(self) -> RuleName:
-        plain = len(self.policies) == 2 and self.measure == "success" and not self.margin
-        return "exact" if plain and self.horizon <= _EXACT_TO else "mixture"
+    @property
+    def setting(self) -> Setting:
+        """What a rule is made from."""
+        return Setting(
+            policies=self.policies,
+            horizon=self.horizon,
+            confidence=self.confidence,
+            claim=self.claim,
+            measure=self.measure,
+            low=self.low,
+            high=self.high,
+            levels=tuple(self.levels),
+            margin=self.margin,
+            environments=self.environments,
+            futility=self.futility,
+        )
 
-    def _usual_futility(self) -> float:
-        return FUTILITY[self.claim] if len(self.policies) == 2 and self.rule in GIVES_UP else 0.0
+    @property
+    def decides(self) -> str:
+        """The name of the rule that decides, as it is called now."""
+        return self.rule if len(self.policies) == 2 else RANKED_BY.get(self.rule, self.rule)
 
     def _check_range(self) -> None:
         low, high = _check.real(self.low, "low"), _check.real(self.high, "high")
@@ -315,6 +336,12 @@ class Plan(Record):
             f"at most {self.horizon:,} {'pairs' if len(self.policies) == 2 else 'rounds'}, "
             f"{self.environments} environments."
         )
+
+
+def usual_futility(rule: str, setting: Setting) -> float:
+    """What a new plan declares as futility: none of a ranking, or where the rule cannot stop for it."""
+    able = len(setting.policies) == 2 and any(kind.gives_up for kind in registry.kinds(rule))
+    return FUTILITY[setting.claim] if able else 0.0
 
 
 def canonical(data: Mapping[str, Any]) -> str:

@@ -227,7 +227,7 @@ def _finding(fold: Fold) -> StudyFinding:
         state.p_value,
         state.interval if state.pairs else None,
         tuple(_step(one) for one in shown),
-        1.0 / state.rule.error if hasattr(state, "evidence") else None,
+        state.rule.threshold,
         guarantees.interval_notes(state.verdict, state.interval) if state.pairs else (),
         *stated,
     )
@@ -235,4 +235,4 @@ def _finding(fold: Fold) -> StudyFinding:
 
 def _step(state: Any) -> StudyStep:
     interval = state.interval
-    return StudyStep(state.pairs, interval.low, interval.estimate, interval.high, getattr(state, "evidence", None))
+    return StudyStep(state.pairs, interval.low, interval.estimate, interval.high, state.evidence)

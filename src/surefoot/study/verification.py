@@ -17,7 +17,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential import run
-from surefoot.study.decision import ranking_rule_of, rule_of
+from surefoot.study.decision import rule_of
 from surefoot.study.events import Line, breaks, seeded
 from surefoot.study.log_files import Mark, mark_of
 from surefoot.study.plans import Plan
@@ -247,7 +247,7 @@ def _pair(plan: Plan, fold: Fold, number: int) -> tuple[Turn, ...]:
 
 
 def _place(plan: Plan, rounds: list[dict[str, float]]) -> Verdict:
-    rule = ranking_rule_of(plan)
+    rule = rule_of(plan)
     state = rule.start()
     for scores in rounds:
         if not state.finished and set(state.running) <= set(scores):

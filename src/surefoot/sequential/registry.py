@@ -1,0 +1,217 @@
+"""Which sequential rules are there, what does each fit, and how is it shown?
+
+A rule is one file of this room. Its class says as constants what plan files call it, what it fits and how it is shown,
+and enters itself by `@registered`. Studies, replays, plans, the command line and the docs ask here, and know no rule by
+name. A file is imported when its rule is asked for; which files have one is read off their text.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, Literal, Self, TypeVar
+
+from surefoot import _check, _lazy
+from surefoot.core.record import Record
+
+ROOM = "surefoot.sequential"
+Environments = Literal["one", "shared", "independent", "stratified"]
+"""How the rollouts of a pair relate: see `surefoot.sequential.admit`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is asked, of which policies, and how rollouts are collected: all that a rule is made from.
+
+    Attributes:
+        policies: The policies, the first-named first.
+        horizon: The most pairs, or rounds.
+        confidence: Over all looks.
+        claim: What the rule may find; see `Rule`.
+        measure: Whether rollouts give successes or scores.
+        low: The lowest score possible.
+        high: The highest score possible.
+        levels: The scores possible, where they are few.
+        margin: A gain that would not matter.
+        environments: How the rollouts of a pair relate.
+        randomised: Whether the order of the environments was drawn at random.
+        futility: The chance of a verdict below which the rule gives up; 0 for never.
+        question: What is asked of three policies or more; see `ClosedRanking`.
+        between: Whether scores between the ends of the range are known to occur.
+    """
+
+    policies: tuple[str, ...] = ("first", "second")
+    horizon: int = 200
+    confidence: float = 0.95
+    claim: str = "either"
+    measure: Literal["success", "score"] = "success"
+    low: float = 0.0
+    high: float = 1.0
+    levels: tuple[float, ...] = ()
+    margin: float = 0.0
+    environments: Environments = "independent"
+    randomised: bool = True
+    futility: float = 0.0
+    question: str = "ranking"
+    between: bool = False
+
+    @property
+    def binary(self) -> bool:
+        """Whether rollouts give successes."""
+        return self.measure == "success"
+
+    @property
+    def paired(self) -> bool:
+        """Whether the rollouts of a pair depend on one another."""
+        return self.environments in ("shared", "stratified")
+
+
+@dataclass(frozen=True, slots=True)
+class Offered(Record):
+    """What every sequential rule says of itself, whether it compares two policies or ranks many."""
+
+    name: ClassVar[str] = ""  # the word in plan files; rules that share one differ by what they fit
+    title: ClassVar[str] = "rule"  # in sentences
+    label: ClassVar[str] = ""  # in tables
+    summary: ClassVar[str] = ""  # what it is for, in one sentence
+    place: ClassVar[int] = 1000  # among the rules shown; of those that fit, the first is chosen unasked
+    chosen_to: ClassVar[int | None] = 0  # the longest horizon for which it is chosen unasked; none for any
+    policies: ClassVar[tuple[int, int | None]] = (2, 2)  # the fewest and the most
+    measures: ClassVar[tuple[str, ...]] = ("success", "score")
+    claims: ClassVar[tuple[str, ...]] = ("first better", "either")
+    environments: ClassVar[tuple[str, ...]] = ("one", "shared", "independent", "stratified")
+    takes_margin: ClassVar[bool] = False
+    gives_up: ClassVar[bool] = False  # whether a futility can be declared
+    needs_random_order: ClassVar[bool] = True
+    once: ClassVar[bool] = False  # whether it looks only when all has been run
+
+    @classmethod
+    @abstractmethod
+    def made(cls, setting: Setting) -> Self:
+        """The rule as it is declared in this setting.
+
+        Raises:
+            ValueError: The rule cannot be declared so.
+        """
+
+    @classmethod
+    def ranks(cls, policies: int) -> bool:
+        """Whether it takes so many policies."""
+        least, most = cls.policies
+        return least <= policies and (most is None or policies <= most)
+
+    @classmethod
+    def stands(cls, setting: Setting) -> bool:
+        """Whether it is meant for environments drawn in this way."""
+        return setting.environments in cls.environments
+
+    @classmethod
+    def suits(cls, setting: Setting) -> bool:
+        """Whether it may be chosen unasked."""
+        size = len(setting.policies)
+        short = cls.chosen_to is None or setting.horizon <= cls.chosen_to
+        plain = cls.takes_margin or not setting.margin or size > 2  # no ranking takes one, and says so
+        return short and plain and setting.measure in cls.measures and cls.ranks(size)
+
+    @property
+    def threshold(self) -> float | None:
+        """The evidence at which a direction is decided; none for a rule that has no evidence."""
+        return None
+
+    @property
+    def table(self) -> str:
+        """The hash of the table by which it decides; empty for a rule that needs none."""
+        return ""
+
+
+K = TypeVar("K", bound=type[Offered])
+
+REGISTRY: dict[str, list[type[Offered]]] = {}
+"""Every rule whose file has been imported, by the word in plan files."""
+
+
+def registered(kind: K) -> K:
+    """Enter a rule; above its class, and above `@dataclass`."""
+    if not kind.name:
+        raise ValueError(f"`name` must be the word in plan files; {kind.__qualname__} has none.")
+    known = REGISTRY.setdefault(kind.name, [])
+    known[:] = [one for one in known if (one.__module__, one.__qualname__) != (kind.__module__, kind.__qualname__)]
+    known.append(kind)
+    return kind
+
+
+def names(policies: int | None = None) -> tuple[str, ...]:
+    """The words for rules in plan files; with `policies`, of those that take so many, in the order they are shown."""
+    if policies is not None:
+        return tuple(dict.fromkeys(kind.name for kind in kinds() if kind.ranks(policies)))
+    return tuple(dict.fromkeys((*_homes(), *REGISTRY)))
+
+
+def kinds(name: str | None = None) -> tuple[type[Offered], ...]:
+    """Every rule, or those of one name, in the order they are shown."""
+    for word, modules in _homes().items():
+        for module in modules if name in (None, word) else ():
+            importlib.import_module(module)
+    found = [kind for word, those in REGISTRY.items() if name in (None, word) for kind in those]
+    return tuple(sorted(found, key=lambda kind: (kind.place, kind.name)))
+
+
+def advised(setting: Setting) -> str:
+    """The name of the rule that fits best, where none is asked for.
+
+    Raises:
+        ValueError: No rule fits.
+    """
+    for kind in kinds():
+        if kind.suits(setting):
+            return kind.name
+    raise ValueError("No rule fits: see `surefoot.sequential` for what each takes.")
+
+
+def fitting(setting: Setting) -> tuple[type[Offered], ...]:
+    """One rule of each name that takes so many policies, this measure and these environments, in the order shown."""
+    found: dict[str, type[Offered]] = {}
+    for kind in kinds():
+        if kind.ranks(len(setting.policies)) and setting.measure in kind.measures and kind.stands(setting):
+            found.setdefault(kind.name, kind)
+    return tuple(found.values())
+
+
+def one_of(name: str, setting: Setting) -> type[Offered]:
+    """The rule of this name for so many policies in such environments.
+
+    Raises:
+        ValueError: There is none of this name, or it does not take so many policies, or no scores.
+    """
+    _check.choice(name, "rule", dict.fromkeys(names()))
+    size = len(setting.policies)
+    those = [kind for kind in kinds(name) if kind.ranks(size)]
+    if not those:
+        others = " or ".join(map(repr, names(size)))
+        raise ValueError(_check.refusal("rule", f"take {size} policies", name, f"Use {others}."))
+    chosen = next((kind for kind in those if kind.stands(setting)), those[-1])
+    if setting.measure not in chosen.measures:
+        hint = f"Use rule = {advised(setting)!r}."
+        raise ValueError(f"`rule` must take {setting.measure}s; got {chosen.title}. {hint}")
+    return chosen
+
+
+_NAMED = re.compile(r'^    name: ClassVar\[str\] = "([^"]+)"', re.MULTILINE)
+_PLACED = re.compile(r"^    place: ClassVar\[int\] = (\d+)", re.MULTILINE)
+
+
+@cache
+def _homes() -> Mapping[str, tuple[str, ...]]:
+    """The files that have a rule, by its name, in the order shown."""
+    found: dict[str, tuple[str, ...]] = {}
+    places: dict[str, int] = {}
+    for module, text in _lazy.sources(ROOM):
+        place = min(map(int, _PLACED.findall(text)), default=Offered.place)
+        for name in _NAMED.findall(text):
+            found[name] = (*found.get(name, ()), module)
+            places[name] = min(place, places.get(name, place))
+    return {name: found[name] for name in sorted(found, key=lambda name: (places[name], name))}

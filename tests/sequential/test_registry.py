@@ -1,0 +1,230 @@
+"""A rule is one file: a toy rule in a file of its own appears everywhere, with no other file touched."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from itertools import product
+
+import polars as pl
+import pytest
+from tools import registry_tables
+
+import surefoot as sf
+from surefoot import sequential
+from surefoot.cli.main import run
+from surefoot.core.record import Record
+from surefoot.errors import StudyError
+from surefoot.sequential import registry
+from surefoot.sequential.registry import Setting
+from surefoot.sequential.validity import declared
+from surefoot.study.expectations import expect
+from tests.sequential import test_conformance, test_rules, test_simulation
+from tests.support import conformance
+
+TOY = '''
+"""What if one always bet a third?"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from surefoot.sequential.betting import BettingRule
+from surefoot.sequential.registry import registered
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class Third(BettingRule):
+    """Bets a third of the wealth on every pair."""
+
+    name: ClassVar[str] = "third"
+    title: ClassVar[str] = "rule of thirds"
+    label: ClassVar[str] = "THIRD"
+    summary: ClassVar[str] = "Always bets a third."
+
+    def opening(self):
+        return np.zeros((1, 1))
+
+    def stake(self, memory, log_wealth, seen, beyond, past):
+        return np.full(memory.shape[1], 1.0 / 3.0), None
+
+    def learn(self, memory, seen, outcome, how):
+        return memory.copy()
+'''
+
+
+@pytest.fixture
+def third(tmp_path, monkeypatch):
+    """The toy rule as a file of the room."""
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "third.py").write_text(TOY)
+    monkeypatch.setattr(sequential, "__path__", [*sequential.__path__, str(tmp_path / "room")])
+    registry._homes.cache_clear()
+    (kind,) = registry.kinds("third")
+    yield kind
+    monkeypatch.undo()
+    for table, key in ((registry.REGISTRY, "third"), (sys.modules, kind.__module__), (Record._known, "Third")):
+        table.pop(key)
+    registry._homes.cache_clear()
+
+
+def rollouts() -> sf.Rollouts:
+    return sf.read(pl.DataFrame({"policy": ["new", "old"] * 30, "success": [1, 0] * 30}))
+
+
+def test_it_is_found_without_being_imported(third):
+    sys.modules.pop(third.__module__), registry.REGISTRY.pop("third")
+    assert registry.names()[-1] == "third"
+    assert third.__module__ not in sys.modules
+    assert registry.kinds("third")[0].label == "THIRD"
+
+
+def test_a_plan_names_it_and_shows_it(third, tmp_path, capsys):
+    plan = sf.Plan(policies=("new", "old"), rule="third", horizon=60)
+    assert '"third"    Always bets a third.' in plan.to_toml()
+    assert sf.Plan.from_toml(plan.to_toml()) == plan
+    assert expect(plan, (0.9, 0.2)).power > 0.9
+    command = ("study", "create", str(tmp_path / "plan.toml"), "--policies", "new,old", "--rule", "third", "--check")
+    assert run(command) == 0
+    assert "third rule at 95%" in capsys.readouterr().out
+
+
+def test_a_study_runs_to_its_verdict(third, tmp_path):
+    study = sf.Study.create(sf.Plan(policies=("new", "old"), rule="third", horizon=60), tmp_path / "study.db")
+    while (turn := study.next_turn()) is not None:
+        study.record(turn, turn.policy == "new")
+    assert study.verdict is sf.Verdict.BETTER
+    assert sf.verify(study.store).sound
+    study.unblind(reason="it is over")
+    said = sf.report(study)
+    assert "rule of thirds" in said.html()
+    assert said.study.finding.threshold == pytest.approx(40.0)
+    assert len(said.study.finding.steps) == study.fold.decision.state.pairs
+
+
+def test_it_is_replayed(third, tmp_path, capsys):
+    found = sf.replay(rollouts(), "new", "old")
+    assert "THIRD" in found.rules
+    alone = sf.replay(rollouts(), "new", "old", rules=["third"])
+    assert alone.rules == ("THIRD",)
+    assert alone.comparisons[0].stops[0].evidence[-1] >= alone.comparisons[0].stops[0].threshold == pytest.approx(20.0)
+    (tmp_path / "pairs.csv").write_text("1,0\n" * 30)
+    assert run(("replay", str(tmp_path / "pairs.csv"), "--rule", "third", "--json")) == 0
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)["comparisons"][0]["stops"]] == ["THIRD"]
+
+
+@pytest.mark.parametrize("command", [("replay",), ("study", "create"), ("plan", "compare")])
+def test_the_command_line_offers_it(third, capsys, command):
+    assert third.name not in sequential.__all__
+    assert run((*command, "--help")) == 0
+    assert "third" in capsys.readouterr().out
+
+
+def test_it_is_planned(third, capsys):
+    assert run(("plan", "compare", "--first", "0.9", "--second", "0.3", "--sequential", "--rule", "third")) == 0
+    assert "rule of thirds" in capsys.readouterr().out
+
+
+def test_the_docs_list_it(third):
+    assert "| `Third` | `third` | 2 | success, score | Always bets a third. |" in registry_tables.rules()
+
+
+def test_it_is_held_to_what_every_rule_must_do(third):
+    kind = conformance.of_registry()["rule of thirds"]
+    assert kind.make is third
+    checks = [
+        check
+        for suite in (test_conformance, test_rules, test_simulation)
+        for name, check in vars(suite).items()
+        if name.startswith("test_") and {"kind"} <= set(inspect.signature(check).parameters) <= {"kind", "claim"}
+    ]
+    assert len(checks) > 5
+    for check in checks:
+        by_claim = "claim" in inspect.signature(check).parameters
+        for claim in conformance.CLAIMS if by_claim else [None]:
+            check(**{"kind": kind, "claim": claim} if by_claim else {"kind": kind})
+
+
+def test_the_tables_of_the_docs_are_up_to_date():
+    for name, made in registry_tables.TABLES.items():
+        assert (registry_tables.PLACE / name).read_text(encoding="utf-8") == made(), "run tools/registry_tables.py"
+
+
+def test_every_rule_says_what_it_is():
+    for kind in registry.kinds():
+        assert all((kind.name, kind.label, kind.summary.endswith("."), kind.title != "rule"))
+        assert kind.place < registry.Offered.place
+    places = [kind.place for kind in registry.kinds()]
+    assert len(set(places)) == len(places)
+
+
+def test_a_rule_without_a_name_is_refused():
+    with pytest.raises(ValueError, match="`name` must be the word in plan files; Offered has none"):
+        registry.registered(registry.Offered)
+
+
+@pytest.mark.parametrize(
+    ("setting", "name"),
+    [
+        ({}, "exact"),
+        ({"horizon": 500}, "exact"),
+        ({"horizon": 501}, "mixture"),
+        ({"measure": "score"}, "mixture"),
+        ({"margin": 0.1}, "mixture"),
+        ({"policies": ("a", "b", "c")}, "closed"),
+        ({"policies": tuple("abcdefg"), "measure": "score"}, "closed"),
+        ({"policies": tuple("abcdefgh")}, "holm"),
+    ],
+)
+def test_the_rule_that_fits_is_advised(setting, name):
+    assert registry.advised(Setting(**setting)) == name
+
+
+def test_a_name_of_two_rules_means_the_one_that_fits_the_environments():
+    for environments, kind in (("independent", sequential.ExactBinary), ("shared", sequential.ExactPairedBinary)):
+        rule = declared("exact", Setting(horizon=50, environments=environments))
+        assert type(rule) is kind
+        assert rule.table
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "said"),
+    [
+        ("nobody", {}, "`rule` must be one of exact, mixture, nscore, wsr, savi, fixed, closed, holm; got 'nobody'"),
+        ("closed", {}, "`rule` must take 2 policies; got 'closed'. Use 'exact' or 'mixture'"),
+        ("wsr", {"policies": tuple("abc")}, "`rule` must take 3 policies; got 'wsr'. Use 'closed' or 'holm'"),
+        ("closed", {"policies": tuple("abcdefgh")}, "`rule` must take 8 policies; got 'closed'. Use 'holm'"),
+        ("exact", {"measure": "score"}, "`rule` must take scores; got exact binary design. Use rule = 'mixture'"),
+        ("savi", {"environments": "shared"}, "`rule` must hold for shared environments; got theta-SAVI"),
+        ("savi", {"futility": 0.1}, "`futility` must be 0 for theta-SAVI, which cannot stop for it; got 0.1"),
+        ("holm", {"policies": tuple("abc"), "futility": 0.1}, "`futility` must be 0 for Holm's ranking"),
+        ("holm", {"policies": tuple("abc"), "question": "best"}, "`question` must be 'ranking' for Holm's ranking"),
+        ("closed", {"policies": tuple("abc"), "margin": 0.1}, "A ranking needs claim = 'either' and no margin"),
+    ],
+)
+def test_a_rule_that_does_not_fit_is_refused(name, setting, said):
+    with pytest.raises(ValueError, match=said):
+        declared(name, Setting(**setting))
+
+
+def test_a_first_plan_that_ranks_by_the_mixture_means_holm():
+    plan = sf.Plan(policies=("a", "b", "c"), rule="mixture")
+    assert (plan.rule, plan.decides) == ("mixture", "holm")
+    assert isinstance(sf.Study.create(plan, ":memory:").fold.decision.rule, sequential.RankingRule)
+    with pytest.raises(StudyError, match="Use 'closed' or 'holm'"):
+        sf.Study.create(sf.Plan(policies=("a", "b", "c"), rule="wsr"), ":memory:")
+
+
+@pytest.mark.parametrize(("name", "measure"), list(product(registry.names(2), ("success", "score"))))
+def test_rules_and_states_answer_the_same_questions(name, measure):
+    kind = registry.kinds(name)[0]
+    if measure not in kind.measures:
+        return
+    rule = declared(name, Setting(horizon=12, measure=measure))
+    states = sequential.run(rule, [(1.0, 0.0)] * 12)
+    assert all((state.evidence is None) == (rule.threshold is None) for state in states)
+    assert all(state.evidence is None or state.standing is None for state in states)
+    assert (rule.operating(0.9, 0.1) is None) == (rule.table == "")
