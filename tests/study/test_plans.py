@@ -112,7 +112,7 @@ def test_a_plan_of_an_earlier_version_declares_none():
     assert plan.amended({"horizon": 60}).futility == 0.0
 
 
-@pytest.mark.parametrize("fields", [{"rule": "savi"}, {"rule": "fixed"}, {"policies": ("a", "b", "c")}])
+@pytest.mark.parametrize("fields", [{"rule": "savi"}, {"rule": "fixed"}, {"policies": ("a", "b", "c"), "rule": "holm"}])
 def test_futility_of_a_rule_that_cannot_is_refused(fields):
     with pytest.raises(StudyError, match="futility"):
         decision_of(Plan(**{"policies": ("new", "old"), "futility": 0.02, **fields}))
