@@ -22,7 +22,6 @@ LOADED = acceptance  # pytest inside pytest forgets what it has loaded, and nump
 def run(pytester, monkeypatch):
     """Run pytest with the plugin on a file of tests, whatever is installed here."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     monkeypatch.setenv("COLUMNS", "200")
 
     def run_it(source: str, *options: str, apart: bool = False) -> pytest.RunResult:

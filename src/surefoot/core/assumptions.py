@@ -167,6 +167,9 @@ HORIZON_FIXED = _need("horizon fixed", "The horizon was fixed before the first p
 STOPPED_BY_RULE = _need(
     "stopped by rule", "The rule was declared before the first pair, and the run stopped where it says"
 )
+TEST_STOPPED = _need(
+    "test stopped", "The test was declared before the first rollout, and the run stopped where it says"
+)
 IN_ORDER = _need("in order", "The scores are in the order they were recorded")
 IN_ORDER_OF_FIXED_SIZE = _need(
     "in order, size fixed",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.assumptions import ONE_RATE, TEST_STOPPED
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
@@ -199,10 +200,7 @@ class AcceptanceState(Record):
             confidence=1.0 - 2.0 * self.rule.error,
             method="acceptance test, final",
             trials=self.rollouts,
-            assumptions=(
-                "Rollouts are independent, with one success rate.",
-                "The test was declared before the first rollout, and stopped where it says.",
-            ),
+            assumptions=(ONE_RATE, TEST_STOPPED),
             data=(tally,),
         )
 
