@@ -12,7 +12,7 @@ import pytest
 from tests import databases
 
 NEEDS = {
-    "test_console_*.py": ("starlette", "uvicorn", "segno"),
+    "console/test_*.py": ("starlette", "uvicorn", "segno"),
     "test_docs.py": ("joblib", "pandas", "starlette"),
     "test_kill.py": ("uvicorn", "psycopg"),
 }
