@@ -8,7 +8,9 @@ import re
 import pytest
 
 import surefoot as sf
-from surefoot.study.status import Account
+from surefoot.console.live_figures import live_of
+from surefoot.reporting.study_pages import gain_lines, study_answers
+from surefoot.study.status import Account, finding_of
 from tests.studies import begun, driven, outcomes
 
 
@@ -78,3 +80,82 @@ def test_strings_of_the_study_are_escaped_on_its_pages():
     page = sf.report(study).html()
     assert "<script" not in page
     assert "&lt;script&gt;" in page
+
+
+# --- after the stop ---
+
+EXACT = {"rule": "exact", "horizon": 50, "environments": "independent", "blinded": False}
+
+
+def made(robot, **changes):
+    return driven(begun(**{**EXACT, **changes}), robot)
+
+
+def lines(study):
+    told = sf.report(study).study
+    return study_answers(told, told.finding)
+
+
+def test_a_verdict_comes_first_and_what_may_still_be_true_second():
+    study = made(outcomes(5, new=0.9, old=0.4))
+    first, second, gain, observed, early, *_ = lines(study)
+    assert first == "new is better than old."
+    assert second == (
+        "The true gain may be anything from +19.9 to +92.3 points; all others are ruled out at 95% confidence "
+        "(a final interval: the run stopped as its rule says)."
+    )
+    assert gain == "Gain +63.3 points [+19.9, +92.3] n=10 (95% exact binary design, final interval)."
+    assert observed == "Observed in 10 pairs: new 9/10; old 2/10; a gain of +70.0 points."
+    assert early.startswith("A verdict that comes early tends to overstate the gain: +70.0 points observed.")
+
+
+def test_a_stop_for_futility_never_says_no_better():
+    study = made(lambda turn: turn.block % 2 == 0)
+    first, second, *_ = lines(study)
+    assert first == "Cannot tell whether new is better than old."
+    assert second.startswith("The true gain may be anything from -32.8 to +32.8 points; all others are ruled out")
+    said = str(sf.report(study))
+    assert "the chance of a verdict within 50 pairs is below 2%" in said
+    for wrong in ("no better", "not better", "the same", "equal"):
+        assert wrong not in said
+
+
+def test_every_form_of_the_report_says_it():
+    study = made(outcomes(5, new=0.9, old=0.4))
+    report = sf.report(study)
+    possible, observed = "from +19.9 to +92.3 points", "a gain of +70.0 points"
+    for text in (str(report), report.html(), report.markdown(), report.latex()):
+        assert possible in text
+        assert observed in text
+        assert text.index("new is better than old.") < text.index(possible) < text.index(observed)
+    finding = report.data()["study"]["finding"]
+    assert finding["kind"] == "final"
+    assert finding["observed"] == pytest.approx(0.7)
+    assert finding["interval"]["estimate"] == pytest.approx(0.633, abs=5e-4)
+
+
+def test_the_live_page_says_the_same_and_plots_what_held_at_each_moment():
+    study = made(outcomes(5, new=0.9, old=0.4))
+    live, found = live_of(study.fold), finding_of(study.fold, certified=False)
+    assert list(live.lines) == gain_lines(study.plan, found)
+    assert live.data["gain"] == {"kind": "final", **found.interval.to_dict()}
+    assert live.data["observed"] == found.observed
+    held = study.fold.decision.state.anytime_interval
+    last = live.data["sequence"][-1]
+    assert (last["low"], last["high"]) == (held.low, held.high)
+    assert "an anytime interval, which holds whenever you look" in live.curves[-1].summary
+
+
+def test_a_declared_list_has_both_gains_each_named():
+    conditions = tuple(f"scene {place}" for place in range(30))
+    study = made(outcomes(5, new=0.9, old=0.4), environments="shared", horizon=30, conditions=conditions)
+    (own,) = [line for line in lines(study) if "environments themselves" in line]
+    assert own.startswith("Gain on the 30 declared environments themselves: +")
+
+
+def test_scores_are_told_as_scores():
+    study = driven(
+        begun(measure="score", high=5.0, blinded=False), lambda turn: 4.0 + (turn.policy == "new") * turn.number % 2, 30
+    )
+    said = lines(study)
+    assert any(line.startswith("Observed in ") and "; a gain of +" in line and "points" not in line for line in said)

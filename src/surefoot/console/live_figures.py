@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.core import formatting
+from surefoot.core import formatting, sentences
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
+from surefoot.reporting.study_pages import gain_lines
 from surefoot.study.decision import PairDecision
-from surefoot.study.guarantees import interval_notes
 from surefoot.study.state import Fold
+from surefoot.study.status import finding_of
 
 POINTS = 150
 """Most points of a curve: more cannot be seen, and each interval costs time."""
@@ -53,6 +54,7 @@ class Live:
 
     verdict: str
     sentence: str
+    lines: tuple[str, ...]
     bars: tuple[Bar, ...]
     curves: tuple[Curve, ...]
     data: dict[str, Any]
@@ -68,13 +70,19 @@ def live_of(fold: Fold) -> Live:
     rows = [
         {"pairs": state.pairs, **_evidence(state), "low": i.low, "estimate": gains[state.pairs - 1], "high": i.high}
         for state in states
-        if state.pairs and (i := state.interval)
+        if state.pairs and (i := state.anytime_interval)
     ]
     data: dict[str, Any] = {
         "verdict": decision.verdict.value,
         "policies": [{"policy": policy, **interval.to_dict()} for policy, interval in intervals],
         "sequence": rows,
     }
+    lines: tuple[str, ...] = ()
+    if isinstance(decision, PairDecision):
+        found = finding_of(fold, certified=False, steps=0)
+        lines = tuple(gain_lines(fold.plan, found))
+        data["gain"] = None if found.interval is None else {"kind": found.kind, **found.interval.to_dict()}
+        data["observed"] = found.observed
     curves: tuple[Curve, ...] = ()
     if rows:
         if "evidence" in rows[-1]:
@@ -82,8 +90,8 @@ def live_of(fold: Fold) -> Live:
             curves = (_evidence_curve(rows, data["threshold"]),)
         elif "lead" in rows[-1]:
             curves = (_lead_curve(rows, fold),)
-        curves = (*curves, _gain_curve(rows, fold, states[-1].interval))
-    return Live(decision.verdict.value, str(decision.state), bars, curves, data)
+        curves = (*curves, _gain_curve(rows, fold))
+    return Live(decision.verdict.value, str(decision.state), lines, bars, curves, data)
 
 
 def _gains(fold: Fold) -> list[float]:
@@ -203,7 +211,7 @@ def _lead_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
     )
 
 
-def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve:
+def _gain_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
     width = fold.plan.high - fold.plan.low
     place = _Axes(rows[-1]["pairs"], -width, width)
     scale: formatting.Scale = "gain" if fold.plan.measure == "success" else "score gain"
@@ -213,14 +221,15 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold, last: Interval) -> Curve
     lower = [(row["pairs"], row["low"]) for row in reversed(rows)]
     names = fold.plan.policies
     gain = f"{formatting.number(rows[-1]['estimate'], scale)}{formatting.unit(scale)}"
-    used = "" if last.trials in (None, rows[-1]["pairs"]) else f", by the first {last.trials} pairs"
+    within = formatting.span(rows[-1]["low"], rows[-1]["high"], scale)
+    shaded = sentences.HOLDS["fixed size" if fold.plan.rule == "fixed" else "anytime"]
     told = (
-        f"The observed gain is {gain} after {formatting.counted(rows[-1]['pairs'], 'pair')}; the true one lies in "
-        f"{formatting.span(last.low, last.high, scale)}{used}."
+        f"The observed gain is {gain} after {formatting.counted(rows[-1]['pairs'], 'pair')}. Shaded: {within} now, "
+        f"{shaded}."
     )
     return Curve(
-        f"Gain of {names[0]} over {names[1]}, at {formatting.percent(last.confidence)} confidence over all looks",
-        " ".join((told, *map(str, interval_notes(fold.decision.verdict, last)))),
+        f"Gain of {names[0]} over {names[1]}, at {formatting.percent(fold.plan.confidence)} confidence over all looks",
+        told,
         place.line((row["pairs"], row["estimate"]) for row in rows),
         place.line([*upper, *lower]),
         marks,

@@ -101,6 +101,8 @@ SCHEMAS: dict[str, Any] = {
             "threshold": {"type": "number"},
             "policies": {"type": "array", "items": {"type": "object"}},
             "sequence": {"type": "array", "items": {"type": "object"}},
+            "gain": {"type": ["object", "null"]},
+            "observed": {"type": ["number", "null"]},
         },
     },
     "object": {"type": "object"},

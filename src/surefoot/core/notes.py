@@ -353,6 +353,11 @@ def _labels_needed(items: int, low: int | None = None, high: int | None = None) 
     return f"About {low:,} to {high:,} labelled items of {items:,} would decide a gain like the one seen, mostly."
 
 
+@says("raw_verdict")
+def _raw_verdict() -> str:
+    return "A verdict that comes early tends to overstate the observed gain."
+
+
 @says("of_the_list")
 def _of_the_list(environments: int, run: int) -> str:
     if run == environments:

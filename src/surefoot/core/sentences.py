@@ -55,6 +55,39 @@ NOT_WORSE = "; it was shown not to fall behind by as much as {margin}"
 """Added to "cannot tell" where the first was shown not to fall below the second by as much as the margin."""
 
 
+HOLDS = {
+    "anytime": "an anytime interval, which holds whenever you look",
+    "final": "a final interval: the run stopped as its rule says",
+    "final, not certified": "a final interval, not yet certified",
+    "fixed size": "after a number of pairs fixed beforehand",
+}
+"""When an interval of the gain holds, by its kind."""
+
+
+def still_possible(
+    low: float, high: float, *, width: float = 1.0, scale: formatting.Scale, confidence: float, kind: str
+) -> str:
+    """What may still be true: the gains that are left; `width` is the largest gain there can be.
+
+    Example:
+        >>> from surefoot.core.sentences import still_possible
+        >>> still_possible(-0.2, 0.25, scale="gain", confidence=0.95, kind="final").split("; ")[0]
+        'The true gain may be anything from -20.0 to +25.0 points'
+    """
+    unit = formatting.unit(scale)
+    least, most = formatting.number(low, scale, "down"), formatting.number(high, scale, "up")
+    if low <= -width and high >= width:
+        return f"No gain is ruled out yet ({HOLDS[kind]})."
+    if high >= width:
+        left, others = f"{least}{unit} or more", "smaller ones"
+    elif low <= -width:
+        left, others = f"{most}{unit} or less", "larger ones"
+    else:
+        left, others = f"anything from {least} to {most}{unit}", "all others"
+    held = f"at {formatting.percent(confidence)} confidence ({HOLDS[kind]})"
+    return f"The true gain may be {left}; {others} are ruled out {held}."
+
+
 def sentence(
     verdict: Verdict,
     low: float,

@@ -12,6 +12,7 @@ from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from surefoot.study.plans import Plan
     from surefoot.study.status import Account, StudyFinding
 
 UNSOUND = (
@@ -56,12 +57,41 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
         f"Declared: rule {plan.rule!r}, claim {plan.claim!r}, {formatting.percent(plan.confidence)} over all looks, "
         f"at most {plan.horizon:,} {unit(account)}s."
     )
-    lines = [first, *finding.statement.splitlines(), rule]
-    if finding.interval is not None:
-        lines[2:2] = [f"Gain {finding.interval}", *map(str, finding.notes)]
+    lines = [first, *gain_lines(account.plan, finding), *finding.statement.splitlines(), rule]
     if account.exploratory:
         lines.append("Something that binds was amended after the first result, so the stated confidence does not hold.")
     return lines if account.sound else [UNSOUND, *lines]
+
+
+def gain_lines(plan: Plan, finding: StudyFinding) -> list[str]:
+    """What may still be true, in a sentence; then the gain as it is estimated and as it was observed."""
+    interval = finding.interval
+    if interval is None:
+        return []
+    scale: formatting.Scale = "gain" if plan.measure == "success" else "score gain"
+    possible = sentences.still_possible(
+        interval.low,
+        interval.high,
+        width=plan.high - plan.low,
+        scale=scale,
+        confidence=interval.confidence,
+        kind=finding.kind,
+    )
+    lines = [possible, f"Gain {interval}"]
+    pairs = interval.trials or 0
+    if finding.observed is not None:
+        means = zip(plan.policies, finding.means, strict=True)
+        each = "; ".join(f"{name} {_raw(plan, mean, pairs)}" for name, mean in means)
+        raw = formatting.number(finding.observed, scale) + formatting.unit(scale)
+        lines.append(f"Observed in {formatting.counted(pairs, 'pair')}: {each}; a gain of {raw}.")
+    if finding.of_list is not None:
+        lines.append(f"Gain on the {plan.horizon} declared environments themselves: {finding.of_list}")
+    # That it is about a run that stopped as declared, the first of these lines says.
+    return [*lines, *(str(note) for note in finding.notes if getattr(note, "kind", "") != "after_stop")]
+
+
+def _raw(plan: Plan, mean: float, pairs: int) -> str:
+    return f"{round(mean * pairs)}/{pairs}" if plan.measure == "success" else formatting.number(mean, "score")
 
 
 def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
@@ -136,7 +166,8 @@ def study_section(account: Account) -> dict[str, Any]:
     drawn = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name != "times"})
     level = formatting.percent(account.plan.confidence)
     captions = {
-        "sequence": f"Gain of {account.plan.policies[0]} over {account.plan.policies[1]}, {level} over all looks.",
+        "sequence": f"Observed gain of {account.plan.policies[0]} over {account.plan.policies[1]}, pair by pair, with "
+        f"the interval that held at each moment ({level} over all looks).",
         "evidence": "Evidence starts at 1; under a false claim it reaches the line with chance at most one over it.",
     }
     rows = [[name.replace("_", " "), _told(value)] for name, value in account.plan.to_dict().items() if name != "type"]

@@ -74,6 +74,8 @@ def latex(report: Report) -> str:
     header = ["policy", *tables.columns(found)]
     rows = [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)]
     body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in rows]
+    study = report.study
+    said = [] if study is None or study.finding is None else study_pages.study_answers(study, study.finding)
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}",
@@ -84,6 +86,7 @@ def latex(report: Report) -> str:
             *body,
             r"\bottomrule",
             r"\end{tabular}",
+            *([r"\par\medskip", _tex(" ".join(said))] if said else []),
             f"% {formatting.percent(found.confidence)} confidence, ends rounded outward; "
             f"surefoot, data {found.fingerprint}",
             "",

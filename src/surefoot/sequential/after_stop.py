@@ -20,8 +20,9 @@ from surefoot.sequential import design_facts, designs
 if TYPE_CHECKING:
     from surefoot.sequential.rules import Rule
 
-IntervalKind = Literal["anytime", "final", "final, not certified"]
-"""When an interval holds: at any moment; after a stop as declared, proved; or found on a grid only."""
+IntervalKind = Literal["anytime", "final", "final, not certified", "fixed size"]
+"""When an interval holds: at any moment; after a stop as declared, proved; or found on a grid only; or once, after a
+number of pairs fixed beforehand."""
 
 AT_ONCE = 300
 """Up to this horizon the final interval is proved in a second or two; for longer ones when it is asked for."""

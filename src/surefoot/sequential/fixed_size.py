@@ -22,6 +22,7 @@ from surefoot.stats.step_down_tests import Sides
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from surefoot.sequential.after_stop import IntervalKind
     from surefoot.stats.order_free import ScoreTest
 
     Floats = NDArray[np.float64]
@@ -217,6 +218,11 @@ class FixedSizeState(State[FixedSize]):
             estimate=found.estimate * scale,
             confidence=self.rule.confidence if one_sided else found.confidence,
         )
+
+    @property
+    def interval_kind(self) -> IntervalKind:
+        """When `interval` holds: once, after the last pair."""
+        return "fixed size"
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready data."""

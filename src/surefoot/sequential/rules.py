@@ -26,6 +26,7 @@ from surefoot.sequential.registry import Offered, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from surefoot.sequential.after_stop import IntervalKind
     from surefoot.sequential.exact_rules import Standing
 
     Floats = NDArray[np.float64]
@@ -322,6 +323,16 @@ class State(Generic[R], Record, ABC):
     @abstractmethod
     def interval(self) -> Interval:
         """Where the gain lies, valid at any moment; in units of the score."""
+
+    @property
+    def anytime_interval(self) -> Interval:
+        """Where the gain lies, valid at any moment, whatever made you look."""
+        return self.interval
+
+    @property
+    def interval_kind(self) -> IntervalKind:
+        """When `interval` holds."""
+        return "anytime"
 
     @classmethod
     def undecided(cls, rule: R, **more: Any) -> Self:

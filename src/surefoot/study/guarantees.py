@@ -6,6 +6,7 @@ from surefoot.core.assumptions import BLINDED, ENVIRONMENTS_MET, NOTHING_HIDDEN,
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note, Noted
 from surefoot.core.verdict import Verdict
+from surefoot.sequential.after_stop import interval_kind
 from surefoot.sequential.betting import ASSUMPTIONS
 from surefoot.sequential.exact_rules import BARELY
 from surefoot.study.decision import PairDecision
@@ -31,15 +32,22 @@ def methods(fold: Fold) -> tuple[Note, ...]:
     return Note("pairs rule", {"rule": decision.rule.title, "pairs": plan.horizon, "once": once}), promise
 
 
-def assumptions(fold: Fold) -> tuple[Assumed, ...]:
-    """What must hold for the rule's promise."""
-    plan, decision = fold.plan, fold.decision
-    own = decision.state.interval.assumptions if isinstance(decision, PairDecision) else ASSUMPTIONS
+def assumptions(fold: Fold, interval: Interval | None) -> tuple[Assumed, ...]:
+    """What must hold for the rule's promise, and for the interval of the gain where there is one."""
+    plan = fold.plan
+    own = ASSUMPTIONS if interval is None else interval.assumptions
     blind = (BLINDED,) if plan.blinded else ()
     return (*own, ENVIRONMENTS_MET[plan.environments], RANDOM_ORDER, *blind, NOTHING_HIDDEN)
 
 
-def interval_notes(verdict: Verdict, interval: Interval) -> tuple[Noted, ...]:
-    """What is to be said where the interval of the gain stands beside the verdict: an end shown as 0 is not 0."""
+def interval_notes(fold: Fold, interval: Interval) -> tuple[Noted, ...]:
+    """What is to be said where the interval of the gain stands beside the verdict.
+
+    An end shown as 0 is not 0; and an early verdict flatters the observed gain, which is the estimate of an interval
+    that holds at any moment.
+    """
+    decision, verdict = fold.decision, fold.decision.verdict
+    raw = interval_kind(interval) == "anytime" and decision.ending == "verdict" and decision.taken < fold.plan.horizon
+    early = (Note("raw_verdict"),) if raw else ()
     barely = {Verdict.BETTER: 0.0 < interval.low < ZERO, Verdict.WORSE: -ZERO < interval.high < 0.0}
-    return tuple(dict.fromkeys((*interval.notes, *((BARELY,) if barely.get(verdict) else ()))))
+    return tuple(dict.fromkeys((*interval.notes, *((BARELY,) if barely.get(verdict) else ()), *early)))

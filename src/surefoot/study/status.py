@@ -11,6 +11,8 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.sequential.after_stop import AT_ONCE, IntervalKind
+from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
 from surefoot.sequential.rules import Ending
 from surefoot.study import guarantees
 from surefoot.study.course import Course, course_of
@@ -140,12 +142,16 @@ class StudyFinding(Record):
         verdict: About the first-named policy.
         statement: The rule's last state, in words.
         p_value: Valid at any moment; none for a ranking.
-        interval: Where the gain lies, valid at any moment; none for a ranking or before the first pair.
+        interval: Where the gain lies; none for a ranking or before the first pair.
         steps: How evidence and interval came about.
         threshold: The evidence at which the rule decides; none for a rule without evidence.
         notes: What is to be said where the interval stands beside the verdict.
         methods: Which rule decided, and what it guarantees.
         assumptions: What must hold for that.
+        kind: When the interval holds: at any moment, or after this stop.
+        observed: The mean gain of the pairs that counted, as it is; an early verdict flatters it.
+        means: The mean result of each policy in those pairs.
+        of_list: Where the gain lies on the declared list of environments itself, where each is run once.
     """
 
     verdict: Verdict
@@ -157,6 +163,10 @@ class StudyFinding(Record):
     notes: tuple[Noted, ...]
     methods: tuple[Noted, ...]
     assumptions: tuple[Assumed, ...]
+    kind: IntervalKind = "anytime"
+    observed: float | None = None
+    means: tuple[float, ...] = ()
+    of_list: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,31 +218,69 @@ def account(fold: Fold, verification: Verification) -> Account:
         blinded=fold.blinded,
         exploratory=fold.exploratory,
         deviations=(*deviations(fold, verification.faults), *verification.notes),
-        finding=None if fold.blinded else _finding(fold),
+        finding=None if fold.blinded else finding_of(fold, certified=True),
         mark=verification.mark,
         course=course_of(fold),
     )
 
 
-def _finding(fold: Fold) -> StudyFinding:
-    decision, stated = fold.decision, (guarantees.methods(fold), guarantees.assumptions(fold))
+def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFinding:
+    """What the declared rule found, of a study that is not blinded.
+
+    Args:
+        fold: What its log amounts to.
+        certified: Whether the interval after a stop is proved, which takes seconds for long horizons; otherwise it is
+            the one at hand, and says so.
+        steps: The most steps to keep of how it came about.
+    """
+    decision = fold.decision
     if isinstance(decision, RankingDecision):
+        stated = guarantees.methods(fold), guarantees.assumptions(fold, None)
         return StudyFinding(decision.verdict, str(decision.state), None, None, (), None, (), *stated)
-    state, states = decision.state, fold.states
-    every = max(1, math.ceil(len(states) / POINTS))
-    shown = [one for place, one in enumerate(states) if one.pairs and (place % every == 0 or one is state)]
+    state: Any = decision.state
+    states = fold.states
+    proved = certified and state.interval_kind == "final, not certified"
+    interval = state.final_interval() if proved else state.interval
+    every = max(1, math.ceil(len(states) / max(1, steps)))
+    kept = states if steps else []
+    shown = [one for place, one in enumerate(kept) if one.pairs and (place % every == 0 or one is state)]
+    means = means_of(fold)
     return StudyFinding(
         state.verdict,
         str(state),
         state.p_value,
-        state.interval if state.pairs else None,
+        interval if state.pairs else None,
         tuple(_step(one) for one in shown),
         state.rule.threshold,
-        guarantees.interval_notes(state.verdict, state.interval) if state.pairs else (),
-        *stated,
+        guarantees.interval_notes(fold, interval) if state.pairs else (),
+        guarantees.methods(fold),
+        guarantees.assumptions(fold, interval),
+        kind="final" if proved else state.interval_kind,
+        observed=state.observed if state.pairs else None,
+        means=means,
+        of_list=_of_list(fold, state),
     )
 
 
+def means_of(fold: Fold) -> tuple[float, ...]:
+    """The mean result of each of two policies in the pairs that counted; none before the first."""
+    scores = [{turn.policy: fold.results[turn.number].score for turn in fold.blocks[number]} for number in fold.counted]
+    return tuple(sum(one[policy] for one in scores) / len(scores) for policy in fold.plan.policies) if scores else ()
+
+
+def _of_list(fold: Fold, state: Any) -> Interval | None:
+    """The gain on the declared list of environments, where the pairs that counted are a random part of it.
+
+    A void deals one environment more, so that the pairs that count are no longer of one list. For horizons above 300 it
+    takes half a minute or more and is left to `list_interval()`.
+    """
+    plan = fold.plan
+    listed = plan.environments == "shared" and len(plan.contexts) == plan.horizon <= AT_ONCE and not fold.voids
+    if not listed or not isinstance(state, ExactPairedBinaryState) or state.interval_kind == "anytime":
+        return None
+    return state.list_interval()
+
+
 def _step(state: Any) -> StudyStep:
-    interval = state.interval
+    interval = state.anytime_interval
     return StudyStep(state.pairs, interval.low, interval.estimate, interval.high, state.evidence)
