@@ -49,3 +49,9 @@ def test_paces_grow_as_the_list_runs_out():
     assert found.room.tolist() == pytest.approx([1.0 + 1.44 + 2.25, 1.44 + 2.25, 2.25])
     with pytest.raises(ValueError, match="read-only"):
         found.pace[0] = 2.0
+
+
+def test_the_mean_by_stakes_balances_the_bets():
+    stakes = np.array([0.1, 0.4, 0.2, 0.3, 0.1])
+    mean = finite_lists.mean_by_stakes(LIST, stakes, 9)
+    assert np.sum(stakes * (LIST - finite_lists.means_left(mean, LIST, 9))) == pytest.approx(0.0, abs=1e-12)

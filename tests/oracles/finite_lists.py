@@ -88,3 +88,123 @@ def lower(gains: Sequence[float], stakes: Sequence[float], alpha: float, populat
         else:
             high = middle
     return low
+
+
+def ridge(features: Sequence[Sequence[float]], seen: Sequence[int], scores: Sequence[float]) -> list[float]:
+    """Slopes of the scores seen on centred features: ridge towards .4 with the weight of 12 items, cut to [0, 1.5]."""
+    count, n = len(features), max(len(seen), 1)
+    size = len(features[0]) if count else 0
+    spread = [[sum(a[i] * b[i] for i in range(size)) / size for b in features] for a in features]
+    for j in range(count):
+        spread[j][j] += 1e-9 * sum(spread[i][i] for i in range(count))
+    sums = [sum(f[i] for i in seen) for f in features]
+    left = [
+        [
+            12 * spread[j][k] + sum(features[j][i] * features[k][i] for i in seen) - sums[j] * sums[k] / n
+            for k in range(count)
+        ]
+        for j in range(count)
+    ]
+    right = [
+        12 * 0.4 * sum(spread[j])
+        + sum(features[j][i] * y for i, y in zip(seen, scores, strict=True))
+        - sums[j] * sum(scores) / n
+        for j in range(count)
+    ]
+    if count == 1:
+        out = [right[0] / left[0][0]]
+    elif count == 2:
+        whole = left[0][0] * left[1][1] - left[0][1] * left[1][0]
+        out = [
+            (right[0] * left[1][1] - left[0][1] * right[1]) / whole,
+            (left[0][0] * right[1] - left[1][0] * right[0]) / whole,
+        ]
+    else:
+        out = []
+    return [min(1.5, max(0.0, slope)) for slope in out]
+
+
+def list_mean(
+    order: Sequence[int],
+    scores: Sequence[float],
+    columns: Sequence[Sequence[float]],
+    *,
+    population: int,
+    alpha: float,
+    within: float | None = None,
+    against: float | None = None,
+) -> Trace:
+    """Section 19's control variate, item by item, for scores in [0, 1]: corrected scores, their ends, both stakes.
+
+    Stakes for an interval: 1.2 (within / s2) N/(N - t + 1). Against a mean: the mixture of `mixture` above, its largest
+    constant .99 / mean (or / (1 - mean) downwards), with s2 the mean square of what the features leave unexplained.
+    """
+    n_all = population
+    features = [[value - sum(column) / n_all for value in column] for column in columns]
+    squares, kept, out = (
+        12 * 0.25,
+        [],
+        {name: [] for name in ("value", "least", "most", "up", "down", "log_up", "log_down")},
+    )
+    raw = [math.exp(0.8 * j / 15) for j in range(16)]
+    weights = {side: [w / sum(raw) for w in raw] for side in ("up", "down")}
+    logs = {"up": 0.0, "down": 0.0}
+    pace = [n_all / (n_all - t) for t in range(n_all)]
+    early = sum(p * p for p in pace[: max(1, math.floor(0.8 * n_all + 1e-12))])
+    for t, (item, score) in enumerate(zip(order, scores, strict=True)):
+        slopes = ridge(features, order[:t], scores[:t])
+        means = [-sum(f[i] for i in order[:t]) / (n_all - t) for f in features]
+        own = score - sum(s * f[item] for s, f in zip(slopes, features, strict=True))
+        shift = sum(s * m for s, m in zip(slopes, means, strict=True))
+        value = own + shift
+        least = shift - sum(s * max(f) for s, f in zip(slopes, features, strict=True))
+        most = 1 + shift - sum(s * min(f) for s, f in zip(slopes, features, strict=True))
+        s2 = squares / (12 + t)
+        stakes = {}
+        if within is not None:
+            stakes = dict.fromkeys(("up", "down"), 1.2 * within / s2 * pace[t])
+        else:
+            assert against is not None
+            mean = (n_all * against - sum(scores[:t])) / (n_all - t)
+            for side, gain, risk, room in (
+                ("up", value - mean, mean - least, against),
+                ("down", mean - value, most - mean, 1 - against),
+            ):
+                cap, top = 0.99 / max(risk, 1e-12), 0.99 / max(room, 0.01)
+                low = min(0.9, math.sqrt(2 * math.log(1 / alpha) / (early * s2)) / top)
+                grid = [min(cap, pace[t] * top * low ** (1 - j / 15)) for j in range(16)]
+                mix = sum(w * c for w, c in zip(weights[side], grid, strict=True)) / sum(weights[side])
+                need = max(0.0, math.log(1 / alpha) - logs[side])
+                floor = pace[t] * math.sqrt(2 * need / (sum(p * p for p in pace[t:]) * s2))
+                stakes[side] = min(cap, max(mix, floor)) if 0 <= mean <= 1 else 0.0
+                logs[side] += math.log1p(stakes[side] * gain)
+                if 0 <= mean <= 1:
+                    weights[side] = [w * (1 + c * gain) for w, c in zip(weights[side], grid, strict=True)]
+        squares += (own - (sum(kept) / t if t else 0.5)) ** 2
+        kept.append(own)
+        for name, number in (("value", value), ("least", least), ("most", most), *stakes.items()):
+            out[name].append(number)
+        out["log_up"].append(logs["up"])
+        out["log_down"].append(logs["down"])
+    return out
+
+
+def list_lower(trace: Trace, scores: Sequence[float], alpha: float, population: int) -> float:
+    """The least mean that was never refused, by bisection over the largest wealth of the past."""
+
+    def most(candidate: float) -> float:
+        x, best = 1.0, 1.0
+        for t, score in enumerate(scores):
+            mean = (population * candidate - sum(scores[:t])) / (population - t)
+            stake = min(trace["up"][t], 0.99 / max(mean - trace["least"][t], 1e-12))
+            x *= 1 + stake * (trace["value"][t] - mean)
+            best = max(best, x)
+            if sum(scores[:t]) + score > population * candidate + 1e-9:
+                return math.inf
+        return best
+
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if most(middle) >= 1 / alpha else (low, middle)
+    return low

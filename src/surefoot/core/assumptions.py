@@ -187,6 +187,16 @@ LISTED_PAIRS = _need(
     "The list was fixed before the first pair, its order was drawn at random, and an item that crashed counts with the "
     "lowest score. Rollouts within a pair may depend on each other",
 )
+LISTED_ITEMS = _need(
+    "listed items",
+    "The list was fixed before the first outcome, its order was drawn at random, and an item that crashed counts with "
+    "the lowest score",
+)
+PREDICTED_BEFORE = _need(
+    "predicted before",
+    "The predictions were fixed for all items before the first outcome. They may be as wrong as they like",
+)
+RANGE_BEFORE_ITEMS = _need("range before items", "The score range was fixed before the first outcome")
 ITEMS_FIXED = _need("items fixed", "How many items to run was fixed beforehand", fixes_size=True)
 DRAWN_ONCE = _need("drawn once", "The draw is made once and kept: redrawn until it pleases, the bound holds less often")
 LIST_IN_RANDOM_ORDER = _needs(

@@ -426,6 +426,8 @@ def _verdict_on_these_items(
         "same": f"{first} differs from the other by less than {margin:g}",
         "undecided": f"nothing is decided of {first} yet",
     }[verdict]
+    if verdict == "undecided" and run == items:
+        found = f"{first} is neither better nor worse{by}" if claim == "either" else f"nothing is shown of {first}"
     error = formatting.percent(1.0 - confidence, "up")
     how = "all run" if run == items else f"{run:,} run; error {error} for what a complete run would show"
     return f"On these {items:,} items {found} ({how}). It says nothing of other items."
@@ -473,3 +475,11 @@ def _ranking_rule(rule: str, rounds: int) -> str:
 def _ranking_promise(error: float) -> str:
     chance = formatting.percent(error, "up")
     return f"The chance of any wrong statement about who is better, over all looks, is at most {chance}."
+
+
+@says("predictions")
+def _predictions(explained: float, saved: int) -> str:
+    if saved < 1:
+        return "The predictions explain nothing of the scores: they cost a little and change no guarantee."
+    items = formatting.counted(saved, "item")
+    return f"The predictions explain {100.0 * explained:.0f}% of the scores' variance and save about {items}."

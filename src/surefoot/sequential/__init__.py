@@ -15,6 +15,9 @@ _HOMES = {
     "ExactPairedBinary": "surefoot.sequential.exact_paired_binary",
     "FiniteHorizonMixture": "surefoot.sequential.finite_horizon_mixture",
     "FixedSize": "surefoot.sequential.fixed_size",
+    "ListMean": "surefoot.sequential.list_mean",
+    "ListMeanState": "surefoot.sequential.list_mean",
+    "ListSimulation": "surefoot.sequential.list_simulation",
     "NScore": "surefoot.sequential.nscore",
     "RankingRule": "surefoot.sequential.ranking",
     "RankingSimulation": "surefoot.sequential.ranking_simulation",
@@ -27,8 +30,10 @@ _HOMES = {
     "admit": "surefoot.sequential.validity",
     "interval_kind": "surefoot.sequential.after_stop",
     "run": "surefoot.sequential.simulation",
+    "run_list": "surefoot.sequential.list_mean",
     "run_ranking": "surefoot.sequential.ranking",
     "simulate": "surefoot.sequential.simulation",
+    "simulate_list": "surefoot.sequential.list_simulation",
     "simulate_ranking": "surefoot.sequential.ranking_simulation",
 }
 
@@ -42,6 +47,11 @@ if TYPE_CHECKING:
     from surefoot.sequential.exact_paired_binary import ExactPairedBinary as ExactPairedBinary
     from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture as FiniteHorizonMixture
     from surefoot.sequential.fixed_size import FixedSize as FixedSize
+    from surefoot.sequential.list_mean import ListMean as ListMean
+    from surefoot.sequential.list_mean import ListMeanState as ListMeanState
+    from surefoot.sequential.list_mean import run_list as run_list
+    from surefoot.sequential.list_simulation import ListSimulation as ListSimulation
+    from surefoot.sequential.list_simulation import simulate_list as simulate_list
     from surefoot.sequential.nscore import NScore as NScore
     from surefoot.sequential.ranking import RankingRule as RankingRule
     from surefoot.sequential.ranking import RankingState as RankingState
