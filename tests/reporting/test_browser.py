@@ -62,3 +62,32 @@ def test_the_first_screen_of_a_phone_answers(chromium, pages):
     assert box["y"] + box["height"] < 500
     assert page.locator(".answer").inner_text() == "new is better than old."
     context.close()
+
+
+def test_long_tables_are_searched_and_sorted(chromium, tmp_path):
+    rows = [
+        (f"policy {n:02d}", f"task {t}", (n * t + k) % 12 < n) for n in range(12) for t in range(3) for k in range(6)
+    ]
+    made = sf.report(sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row")))
+    path = made.save(tmp_path / "long.html")
+    context = chromium.new_context(viewport={"width": 1280, "height": 844})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    table = page.locator("table").first
+
+    def first():
+        return table.locator("tbody tr:not([hidden]) th").first.inner_text()
+
+    page.get_by_label("Search").first.fill("policy 03")
+    assert table.locator("tbody tr:not([hidden])").count() == 1
+    assert first() == "policy 03"
+    page.get_by_label("Search").first.fill("")
+    rate = table.locator("thead button", has_text="success rate")
+    rate.click()
+    lowest = first()
+    rate.click()
+    assert {lowest, first()} == {"policy 00", "policy 11"}
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    found = axe.Axe().run(page).response["violations"]
+    assert not found, [(rule["id"], [node["html"][:200] for node in rule["nodes"]][:3]) for rule in found]
+    context.close()

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from surefoot.reporting.reports import Report
 
 MOST_BANDS = 4
+LONG = 8
+"""Tables of so many rows can be searched and sorted."""
 FEW = 3
 
 
@@ -53,6 +55,7 @@ def page(report: Report) -> str:
         .get_template("report.html.j2")
         .render(
             title=report.title,
+            long=LONG if _long(found, sections) else 0,
             facts=tables.facts(found),
             chip=chip,
             answers=said,
@@ -252,6 +255,11 @@ def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> di
         if len(found.curves) > FEW
         else None,
     }
+
+
+def _long(found: Overview, sections: list[dict[str, Any]]) -> bool:
+    tables_of = [section[name]["rows"] for section in sections for name in ("heat", "table") if section.get(name)]
+    return any(len(rows) >= LONG for rows in (found.policies, *tables_of))
 
 
 def drawn_twice(draw: Callable[[], dict[str, Figure]]) -> dict[str, tuple[Figure, Figure]]:

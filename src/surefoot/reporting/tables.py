@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 6
 """With more columns there is no room for a bar beside them."""
+MANY = 12
+"""With more policies the cells of the matrix hold a short number only."""
 COMPARED = ["first", "second", "gain", "interval", "p-value", "verdict"]
 """The header of a table of comparisons."""
 
@@ -184,7 +186,9 @@ def heat(found: Overview) -> dict[str, Any]:
     known = {(one.task or "", one.policy): one.of(found.measure) for one in found.cells}
     rows = [{"task": task, "cells": [_heat_cell(known.get((task, name))) for name in policies]} for task in tasks]
     what = "Success rate" if found.measure == "success" else "Mean score"
-    return {"caption": f"{what} by task, with its interval and n.", "policies": policies, "rows": rows}
+    short = f"{what} by task{' in percent' if found.measure == 'success' else ''}; more on each when pointed at."
+    told = short if len(policies) > MANY else f"{what} by task, with its interval and n."
+    return {"caption": told, "policies": policies, "rows": rows, "many": len(policies) > MANY}
 
 
 def _heat_cell(one: Interval | None) -> dict[str, str] | None:
@@ -195,6 +199,7 @@ def _heat_cell(one: Interval | None) -> dict[str, str] | None:
         "paper": paper,
         "ink": ink,
         "text": formatting.number(one.estimate, one.scale),
+        "short": f"{100 * one.estimate:.0f}" if one.scale == "rate" else f"{one.estimate:.2g}",
         "size": f"{formatting.span(one.low, one.high, one.scale)} n={one.trials:,}",
     }
 

@@ -15,7 +15,7 @@ from surefoot import _check
 from surefoot.core.record import Record
 
 MOST = 1_000  # groups listed before giving up
-READABLE = 10  # letters of one policy that a reader can use
+READABLE = 4  # letters of one policy that a reader can use
 WORK = 200_000  # steps of the search before giving up: it never hangs
 
 
