@@ -12,6 +12,9 @@ from surefoot import _lazy
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ArgumentError": "surefoot.errors",
+    "ArgumentTypeError": "surefoot.errors",
+    "Assumption": "surefoot.core.assumptions",
     "Attempts": "surefoot.analysis.attempts",
     "AttemptsCompared": "surefoot.analysis.attempts",
     "Audit": "surefoot.auditing.audits",
@@ -30,6 +33,7 @@ _HOMES = {
     "Labelling": "surefoot.table.labelling",
     "Measurement": "surefoot.analysis.measurements",
     "Moments": "surefoot.core.moments",
+    "Note": "surefoot.core.notes",
     "Outcome": "surefoot.runners.outcomes",
     "PairTally": "surefoot.core.tally",
     "PilotPlan": "surefoot.analysis.pilots",
@@ -112,16 +116,20 @@ if TYPE_CHECKING:
     from surefoot.auditing.audits import Audit as Audit
     from surefoot.auditing.audits import audit as audit
     from surefoot.console.client import Client as Client
+    from surefoot.core.assumptions import Assumption as Assumption
     from surefoot.core.bands import Band as Band
     from surefoot.core.certified import Certified as Certified
     from surefoot.core.gain import Gain as Gain
     from surefoot.core.interval import Bound as Bound
     from surefoot.core.interval import Interval as Interval
     from surefoot.core.moments import Moments as Moments
+    from surefoot.core.notes import Note as Note
     from surefoot.core.scores import Scores as Scores
     from surefoot.core.tally import PairTally as PairTally
     from surefoot.core.tally import Tally as Tally
     from surefoot.core.verdict import Verdict as Verdict
+    from surefoot.errors import ArgumentError as ArgumentError
+    from surefoot.errors import ArgumentTypeError as ArgumentTypeError
     from surefoot.errors import DataError as DataError
     from surefoot.errors import StudyError as StudyError
     from surefoot.errors import SurefootError as SurefootError

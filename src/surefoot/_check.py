@@ -9,6 +9,9 @@ import math
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from surefoot._arguments import in_python, named, write
+from surefoot.errors import ArgumentError, ArgumentTypeError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,18 +22,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def refusal(name: str, must: str, got: object, hint: str = "") -> str:
+def refused(name: str, must: str, got: object, cure: str = "") -> ArgumentError:
+    """The refusal of a value."""
+    return ArgumentError(refusal(name, must, got, cure), argument=name, value=got, cure=cure)
+
+
+def mistyped(name: str, must: str, got: object, cure: str = "") -> ArgumentTypeError:
+    """The refusal of a value of the wrong type."""
+    return ArgumentTypeError(refusal(name, must, got, cure), argument=name, value=got, cure=cure)
+
+
+def refusal(name: str, must: str, got: object, cure: str = "") -> str:
     """The sentence of a refusal."""
     shown = got.item() if hasattr(got, "item") and getattr(got, "size", 0) == 1 else got
-    return f"`{name}` must {must}; got {shown!r}.{' ' + hint if hint else ''}"
+    return f"`{named(name)}` must {must}; got {shown!r}.{' ' + cure if cure else ''}"
 
 
 def whole(value: Any, name: str, *, least: int = 0) -> int:
     """A whole number, at least `least`; a boolean is not a number here."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(refusal(name, "be a whole number", value))
+        raise mistyped(name, "be a whole number", value)
     if value < least:
-        raise ValueError(refusal(name, f"be at least {least}", value))
+        raise refused(name, f"be at least {least}", value)
     return int(value)
 
 
@@ -38,7 +51,7 @@ def real(value: Any, name: str) -> float:
     """A finite number; a boolean is not a number here."""
     number = _number(value, name)
     if not math.isfinite(number):
-        raise ValueError(refusal(name, "be finite", value))
+        raise refused(name, "be finite", value)
     return number
 
 
@@ -48,7 +61,7 @@ def fraction(value: Any, name: str, *, hint: str = "") -> float:
     if not 0.0 < number < 1.0:  # also refuses NaN
         if not hint and 1.0 < number < 100.0:
             hint = f"Write {number / 100:g} for {number:g}%."
-        raise ValueError(refusal(name, "be strictly between 0 and 1", value, hint))
+        raise refused(name, "be strictly between 0 and 1", value, hint)
     return number
 
 
@@ -59,7 +72,7 @@ def confidence(value: Any) -> float:
 
 def _number(value: Any, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(refusal(name, "be a number", value))
+        raise mistyped(name, "be a number", value)
     return float(value)
 
 
@@ -68,7 +81,7 @@ def rate(value: Any, name: str = "rate") -> float:
     number = real(value, name)
     if not 0.0 <= number <= 1.0:
         hint = f"Write {number / 100:g} for {number:g}%." if 1.0 < number <= 100.0 else ""
-        raise ValueError(refusal(name, "be between 0 and 1", value, hint))
+        raise refused(name, "be between 0 and 1", value, hint)
     return number
 
 
@@ -76,7 +89,7 @@ def positive(value: Any, name: str) -> float:
     """A finite number above 0."""
     number = real(value, name)
     if number <= 0.0:
-        raise ValueError(refusal(name, "be above 0", value))
+        raise refused(name, "be above 0", value)
     return number
 
 
@@ -94,14 +107,14 @@ def margin(value: Any, span: float | None = None) -> float:
     """A margin: a gain that would not matter, 0 or more, and below the largest gain there can be, if that is told."""
     number = real(value, "margin")
     if number < 0.0:
-        raise ValueError(refusal("margin", "be 0 or more", value))
+        raise refused("margin", "be 0 or more", value)
     if span is not None and number >= span:  # every two policies would be "the same", and every gate would pass
         hint = (
             f"Write {number / 100:g} for {number:g} point{'' if number == 1.0 else 's'}."
             if span == 1.0 and number < 100.0
             else ""
         )
-        raise ValueError(refusal("margin", f"be below {span:g}, the largest gain there can be", value, hint))
+        raise refused("margin", f"be below {span:g}, the largest gain there can be", value, hint)
     return number
 
 
@@ -109,7 +122,8 @@ def instance(value: Any, name: str, kind: type[T], hint: str = "") -> T:
     """A value of the type asked for."""
     if not isinstance(value, kind):
         must, got = article(kind.__name__), article(type(value).__name__)
-        raise TypeError(f"`{name}` must be {must}; got {got}.{' ' + hint if hint else ''}")
+        said = f"`{named(name)}` must be {must}; got {got}.{' ' + hint if hint else ''}"
+        raise ArgumentTypeError(said, argument=name, value=value, cure=hint)
     return value
 
 
@@ -121,7 +135,7 @@ def article(noun: str) -> str:
 def choice(value: Any, name: str, table: Mapping[str, T]) -> T:
     """The entry of `table` that a word names."""
     if not isinstance(value, str) or value not in table:
-        raise ValueError(refusal(name, f"be one of {', '.join(table)}", value))
+        raise refused(name, f"be one of {', '.join(table)}", value)
     return table[value]
 
 
@@ -132,9 +146,8 @@ def generator(rng: Any) -> tuple[np.random.Generator, int | None]:
     if isinstance(rng, np.random.Generator):
         return rng, None
     if rng is None:
-        raise TypeError(
-            "`rng` must be a numpy Generator or a whole-number seed; got None. "
-            "Chance enters this result: give a seed, such as rng=7, and it is kept with the result."
-        )
+        must = f"be {in_python('a numpy Generator or ')}a whole-number seed"
+        cure = f"Chance enters this result: give a seed, such as {write('rng', 7)}, and it is kept with the result."
+        raise mistyped("rng", must, rng, cure)
     seed = whole(rng, "rng")
     return np.random.default_rng(seed), seed

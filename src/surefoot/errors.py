@@ -4,7 +4,8 @@
     ├── DataError      a file, a row or a value that cannot be used
     └── StudyError     a study that cannot do what was asked
 
-A caller's own mistake (a wrong type, a confidence of 95) is a plain `TypeError` or `ValueError`.
+A caller's own mistake (a wrong type, a confidence of 95) is a `TypeError` or `ValueError`; where it is about one
+argument, an `ArgumentError` that says which.
 """
 
 from __future__ import annotations
@@ -20,15 +21,35 @@ class DataError(SurefootError):
     Attributes:
         source: The file or frame, when known.
         row: The 1-based row within it, when known.
+        cure: What to do about it, when something can be done.
     """
 
-    def __init__(self, message: str, *, source: str | None = None, row: int | None = None) -> None:
-        """Put the place in front of the sentence: ``rollouts.csv, row 3: ...``."""
-        place = ", ".join(part for part in (source, f"row {row}" if row is not None else None) if part is not None)
-        super().__init__(f"{place}: {message}" if place else message)
-        self.source = source
-        self.row = row
+    def __init__(self, message: str, *, source: str | None = None, row: int | None = None, cure: str = "") -> None:
+        """Put the place in front of the sentence and the cure behind: ``rollouts.csv, row 3: ...``."""
+        self.source, self.row, self.cure = source or None, row, cure
+        place = ", ".join(part for part in (self.source, f"row {row}" if row is not None else None) if part is not None)
+        super().__init__(f"{place + ': ' if place else ''}{message}{' ' + cure if cure else ''}")
 
 
 class StudyError(SurefootError):
     """A study that cannot do what was asked of it."""
+
+
+class _AboutError(Exception):
+    def __init__(self, message: str, *, argument: str = "", value: object = None, cure: str = "") -> None:
+        super().__init__(message)
+        self.argument, self.value, self.cure = argument, value, cure
+
+
+class ArgumentError(_AboutError, ValueError):
+    """A value that an argument cannot take.
+
+    Attributes:
+        argument: Which argument, by its Python name.
+        value: What was given.
+        cure: What to do about it, when something can be done.
+    """
+
+
+class ArgumentTypeError(_AboutError, TypeError):
+    """A value of a type that an argument cannot take, with the attributes of `ArgumentError`."""

@@ -117,9 +117,7 @@ def compare_pass_rates(
     """
     found = _problems(rollouts, (first, second), attempts)
     if not found.labels:
-        raise DataError(
-            f"{first!r} and {second!r} must share a problem; they share none.", source=rollouts.source or None
-        )
+        raise DataError(f"{first!r} and {second!r} must share a problem; they share none.", source=rollouts.source)
     make = stats.pass_all_gain if every else stats.pass_at_gain
     one, other = (found.tallies[name] for name in (first, second))
     gain = make(one, other, attempts, clusters=found.clusters, confidence=confidence, margin=margin)
@@ -145,7 +143,7 @@ def _problems(rollouts: Rollouts, policies: tuple[str, ...], attempts: int) -> _
         raise DataError(
             "there must be a `condition` (item, problem) or `task` column that tells problems apart; got "
             f"{', '.join(rollouts.columns)}.",
-            source=rollouts.source or None,
+            source=rollouts.source,
         )
     on = (*keys, *(("cluster",) if "cluster" in rollouts.columns else ()))
     for name in policies:
@@ -163,7 +161,7 @@ def _problems(rollouts: Rollouts, policies: tuple[str, ...], attempts: int) -> _
                 raise DataError(
                     f"every problem must have at least {attempts:,} attempts; {name!r} has "
                     f"{int(counts[name][0][place]):,} at {where}.",
-                    source=rollouts.source or None,
+                    source=rollouts.source,
                 )
     tallies = {
         name: [Tally(int(counts[name][1][place]), int(counts[name][0][place])) for place in met] for name in policies
@@ -179,7 +177,7 @@ def _measured(
 ) -> Attempts:
     tallies = found.tallies[policy]
     if not tallies:
-        raise DataError(f"{policy!r} must have a known success; got none.", source=rollouts.source or None)
+        raise DataError(f"{policy!r} must have a known success; got none.", source=rollouts.source)
     make = stats.mean_pass_all if every else stats.mean_pass_at
     interval = make(tallies, attempts, clusters=found.clusters, confidence=confidence)
     return Attempts(policy, interval, attempts, len(tallies), min(tally.trials for tally in tallies), found.by)

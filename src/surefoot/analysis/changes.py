@@ -52,10 +52,10 @@ def change(
     if not both:
         raise DataError(
             f"the two runs must share a policy by name, with a {what} in both; they share none.",
-            source=previous.source or None,
+            source=previous.source,
         )
     if what == "score" and (rollouts.low, rollouts.high) != (previous.low, previous.high):
-        raise DataError("the two runs must use one range of scores; they do not.", source=previous.source or None)
+        raise DataError("the two runs must use one range of scores; they do not.", source=previous.source)
     level = family_level(len(both), confidence, gate=gate)
     found = []
     for name in both:

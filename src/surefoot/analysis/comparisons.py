@@ -274,7 +274,7 @@ def compare_tasks(
     ]
     tasks = [task for task in rollouts.tasks if task in known[0] & known[1]]
     if not tasks:
-        raise DataError(f"{first!r} and {second!r} must share a task; they share none.", source=rollouts.source or None)
+        raise DataError(f"{first!r} and {second!r} must share a task; they share none.", source=rollouts.source)
     level = family_level(len(tasks), confidence, gate=gate)
     found = []
     for task in tasks:

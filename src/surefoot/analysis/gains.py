@@ -50,7 +50,7 @@ def found_between(
     asked = Asked(rollouts, first, second, measure, weigh, many)
     if paired is True and not found.shared:
         if table is not None or found.unpaired == "incomplete":  # what the table says must not be overruled
-            raise DataError(f"{found} They cannot be compared as pairs.", source=rollouts.source or None)
+            raise DataError(f"{found} They cannot be compared as pairs.", source=rollouts.source)
         return gain_by_position(asked, found)
     if paired is not None:
         found = replace(found, unpaired=None if paired else "asked")
@@ -312,7 +312,7 @@ def _within_tasks(asked: Asked, frames: Sequence[pl.DataFrame], tasks: Sequence[
             raise DataError(
                 f"with so many tasks, every one must have at least two scores of each policy; {task!r} has one. Run it "
                 "again, or leave it out.",
-                source=asked.rollouts.source or None,
+                source=asked.rollouts.source,
             )
         return partial(stats.stratified_t_gain, strata, weights=asked.weigh), []
     notes = [Note("few rollouts a task", {"count": fewest})] if fewest < FEW_SCORES else []

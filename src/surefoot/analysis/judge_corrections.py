@@ -172,4 +172,4 @@ def _means(rollouts: Rollouts, confidence: float, done: set[str]) -> tuple[Corre
 
 def _alone(rollouts: Rollouts) -> bool:
     """Whether the labels are to decide without the judge."""
-    return rollouts.labelling is not None and rollouts.labelling.method == "labels"
+    return rollouts.labelling is not None and rollouts.labelling.using == "labels"

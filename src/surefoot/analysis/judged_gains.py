@@ -135,7 +135,7 @@ def judged_gain(
     alike = None if measure == "score" else sum(one.alike for side in sides for one in side.values())
     how = rollouts.labelling
     drawn = how is not None and how.random
-    chosen: LabelsMethod = method or ("judge" if how is None else how.method)
+    chosen: LabelsMethod = method or ("judge" if how is None else how.using)
 
     def refuse(kind: str, **values: Any) -> JudgedGain:
         return JudgedGain(first, second, measure, None, Note(kind, values), drawn, sum(labels), alike)

@@ -131,7 +131,7 @@ class Asked:
             raise DataError(
                 f"each task must hold at least 2 clusters for tasks to weigh alike; got 1 on {lone[0]!r}. One cluster "
                 "cannot show how clusters differ: there is no interval.",
-                source=self.rollouts.source or None,
+                source=self.rollouts.source,
             )
         return {"tasks": tasks, "weights": self.weigh}
 

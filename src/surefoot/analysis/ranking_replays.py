@@ -124,7 +124,7 @@ def replay_ranking(
     for name in names:
         _check.choice(name, "policies", dict.fromkeys(rollouts.policies))
     if len(set(names)) < 3 or len(set(names)) < len(names):
-        raise ValueError(_check.refusal("policies", "be three or more different policies", list(names)))
+        raise _check.refused("policies", "be three or more different policies", list(names))
     if len(names) > MOST and (question != "ranking" or futility):
         raise ValueError(f"`policies` must be at most {MOST} for a question or futility; got {len(names)}.")
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
@@ -135,9 +135,7 @@ def replay_ranking(
         if set(names) <= known:
             found.append(_replayed(part, task, names, what, horizon, (confidence, question, futility)))
     if not found:
-        raise DataError(
-            f"the policies must share a task with a known {what}; got none.", source=rollouts.source or None
-        )
+        raise DataError(f"the policies must share a task with a known {what}; got none.", source=rollouts.source)
     notes = dict.fromkeys(note for one in found for note in one.notes)
     return RankingReplay(names, what, float(confidence), tuple(found), (*notes, HINDSIGHT))
 
@@ -191,9 +189,7 @@ def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[l
         {name: own[name][key] for name in names} for key in own[names[0]] if all(key in own[name] for name in names)
     ]
     if not rounds:
-        raise DataError(
-            "the policies must share an environment; got none that all of them met.", source=part.source or None
-        )
+        raise DataError("the policies must share an environment; got none that all of them met.", source=part.source)
     return rounds, sum(map(len, own.values())) - len(rounds) * len(names)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from surefoot import _check, sequential
+from surefoot._arguments import write
 from surefoot.analysis.comparisons import chosen
 from surefoot.core import formatting
 from surefoot.core.record import Record
@@ -203,7 +204,7 @@ def replay(
         if task is None or {first, second} <= known:
             found.append(_replayed(part, task, (first, second), horizon, what, (confidence, claim, randomised), rules))
     if not found:
-        raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source or None)
+        raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source)
     notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
     how = f"by `{rollouts.called('order')}`" if "order" in rollouts.columns else "of the rows"
     notes[ORDER.format(how=how)] = None
@@ -277,10 +278,9 @@ def _replayed(
         )
         pairs = list(zip(ones, others, strict=False))
         if not pairs:
-            other = (
-                ' Successes are there: measure="success".' if measure == "score" and "success" in part.columns else ""
-            )
-            raise DataError(f"both policies must have a {measure}; got none.{other}", source=part.source or None)
+            known = measure == "score" and "success" in part.columns
+            other = f"Successes are there: {write('measure', 'success')}." if known else ""
+            raise DataError(f"both policies must have a {measure}; got none.", source=part.source, cure=other)
         if len(ones) != len(others):
             short, long = policies if len(ones) < len(others) else policies[::-1]
             where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(len(ones) - len(others)))

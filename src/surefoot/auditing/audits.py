@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from surefoot._arguments import write
 from surefoot.auditing import collection_checks, outcome_checks
 from surefoot.core import formatting
 from surefoot.core.record import Record
@@ -94,8 +95,8 @@ def _collected(rollouts: Rollouts, met: Structure) -> tuple[Collected, str]:
     if met.unpaired == "one environment" and len(rollouts) > 1:
         return "one", "All rollouts are of one environment."
     if not met.environment:
-        told = "Nothing in the table tells environments apart, so this is assumed: declare it with collected=."
-        return apart, told
+        declare = write("collected")
+        return apart, f"Nothing in the table tells environments apart, so this is assumed: declare it with {declare}."
     on = met.called(met.environment)
     why = f"{met.several:,} of {met.environments:,} environments ({on}) were met by several policies."
     return ("shared" if met.several and met.several * 2 >= met.environments else apart), why

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
+from surefoot._arguments import write
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.stats.cluster_shapes import cluster_shape
+from surefoot.table.cells import state_range
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts, a_table
@@ -86,7 +88,7 @@ def out_of_range(rollouts: Rollouts) -> list[Finding]:
             about="a score outside its range",
             says=f"Scores run from {least:g} to {most:g}; the stated range is [{rollouts.low:g}, {rollouts.high:g}].",
             threatens="Every guarantee about a mean score rests on the range; none can be given.",
-            remedy="State the range that the scoring allows, low= and high=; never read it off the scores.",
+            remedy=state_range(),
         )
     ]
 
@@ -233,7 +235,7 @@ def training_seeds(rollouts: Rollouts) -> list[Finding]:
             "more.",
             threatens="Taken for an environment's seed, it hides that rollouts of one training belong together; "
             "intervals come out too narrow.",
-            remedy=f'If it is the seed of a training, say columns={{"run": {found.column!r}}}.',
+            remedy=f"If it is the seed of a training, say {write('columns', {'run': found.column})}.",
             serious=False,
         )
     ]

@@ -44,4 +44,4 @@ def audit(
     if as_json:
         terminal.show_json(found.to_dict())
         return
-    typer.echo(terminal.as_options(str(found), names=files.names_in(rollouts)))
+    typer.echo(str(found))

@@ -363,13 +363,13 @@ def _files(
     as_json: bool,
 ) -> None:
     if by not in (None, "task"):
-        raise ValueError(_check.refusal("--by", "be task", by))
+        raise _check.refused("--by", "be task", by)
     try:
         found = _of_runs(two, by, wanted, paired) if two else _of_policies(table, paths, asked, by, wanted, paired)
     except DataError as error:
         if not gate:
             raise
-        refused = gate_verdicts.not_comparable(terminal.as_options(str(error)))
+        refused = gate_verdicts.not_comparable(str(error))
         if as_json:
             terminal.show_json(gate_verdicts.told(refused))
         gate_verdicts.end(refused, as_json=as_json)

@@ -12,7 +12,6 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import terminal
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
 
@@ -121,7 +120,7 @@ def table(
         sheet=sheet,
     )
     for note in rollouts.notes:
-        typer.echo(f"note: {terminal.as_options(str(note), names=names_in(rollouts))}", err=True)
+        typer.echo(f"note: {note}", err=True)
     if len(paths) > most_files:
         _tell_pooled(rollouts)
     return rollouts
@@ -145,12 +144,6 @@ def _tell_pooled(rollouts: Rollouts) -> None:
         typer.echo(f"note: {note}", err=True)
 
 
-def names_in(rollouts: Rollouts) -> list[str]:
-    """The names of files and policies, which messages show as they are."""
-    paths = [Path(file) for file in rollouts.files]
-    return [*map(str, paths), *(path.name for path in paths), *(path.stem for path in paths), *rollouts.policies]
-
-
 def serious(rollouts: Rollouts, policies: Sequence[str] | None = None) -> tuple[Finding, ...]:
     """What can make a conclusion about these policies wrong: the audit's serious findings."""
     fewer = policies is not None and set(policies) < set(rollouts.policies)
@@ -165,7 +158,7 @@ def serious_json(findings: Sequence[Finding]) -> dict[str, Any]:
 def show_serious(findings: Sequence[Finding]) -> None:
     """Print serious findings, each in a line that is seen."""
     for finding in findings:
-        typer.echo(terminal.as_options(f"  ! {finding}"))
+        typer.echo(f"  ! {finding}")
 
 
 def two_policies(

@@ -16,6 +16,7 @@ from typing import Any, cast
 import typer
 
 from surefoot import __version__
+from surefoot._arguments import as_options
 from surefoot.errors import SurefootError
 
 USAGE, DATA = 64, 65
@@ -40,7 +41,17 @@ COMMANDS = {
 OF_WORDS = ("rate", "compare")
 """The commands that take any number of words, tallies or files: without an option there is nothing to parse."""
 
+SAME = "policy policies_in prior low high collected measure weigh where sheet first_only second_only"
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME.split()} | {
+    "columns": "--column",
+    "rng": "--seed",
+    "first_rate": "--first",
+    "second_rate": "--second",
+}
+"""The option that gives an argument; messages name it in place of the argument."""
+
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
+_HELP: Any = tuple(one for one in _UsageError.__subclasses__() if one.__name__ == "NoArgsIsHelpError")
 
 
 def application(only: str | None = None) -> typer.Typer:
@@ -107,26 +118,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
         app = application(words[0] if words else None)
     command = typer.main.get_command(app)
     try:
-        _check_values(command, left)
-        code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
+        with as_options(OPTIONS):
+            _check_values(command, left)
+            code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except _UsageError as error:
-        return _misused(error, words)
+        return _misused(error)
     except SurefootError as error:
-        return _fail(str(error), DATA, (*words, str(getattr(error, "source", ""))))
+        return _fail(str(error), DATA)
     except (ValueError, TypeError) as error:
-        return _fail(str(error), USAGE, words)
+        return _fail(str(error), USAGE)
     except FileNotFoundError as error:
-        return _fail(f"{error.filename}: there is no such file or folder.", DATA, words)
+        return _fail(f"{error.filename}: there is no such file or folder.", DATA)
     except OSError as error:
         if error.filename is None:
             raise
-        return _fail(f"{error.filename}: it cannot be read or written: {error.strerror}.", DATA, words)
+        return _fail(f"{error.filename}: it cannot be read or written: {error.strerror}.", DATA)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("stopped.", 130)
-
-
-NUMBER = re.compile(r"Invalid value for '(?P<option>--[\w-]+)'.*: Input should be a valid (?P<what>number|integer)")
 
 
 def _check_values(command: Any, words: list[str]) -> None:
@@ -144,34 +153,32 @@ def _check_values(command: Any, words: list[str]) -> None:
             raise ValueError(f"`{name}` must be followed by its value; got the option {value}.")
 
 
-def _misused(error: Any, words: Sequence[str]) -> int:
-    message = error.format_message()
-    wrong = NUMBER.match(message)
-    if wrong is not None:
-        return _fail(_no_number(wrong["option"], wrong["what"], words), USAGE)
-    if message.startswith("Usage:"):  # nothing was asked: the message is the help text
-        typer.echo(message)
+def _misused(error: Any) -> int:
+    if isinstance(error, _HELP):
+        typer.echo(error.format_message())
         return 0
-    where = f" See `{error.ctx.command_path} --help`." if error.ctx is not None else ""
-    return _fail(f"{message.rstrip('.')}{'' if message.endswith('?') else '.'}{where}", USAGE)
+    faults: list[Any] = getattr(
+        error.__cause__, "errors", list
+    )()  # what pydantic says of a value that is of another type
+    kind = NUMBERS.get(faults[0]["type"]) if faults else None
+    if kind is not None:
+        return _fail(_no_number(max(error.param.opts, key=len), kind, str(faults[0]["input"])), USAGE)
+    where = f" (See `{error.ctx.command_path} --help`.)" if error.ctx is not None else ""
+    return _fail(f"{error.format_message()}{where}", USAGE)
 
 
-def _no_number(option: str, what: str, words: Sequence[str]) -> str:
+NUMBERS = {"float_parsing": "number", "int_parsing": "whole number"}
+
+
+def _no_number(option: str, kind: str, given: str) -> str:
     """The refusal of a word where a number must be, with the word itself."""
-    kind = "number" if what == "number" else "whole number"
-    known = (option, option[1:3])  # --confidence and -c
-    given = [word.removeprefix(f"{option}=") for word in words if word.startswith(f"{option}=")]
-    given += [after for before, after in pairwise(words) if before in known]
-    got = f"; got {given[-1]!r}" if given else ""
-    share = given[-1].strip().removesuffix("%") if given and given[-1].strip().endswith("%") else ""
+    share = given.strip().removesuffix("%")
     hint = f" Write {float(share) / 100:g} for {share}%." if re.fullmatch(r"\d+(\.\d+)?", share) else ""
-    return f"`{option}` must be a {kind}{got}.{hint}"
+    return f"`{option}` must be a {kind}; got {given!r}.{hint if share != given.strip() else ''}"
 
 
-def _fail(message: str, code: int, names: Sequence[str] = ()) -> int:
-    from surefoot.cli.terminal import as_options
-
-    typer.echo(f"surefoot: {as_options(message, names=names)}", err=True)
+def _fail(message: str, code: int) -> int:
+    typer.echo(f"surefoot: {message}", err=True)
     return code
 
 

@@ -116,7 +116,7 @@ def _policies(
     if pilot is None:
         given = [word for word in str(rates).replace(" ", "").split(",") if word]
         if not all(map(terminal.is_number, given)) or len(given) < 2:
-            raise ValueError(_check.refusal("--rates", "be two or more rates, such as 0.9,0.7,0.5", rates))
+            raise _check.refused("--rates", "be two or more rates, such as 0.9,0.7,0.5", rates)
         laws: list[Law] = [_check.rate(float(word), "--rates") for word in given]
         return tuple(f"policy {place}" for place in range(1, len(laws) + 1)), laws, {"binary": True}
     rollouts = files.table([pilot], score=score, low=low, high=high)

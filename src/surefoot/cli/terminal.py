@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -18,47 +18,6 @@ from surefoot.errors import DataError
 Confidence = Annotated[float, typer.Option("--confidence", "-c", help="Confidence, strictly between 0 and 1.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, where chance enters; kept in the result.")]
-
-
-def _listed(names: str) -> str:
-    """Names in a Python list as one word; dots stand for names of one's own."""
-    found = re.findall(r"[\"']([^\"']+)[\"']", names)
-    return shlex.quote(",".join(found)) if found else "A,B"
-
-
-OPTIONS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r"columns=\{[\"'](\w+)[\"']: \.\.\.\}", r"--column \1=YOURS"),
-    (r"columns=\{[\"'](\w+)[\"']: [\"']([^\"']*)[\"']\}", lambda found: f"--column {found[1]}={shlex.quote(found[2])}"),
-    (r"policies_in=\[([^\]]*)\]", lambda found: f"--policies-in {_listed(found[1])}"),
-    (r" Narrow the table instead: \.where\([^)]*\)\.", ""),
-    (r"\bpolicy=[\"']([^\"']+)[\"']", lambda found: f"--policy {shlex.quote(found[1])}"),
-    (r"\bprior=[\"']?(\w+)[\"']?", r"--prior \1"),
-    (r"\blow=(?: and |\.\.\., )high=(?:\.\.\.)?", "--low and --high"),
-    (r"`rng` must be a numpy Generator or a whole-number seed; got None", "`--seed` must be given"),
-    (r"(?<![\w.-])rng=(\d+)", r"--seed \1"),
-    (r"\bcollected=", "--collected"),
-    (r"\bmeasure=[\"'](\w+)[\"']", r"--measure \1"),
-    (r"`(first|second)_(?:rate\b|(only)\b)`", lambda found: f"`--{'-'.join(filter(None, found.groups()))}`"),
-)
-"""What a message tells to write in Python, and the option that does the same."""
-
-
-def as_options(message: str, *, names: Iterable[str] = ()) -> str:
-    """A message that tells what to write in Python, telling what to write on the command line.
-
-    Args:
-        message: The sentences.
-        names: The user's own names of files and policies: they stay as they are, whatever they look like.
-    """
-    risky = sorted({name for name in names if "=" in name}, key=len, reverse=True)  # no other can look like an option
-    kept = {chr(0xE000 + at): name for at, name in enumerate(risky[:1000])}
-    for mark, name in kept.items():
-        message = message.replace(name, mark)
-    for pattern, option in OPTIONS:
-        message = re.sub(pattern, option, message)
-    for mark, name in kept.items():
-        message = message.replace(mark, name)
-    return message
 
 
 def tally(word: str) -> Tally:

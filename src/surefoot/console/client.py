@@ -64,7 +64,7 @@ class Client:
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(_check.refusal("url", "be an address such as http://127.0.0.1:8765", url))
+            raise _check.refused("url", "be an address such as http://127.0.0.1:8765", url)
         self._address = f"{parts.scheme}://{parts.netloc}"
         self._token = Secret(token)
         self.holder = holder or f"{socket.gethostname()}-{secrets.token_hex(3)}"
@@ -200,7 +200,7 @@ class Client:
     def check(self, items: Iterable[str], *, note: str = "") -> Receipt:
         """Log that a session's checklist was gone through."""
         if isinstance(items, str):
-            raise TypeError(_check.refusal("items", "be a list of texts", items))
+            raise _check.mistyped("items", "be a list of texts", items)
         return self._receipt("check", items=list(items), note=note)
 
     def amend(self, changes: Mapping[str, Any], *, reason: str, version: int | None = None) -> Receipt:

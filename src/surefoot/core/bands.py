@@ -54,7 +54,7 @@ class Band(Record):
         for name, heights in (("uppers", self.uppers), ("lowers", self.lowers)):
             if heights and len(heights) != len(self.points) + 1:
                 must = f"hold {len(self.points) + 1} heights, one more than there are scores"
-                raise ValueError(_check.refusal(name, must, len(heights)))
+                raise _check.refused(name, must, len(heights))
 
     @property
     def trials(self) -> int:

@@ -49,11 +49,11 @@ class Gain(Record):
     def __post_init__(self) -> None:
         _check.margin(self.margin, 1.0 if self.interval.scale == "gain" else None)
         if self.p_value is not None and not 0.0 <= self.p_value <= 1.0:  # also refuses NaN
-            raise ValueError(_check.refusal("p_value", "be between 0 and 1", self.p_value))
+            raise _check.refused("p_value", "be between 0 and 1", self.p_value)
         supported = decide(self.interval.low, self.interval.high, self.margin)
         if self.verdict not in (supported, Verdict.UNDECIDED):
             must = f"be {supported.value!r}, which the interval supports, or 'undecided'"
-            raise ValueError(_check.refusal("verdict", must, self.verdict.value))
+            raise _check.refused("verdict", must, self.verdict.value)
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:

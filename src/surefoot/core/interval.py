@@ -123,7 +123,7 @@ class Bound(Record):
     def __post_init__(self) -> None:
         _check.confidence(self.confidence)
         if self.side not in ("lower", "upper"):
-            raise ValueError(_check.refusal("side", "be 'lower' or 'upper'", self.side))
+            raise _check.refused("side", "be 'lower' or 'upper'", self.side)
         if self.value != self.value:
             raise ValueError("`value` must be a number; got NaN.")
 

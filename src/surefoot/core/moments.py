@@ -43,7 +43,7 @@ class Moments(Sample):
         largest = _largest(self.trials, self.mean, low, high)
         if not 0.0 <= self.variance <= largest + _SLACK * (high - low) ** 2:
             must = f"be between 0 and {largest:g}, the largest around this mean in the stated range"
-            raise ValueError(_check.refusal("variance", must, self.variance))
+            raise _check.refused("variance", must, self.variance)
 
     @classmethod
     def of_sums(cls, trials: int, total: float, squares: float, low: float = 0.0, high: float = 1.0) -> Self:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from surefoot import _check
+from surefoot._arguments import named, write
 from surefoot.core import formatting
 from surefoot.core.record import Record
 
@@ -53,7 +54,7 @@ class Note(Record):
 
     def __post_init__(self) -> None:
         if self.kind not in SENTENCES:
-            raise ValueError(_check.refusal("kind", f"be one of {', '.join(sorted(SENTENCES))}", self.kind))
+            raise _check.refused("kind", f"be one of {', '.join(sorted(SENTENCES))}", self.kind)
 
     def __hash__(self) -> int:
         return hash((self.kind, tuple(sorted((key, repr(value)) for key, value in self.values.items()))))
@@ -293,7 +294,7 @@ def _items_guessed(column: str) -> str:
 def _recurring_column(column: str, values: int, times: int) -> str:
     return (
         f"{column!r} takes {values:,} values, and every policy met each of them {times:,} times. If they are items or "
-        f'scenes, those rollouts are not independent: say so, columns={{"condition": {column!r}}}.'
+        f"scenes, those rollouts are not independent: say so, {write('columns', {'condition': column})}."
     )
 
 
@@ -301,7 +302,7 @@ def _recurring_column(column: str, values: int, times: int) -> str:
 def _training_seed(column: str, seeds: int, environments: int) -> str:
     return (
         f"{column!r} takes {seeds} values and each meets {environments:,} environments or more. If it is "
-        f'the seed of a training, say columns={{"run": {column!r}}}: rollouts of one training belong together.'
+        f"the seed of a training, say {write('columns', {'run': column})}: rollouts of one training belong together."
     )
 
 
@@ -336,7 +337,10 @@ def _early_verdict(observed: float, scale: formatting.Scale) -> str:
 
 @says("labels weigh items")
 def _labels_weigh() -> str:
-    return "Human labels correct the gain in which items weigh alike, not the one in which tasks do: leave out --weigh."
+    return (
+        "Human labels correct the gain in which items weigh alike, not the one in which tasks do: leave out "
+        f"{named('weigh')}."
+    )
 
 
 @says("by the judge")

@@ -33,7 +33,7 @@ class Scores(Sample):
         low, high = _check.span(low, high)
         given = values.tolist() if hasattr(values, "tolist") else values
         if isinstance(given, str) or not isinstance(given, Iterable):
-            raise TypeError(_check.refusal("values", "be a list of numbers", values))
+            raise _check.mistyped("values", "be a list of numbers", values)
         kept = tuple(given)
         if not kept:
             raise ValueError("`values` must hold at least one score; got none.")

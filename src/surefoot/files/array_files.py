@@ -33,7 +33,7 @@ def numbers(content: bytes, source: str) -> np.ndarray[Any, Any]:
             warnings.simplefilter("ignore")  # numpy warns of headers that Python 2 wrote; they are read all the same
             shape, fortran, dtype = read(file)
     except BROKEN as error:
-        brief = str(error).split("\n", 1)[0][:120]
+        brief = next(iter(str(error).splitlines()), "")[:120]
         raise DataError(f"the array must have a readable header; {brief}.", source=source) from None
     if dtype.hasobject:
         raise DataError(

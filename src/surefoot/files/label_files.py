@@ -70,7 +70,7 @@ def label(
     if "human" in rollouts.columns:
         raise DataError(
             "the table must not hold human labels when a file of them is given; it has a `human` column.",
-            source=rollouts.source or None,
+            source=rollouts.source,
         )
     ends = (0.0, 1.0) if what == "success" else (rollouts.low, rollouts.high)
     head, columns, rows = _read(path, ends)
@@ -104,14 +104,14 @@ def label(
         rollouts,
         frame=nw.from_native(frame),
         files=(*rollouts.files, str(path)) if rollouts.files else (),
-        labelling=replace(how, source=path.name, method=method),
+        labelling=replace(how, source=path.name, using=method),
     )
 
 
 def labels_used(rollouts: Rollouts, method: LabelsMethod) -> Rollouts:
     """The table whose own `human` column is to be used in this way."""
     how = rollouts.labelling or Labelling("", rollouts.labels)
-    return replace(rollouts, labelling=replace(how, method=method))
+    return replace(rollouts, labelling=replace(how, using=method))
 
 
 def _read(path: Path, ends: tuple[float, float]) -> tuple[Head | None, dict[str, str], list[Row]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from surefoot._arguments import write
 from surefoot.table.columns import KNOWN, plain
 from surefoot.table.findings import Finding
 
@@ -65,8 +66,8 @@ def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str) -> list[Findi
             says=f"No column is known to name the policy, so all rollouts count as one, {name!r}; "
             f"the column {column!r} has {count} different values.",
             threatens="If those are policies, their rollouts are pooled into one rate.",
-            remedy=f'If it names the policy, say columns={{"policy": {column!r}}}; '
-            f'if there is one policy, say its name, policy="{name}".',
+            remedy=f"If it names the policy, say {write('columns', {'policy': column})}; "
+            f"if there is one policy, say its name, {write('policy', name)}.",
         )
     ]
 

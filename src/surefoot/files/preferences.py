@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import text
 from surefoot.files.imported import About, frame_of
@@ -212,14 +213,14 @@ def _table(rows: list[dict[str, Any]], asked: dict[str, str], source: str, files
     import polars as pl
 
     if not rows:
-        raise DataError("there must be at least one preference; got none.", source=source or None)
+        raise DataError("there must be at least one preference; got none.", source=source)
     header = list(dict.fromkeys(name for row in rows for name in row))
     known = {plain(name): name for name in reversed(header)}
     found, notes = dict(asked), []
     for column, names in NAMES.items():
         if column in found:
             if found[column] not in header:
-                raise DataError(f"`{column}` must be a column; there is no {found[column]!r}.", source=source or None)
+                raise DataError(f"`{column}` must be a column; there is no {found[column]!r}.", source=source)
             continue
         guess = next((known[name] for name in names if name in known), None)
         if guess is not None:
@@ -227,9 +228,9 @@ def _table(rows: list[dict[str, Any]], asked: dict[str, str], source: str, files
             notes += [f"{column} is guessed to be the column {guess!r}."] if guess != column else []
         elif column != "session":
             raise DataError(
-                f"there must be a `{column}` column; got {', '.join(map(repr, header[:10]))}. "
-                f'Say which it is: columns={{"{column}": ...}}.',
-                source=source or None,
+                f"there must be a `{column}` column; got {', '.join(map(repr, header[:10]))}.",
+                source=source,
+                cure=f"Say which it is: {write('columns', {column: None})}.",
             )
     kept, numbers = [], False
     for place, row in enumerate(rows, 1):
@@ -237,7 +238,7 @@ def _table(rows: list[dict[str, Any]], asked: dict[str, str], source: str, files
         if first == second:
             raise DataError(
                 f"`first` and `second` must be different policies; got {first!r} twice.",
-                source=source or None,
+                source=source,
                 row=place,
             )
         said = text(row.get(found["outcome"])) or ""
@@ -254,7 +255,7 @@ def _table(rows: list[dict[str, Any]], asked: dict[str, str], source: str, files
 def _name(value: Any, side: str, source: str, row: int) -> str:
     name = (text(value) or "").strip()
     if not name:
-        raise DataError(f"`{side}` must name a policy in every row; got {value!r}.", source=source or None, row=row)
+        raise DataError(f"`{side}` must name a policy in every row; got {value!r}.", source=source, row=row)
     return name
 
 
@@ -267,7 +268,7 @@ def _outcome(said: str, first: str, second: str, source: str, row: int) -> str:
             return outcome
     raise DataError(
         f"`outcome` must be one of first, A, 0, second, B, 1, tie, 0.5 or a policy's name; got {said[:60]!r}.",
-        source=source or None,
+        source=source,
         row=row,
     )
 

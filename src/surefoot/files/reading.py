@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot import _check
+from surefoot._arguments import in_python, named
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
 from surefoot.errors import DataError
@@ -84,7 +85,7 @@ def read(
     if rubric is None and stages is None and low in (None, 0) and high in (None, 1, 100):
         scoring = replace(scoring, percent=1.0 if high == 100 else 100.0)
     if isinstance(policies_in, (str, bytes)) or (policies_in is not None and not policies_in):
-        raise TypeError(_check.refusal("policies_in", "list at least one column", policies_in))
+        raise _check.mistyped("policies_in", "list at least one column", policies_in)
     asked = Asked(
         dict(columns or {}),
         scoring,
@@ -413,8 +414,8 @@ def _renamed(table: Rollouts, policy: str) -> Rollouts:
 
 def _already_named(there: list[str]) -> ValueError:
     return ValueError(
-        f"`policy` must be left out when the data name several policies; they name {', '.join(there[:5])}. "
-        f'Narrow the table instead: .where(policy="{there[0]}").'
+        f"`{named('policy')}` must be left out when the data name several policies; they name {', '.join(there[:5])}."
+        + in_python(f' Narrow the table instead: .where(policy="{there[0]}").')
     )
 
 
@@ -426,8 +427,8 @@ def _polars_errors(source: str) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        first = str(error).strip().split("\n", 1)[0][:200]
-        raise DataError(f"the table must be readable; {first}.", source=source or None) from None
+        first = next(iter(str(error).strip().splitlines()), "")[:200]
+        raise DataError(f"the table must be readable; {first}.", source=source) from None
 
 
 MOST_FILES = 100_000

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from surefoot._arguments import in_python, write
 from surefoot.core import formatting
 from surefoot.errors import DataError
 from surefoot.files.imported import Sheet
@@ -45,14 +46,14 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
     if absent is not None or len(set(policies)) < len(policies):
         got = f"there is no {absent!r}" if absent is not None else "one is named twice"
         there = formatting.some_names([repr(name) for name in table.columns], 12)
-        raise DataError(f"`policies_in` must name columns, each once; {got}. There are {there}.", source=source or None)
+        raise DataError(f"`policies_in` must name columns, each once; {got}. There are {there}.", source=source)
     cells = table.select(pl.col(policies).cast(pl.String).str.strip_chars().replace("", None))
     kind = _outcomes(cells, source, guessed=guessed)
     others = [name for name in table.columns if name not in policies]
     if "policy" in others:
         raise DataError(
             "policies must be named by columns or in a column; `policies_in` names some, and so does 'policy'.",
-            source=source or None,
+            source=source,
         )
     others = [name for name in others if name != kind]
     rows, named, notes = _environments(table.with_row_index(ROW).select(ROW, *others), columns, source)
@@ -65,7 +66,7 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
         .drop(ROW)
     )
     if not long.height:
-        raise DataError("at least one cell of a policy must be filled; all are empty.", source=source or None)
+        raise DataError("at least one cell of a policy must be filled; all are empty.", source=source)
     empty = cells.height * cells.width - long.height
     shown = formatting.some_names([repr(name) for name in policies], 8)
     said = [f"The columns {shown} are policies, and each row is shared by them; the cells are {kind}.", *notes]
@@ -94,10 +95,10 @@ def _outcomes(cells: pl.DataFrame, source: str, *, guessed: bool) -> str:
     ]
     if wrong:
         row, name = min(wrong, key=lambda place: place[0])
-        listed = ", ".join(f'"{one}"' for one in cells.columns if one != name)
-        hint = f"If {name!r} is no policy, say which are: policies_in=[{listed}]." if guessed else ""
+        others = write("policies_in", [one for one in cells.columns if one != name])
+        hint = f"If {name!r} is no policy, say which are: {others}." if guessed else ""
         column = "success" if worded else "score"
-        raise wrong_cell(column, name, cells[name][row], source=source, row=row + 1, hint=hint)
+        raise wrong_cell(column, name, cells[name][row], source=source, row=row + 1, cure=hint)
     return "score"
 
 
@@ -126,7 +127,7 @@ def _environments(
         empty = table[name].cast(pl.String).str.strip_chars().fill_null("") == ""
         if empty.any():
             row = int(empty.arg_true()[0]) + 1
-            raise DataError(f"{name!r} must tell the rows apart; it is empty.", source=source or None, row=row)
+            raise DataError(f"{name!r} must tell the rows apart; it is empty.", source=source, row=row)
         if column in named:
             table = table.with_columns(pl.col(name).alias(column))
     keys = list(given.values())
@@ -136,7 +137,7 @@ def _environments(
             shown = ", ".join(f"{name} {table[name][row - 1]}" for name in keys)
             raise DataError(
                 f"{' and '.join(map(repr, keys))} must tell the rows apart; {shown} repeats.",
-                source=source or None,
+                source=source,
                 row=row,
             )
         table = table.with_columns(pl.int_range(1, pl.len() + 1).over(keys).cast(pl.String).alias("repeat"))
@@ -205,9 +206,9 @@ def _is_outcome(cell: str) -> bool:
 def untold(policies: Sequence[str], source: str) -> DataError:
     """The refusal of a sheet whose columns of outcomes may be policies or something else."""
     shown = ", ".join(map(repr, policies[:8]))
-    listed = ", ".join(f'"{name}"' for name in policies[:8])
     return DataError(
-        f"the columns that are policies must be known; {shown} hold outcomes and may be policies or sub-tasks. "
-        f"Say which are policies: policies_in=[{listed}]; sub-tasks of one policy are a rubric, rubric=[...].",
+        f"the columns that are policies must be known; {shown} hold outcomes and may be policies or sub-tasks.",
         source=source,
+        cure=f"Say which are policies: {write('policies_in', policies[:8])}; sub-tasks of one policy are a rubric"
+        f"{in_python(', ' + write('rubric', []))}.",
     )

@@ -11,6 +11,7 @@ import posixpath
 import re
 from pathlib import Path
 
+from surefoot._arguments import write
 from surefoot.core.formatting import some_names
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
@@ -60,7 +61,7 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[st
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(cells.table())
     others = [repr(name) for name in names if name != chosen]
-    said = f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by --sheet (sheet=)."
+    said = f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by {write('sheet')}."
     return Head(path, head.name), (said,) if others else ()
 
 

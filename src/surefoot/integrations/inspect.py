@@ -79,7 +79,7 @@ class BaselineComparison:
         randomised: bool = False,
     ) -> None:
         if about not in get_args(About):
-            raise ValueError(_check.refusal("about", f"be one of {', '.join(get_args(About))}", about))
+            raise _check.refused("about", f"be one of {', '.join(get_args(About))}", about)
         self.baseline = baseline
         self.confidence = confidence
         self.claim = claim

@@ -32,12 +32,12 @@ def law_of(law: Law, name: str, low: float, high: float) -> tuple[Floats, Floats
         values = np.array(sorted(_check.real(score, name) for score in law))
         chances = np.array([_check.rate(law[score], name) for score in sorted(law)])
         if not len(values) or abs(chances.sum() - 1.0) > 1e-9:
-            raise ValueError(_check.refusal(name, "hold chances that sum to 1", dict(law)))
+            raise _check.refused(name, "hold chances that sum to 1", dict(law))
     else:
         rate = _check.rate(law, name)
         values, chances = np.array([low, high]), np.array([1.0 - rate, rate])
     if values[0] < low or values[-1] > high:
-        raise ValueError(_check.refusal(name, f"hold scores in [{low:g}, {high:g}]", values.tolist()))
+        raise _check.refused(name, f"hold scores in [{low:g}, {high:g}]", values.tolist())
     return values, chances
 
 

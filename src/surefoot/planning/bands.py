@@ -65,9 +65,9 @@ def plan_band(offset: float, *, confidence: float = 0.95, using: Heights = ks) -
     offset, confidence = _check.fraction(offset, "offset"), _check.confidence(confidence)
     formula = max(1, math.ceil(math.log(1.0 / (1.0 - confidence)) / (2.0 * offset**2)))
     if not callable(using):
-        raise TypeError(_check.refusal("using", "be a function such as `ks`", using))
+        raise _check.mistyped("using", "be a function such as `ks`", using)
     if formula > MOST:
-        raise ValueError(_check.refusal("offset", f"be reachable with {MOST:,} rollouts", offset))
+        raise _check.refused("offset", f"be reachable with {MOST:,} rollouts", offset)
     if using is dkw:
         needed = formula
     elif using is ks:

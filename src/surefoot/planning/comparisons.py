@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple, get_args
 
 from surefoot import _check
+from surefoot._arguments import named
 from surefoot.core import formatting
 from surefoot.core.assumptions import NO_LOOK, PAIRS_APART, RATE_BY_POLICY, Assumed, Assumption
 from surefoot.core.record import Record
@@ -195,7 +196,7 @@ def _plan(
     confidence = _check.confidence(confidence)
     wanted = 0.8 if power is None else _check.fraction(power, "power")
     if size is not None and _check.whole(size, kind.size, least=1) > MOST:
-        raise ValueError(_check.refusal(kind.size, f"be at most {MOST:,}", size))
+        raise _check.refused(kind.size, f"be at most {MOST:,}", size)
 
     def chance(first: float, size: int) -> float:
         found = kind.power(first, second, size, confidence=confidence, margin=margin, claim=claim)
@@ -207,21 +208,21 @@ def _plan(
         if claim != "either":
             _within_reach(kind, first - second, margin, claim, first)
         elif abs(first - second) <= _TINY and not margin:
-            must, hint = f"differ from `{kind.second}`", f"No number of {kind.size} shows a gain of 0."
-            raise ValueError(_check.refusal(kind.first, must, first, hint))
+            must, hint = f"differ from `{named(kind.second)}`", f"No number of {kind.size} shows a gain of 0."
+            raise _check.refused(kind.first, must, first, hint)
         if size is None:
             start = _start(kind, first, second, margin, wanted, confidence, claim)
             size = _search(partial(chance, first), wanted, start, MOST)
             if size is None:
-                raise ValueError(_check.refusal("power", f"be reachable with {MOST:,} {kind.size}", wanted))
+                raise _check.refused("power", f"be reachable with {MOST:,} {kind.size}", wanted)
         elif power is not None:
-            must = f"be left out when `{kind.first}` and `{kind.size}` are given"
-            raise ValueError(_check.refusal("power", must, power, "It is the answer."))
+            must = f"be left out when `{named(kind.first)}` and `{kind.size}` are given"
+            raise _check.refused("power", must, power, "It is the answer.")
     elif size is not None:
         first = _smallest_first(kind, partial(chance, size=size), second, margin, wanted, size)
     else:
         raise ValueError(
-            f"`{kind.first}` or `{kind.size}` must be given; got neither. Leave out only what you want to learn."
+            f"`{named(kind.first)}` or `{kind.size}` must be given; got neither. Leave out only what you want to learn."
         )
     return ComparisonPlan(
         rollouts=int(size),
@@ -242,8 +243,8 @@ def _within_reach(kind: _Kind, gain: float, margin: float, claim: Asked, first: 
     """Refuse a claim that the planned gain does not bear out."""
     edge = margin if claim == "first better" else -margin
     if gain <= edge + _TINY:
-        must = f"exceed `{kind.second}` by more than {edge:g} for the claim {claim!r}"
-        raise ValueError(_check.refusal(kind.first, must, first, f"No number of {kind.size} shows it."))
+        must = f"exceed `{named(kind.second)}` by more than {edge:g} for the claim {claim!r}"
+        raise _check.refused(kind.first, must, first, f"No number of {kind.size} shows it.")
 
 
 def _shows(gain: float, margin: float, claim: Asked) -> str:
@@ -268,7 +269,7 @@ def _smallest_first(
         shown = formatting.number(second)
         where = f"second alone in {shown} of pairs" if kind is _PAIRED else f"a baseline of {shown}"
         must = f"be enough to show some gain from {where} with {formatting.percent(wanted)} power"
-        raise ValueError(_check.refusal(kind.size, must, size, f"Ask for more {kind.size} or less power."))
+        raise _check.refused(kind.size, must, size, f"Ask for more {kind.size} or less power.")
     return min(1.0, second + step)
 
 

@@ -87,10 +87,10 @@ def plan_mean(
     middle = (low + high) / 2.0 if mean is None else _check.real(mean, "mean")
     share = (middle - low) / size
     if not 0.0 < share < 1.0:
-        raise ValueError(_check.refusal("mean", f"lie inside the range [{low:g}, {high:g}]", middle))
+        raise _check.refused("mean", f"lie inside the range [{low:g}, {high:g}]", middle)
     largest = math.sqrt(share * (1.0 - share)) * size
     if spread > largest * (1.0 + 1e-12):
-        raise ValueError(_check.refusal("spread", f"be at most {largest:g} for this range and mean", spread))
+        raise _check.refused("spread", f"be at most {largest:g} for this range and mean", spread)
     each = (1.0 - _check.confidence(confidence)) / 2.0
     found, reached = _search(half_width / size, share, min(spread, largest) / size, each)
     return MeanPlan(

@@ -113,12 +113,12 @@ def plan_ranking(
         Simulation of the rule itself.
     """
     if not isinstance(rule, ClosedRanking | RankingRule):
-        raise TypeError(_check.refusal("rule", "be a ClosedRanking or a RankingRule", rule))
+        raise _check.mistyped("rule", "be a ClosedRanking or a RankingRule", rule)
     generator, seed = _check.generator(rng)
     runs = _check.whole(runs, "runs", least=1)
     tied = _check.real(correlation, "correlation")
     if not 0.0 <= tied < 1.0:
-        raise ValueError(_check.refusal("correlation", "be from 0 to below 1", correlation))
+        raise _check.refused("correlation", "be from 0 to below 1", correlation)
     if len(policies) != len(rule.names):
         raise ValueError(f"`policies` must hold one for each of {len(rule.names)} names; got {len(policies)}.")
     laws = [law_of(law, f"policies[{place}]", rule.low, rule.high) for place, law in enumerate(policies)]

@@ -130,5 +130,5 @@ def _name(using: Method, confidence: float) -> str:
         shown = getattr(using, "__name__", using)
         hint = "For a bound ask `plan_bound`."
         known = [one.using.__name__ for one in methods().values() if all_counts.smooth(one.using)]
-        raise ValueError(_check.refusal("using", f"be {', '.join(known[:-1])} or {known[-1]}", shown, hint))
+        raise _check.refused("using", f"be {', '.join(known[:-1])} or {known[-1]}", shown, hint)
     return all_counts.name(using, confidence)

@@ -126,13 +126,13 @@ def plan_sequential(
         Snyder et al. (2026), section IV: decision time and power.
     """
     if not isinstance(rule, Rule):
-        raise TypeError(_check.refusal("rule", "be a rule such as FiniteHorizonMixture(200)", rule))
+        raise _check.mistyped("rule", "be a rule such as FiniteHorizonMixture(200)", rule)
     generator, seed = _check.generator(rng)
     again = [copy.deepcopy(generator) for _ in range(2)]  # the same draws, for what futility saves and costs
     runs = _check.whole(runs, "runs", least=1)
     correlation = _check.real(correlation, "correlation")
     if not -1.0 < correlation < 1.0:
-        raise ValueError(_check.refusal("correlation", "be strictly between -1 and 1", correlation))
+        raise _check.refused("correlation", "be strictly between -1 and 1", correlation)
     laws = [law_of(law, name, rule.low, rule.high) for law, name in ((first, "first"), (second, "second"))]
     plan = _planned(rule, laws, correlation, runs, (generator, seed))
     if not rule.futility:
@@ -157,7 +157,7 @@ def _planned(
         stopping, chances = known
         return _plan(rule, means, stopping, chances, exact=True, correlation=correlation)
     if rule.horizon > _LONGEST:
-        raise ValueError(_check.refusal("horizon", f"be at most {_LONGEST:,} to be simulated", rule.horizon))
+        raise _check.refused("horizon", f"be at most {_LONGEST:,} to be simulated", rule.horizon)
     parts = work_blocks.seeded(runs, block_rows(rule.horizon), generator)
     times, verdicts = zip(
         *work_blocks.spread(_simulated, [(rule, laws, correlation, *part) for part in parts]), strict=True

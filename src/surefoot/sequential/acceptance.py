@@ -76,7 +76,7 @@ class AcceptanceTest(Record):
             )
         if self.error > 0.25:
             hint = "It is the chance to be wrong, such as 0.05."
-            raise ValueError(_check.refusal("error", "be at most 0.25", self.error, hint))
+            raise _check.refused("error", "be at most 0.25", self.error, hint)
         set_(self, "horizon", self._least_of_both(self.horizon))
 
     def _least_of_both(self, given: int | None) -> int:
@@ -97,7 +97,7 @@ class AcceptanceTest(Record):
         needed = math.ceil(math.log(self.error) / math.log(self.unacceptable))
         if asked < needed:
             hint = "Fewer rollouts cannot be accepted, even if all succeed."
-            raise ValueError(_check.refusal("horizon", f"be at least {needed}", given, hint))
+            raise _check.refused("horizon", f"be at least {needed}", given, hint)
         return min(asked, enough)
 
     def start(self) -> AcceptanceState:
@@ -115,7 +115,7 @@ class AcceptanceTest(Record):
         if state.finished:
             raise ValueError(f"`state` must be unfinished; got one that ended after {state.rollouts} rollouts.")
         if success not in (0, 1):
-            raise ValueError(_check.refusal("success", "be True or False", success))
+            raise _check.refused("success", "be True or False", success)
         rollouts, failures = state.rollouts + 1, state.failures + (not success)
         limits = self.boundaries
         verdict: Acceptance = "undecided"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from surefoot import _check
+from surefoot._arguments import write
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
@@ -106,7 +107,7 @@ class ClosedRanking(Offered):
         given: Any = self.names
         names = (given,) if isinstance(given, str) else tuple(given)
         if len(names) < 2 or len(set(names)) < len(names):
-            raise ValueError(_check.refusal("names", "be two or more different policies", given))
+            raise _check.refused("names", "be two or more different policies", given)
         if len(names) > weak_orders.MOST:
             hint = "RankingRule ranks more, by Holm."
             raise ValueError(f"`names` must be at most {weak_orders.MOST} policies; got {len(names)}. {hint}")
@@ -118,25 +119,25 @@ class ClosedRanking(Offered):
         set_(self, "high", high)
         futility = _check.real(self.futility, "futility")
         if not 0.0 <= futility < 0.5:
-            raise ValueError(_check.refusal("futility", "be from 0 (never) to below 0.5", self.futility))
+            raise _check.refused("futility", "be from 0 (never) to below 0.5", self.futility)
         set_(self, "futility", futility)
         if self.binary is not None and not isinstance(self.binary, bool):
-            raise TypeError(_check.refusal("binary", "be True, False or None", self.binary))
+            raise _check.mistyped("binary", "be True, False or None", self.binary)
         self._check_question()
         joined = tuple(_check.whole(round_, "joined") for round_ in self.joined) or (0,) * len(names)
         if len(joined) != len(names) or list(joined) != sorted(joined) or joined[1]:
             must = "hold a round for each policy, rising, the first two 0"
-            raise ValueError(_check.refusal("joined", must, self.joined))
+            raise _check.refused("joined", must, self.joined)
         set_(self, "joined", joined)
 
     def _check_question(self) -> None:
         known = (*_PLAIN, *(_AGAINST + name for name in self.names))
         if self.question not in known:
-            raise ValueError(_check.refusal("question", f"be one of {', '.join(known)}", self.question))
+            raise _check.refused("question", f"be one of {', '.join(known)}", self.question)
         if self.baseline is not None and self.names.index(self.baseline) > 1 and any(self.joined):
             late = self.joined[self.names.index(self.baseline)]
             if late:
-                raise ValueError(_check.refusal("question", "name a baseline that runs from the start", self.question))
+                raise _check.refused("question", "name a baseline that runs from the start", self.question)
 
     @property
     def baseline(self) -> str | None:
@@ -182,7 +183,7 @@ class ClosedRanking(Offered):
             raise ValueError(f"`state` must be unfinished; got one after {state.rounds} rounds. A ranking is final.")
         running = state.running
         if set(scores) != set(running):
-            raise ValueError(_check.refusal("scores", f"name the running policies {list(running)}", sorted(scores)))
+            raise _check.refused("scores", f"name the running policies {list(running)}", sorted(scores))
         kept = {name: self._score(name, scores[name]) for name in running}
         before = self._gamblers(state)
         history, mask = state.history, 0
@@ -239,8 +240,8 @@ class ClosedRanking(Offered):
         what = f"scores[{name!r}]"
         number = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, what)
         if not self.low <= number <= self.high:
-            hint = "Give the rule the range of the score beforehand: low=..., high=...."
-            raise ValueError(_check.refusal(what, f"be in the range [{self.low:g}, {self.high:g}]", number, hint))
+            hint = f"Give the rule the range of the score beforehand: {write('low')} and {write('high')}."
+            raise _check.refused(what, f"be in the range [{self.low:g}, {self.high:g}]", number, hint)
         return number
 
     def _told(

@@ -88,7 +88,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
         first, second, both = _check.rate(first, "first"), _check.rate(second, "second"), _check.rate(both, "both")
         if not max(0.0, first + second - 1.0) - 1e-12 <= both <= min(first, second) + 1e-12:
             must = f"be between {max(0.0, first + second - 1.0):g} and {min(first, second):g} at these rates"
-            raise ValueError(_check.refusal("both", must, both))
+            raise _check.refused("both", must, both)
         return self._operating((max(0.0, first - both), max(0.0, second - both)), curtailed=curtailed)
 
     def _chances(self, first: float, second: float) -> tuple[float, float]:

@@ -75,11 +75,11 @@ class ExactRule(Rule[E]):
         if self.horizon < least:
             hint = "With fewer not even the clearest outcome decides."
             must = f"be at least {least} for {self.title} at {formatting.percent(self.confidence)}"
-            raise ValueError(_check.refusal("horizon", must, self.horizon, hint))
+            raise _check.refused("horizon", must, self.horizon, hint)
         if self.horizon > designs.LONGEST:
             must = f"be at most {designs.LONGEST:,} for {self.title}"
             hint = "The table of a longer design does not fit in memory. FiniteHorizonMixture takes any horizon."
-            raise ValueError(_check.refusal("horizon", must, self.horizon, hint))
+            raise _check.refused("horizon", must, self.horizon, hint)
 
     @property
     def design(self) -> designs.ExactDesign:

@@ -86,10 +86,10 @@ class FiniteHorizonMixture(BettingRule):
         items = _check.whole(self.population, "population", least=1)
         if self.horizon > items:
             hint = "An item counts once."
-            raise ValueError(_check.refusal("horizon", f"be at most {items:,}, the population", self.horizon, hint))
+            raise _check.refused("horizon", f"be at most {items:,}, the population", self.horizon, hint)
         if self.futility:
             hint = "A list that is run to its end is decided, unless the gain is exactly the one tested."
-            raise ValueError(_check.refusal("futility", "be 0 with a population", self.futility, hint))
+            raise _check.refused("futility", "be 0 with a population", self.futility, hint)
         object.__setattr__(self, "population", items)
 
     @property

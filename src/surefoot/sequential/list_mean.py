@@ -103,17 +103,17 @@ class ListMean(Record):
             set_(self, "against", _check.real(self.against, "against"))
             if not low < self.against < high:
                 must = f"lie strictly between the ends of the range, {low:g} and {high:g}"
-                raise ValueError(_check.refusal("against", must, self.against))
+                raise _check.refused("against", must, self.against)
 
     def _column(self, values: Any, name: str) -> tuple[float, ...]:
         """One number for every item, within the range."""
         if isinstance(values, str) or not hasattr(values, "__iter__"):
-            raise TypeError(_check.refusal(name, "hold one number for each item", values))
+            raise _check.mistyped(name, "hold one number for each item", values)
         column = tuple(float(v) if isinstance(v, bool | np.bool_) else _check.real(v, name) for v in values)
         if len(column) != self.population:
             must = f"hold one number for each of the {self.population:,} items"
             hint = "Numbers made for other items are no help: all of the list, in its order, before the first outcome."
-            raise ValueError(_check.refusal(name, must, len(column), hint))
+            raise _check.refused(name, must, len(column), hint)
         for place, value in enumerate(column):
             if not self.low <= value <= self.high:
                 must = f"be in the range [{self.low:g}, {self.high:g}]"
@@ -196,16 +196,16 @@ class ListMean(Record):
         try:
             place, value = datum
         except (TypeError, ValueError):
-            raise ValueError(_check.refusal("datum", "be an item and its score (item, score)", datum)) from None
+            raise _check.refused("datum", "be an item and its score (item, score)", datum) from None
         item = _check.whole(place, "item")
         if item >= self.population:
             hint = "A list is not enlarged after the start."
-            raise ValueError(_check.refusal("item", f"be on the list, 0 to {self.population - 1:,}", item, hint))
+            raise _check.refused("item", f"be on the list, 0 to {self.population - 1:,}", item, hint)
         if float(item) in state.items:
-            raise ValueError(_check.refusal("item", "be one that has not been run", item, "An item counts once."))
+            raise _check.refused("item", "be one that has not been run", item, "An item counts once.")
         score = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, "score")
         if not self.low <= score <= self.high:
-            raise ValueError(_check.refusal("score", f"be in the range [{self.low:g}, {self.high:g}]", score))
+            raise _check.refused("score", f"be in the range [{self.low:g}, {self.high:g}]", score)
         return item, score
 
     def _judged(self, state: ListMeanState, log_wealth: Floats) -> dict[str, Any]:

@@ -76,9 +76,9 @@ class NScore(BettingRule):
     def _declared(self, levels: Iterable[Any]) -> tuple[float, ...]:
         kept = tuple(_check.real(level, "levels") for level in levels)
         if len(kept) < 2 or any(a >= b for a, b in pairwise(kept)):
-            raise ValueError(_check.refusal("levels", "be two or more rising numbers", kept))
+            raise _check.refused("levels", "be two or more rising numbers", kept)
         if kept[0] < self.low or kept[-1] > self.high:
-            raise ValueError(_check.refusal("levels", f"be in the range [{self.low:g}, {self.high:g}]", kept))
+            raise _check.refused("levels", f"be in the range [{self.low:g}, {self.high:g}]", kept)
         return kept
 
     @property
@@ -89,7 +89,7 @@ class NScore(BettingRule):
     def _score(self, value: Any, name: str) -> float:
         number = BettingRule._score(self, value, name)
         if self.levels is not None and min(abs(number - level) for level in self.levels) > _SLACK * self.width:
-            raise ValueError(_check.refusal(name, f"be one of the declared levels {self.levels}", number))
+            raise _check.refused(name, f"be one of the declared levels {self.levels}", number)
         return number
 
     def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:

@@ -91,16 +91,16 @@ class RankingRule(Offered):
             ValueError: The setting asks for what Holm's ranking cannot give.
         """
         if setting.question != "ranking":
-            raise ValueError(_check.refusal("question", f"be 'ranking' for {cls.title}", setting.question))
+            raise _check.refused("question", f"be 'ranking' for {cls.title}", setting.question)
         if setting.futility:
-            raise ValueError(_check.refusal("futility", f"be 0 for {cls.title}", setting.futility))
+            raise _check.refused("futility", f"be 0 for {cls.title}", setting.futility)
         return cls(**ranked(setting))
 
     def __post_init__(self) -> None:
         given: Any = self.names
         names = (given,) if isinstance(given, str) else tuple(given)
         if len(names) < 2 or len(set(names)) < len(names):
-            raise ValueError(_check.refusal("names", "be two or more different policies", given))
+            raise _check.refused("names", "be two or more different policies", given)
         object.__setattr__(self, "names", names)
         _check.choice(self.adjusting, "adjusting", _ADJUSTING)
         object.__setattr__(self, "confidence", _check.confidence(self.confidence))
@@ -141,7 +141,7 @@ class RankingRule(Offered):
             raise ValueError(f"`state` must be unfinished; got one after {state.rounds} rounds. A ranking is final.")
         running = state.running
         if set(scores) != set(running):
-            raise ValueError(_check.refusal("scores", f"name the running policies {list(running)}", sorted(scores)))
+            raise _check.refused("scores", f"name the running policies {list(running)}", sorted(scores))
         rule = self.pair_rule
         kept = {name: rule.scores((score, score))[0] for name, score in scores.items()}
         sides = tuple(

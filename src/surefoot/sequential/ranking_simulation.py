@@ -63,7 +63,7 @@ def simulate_ranking(rule: ClosedRanking | RankingRule, scores: ArrayLike) -> Ra
     """
     array = np.asarray(scores)
     if array.dtype.kind not in "buif":
-        raise TypeError(_check.refusal("scores", "be an array of numbers", array.dtype.name))
+        raise _check.mistyped("scores", "be an array of numbers", array.dtype.name)
     if array.ndim != 3 or array.shape[2] != len(rule.names) or not array.size:
         must = f"hold studies, rounds and {len(rule.names)} policies"
         raise ValueError(f"`scores` must {must}; got shape {array.shape}.")

@@ -91,7 +91,7 @@ class Standing(ABC):
             found: Verdict = self.verdicts[self.rule.pairs.index((first, second))]
             return found
         if (second, first) not in self.rule.pairs:
-            raise ValueError(_check.refusal("second", f"be another of {', '.join(self.rule.names)}", second))
+            raise _check.refused("second", f"be another of {', '.join(self.rule.names)}", second)
         return self.verdict(second, first).mirrored
 
     def __str__(self) -> str:

@@ -192,7 +192,7 @@ def one_of(name: str, setting: Setting) -> type[Offered]:
     those = [kind for kind in kinds(name) if kind.ranks(size)]
     if not those:
         others = " or ".join(map(repr, names(size)))
-        raise ValueError(_check.refusal("rule", f"take {size} policies", name, f"Use {others}."))
+        raise _check.refused("rule", f"take {size} policies", name, f"Use {others}.")
     chosen = next((kind for kind in those if kind.stands(setting)), those[-1])
     if setting.measure not in chosen.measures:
         hint = f"Use rule = {advised(setting)!r}."

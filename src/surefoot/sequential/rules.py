@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 import numpy as np
 
 from surefoot import _check
+from surefoot._arguments import write
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -93,12 +94,12 @@ class Rule(Generic[S], Offered, ABC):
         if not math.isfinite(self.width):
             raise ValueError(f"`high` - `low` must be finite; got low={self.low:g}, high={self.high:g}.")
         if self.claim not in self.claims:
-            raise ValueError(_check.refusal("claim", f"be one of {', '.join(self.claims)}", self.claim))
+            raise _check.refused("claim", f"be one of {', '.join(self.claims)}", self.claim)
         if self.margin and not self.takes_margin:
             hint = "The betting rules, such as FiniteHorizonMixture, take a margin."
-            raise ValueError(_check.refusal("margin", f"be 0 for {self.title}", self.margin, hint))
+            raise _check.refused("margin", f"be 0 for {self.title}", self.margin, hint)
         if self.margin >= self.width:
-            raise ValueError(_check.refusal("margin", "be below the width of the score range", self.margin))
+            raise _check.refused("margin", "be below the width of the score range", self.margin)
         if self.claim in ("first not worse", "same") and not self.margin:
             raise ValueError(f"`margin` must be above 0 for the claim {self.claim!r}; got 0.")
         if self.claim == "same" and self.confidence <= 0.5:
@@ -114,7 +115,7 @@ class Rule(Generic[S], Offered, ABC):
         """What every rule on two policies is told."""
         if setting.futility and not cls.gives_up:
             must = f"be 0 for {cls.title}, which cannot stop for it"
-            raise ValueError(_check.refusal("futility", must, setting.futility))
+            raise _check.refused("futility", must, setting.futility)
         told: dict[str, Any] = {"horizon": setting.horizon, "confidence": setting.confidence, "claim": setting.claim}
         told |= {"low": setting.low, "high": setting.high, "margin": setting.margin}
         return told | ({"futility": setting.futility} if cls.gives_up else {})
@@ -213,18 +214,18 @@ class Rule(Generic[S], Offered, ABC):
         try:
             first, second = pair
         except (TypeError, ValueError):
-            raise ValueError(_check.refusal("pair", "be two scores (first, second)", pair)) from None
+            raise _check.refused("pair", "be two scores (first, second)", pair) from None
         return self._score(first, "first"), self._score(second, "second")
 
     def _score(self, value: Any, name: str) -> float:
         number = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, name)
         if not self.low <= number <= self.high:
-            hint = "Give the rule the range of the score beforehand: low=..., high=...."
-            raise ValueError(_check.refusal(name, f"be in the range [{self.low:g}, {self.high:g}]", number, hint))
+            hint = f"Give the rule the range of the score beforehand: {write('low')} and {write('high')}."
+            raise _check.refused(name, f"be in the range [{self.low:g}, {self.high:g}]", number, hint)
         if self.binary_only and number not in (self.low, self.high):
             hint = "Use FiniteHorizonMixture for scores."
             must = f"be {self.low:g} or {self.high:g} for {self.title}"
-            raise ValueError(_check.refusal(name, must, number, hint))
+            raise _check.refused(name, must, number, hint)
         return number
 
     @property
@@ -366,7 +367,7 @@ def checked_futility(value: Any) -> float:
     number = _check.real(value, "futility")
     if not 0.0 <= number <= MOST_FUTILITY:
         hint = "It is the chance of a verdict below which the rule gives up; 0 for never."
-        raise ValueError(_check.refusal("futility", f"be between 0 and {MOST_FUTILITY:g}", value, hint))
+        raise _check.refused("futility", f"be between 0 and {MOST_FUTILITY:g}", value, hint)
     return number
 
 

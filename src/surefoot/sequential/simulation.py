@@ -98,7 +98,7 @@ def block_rows(pairs: int) -> int:
 def _scores(rule: Rule[Any], scores: ArrayLike, name: str) -> NDArray[np.float64]:
     array = np.asarray(scores)
     if array.dtype.kind not in "buif":
-        raise TypeError(_check.refusal(name, "be an array of numbers", array.dtype.name))
+        raise _check.mistyped(name, "be an array of numbers", array.dtype.name)
     array = np.atleast_2d(np.asarray(array, np.float64))
     if array.ndim != 2 or array.size == 0:
         raise ValueError(f"`{name}` must hold one sequence a row, each with a pair at least; got shape {array.shape}.")

@@ -38,7 +38,7 @@ environment, so they are not independent. Use ExactPairedBinary for success, Fin
     """
     kinds = get_args(Environments)
     if environments not in kinds:
-        raise ValueError(_check.refusal("environments", f"be one of {', '.join(kinds)}", environments))
+        raise _check.refused("environments", f"be one of {', '.join(kinds)}", environments)
     if holds(rule, environments, randomised=randomised):
         return rule
     if environments not in rule.environments:

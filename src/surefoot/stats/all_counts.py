@@ -76,7 +76,7 @@ def name(method: Method, confidence: float) -> str:
 
 def _sample(method: Method, confidence: float) -> Interval | Bound:
     if not callable(method):
-        raise TypeError(_check.refusal("using", "be a function such as `wilson`", method))
+        raise _check.mistyped("using", "be a function such as `wilson`", method)
     return method(Tally(1, 2), confidence=confidence, **({"draw": 0.5} if randomised(method) else {}))
 
 
@@ -90,4 +90,4 @@ def _pair(result: object) -> tuple[float, float]:
         return result.low, result.high
     if isinstance(result, Bound):
         return (result.value, 1.0) if result.side == "lower" else (0.0, result.value)
-    raise TypeError(_check.refusal("method", "give an Interval or a Bound", result))
+    raise _check.mistyped("method", "give an Interval or a Bound", result)

@@ -75,7 +75,7 @@ def dkw(rollouts: int, *, confidence: float = 0.95, sides: int = 1) -> tuple[flo
     """
     confidence, sides = _check.confidence(confidence), _sides(sides)
     if sides == 1 and confidence < 0.5:
-        raise ValueError(_check.refusal("confidence", "be at least 0.5 for the one-sided DKW band", confidence))
+        raise _check.refused("confidence", "be at least 0.5 for the one-sided DKW band", confidence)
     rollouts = _check.whole(rollouts, "rollouts", least=1)
     return _shifted(rollouts, math.sqrt(math.log(sides / (1.0 - confidence)) / (2.0 * rollouts)))
 
@@ -105,7 +105,7 @@ def tail_tight(rollouts: int, *, confidence: float = 0.95, sides: int = 1) -> tu
     rollouts = _check.whole(rollouts, "rollouts", least=1)
     if rollouts > MOST_TAIL_TIGHT:
         hint = "Use `ks` for so many rollouts."
-        raise ValueError(_check.refusal("rollouts", f"be at most {MOST_TAIL_TIGHT:,} for `tail_tight`", rollouts, hint))
+        raise _check.refused("rollouts", f"be at most {MOST_TAIL_TIGHT:,} for `tail_tight`", rollouts, hint)
     return _equal_local_levels(rollouts, confidence, sides)
 
 
@@ -226,7 +226,7 @@ def _equal_local_levels(rollouts: int, confidence: float, sides: int) -> tuple[f
 
 def _sides(sides: int) -> int:
     if sides not in (1, 2) or isinstance(sides, bool):
-        raise ValueError(_check.refusal("sides", "be 1 or 2", sides))
+        raise _check.refused("sides", "be 1 or 2", sides)
     return int(sides)
 
 

@@ -163,7 +163,7 @@ def check_resamples(resamples: int, confidence: float) -> int:
     resamples = _check.whole(resamples, "resamples")
     if resamples < least:
         hint = f"At this confidence fewer than {least:,} resamples leave a tail empty."
-        raise ValueError(_check.refusal("resamples", f"be at least {least:,}", resamples, hint))
+        raise _check.refused("resamples", f"be at least {least:,}", resamples, hint)
     return resamples
 
 

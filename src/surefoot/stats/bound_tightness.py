@@ -235,16 +235,14 @@ def _fits(using: Method, confidence: float, wanted: str) -> None:
 def _total(trials: int, most: int) -> int:
     trials = _check.whole(trials, "trials", least=1)
     if trials > most:
-        raise ValueError(
-            _check.refusal("trials", f"be at most {most:,}", trials, "Tightness is proved, not estimated.")
-        )
+        raise _check.refused("trials", f"be at most {most:,}", trials, "Tightness is proved, not estimated.")
     return trials
 
 
 def _tolerance(tolerance: float) -> float:
     tolerance = _check.positive(tolerance, "tolerance")
     if tolerance < 1e-11:
-        raise ValueError(_check.refusal("tolerance", "be at least 1e-11", tolerance, "Rounding forbids a finer proof."))
+        raise _check.refused("tolerance", "be at least 1e-11", tolerance, "Rounding forbids a finer proof.")
     return tolerance
 
 

@@ -181,7 +181,7 @@ def cluster_rate(
     scores = Scores(outcomes)
     for value in scores.values:
         if value not in (0.0, 1.0):
-            raise ValueError(_check.refusal("outcomes", "be successes and failures, 1 or 0", value))
+            raise _check.refused("outcomes", "be successes and failures, 1 or 0", value)
     values, numbers = _given(scores, clusters)
     found = spread_of((values,), (numbers,), tasks=tasks, weights=weights, width=1.0)
     rate, trials = min(1.0, max(0.0, found.estimate)), len(scores)

@@ -46,7 +46,7 @@ class MeanSequence(Record):
         """The interval after the first `count` scores."""
         count = _check.whole(count, "count", least=1)
         if count > len(self):
-            raise ValueError(_check.refusal("count", f"be at most {len(self)}, the number of scores", count))
+            raise _check.refused("count", f"be at most {len(self)}, the number of scores", count)
         seen = Scores(self.scores.values[:count], self.scores.low, self.scores.high)
         (low, high), notes = means.span(seen, self.lows[count - 1], self.highs[count - 1])
         return Interval(
@@ -150,7 +150,7 @@ def wsr_evidence(scores: Scores, mean: float, *, confidence: float = 0.95) -> Me
     z = means.unit(scores)
     candidate = (_check.real(mean, "mean") - scores.low) / (scores.high - scores.low)
     if not 0.0 <= candidate <= 1.0:
-        raise ValueError(_check.refusal("mean", f"lie in the range [{scores.low:g}, {scores.high:g}]", mean))
+        raise _check.refused("mean", f"lie in the range [{scores.low:g}, {scores.high:g}]", mean)
     bets = mean_bets.wsr_bets(z, each)
     above = float(mean_bets.log_capital(z, bets, candidate)[-1])
     below = float(mean_bets.log_capital(1.0 - z, bets, 1.0 - candidate)[-1])

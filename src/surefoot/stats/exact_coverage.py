@@ -50,13 +50,11 @@ def coverage(method: Method, *, trials: int, rate: float, confidence: float = 0.
 
     trials = _check.whole(trials, "trials", least=1)
     if trials > MOST:
-        raise ValueError(
-            _check.refusal("trials", f"be at most {MOST:,}", trials, "Coverage is counted, not estimated.")
-        )
+        raise _check.refused("trials", f"be at most {MOST:,}", trials, "Coverage is counted, not estimated.")
     rate = _check.rate(rate)
     confidence = _check.confidence(confidence)
     if not callable(method):
-        raise TypeError(_check.refusal("method", "be a function such as `wilson`", method))
+        raise _check.mistyped("method", "be a function such as `wilson`", method)
     first, last = binomial.likely(trials, rate)
     counts = np.arange(first, last + 1, dtype=float)
     chances = binomial.pmf(counts, trials, rate)

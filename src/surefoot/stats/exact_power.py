@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
+from surefoot._arguments import named
 from surefoot.core import formatting
 from surefoot.core.assumptions import PAIRS_APART, RATE_BY_POLICY, Assumed, Assumption
 from surefoot.core.record import Record
@@ -121,7 +122,7 @@ def power(
     n2 = n1 if second_rollouts is None else _check.whole(second_rollouts, "second_rollouts", least=1)
     error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
     if using not in (exact_gain, pooled_score):
-        raise ValueError(_check.refusal("using", "be exact_gain or pooled_score", getattr(using, "__name__", using)))
+        raise _check.refused("using", "be exact_gain or pooled_score", getattr(using, "__name__", using))
     if using is pooled_score and margin:
         raise ValueError("`margin` must be 0 with pooled_score; the pooled test knows no margin.")
     exact = using is exact_gain
@@ -190,13 +191,12 @@ def paired_power(
     """
     chances = _check.rate(first_only, "first_only"), _check.rate(second_only, "second_only")
     if sum(chances) > 1.0 + 1e-12:
-        raise ValueError(
-            f"`first_only` and `second_only` must not exceed 1 together; got {chances[0]} and {chances[1]}."
-        )
+        both = f"`{named('first_only')}` and `{named('second_only')}`"
+        raise ValueError(f"{both} must not exceed 1 together; got {chances[0]} and {chances[1]}.")
     n = _check.whole(pairs, "pairs", least=1)
     error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
     if using not in (exact_paired_gain, mcnemar):
-        raise ValueError(_check.refusal("using", "be exact_paired_gain or mcnemar", getattr(using, "__name__", using)))
+        raise _check.refused("using", "be exact_paired_gain or mcnemar", getattr(using, "__name__", using))
     if using is mcnemar and margin:
         raise ValueError("`margin` must be 0 with mcnemar; McNemar's test knows no margin.")
     exact = using is exact_paired_gain
@@ -272,9 +272,8 @@ def approximate_rollouts(
     p1, p2 = _check.rate(first_rate, "first_rate"), _check.rate(second_rate, "second_rate")
     power = _check.fraction(power, "power")
     if p1 == p2:
-        raise ValueError(
-            f"`first_rate` must differ from `second_rate`; got {p1:g} twice. No number of rollouts shows 0."
-        )
+        differ = f"differ from `{named('second_rate')}`"
+        raise _check.refused("first_rate", differ, p1, "No number of rollouts shows 0.")
     z = normal_quantiles.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
     middle = (p1 + p2) / 2.0
     spread = math.sqrt(p1 * (1.0 - p1) + p2 * (1.0 - p2))

@@ -64,5 +64,5 @@ def listed(population: Any, run: int) -> int:
     items = _check.whole(population, "population", least=1)
     if items < run:
         hint = "An item counts once, and the list may not be enlarged after the start."
-        raise ValueError(_check.refusal("population", f"be at least {run:,}, the items run", items, hint))
+        raise _check.refused("population", f"be at least {run:,}, the items run", items, hint)
     return items

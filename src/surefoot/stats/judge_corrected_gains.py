@@ -267,7 +267,7 @@ def judge_corrected_mean(
     return CorrectedMean(interval, g.size, n, grouped, fit.trust)
 
 
-def _left_out(fit: Fit, labels: int, rest: int, method: str) -> LeftOut | None:
+def _left_out(fit: Fit, labels: int, rest: int, method: Literal["judge", "labels"]) -> LeftOut | None:
     """Why the judge is left out: by what was fixed beforehand, never by which interval is narrower."""
     if method == "labels":
         return LeftOut.ASKED
@@ -335,7 +335,7 @@ def _items(
     for name, values in (("judge", g), ("human", h[there])):
         outside = values[~((values >= ends[0] - slack) & (values <= ends[1] + slack))]  # also finds NaN
         if outside.size:
-            raise ValueError(_check.refusal(name, f"lie between {ends[0]:g} and {ends[1]:g}", float(outside[0])))
+            raise _check.refused(name, f"lie between {ends[0]:g} and {ends[1]:g}", float(outside[0]))
     documents = documents_of(clusters, g.size)
     count = len(set(documents[there].tolist()))
     if count < 2:

@@ -315,5 +315,5 @@ def _items(count: int) -> str:
 
 def _label(value: object) -> int:
     if value not in (0, 1):
-        raise ValueError(_check.refusal("label", "be True or False", value))
+        raise _check.refused("label", "be True or False", value)
     return int(bool(value))

@@ -108,10 +108,10 @@ def labels_expected(
     gain, confidence = abs(_check.real(gain, "gain")), _check.confidence(confidence)
     _check.positive(gain, "gain")
     if not 0.5 < _check.rate(agreement, "agreement") < 1.0:
-        raise ValueError(_check.refusal("agreement", "be above 0.5 and below 1", agreement))
+        raise _check.refused("agreement", "be above 0.5 and below 1", agreement)
     g = np.asarray(list(judge), dtype=np.float64)
     if g.size < 3:
-        raise ValueError(_check.refusal("judge", "hold at least 3 items", int(g.size)))
+        raise _check.refused("judge", "hold at least 3 items", int(g.size))
     moves = 2.0 * agreement - 1.0  # the correlation of the judge's gains with people's
     spread = float(g.var(ddof=1))
     n = _counts(g.size)

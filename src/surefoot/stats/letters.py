@@ -45,7 +45,7 @@ class Letters(Record):
     def of(self, name: str) -> str:
         """The letters of one policy."""
         if name not in self.names:
-            raise ValueError(_check.refusal("name", f"be one of {', '.join(self.names)}", name))
+            raise _check.refused("name", f"be one of {', '.join(self.names)}", name)
         return self.letters[self.names.index(name)]
 
     def __str__(self) -> str:
@@ -106,11 +106,11 @@ def compact_letters(
 
 def _ordered(names: Sequence[str], estimates: Sequence[float] | None) -> tuple[str, ...]:
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(_check.refusal("names", "be a list of names", names))
+        raise _check.mistyped("names", "be a list of names", names)
     if not names:
         raise ValueError("`names` must hold at least one policy; got none.")
     if len(set(names)) < len(names):
-        raise ValueError(_check.refusal("names", "differ from one another", list(names)))
+        raise _check.refused("names", "differ from one another", list(names))
     if estimates is None:
         return tuple(names)
     if len(estimates) != len(names):
@@ -124,9 +124,9 @@ def places(pair: tuple[str, str], place: dict[str, int], argument: str) -> tuple
     one, other = pair
     for name in (one, other):
         if name not in place:
-            raise ValueError(_check.refusal(argument, f"name policies of {', '.join(place)}", name))
+            raise _check.refused(argument, f"name policies of {', '.join(place)}", name)
     if one == other:
-        raise ValueError(_check.refusal(argument, "name two different policies", pair))
+        raise _check.refused(argument, "name two different policies", pair)
     return place[one], place[other]
 
 

@@ -110,7 +110,7 @@ def e_benjamini_hochberg(evidence: Sequence[float]) -> tuple[float, ...]:
     for place, value in enumerate(_listed(evidence, "evidence")):
         number = value if value == math.inf else _check.real(value, f"evidence[{place}]")
         if number < 0.0:
-            raise ValueError(_check.refusal(f"evidence[{place}]", "be 0 or more", value))
+            raise _check.refused(f"evidence[{place}]", "be 0 or more", value)
         kept.append(1.0 / number if number > 0.0 else math.inf)
     return _stepped_up(kept)
 

@@ -293,7 +293,7 @@ def asked(*data: object) -> OneSided:
             return _paired(pairs)
         case (Tally() as first, Tally() as second):
             return _unpaired(first, second)
-    raise TypeError(_check.refusal("data", "be two tallies or pairs", data))
+    raise _check.mistyped("data", "be two tallies or pairs", data)
 
 
 def _unpaired(first: Tally, second: Tally) -> OneSided:
@@ -367,7 +367,7 @@ def _sides(one: OneSided, confidence: float, margin: float) -> Sides:
 
 def _each(confidence: float) -> float:
     if not _check.confidence(confidence) > 0.5:
-        raise ValueError(_check.refusal("confidence", "be above 0.5 for a bound on each side", confidence))
+        raise _check.refused("confidence", "be above 0.5 for a bound on each side", confidence)
     return float(confidence)
 
 

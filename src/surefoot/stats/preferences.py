@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefoot import _check
+from surefoot._arguments import write
 from surefoot.core.assumptions import EACH_STRENGTH, PREFERENCES_APART
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -160,7 +161,7 @@ def _strengths(
 
     resamples = bootstrap.check_resamples(resamples, confidence)
     if _check.real(prior, "prior") < 0.0:
-        raise ValueError(_check.refusal("prior", "be 0 or more", prior))
+        raise _check.refused("prior", "be 0 or more", prior)
     generator, seed = _check.generator(rng)
     games = _Games(preferences, sessions)
     seen = games.points(games.counts[None])[0]
@@ -238,15 +239,15 @@ class _Games:
         kept = []
         for number, row in enumerate(preferences, 1):
             if len(row) != 3:
-                raise ValueError(_check.refusal("preferences", f"be of three parts (row {number})", row))
+                raise _check.refused("preferences", f"be of three parts (row {number})", row)
             first, second, outcome = row
             try:
                 points = _OUTCOMES[outcome]
             except (KeyError, TypeError):
                 must = f"end in first, second or tie (row {number})"
-                raise ValueError(_check.refusal("preferences", must, outcome)) from None
+                raise _check.refused("preferences", must, outcome) from None
             if first == second:
-                raise ValueError(_check.refusal("preferences", f"name two policies (row {number})", first))
+                raise _check.refused("preferences", f"name two policies (row {number})", first)
             one, other = (places.setdefault(name, len(places)) for name in (first, second))
             key = (one, other, points) if one < other else (other, one, 1.0 - points)
             kept.append(cells.setdefault(key, len(cells)))
@@ -310,7 +311,7 @@ class _Games:
             return
         raise ValueError(
             "`preferences` must hold wins that ties cannot explain away: here strengths, or the readiness to tie, "
-            "would be infinite. Give prior=1 to hold them, or use `bradley_terry`."
+            f"would be infinite. Give {write('prior', 1)} to hold them, or use `bradley_terry`."
         )
 
     def refuse_unlinked(self, points: Floats) -> None:
@@ -322,7 +323,8 @@ class _Games:
             ("weak", "never met the others. Compare them with at least one of the others"),
             (
                 "strong",
-                "never lost to (or never beat) the others: strengths would be infinite. Give prior=1 to hold them",
+                "never lost to (or never beat) the others: strengths would be infinite. "
+                f"Give {write('prior', 1)} to hold them",
             ),
         ):
             count, group = csgraph.connected_components(links, directed=True, connection=kind)

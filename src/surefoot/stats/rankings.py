@@ -73,11 +73,11 @@ class Ranking(Record):
         """All that is known of the first against the second."""
         for name in (first, second):
             if name not in self.names:
-                raise ValueError(_check.refusal("name", f"be one of {', '.join(self.names)}", name))
+                raise _check.refused("name", f"be one of {', '.join(self.names)}", name)
         if (first, second) in self.pairs:
             return self.members[self.pairs.index((first, second))]
         if (second, first) not in self.pairs:
-            raise ValueError(_check.refusal("second", "differ from `first`", second))
+            raise _check.refused("second", "differ from `first`", second)
         return self.members[self.pairs.index((second, first))].mirrored
 
     def __str__(self) -> str:
@@ -219,7 +219,7 @@ def against_baseline(
         the family; the error is shared as in Dunn (1961), which needs no normal scores.
     """
     if baseline not in policies:
-        raise ValueError(_check.refusal("baseline", f"be one of {', '.join(policies)}", baseline))
+        raise _check.refused("baseline", f"be one of {', '.join(policies)}", baseline)
     names = tuple(name for name in policies if name != baseline)
     if not names:
         raise ValueError("`policies` must hold a policy besides the baseline; got none.")
@@ -299,4 +299,4 @@ def _estimate(name: str, data: Policy) -> float:
         return data.rate
     if isinstance(data, Scores):
         return data.mean
-    raise TypeError(_check.refusal(f"policies[{name!r}]", "be a Tally or Scores", data))
+    raise _check.mistyped(f"policies[{name!r}]", "be a Tally or Scores", data)

@@ -62,7 +62,7 @@ class Compared:
         gain = _check.real(gain, name)
         if abs(gain) > self.most:
             must = f"lie between {-self.most:g} and {self.most:g}, the largest gain there can be"
-            raise ValueError(_check.refusal(name, must, gain))
+            raise _check.refused(name, must, gain)
         return 0.5 * (1.0 + gain / self.most)
 
     def gain(self, share: float) -> float:

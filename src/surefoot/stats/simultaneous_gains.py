@@ -59,7 +59,7 @@ class FamilyGain(Record):
             _check.rate(self.p_value, "p_value")
         if self.gain.verdict not in (self.verdict, Verdict.UNDECIDED):
             must = f"be {self.gain.verdict.value!r}, which the simultaneous interval supports"
-            raise ValueError(_check.refusal("verdict", must, self.verdict.value))
+            raise _check.refused("verdict", must, self.verdict.value)
 
     @property
     def mirrored(self) -> FamilyGain:
@@ -325,7 +325,7 @@ def _usual(pair: Pair, count: int) -> Using:
         return exact_gain if count == 1 else central_gain
     if isinstance(pair[0], Scores) and isinstance(pair[1], Scores):
         return score_gain
-    raise TypeError(_check.refusal("pairs", "hold two tallies or two sets of scores each", pair))
+    raise _check.mistyped("pairs", "hold two tallies or two sets of scores each", pair)
 
 
 def _gain(

@@ -108,7 +108,7 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
     """
     assumed = tuple(_check.rate(rate, "rates") for rate in rates)
     if len(assumed) != len(plan.policies):
-        raise ValueError(_check.refusal("rates", f"be {len(plan.policies)}, one for each policy", list(rates)))
+        raise _check.refused("rates", f"be {len(plan.policies)}, one for each policy", list(rates))
     most = plan.horizon * len(plan.policies)
     if len(assumed) > 2:
         generator, seed = _check.generator(rng)

@@ -240,7 +240,7 @@ class Plan(Record):
         if not low < high:
             raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
         if not isinstance(self.levels, tuple | list):
-            raise TypeError(_check.refusal("levels", "be a list of scores", self.levels))
+            raise _check.mistyped("levels", "be a list of scores", self.levels)
         levels = tuple(_check.real(level, "levels") for level in self.levels)
         if any(not low <= level <= high for level in levels) or list(levels) != sorted(set(levels)):
             raise ValueError(f"`levels` must rise within [{low:g}, {high:g}]; got {list(levels)}.")
@@ -356,19 +356,19 @@ def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _names(value: Any, name: str) -> tuple[str, ...]:
     listed = isinstance(value, tuple | list)
     if not listed or not all(isinstance(item, str) and _text(item, name).strip() for item in value):
-        raise TypeError(_check.refusal(name, "be a list of non-empty names", value))
+        raise _check.mistyped(name, "be a list of non-empty names", value)
     if len(set(value)) != len(value):
-        raise ValueError(_check.refusal(name, "not repeat a name", list(value)))
+        raise _check.refused(name, "not repeat a name", list(value))
     return tuple(value)
 
 
 def _text(value: Any, name: str) -> str:
     text = _check.instance(value, name, str)
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise ValueError(_check.refusal(name, "be whole Unicode text", text))
+        raise _check.refused(name, "be whole Unicode text", text)
     return text
 
 
 def _flag(value: Any, name: str) -> None:
     if not isinstance(value, bool):
-        raise TypeError(_check.refusal(name, "be true or false", value))
+        raise _check.mistyped(name, "be true or false", value)

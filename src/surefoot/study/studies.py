@@ -291,7 +291,7 @@ class Study(StudyLog):
     def check(self, items: Iterable[str], *, note: str = "") -> Receipt:
         """Log that a session's checklist was gone through."""
         if isinstance(items, str):
-            raise TypeError(_check.refusal("items", "be a list of texts", items))
+            raise _check.mistyped("items", "be a list of texts", items)
         listed = [_check.instance(item, "items", str) for item in items]
         body = {"items": listed, "note": _check.instance(note, "note", str)}
         self._write(lambda _: ("checked", body))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.table.columns import NUMBERS, TEXT, WHOLE, YES_OR_NO
 
@@ -133,28 +134,25 @@ def wrong_type(column: str, name: str, dtype: object, source: str) -> DataError:
     return DataError(
         f"{called(column, name)} must {MUST[column].replace('be ', 'hold ', 1)} in every row; "
         f"got a column of type {dtype}. Convert the column first.",
-        source=source or None,
+        source=source,
     )
 
 
-def wrong_cell(
-    column: str, name: str, value: object, *, source: str, row: int | None, hint: str | None = None
-) -> DataError:
-    """The refusal of one cell, with its place and a hint."""
-    hint = _hint(column, name, value) if not hint else f" {hint}"
-    return DataError(
-        f"{called(column, name)} must {MUST[column]}; got {shown(value)}.{hint}",
-        source=source or None,
-        row=row,
-    )
+def wrong_cell(column: str, name: str, value: object, *, source: str, row: int | None, cure: str = "") -> DataError:
+    """The refusal of one cell, with its place and what to do."""
+    said = f"{called(column, name)} must {MUST[column]}; got {shown(value)}."
+    return DataError(said, source=source, row=row, cure=cure or _cure(column, name, value))
 
 
 def outside(low: float, high: float, which: str) -> str:
     """The refusal of a score that the stated range does not allow."""
-    return (
-        f"`score` must lie in the stated range [{low:g}, {high:g}]; {which}. "
-        "State the range that the scoring allows, low= and high=; never read it off the scores."
-    )
+    return f"`score` must lie in the stated range [{low:g}, {high:g}]; {which}. {state_range()}"
+
+
+def state_range() -> str:
+    """What to do about a score outside its range."""
+    ends = f"{write('low')} and {write('high')}"
+    return f"State the range that the scoring allows, {ends}; never read it off the scores."
 
 
 def called(column: str, name: str) -> str:
@@ -191,26 +189,28 @@ def _stray(text: str) -> str:
     return text[-1] if text[-1] in QUOTES else text[0]
 
 
-def _hint(column: str, name: str, value: object) -> str:
+def _cure(column: str, name: str, value: object) -> str:
     text = str(value).strip().casefold()
     if text in ("nan", "na", "n/a", "none", "null", "-", "?"):
-        return " Leave the cell empty when there was no outcome."
+        return "Leave the cell empty when there was no outcome."
     if column in NUMBERS and re.fullmatch(r"-?\d+,\d+", text):
-        return f" Write a decimal point: {text.replace(',', '.')}."
+        return f"Write a decimal point: {text.replace(',', '.')}."
     if column in (*NUMBERS, *WHOLE, *YES_OR_NO) and (stray := _stray(text)):
-        return f" Remove the stray {stray!r}."
+        return f"Remove the stray {stray!r}."
     if column == "score" and text in (*YES, *NO):
-        return f' These are successes and failures: say columns={{"success": {name!r}}}.'
+        return f"These are successes and failures: say {write('columns', {'success': name})}."
     try:
         number = float(text.removesuffix("%"))
     except ValueError:
         return ""
     if column == "success":
-        return f' A partial success is a score: say columns={{"score": {name!r}}}, with low= and high= if not 0 to 1.'
+        said, low, high = write("columns", {"score": name}), write("low"), write("high")
+        return f"A partial success is a score: say {said}, with {low} and {high} if not 0 to 1."
     if column == "score" and text.endswith("%"):
         return (
-            " Percents are read where scores run from 0 to 1 or from 0 to 100: leave out low= and high=, or say those."
+            "Percents are read where scores run from 0 to 1 or from 0 to 100: leave out "
+            f"{write('low')} and {write('high')}, or say those."
         )
     if column in NUMBERS and text.endswith("%"):
-        return f" Write {number / 100:g} for {number:g}%."
+        return f"Write {number / 100:g} for {number:g}%."
     return ""

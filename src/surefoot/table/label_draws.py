@@ -178,7 +178,7 @@ def listing(rollouts: Rollouts) -> Listing:
         raise DataError(
             "the table must tell its items apart in a `condition` (item, question, scene) or `seed` column; it has "
             f"neither, but {', '.join(rollouts.columns)}.",
-            source=rollouts.source or None,
+            source=rollouts.source,
         )
     more = [name for name in ("repeat", "seed", "order", "source") if name in rollouts.columns and name not in on]
     outcomes = [name for name in ("success", "score") if name in rollouts.columns]
@@ -201,9 +201,7 @@ def listing(rollouts: Rollouts) -> Listing:
     items = tuple(sorted((key for key, who in met.items() if len(who) == len(owners)), key=repr))
     if not items:
         names = ", ".join(" in ".join(owner) for owner in sorted(owners))
-        raise DataError(
-            f"{names} must have outcomes on the same items; none has them all.", source=rollouts.source or None
-        )
+        raise DataError(f"{names} must have outcomes on the same items; none has them all.", source=rollouts.source)
     there = set(items)
     kept = tuple(unit for unit in units if unit[1][: len(on)] in there)
     digest = hashlib.sha256("\n".join(json.dumps(key) for key in items).encode()).hexdigest()
@@ -248,7 +246,7 @@ def _telling(
     raise DataError(
         f"every rollout of an item must be told from its others; {twice[0]!r} has several of "
         f"{' '.join(map(repr, twice[1 : 1 + len(on)]))}. Number them in an `epoch` (repeat) column.",
-        source=rollouts.source or None,
+        source=rollouts.source,
     )
 
 

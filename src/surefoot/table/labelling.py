@@ -18,7 +18,7 @@ class Labelling(Record):
     Attributes:
         source: The file of labels; empty when they are a column of the table.
         labels: Rollouts that are labelled.
-        method: Whether the judge helps the labels, or they decide alone.
+        using: Whether the judge helps the labels, or they decide alone.
         drawn: Items that surefoot drew from this very table; None when it did not draw them.
         missing: Items drawn of which some label is missing.
         seed: The seed of the draw.
@@ -30,7 +30,7 @@ class Labelling(Record):
 
     source: str
     labels: int
-    method: LabelsMethod = "judge"
+    using: LabelsMethod = "judge"
     drawn: int | None = None
     missing: int = 0
     seed: int | None = None

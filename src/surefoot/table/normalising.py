@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from surefoot._arguments import write
 from surefoot.core import formatting
 from surefoot.core.notes import Note, Noted
 from surefoot.errors import DataError
@@ -180,9 +181,10 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
     found, notes = match(free, asked.columns)
     if "policy" not in found:
         raise DataError(
-            f"there must be a `policy` column; got {_list(header)}. "
-            'Say which it is, columns={"policy": ...}, or name the one policy, policy="new".',
-            source=source or None,
+            f"there must be a `policy` column; got {_list(header)}.",
+            source=source,
+            cure=f"Say which it is, {write('columns', {'policy': None})}, or name the one policy, "
+            f"{write('policy', 'new')}.",
         )
     theirs = [name for name in header if name != "policy"] if asked.named else header
     scored = "score" in found or asked.scoring.needs or (asked.scoring.stages and "stage" in found)
@@ -191,15 +193,16 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
     if "success" not in found and not scored:
         if "stage" in found:
             raise DataError(
-                f"stages must be in order to be scores; {cells.called('stage', found['stage'])} names them only. "
-                'Say the order, from the least to the most: stages=["reach", "grasp", "place"].',
-                source=source or None,
+                f"stages must be in order to be scores; {cells.called('stage', found['stage'])} names them only.",
+                source=source,
+                cure=f"Say the order, from the least to the most: {write('stages', ['reach', 'grasp', 'place'])}.",
             )
         raise DataError(
-            f"there must be a `success` or a `score` column; got {_list(theirs)}. {_alike(theirs)}Say which it is: "
-            'columns={"success": ...}, or columns={"score": ...} with low= and high= when it does not run from 0 to 1; '
-            "or which columns are policies, policies_in=[...], when each policy has one.",
-            source=source or None,
+            f"there must be a `success` or a `score` column; got {_list(theirs)}.",
+            source=source,
+            cure=f"{_alike(theirs)}Say which it is: {write('columns', {'success': None})}, or "
+            f"{write('columns', {'score': None})} with {write('low')} and {write('high')} when it does not run from 0 "
+            f"to 1; or which columns are policies, {write('policies_in', [])}, when each policy has one.",
         )
     left = _unused(header, found, asked)
     return found, (*notes, *((Note("unused columns", {"columns": tuple(left)}),) if left else ()))
@@ -315,14 +318,14 @@ def _refused(column: str, name: str, value: object, scoring: Scoring, *, source:
         )
     if column == "score" and scoring.must:
         what = cells.called(column, name)
-        return DataError(f"{what} must {scoring.must}; got {value!r}.", source=source or None, row=row)
+        return DataError(f"{what} must {scoring.must}; got {value!r}.", source=source, row=row)
     return cells.wrong_cell(column, name, value, source=source, row=row)
 
 
 def _absent(column: str, name: str, header: list[str], source: str) -> DataError:
     return DataError(
         f"{cells.called(column, name)} must be a column; there are {_list(header)}. This holds for every file.",
-        source=source or None,
+        source=source,
     )
 
 
@@ -334,9 +337,9 @@ def _list(header: list[str]) -> str:
 
 def _enough(total: int, missing: int, source: str) -> None:
     if total == 0:
-        raise DataError("there must be at least one rollout; got a header and no rows.", source=source or None)
+        raise DataError("there must be at least one rollout; got a header and no rows.", source=source)
     if missing == total:
-        raise DataError(f"at least one rollout must have an outcome; got {total:,} without.", source=source or None)
+        raise DataError(f"at least one rollout must have an outcome; got {total:,} without.", source=source)
 
 
 def _missing(missing: int, total: int) -> str:

@@ -72,7 +72,7 @@ class Pairs:
         self.rollouts.require("success")
         met = _met(self.rollouts, self.first, self.second, self.on)
         if not met.both + met.first_only + met.second_only + met.neither:
-            raise DataError("at least one pair must have both outcomes; got none.", source=self.rollouts.source or None)
+            raise DataError("at least one pair must have both outcomes; got none.", source=self.rollouts.source)
         return PairTally(met.both, met.first_only, met.second_only, met.neither)
 
     def scores(self) -> tuple[Scores, Scores]:
@@ -148,7 +148,7 @@ def matched(rollouts: Rollouts, first: str, second: str, on: Sequence[str] | Non
         if not answer:
             raise DataError(
                 f'{answer.why} Say what belongs together, on=("task", "order") for instance, or compare unpaired.',
-                source=rollouts.source or None,
+                source=rollouts.source,
             )
         keys = answer.on
     else:
@@ -175,12 +175,12 @@ def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]
             if empty[name, key]:
                 raise DataError(
                     f"`{key}` must be known for every rollout of {name!r}; {empty[name, key]:,} have none.",
-                    source=rollouts.source or None,
+                    source=rollouts.source,
                 )
     met = _met(rollouts, first, second, keys)
     if met.repeated:
         raise DataError(
-            f"each policy must have one rollout per {', '.join(keys)}; {met.repeated}.", source=rollouts.source or None
+            f"each policy must have one rollout per {', '.join(keys)}; {met.repeated}.", source=rollouts.source
         )
 
 

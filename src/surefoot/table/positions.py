@@ -37,7 +37,7 @@ def _counted(rollouts: Rollouts, by: tuple[str, ...]) -> Rollouts:
         raise DataError(
             "the order of the rollouts must be known to pair the n-th with the n-th; it is not. "
             "Add an `order`, a `seed` or a `condition` column.",
-            source=rollouts.source or None,
+            source=rollouts.source,
         )
     frame = rollouts.frame.to_native()
     if "order" in rollouts.columns:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
+from surefoot._arguments import in_python
 from surefoot.core import formatting
 from surefoot.core.moments import Moments
 from surefoot.core.notes import Noted
@@ -91,7 +92,7 @@ class Rollouts:
         if not _check.real(self.low, "low") < _check.real(self.high, "high"):
             raise ValueError(f"`low` must be below `high`; got low={self.low:g}, high={self.high:g}.")
         if self.collected is not None and self.collected not in COLLECTED:
-            raise ValueError(_check.refusal("collected", f"be one of {', '.join(COLLECTED)}", self.collected))
+            raise _check.refused("collected", f"be one of {', '.join(COLLECTED)}", self.collected)
 
     # What is in it
 
@@ -200,14 +201,14 @@ class Rollouts:
             if column in NOT_NAMES:
                 values = [value] if not isinstance(value, Sequence) or isinstance(value, str) else [*value]
                 if any(isinstance(item, str) for item in values):
-                    raise TypeError(_check.refusal(column, "be a number or a list of numbers", value))
+                    raise _check.mistyped(column, "be a number or a list of numbers", value)
                 wanted: list[Any] = [int(item) if isinstance(item, bool) else item for item in values]
             else:
                 several = isinstance(value, Sequence) and not isinstance(value, str)
                 wanted = [str(item) for item in value] if several else [str(value)]  # type: ignore[union-attr]
                 there = set(self.names(column)) if column not in CACHED else set(getattr(self, CACHED[column]))
                 if not there.intersection(wanted):
-                    raise DataError(_not_there(column, wanted, there), source=self.source or None)
+                    raise DataError(_not_there(column, wanted, there), source=self.source)
             frame = frame.filter(nw.col(column).is_in(wanted))
             narrowed[column] = wanted
         table = replace(self, frame=frame)
@@ -240,7 +241,7 @@ class Rollouts:
         self.require("success")
         group = self.summary(by=())[0]
         if not group.outcomes:
-            raise DataError("at least one rollout must have a known success; got none.", source=self.source or None)
+            raise DataError("at least one rollout must have a known success; got none.", source=self.source)
         return group.tally
 
     def scores(self) -> Scores:
@@ -249,7 +250,7 @@ class Rollouts:
         self.require("score")
         values = [value for value in self.column("score") if value is not None]
         if not values:
-            raise DataError("at least one rollout must have a score; got none.", source=self.source or None)
+            raise DataError("at least one rollout must have a score; got none.", source=self.source)
         return scores_in(values, self.low, self.high, self.source)
 
     def moments(self) -> Moments:
@@ -258,10 +259,10 @@ class Rollouts:
         self.require("score")
         group = self.summary(by=())[0]
         if group.least is None or group.most is None:
-            raise DataError("at least one rollout must have a score; got none.", source=self.source or None)
+            raise DataError("at least one rollout must have a score; got none.", source=self.source)
         for end in (group.least, group.most):
             if not self.low <= end <= self.high:
-                raise DataError(outside(self.low, self.high, f"one is {end:g}"), source=self.source or None)
+                raise DataError(outside(self.low, self.high, f"one is {end:g}"), source=self.source)
         return Moments.of_sums(group.scored, group.total, group.squares, self.low, self.high)
 
     def outcomes(self) -> tuple[bool, ...]:
@@ -383,15 +384,13 @@ class Rollouts:
             "score": " There is success: rates, comparisons and reports go by that.",
         }
         hint = other.get(column, "") if {"success", "score"} & set(self.columns) else ""
-        raise DataError(
-            f"there must be a `{column}` column; got {', '.join(self.columns)}.{hint}", source=self.source or None
-        )
+        raise DataError(f"there must be a `{column}` column; got {', '.join(self.columns)}.{hint}", source=self.source)
 
     def _one_policy(self) -> None:
         if len(self.policies) > 1:
             raise ValueError(
-                f"the table must hold one policy here; got {', '.join(self.policies[:6])}. "
-                f'Narrow it first: .where(policy="{self.policies[0]}").'
+                f"the table must hold one policy here; got {', '.join(self.policies[:6])}."
+                + in_python(f' Narrow it first: .where(policy="{self.policies[0]}").')
             )
 
 
@@ -409,7 +408,7 @@ def scores_in(values: Sequence[float], low: float, high: float, source: str) -> 
     """Scores inside their stated range; one outside is a fault of the data, not of the caller."""
     for place, value in enumerate(values, 1):
         if not low <= value <= high:
-            raise DataError(outside(low, high, f"score {place} is {value:g}"), source=source or None)
+            raise DataError(outside(low, high, f"score {place} is {value:g}"), source=source)
     return Scores(values, low, high)
 
 

@@ -38,7 +38,7 @@ class Scoring:
         if stages is not None:
             named = tuple(str(name).strip() for name in stages)
             if len(set(named)) != len(named) or len(named) < 2:
-                raise ValueError(_check.refusal("stages", "name at least two different stages", stages))
+                raise _check.refused("stages", "name at least two different stages", stages)
             return cls(stages=named)
         if rubric is None or isinstance(rubric, int):
             return cls(rubric=None if rubric is None else _check.whole(rubric, "rubric", least=1))

@@ -161,7 +161,7 @@ def in_range(rollouts: Rollouts, policies: Sequence[str]) -> None:
         for end in (group.least, group.most) if group.key[0] in policies else ():
             if end is not None and not rollouts.low <= end <= rollouts.high:
                 which = outside(rollouts.low, rollouts.high, f"one is {end:g}")
-                raise DataError(which, source=rollouts.source or None)
+                raise DataError(which, source=rollouts.source)
 
 
 def _described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> tuple[Structure, Crosstab | None]:

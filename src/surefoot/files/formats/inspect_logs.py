@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
 from surefoot.files.fields import may, need, number, objects, outcome, scalar, text, unique
@@ -193,7 +194,7 @@ def _others(rows: list[dict[str, Any]], chosen: str) -> str:
     """How to choose what another scorer gave."""
     names = dict.fromkeys(name for row in rows for name in row if name.startswith("score:") and name != chosen)
     listed = ", ".join(repr(name) for name in list(names)[:6])
-    return f"; choose another by columns={{'score': ...}}: {listed}" if listed else ""
+    return f"; choose another by {write('columns', {'score': None})}: {listed}" if listed else ""
 
 
 Parts = tuple[dict[str, Any], Iterable[Any], Any, list[str]]

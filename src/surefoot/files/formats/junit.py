@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import LARGEST_TEXT, Head
@@ -67,7 +68,7 @@ def _retries(times: int, source: str) -> Finding:
         about="retries",
         says=f"{source}: tests that failed were run again, {times:,} times.",
         threatens="Whether a test is run again depends on how it went, so a rate over all attempts is biased.",
-        remedy="Count first attempts only: --where repeat=1.",
+        remedy=f"Count first attempts only: {write('where', {'repeat': 1})}.",
         serious=False,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import number, outcome, scalar, text, unique
 from surefoot.files.imported import About, NoOutcomesError, Sheet, frame_of
@@ -60,13 +61,12 @@ def load(head: Head) -> Sheet:
     for row in rows:
         row[column] = row.pop("value")
     others = [name for name in _single(lines[0][1]) if name != metric]
-    choose = f"; choose another by columns={{'{column}': ...}}: {', '.join(map(repr, others[:6]))}" if others else ""
-    notes = [f"{column} is the metric {metric!r}{choose}."]
+    another = f"; choose another by {write('columns', {column: None})}: {', '.join(map(repr, others[:6]))}"
+    notes = [f"{column} is the metric {metric!r}{another if others else ''}."]
     if len(filters) > 1:
         away = ", ".join(repr(one) for one in filters if one != chosen)
-        notes.append(
-            f"The filter {chosen!r} is taken; the lines of {away} are left out. Choose by --where filter=NAME."
-        )
+        by = write("where", {"filter": None})
+        notes.append(f"The filter {chosen!r} is taken; the lines of {away} are left out. Choose by {by}.")
     if named:
         notes.append(f"The task is called {task!r}, after the file.")
     return Sheet(
