@@ -19,3 +19,9 @@ def test_a_name_that_is_not_there_is_refused_like_any_other():
     fetch, _ = _lazy.attach("surefoot", {})
     with pytest.raises(AttributeError, match="module 'surefoot' has no attribute 'Tallies'"):
         fetch("Tallies")
+
+
+def test_a_room_that_is_not_public_says_where_to_look():
+    fetch, _ = _lazy.attach("surefoot", {"audit": "surefoot.auditing.audits", "Audit": "surefoot.auditing.audits"})
+    with pytest.raises(AttributeError, match=r"'auditing'; what is public of it is surefoot\.Audit, surefoot\.audit"):
+        fetch("auditing")

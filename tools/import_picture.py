@@ -13,8 +13,6 @@ from pathlib import Path
 HERE = Path(__file__).parents[1]
 SOURCE = HERE / "src" / "surefoot"
 PICTURE = HERE / "docs" / "figures" / "imports.svg"
-SMALL = {"errors", "_check", "_files", "_lazy", "_secret", "__main__", "__init__"}
-"""Single files below all rooms, or above them; everyone may use the former."""
 WIDTH, BOX, HIGH, GAP = 760, 120, 34, 38
 ACROSS = {
     "cli": 0.5, "console": 0.5, "reporting": 0.38, "runners": 0.78, "analysis": 0.36, "study": 0.68,
@@ -27,10 +25,8 @@ ACROSS = {
 def rooms() -> dict[str, list[Path]]:
     """The files of every room."""
     found: dict[str, list[Path]] = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        room = path.relative_to(SOURCE).with_suffix("").parts[0]
-        if room not in SMALL:
-            found.setdefault(room, []).append(path)
+    for path in sorted(SOURCE.glob("*/**/*.py")):
+        found.setdefault(path.relative_to(SOURCE).parts[0], []).append(path)
     return found
 
 

@@ -19,33 +19,50 @@ _HOMES = {
     "AttemptsCompared": "surefoot.analysis.attempts",
     "Audit": "surefoot.auditing.audits",
     "Band": "surefoot.core.bands",
+    "BandPlan": "surefoot.planning.bands",
     "Bound": "surefoot.core.interval",
+    "BoundPlan": "surefoot.planning.bounds",
     "Certified": "surefoot.core.certified",
     "Client": "surefoot.console.client",
     "Comparison": "surefoot.analysis.comparisons",
     "ComparisonPlan": "surefoot.planning.comparisons",
     "Correction": "surefoot.analysis.judge_corrections",
     "DataError": "surefoot.errors",
+    "Event": "surefoot.study.events",
+    "Finding": "surefoot.table.findings",
     "Gain": "surefoot.core.gain",
+    "Group": "surefoot.table.summaries",
     "Interval": "surefoot.core.interval",
     "JudgedGain": "surefoot.analysis.judged_gains",
     "LabelDraw": "surefoot.table.label_draws",
     "Labelling": "surefoot.table.labelling",
+    "Line": "surefoot.study.events",
+    "MeanPlan": "surefoot.planning.means",
     "Measurement": "surefoot.analysis.measurements",
     "Moments": "surefoot.core.moments",
     "Note": "surefoot.core.notes",
     "Outcome": "surefoot.runners.outcomes",
     "PairTally": "surefoot.core.tally",
+    "Pairing": "surefoot.table.pairs",
+    "Pairs": "surefoot.table.pairs",
     "PilotPlan": "surefoot.analysis.pilots",
     "Plan": "surefoot.study.plans",
     "Preferences": "surefoot.files.preferences",
     "ProgressReport": "surefoot.reporting.reports",
     "Ranking": "surefoot.stats.rankings",
+    "RankingPlan": "surefoot.planning.rankings",
+    "RankingReplay": "surefoot.analysis.ranking_replays",
+    "RatePlan": "surefoot.planning.rates",
     "Receipt": "surefoot.study.status",
+    "Record": "surefoot.core.record",
+    "Replay": "surefoot.analysis.replays",
     "Report": "surefoot.reporting.reports",
     "Rollouts": "surefoot.table.rollouts",
+    "Sample": "surefoot.core.sample",
     "Scores": "surefoot.core.scores",
+    "SequentialPlan": "surefoot.planning.sequential",
     "Status": "surefoot.study.status",
+    "Store": "surefoot.study.stores",
     "Study": "surefoot.study.studies",
     "StudyError": "surefoot.errors",
     "StudyOperations": "surefoot.study.protocol",
@@ -75,6 +92,7 @@ _HOMES = {
     "plan_ranking": "surefoot.planning.rankings",
     "plan_rate": "surefoot.planning.rates",
     "plan_sequential": "surefoot.planning.sequential",
+    "planning": "surefoot.planning",
     "rank": "surefoot.analysis.rankings",
     "rank_preferences": "surefoot.analysis.rankings",
     "read": "surefoot.files.reading",
@@ -90,6 +108,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from surefoot import planning as planning
     from surefoot import sequential as sequential
     from surefoot import stats as stats
     from surefoot.analysis.attempts import Attempts as Attempts
@@ -109,9 +128,11 @@ if TYPE_CHECKING:
     from surefoot.analysis.measurements import success_rate as success_rate
     from surefoot.analysis.pilots import PilotPlan as PilotPlan
     from surefoot.analysis.pilots import plan_from_pilot as plan_from_pilot
+    from surefoot.analysis.ranking_replays import RankingReplay as RankingReplay
     from surefoot.analysis.ranking_replays import replay_ranking as replay_ranking
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.rankings import rank_preferences as rank_preferences
+    from surefoot.analysis.replays import Replay as Replay
     from surefoot.analysis.replays import replay as replay
     from surefoot.auditing.audits import Audit as Audit
     from surefoot.auditing.audits import audit as audit
@@ -124,6 +145,8 @@ if TYPE_CHECKING:
     from surefoot.core.interval import Interval as Interval
     from surefoot.core.moments import Moments as Moments
     from surefoot.core.notes import Note as Note
+    from surefoot.core.record import Record as Record
+    from surefoot.core.sample import Sample as Sample
     from surefoot.core.scores import Scores as Scores
     from surefoot.core.tally import PairTally as PairTally
     from surefoot.core.tally import Tally as Tally
@@ -137,14 +160,20 @@ if TYPE_CHECKING:
     from surefoot.files.preferences import Preferences as Preferences
     from surefoot.files.preferences import read_preferences as read_preferences
     from surefoot.files.reading import read as read
+    from surefoot.planning.bands import BandPlan as BandPlan
     from surefoot.planning.bands import plan_band as plan_band
+    from surefoot.planning.bounds import BoundPlan as BoundPlan
     from surefoot.planning.bounds import plan_bound as plan_bound
     from surefoot.planning.comparisons import ComparisonPlan as ComparisonPlan
     from surefoot.planning.comparisons import plan_comparison as plan_comparison
     from surefoot.planning.comparisons import plan_paired_comparison as plan_paired_comparison
+    from surefoot.planning.means import MeanPlan as MeanPlan
     from surefoot.planning.means import plan_mean as plan_mean
+    from surefoot.planning.rankings import RankingPlan as RankingPlan
     from surefoot.planning.rankings import plan_ranking as plan_ranking
+    from surefoot.planning.rates import RatePlan as RatePlan
     from surefoot.planning.rates import plan_rate as plan_rate
+    from surefoot.planning.sequential import SequentialPlan as SequentialPlan
     from surefoot.planning.sequential import plan_sequential as plan_sequential
     from surefoot.reporting.reports import ProgressReport as ProgressReport
     from surefoot.reporting.reports import Report as Report
@@ -152,19 +181,26 @@ if TYPE_CHECKING:
     from surefoot.runners.functions import run_study as run_study
     from surefoot.runners.outcomes import Outcome as Outcome
     from surefoot.stats.rankings import Ranking as Ranking
+    from surefoot.study.events import Event as Event
+    from surefoot.study.events import Line as Line
     from surefoot.study.plans import Plan as Plan
     from surefoot.study.protocol import StudyOperations as StudyOperations
     from surefoot.study.schedules import Turn as Turn
     from surefoot.study.status import Receipt as Receipt
     from surefoot.study.status import Status as Status
+    from surefoot.study.stores import Store as Store
     from surefoot.study.stores import open_store as open_store
     from surefoot.study.studies import Study as Study
     from surefoot.study.verification import Verification as Verification
     from surefoot.study.verification import verify as verify
+    from surefoot.table.findings import Finding as Finding
     from surefoot.table.label_draws import LabelDraw as LabelDraw
     from surefoot.table.label_draws import draw_labels as draw_labels
     from surefoot.table.labelling import Labelling as Labelling
+    from surefoot.table.pairs import Pairing as Pairing
+    from surefoot.table.pairs import Pairs as Pairs
     from surefoot.table.rollouts import Rollouts as Rollouts
+    from surefoot.table.summaries import Group as Group
 
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

@@ -27,7 +27,9 @@ def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
     def __getattr__(name: str) -> Any:
         home = homes.get(name)
         if home is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            inside = [f"{package}.{known}" for known in sorted(homes) if homes[known].startswith(f"{package}.{name}.")]
+            cure = f"; what is public of it is {', '.join(inside)}" if inside else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{cure}")
         module = importlib.import_module(home)
         return module if home == f"{package}.{name}" else getattr(module, name)
 

@@ -68,6 +68,34 @@ def test_public_signatures_follow_the_house(name, thing):
         assert all(p.default in (0.95, None, inspect.Parameter.empty) for p in confident)
 
 
+def returned(thing: object) -> set[str]:
+    """The names in the return annotations of a function, or of the methods and properties that a class shows."""
+    functions = [thing] if inspect.isfunction(thing) else []
+    if inspect.isclass(thing):
+        shown = [getattr(thing, name) for name in vars(thing) if not name.startswith("_")]
+        functions = [getattr(one, "fget", None) or getattr(one, "__func__", one) for one in shown]
+    annotations = [getattr(one, "__annotations__", {}).get("return", "") for one in functions]
+    trees = [ast.parse(text, mode="eval") for text in annotations if text and isinstance(text, str)]
+    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def test_every_type_that_a_public_function_returns_is_public():
+    kernels = SOURCE / "numerics"
+    trees = [ast.parse(path.read_text()) for path in FILES if kernels not in path.parents]
+    classes = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
+    public = {name for _, name in public_names()}
+    hidden = {
+        f"{name} returns {kind}" for name, thing in public_functions() for kind in (returned(thing) & classes) - public
+    }
+    assert hidden == set()
+
+
+def test_planning_holds_the_plans_of_the_package():
+    plans = {name: home for name, home in surefoot._HOMES.items() if home.startswith("surefoot.planning.")}
+    assert plans == surefoot.planning._HOMES
+    assert all(getattr(surefoot.planning, name) is getattr(surefoot, name) for name in plans)
+
+
 def test_every_parameter_of_a_public_function_is_read():
     unread = []
     for name, thing in public_functions():

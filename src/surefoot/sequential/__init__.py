@@ -11,10 +11,14 @@ _HOMES = {
     "AcceptanceTest": "surefoot.sequential.acceptance",
     "ClosedRanking": "surefoot.sequential.closed_ranking",
     "ClosedRankingState": "surefoot.sequential.closed_ranking",
+    "Counts": "surefoot.sequential.exact_rules",
     "ExactBinary": "surefoot.sequential.exact_binary",
+    "ExactBinaryState": "surefoot.sequential.exact_binary",
     "ExactPairedBinary": "surefoot.sequential.exact_paired_binary",
+    "ExactPairedBinaryState": "surefoot.sequential.exact_paired_binary",
     "FiniteHorizonMixture": "surefoot.sequential.finite_horizon_mixture",
     "FixedSize": "surefoot.sequential.fixed_size",
+    "FixedSizeState": "surefoot.sequential.fixed_size",
     "ListMean": "surefoot.sequential.list_mean",
     "ListMeanState": "surefoot.sequential.list_mean",
     "ListSimulation": "surefoot.sequential.list_simulation",
@@ -24,7 +28,10 @@ _HOMES = {
     "RankingState": "surefoot.sequential.ranking",
     "Rule": "surefoot.sequential.rules",
     "Savi": "surefoot.sequential.savi",
+    "SaviState": "surefoot.sequential.savi",
+    "Setting": "surefoot.sequential.registry",
     "Simulation": "surefoot.sequential.simulation",
+    "Standing": "surefoot.sequential.exact_rules",
     "State": "surefoot.sequential.rules",
     "Wsr": "surefoot.sequential.wsr",
     "admit": "surefoot.sequential.validity",
@@ -44,9 +51,14 @@ if TYPE_CHECKING:
     from surefoot.sequential.closed_ranking import ClosedRanking as ClosedRanking
     from surefoot.sequential.closed_ranking import ClosedRankingState as ClosedRankingState
     from surefoot.sequential.exact_binary import ExactBinary as ExactBinary
+    from surefoot.sequential.exact_binary import ExactBinaryState as ExactBinaryState
     from surefoot.sequential.exact_paired_binary import ExactPairedBinary as ExactPairedBinary
+    from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState as ExactPairedBinaryState
+    from surefoot.sequential.exact_rules import Counts as Counts
+    from surefoot.sequential.exact_rules import Standing as Standing
     from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture as FiniteHorizonMixture
     from surefoot.sequential.fixed_size import FixedSize as FixedSize
+    from surefoot.sequential.fixed_size import FixedSizeState as FixedSizeState
     from surefoot.sequential.list_mean import ListMean as ListMean
     from surefoot.sequential.list_mean import ListMeanState as ListMeanState
     from surefoot.sequential.list_mean import run_list as run_list
@@ -58,9 +70,11 @@ if TYPE_CHECKING:
     from surefoot.sequential.ranking import run_ranking as run_ranking
     from surefoot.sequential.ranking_simulation import RankingSimulation as RankingSimulation
     from surefoot.sequential.ranking_simulation import simulate_ranking as simulate_ranking
+    from surefoot.sequential.registry import Setting as Setting
     from surefoot.sequential.rules import Rule as Rule
     from surefoot.sequential.rules import State as State
     from surefoot.sequential.savi import Savi as Savi
+    from surefoot.sequential.savi import SaviState as SaviState
     from surefoot.sequential.simulation import Simulation as Simulation
     from surefoot.sequential.simulation import run as run
     from surefoot.sequential.simulation import simulate as simulate
