@@ -256,3 +256,18 @@ def test_a_wrong_page_is_caught(tmp_path):
         run_console(block("$ exit 3\n"), "page", tmp_path)
     with pytest.raises(AssertionError, match="Expected"):
         run_python(Block(1, "python", ">>> 1 + 1\n3\n", "", False), "page", {})
+
+
+def test_decisions_are_numbered_without_gaps():
+    """The next decision takes the next number, in its file's name and in its title."""
+    decisions = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    assert [int(path.name[:4]) for path in decisions] == list(range(1, len(decisions) + 1))
+    titles = [path.read_text(encoding="utf-8").splitlines()[0] for path in decisions]
+    assert [title for number, title in enumerate(titles, 1) if not title.startswith(f"# {number}. ")] == []
+
+
+def test_the_first_release_says_what_it_is_and_not_what_it_was():
+    """Nobody used what was before 0.1.0; a later release speaks to users of the one before."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    first = text[text.index("\n## 0.1.0 ") :]
+    assert re.findall(r"no longer|any more|used to|\bbefore, |\bnow\b|instead of", first) == []

@@ -2,7 +2,7 @@
 
 With p1 - p2 = d let (r1, r2) be the restricted maximum-likelihood rates of a table. The statistic is
 z = (x1/n1 - x2/n2 - d) / sqrt(r1(1-r1)/n1 + r2(1-r2)/n2); the factor N/(N-1) of Miettinen and Nurminen is left to
-the caller. z rises in x1 and falls in x2 and in d (proved in docs/decisions/0040-score-orderings.md), so the tables
+the caller. z rises in x1 and falls in x2 and in d (proved in docs/decisions/0013-score-orderings.md), so the tables
 with z above a value are, for each x2, all x1 from some count on: a staircase, found without trying every table.
 """
 

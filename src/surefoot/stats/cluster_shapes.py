@@ -26,7 +26,7 @@ Weights = Literal["rollouts", "tasks"] | Mapping[str, float]
 DOMINANT = 0.25
 """From this share of the rollouts on, and twice an equal share, one cluster is said to dominate."""
 
-_IMAGINED = 0.3  # the least with coverage of .94 or more on every layout tried; decision 0110
+_IMAGINED = 0.3  # the least with coverage of .94 or more on every layout tried; decision 0031
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 A rollback journal with full synchronisation: a line that was acknowledged is in the file itself, so that a plain copy
 of it has the line, and it survives a killed process and a power cut. (A write-ahead log is 0.5 ms faster for each line
-and leaves lines beside the file, where a copy misses them; see docs/decisions/0061-one-file.md.)
+and leaves lines beside the file, where a copy misses them; see docs/decisions/0016-one-file.md.)
 """
 
 from __future__ import annotations
