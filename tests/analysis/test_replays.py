@@ -197,3 +197,42 @@ def test_a_replay_counts_in_pairs_and_plans_what_was_recorded(capsys, tmp_path):
     assert re.search(r"recorded\s+planned", out)
     assert re.search(r"new v old\s+22\s+50", out)
     assert "saved of the planned" in out
+
+
+def of_a_list(run=60):
+    """Successes of two policies on items of a list, in the order drawn."""
+    rng = np.random.default_rng(3)
+    first, second = (rng.permutation(100)[:run] < 70).astype(int), (rng.permutation(100)[:run] < 40).astype(int)
+    rows = {"policy": ["new", "old"] * run, "condition": np.repeat(np.arange(run), 2)}
+    return read(pl.DataFrame({**rows, "success": np.stack([first, second], axis=1).ravel()}))
+
+
+def test_a_replay_of_a_list_says_what_it_is_about():
+    found = replay(of_a_list(), "new", "old", population=100, randomised=True, claim="either")
+    assert found.rules == ("Exact paired", "FHM")  # the others are not about a list
+    rules = {stop.name: stop.rule for stop in found.comparisons[0].stops}
+    assert rules["FHM"].population == rules["FHM"].horizon == rules["Exact paired"].horizon == 100
+    stop = found.comparisons[0].stops[0]
+    assert stop.decided
+    said = f"On these 100 items new is better ({stop.pairs} run; error 5% for what a complete run would show)."
+    assert f"Exact paired: {said} It says nothing of other items." in found.notes
+    shorter = replay(of_a_list(), "new", "old", population=100, horizon=60, randomised=True)
+    assert shorter.rules == ("FHM",)
+
+
+def test_a_replay_of_a_list_that_has_not_decided_counts_what_was_run():
+    found = replay_pairs([(1, 0), (0, 1)] * 5, population=50, randomised=True, claim="either")
+    note = "On these 50 items nothing is decided of first yet (10 run; error 5% for what a complete run would show)."
+    assert any(note in said for said in found.notes)
+
+
+def test_a_list_in_the_order_of_its_file_is_refused():
+    with pytest.raises(ValueError, match="in file order 11 to 21% of such verdicts were false"):
+        replay(of_a_list(), "new", "old", population=100)
+    with pytest.raises(ValueError, match="The order must have been drawn at random"):
+        replay_pairs([(1, 0)] * 5, population=5)
+    with pytest.raises(ValueError, match="`population` must be at least 60, the pairs recorded; got 50"):
+        replay(of_a_list(), "new", "old", population=50, randomised=True)
+    tasks = read(pl.DataFrame({"policy": ["new", "old"] * 4, "task": list("aabb") * 2, "success": [1, 0] * 4}))
+    with pytest.raises(ValueError, match="`population` must be the length of one list; got 2 tasks"):
+        replay(tasks, "new", "old", population=10, randomised=True)

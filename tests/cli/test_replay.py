@@ -71,6 +71,19 @@ def test_the_command_ranks_three_policies(capsys, tmp_path):
     assert said["rankings"][0]["state"]["rule"]["question"] == "best"
     assert said["rankings"][0]["horizon"] == 50
     assert run(("replay", str(file), "--claim", "either")) == 64
-    assert "`--claim`, `--randomised` and `--rule` must come with `--first` and `--second`" in capsys.readouterr().err
+    assert (
+        "`--randomised`, `--population` and `--rule` must come with `--first` and `--second`" in capsys.readouterr().err
+    )
     assert run(("replay", str(file), "--first", "a", "--second", "b")) == 0
     assert "FHM" in capsys.readouterr().out
+
+
+def test_the_command_replays_a_list_whose_order_was_drawn(tmp_path, capsys):
+    path = tmp_path / "pairs.csv"
+    path.write_text("".join(f"{int(i % 5 > 0)},{int(i % 5 > 2)}\n" for i in range(60)))
+    assert surefoot(["replay", str(path), "--population", "80", "--claim", "either"]) == 64
+    assert "11 to 21% of such verdicts were false" in capsys.readouterr().err
+    assert surefoot(["replay", str(path), "--population", "80", "--claim", "either", "--randomised"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "On these 80 items first is better (" in out
+    assert "It says nothing of other items." in out

@@ -1,11 +1,15 @@
 """Tests of `surefoot.numerics.operating`."""
 
+import itertools
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.numerics import futility
+from surefoot.numerics import futility, operating
 from surefoot.numerics.operating import characteristics, onward
+from surefoot.sequential import ExactPairedBinary
 from tests.oracles import exact_designs as twin
 from tests.support.exact_designs import KINDS, boundaries, every_family
 
@@ -33,3 +37,22 @@ def test_stopping_chances_are_those_of_the_slow_walk(family, both, data):
         assert found.second.sum() == pytest.approx(slow["second"], abs=1e-13)
         assert found.pairs[0] == pytest.approx(slow["expected"], abs=1e-12)
     assert onward(walk, limits, (0, 0, 0), second, first) == pytest.approx((slow["first"], slow["second"]), abs=1e-13)
+
+
+def test_chances_over_a_list_are_those_of_all_its_orders():
+    rule = ExactPairedBinary(horizon=8, claim="either")
+    limits = rule.design.limits
+    for first, second, population in ((4, 1, 8), (3, 3, 8), (5, 2, 9), (0, 0, 8)):
+        found = operating.over_list(rule.design.walk(), limits, first, second, population)
+        items = [1] * first + [-1] * second + [0] * (population - first - second)
+        every = sorted(set(itertools.permutations(items)))
+        stops = Counter()
+        for order in every:
+            for n in range(1, 9):
+                b, c = order[:n].count(1), order[:n].count(-1)
+                if b > limits[n, c] or c > limits[n, b]:
+                    stops[n, "first" if b > limits[n, c] else "second"] += 1
+                    break
+        for n in range(1, 9):
+            assert found.first[0, n] == pytest.approx(stops[n, "first"] / len(every), abs=1e-12)
+            assert found.second[0, n] == pytest.approx(stops[n, "second"] / len(every), abs=1e-12)

@@ -161,3 +161,21 @@ def test_a_plan_counts_what_futility_saves_and_costs(make, rng):
     assert "If both were like the second:" in str(plan)
     assert "futility" not in str(without)
     assert Record.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_a_plan_over_a_list_is_about_lists_with_these_means():
+    rule = FiniteHorizonMixture(200, claim="either", population=200, binary=True)
+    plan = plan_sequential(rule, 0.6, 0.5, rng=1, runs=300)
+    plain = plan_sequential(FiniteHorizonMixture(200, claim="either", binary=True), 0.6, 0.5, rng=1, runs=300)
+    assert plan.power + plan.chances["worse"] == 1.0  # a list with a gain is decided at its end at the latest
+    assert plan.power > plain.power + 0.2
+    assert plan.expected_pairs < plain.expected_pairs
+    assert "if on this list of 200 the means are 0.6 and 0.5 (" in str(plan)
+    tie = plan_sequential(rule, 0.5, 0.5, rng=1, runs=300)
+    assert 0.0 < tie.chances["better"] + tie.chances["worse"] <= 0.08
+
+
+def test_lists_too_long_to_be_drawn_are_refused():
+    rule = FiniteHorizonMixture(10, population=10**9)
+    with pytest.raises(ValueError, match="`population` must be at most 20,000,000 to be simulated"):
+        plan_sequential(rule, 0.6, 0.5, rng=1, runs=10)

@@ -47,3 +47,38 @@ def test_tied_outcomes_must_be_possible():
     assert rule.tied(0.7, 0.4, 0.4)[1]["better"] > rule.tied(0.7, 0.4, 0.28)[1]["better"]
     with pytest.raises(ValueError, match=r"`both` must be between 0.1 and 0.4 at these rates; got 0.5"):
         rule.tied(0.7, 0.4, 0.5)
+
+
+@pytest.mark.parametrize("horizon", [20, 50, 100])
+def test_the_error_on_every_list_without_a_gain_is_kept_exactly(horizon):
+    rule = ExactPairedBinary(horizon, claim="either")
+    for each in range(horizon // 2 + 1):
+        stopping, chances = rule.over_list(each, each)
+        assert sum(stopping) == pytest.approx(1.0)
+        assert chances["better"] == pytest.approx(chances["worse"], abs=1e-12)
+        assert chances["better"] + chances["worse"] <= 0.05
+
+
+def test_a_list_longer_than_the_horizon_is_counted_too():
+    rule = ExactPairedBinary(20, claim="either")
+    near = rule.over_list(3000, 1000, population=10_000)[1]
+    far = rule.tied(0.5, 0.3, 0.2)[1]  # only the first in .3, only the second in .1
+    assert near["better"] == pytest.approx(far["better"], abs=2e-3)
+    given_up, plain = (
+        ExactPairedBinary(20, claim="either", futility=0.1).over_list(5, 5, curtailed=c) for c in (True, False)
+    )
+    assert sum(n * c for n, c in enumerate(given_up[0], 1)) < sum(n * c for n, c in enumerate(plain[0], 1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((15, 6), "`first_only` and `second_only` must add up to at most 20, the items on the list; got 15 and 6."),
+        ((-1, 6), "`first_only` must be at least 0"),
+        ((1, 1, 10), "`population` must be at least the horizon, 20; got 10"),
+    ],
+)
+def test_lists_that_cannot_be_are_refused(arguments, words):
+    first, second, *population = arguments
+    with pytest.raises(ValueError, match=words):
+        ExactPairedBinary(20).over_list(first, second, population=population[0] if population else None)

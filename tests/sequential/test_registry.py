@@ -228,3 +228,14 @@ def test_rules_and_states_answer_the_same_questions(name, measure):
     assert all((state.evidence is None) == (rule.threshold is None) for state in states)
     assert all(state.evidence is None or state.standing is None for state in states)
     assert (rule.operating(0.9, 0.1) is None) == (rule.table == "")
+
+
+def test_only_rules_about_lists_take_one():
+    about = registry.Setting(horizon=50, population=80, environments="shared")
+    assert registry.one_of("mixture", about).made(about).population == 80
+    for name, said in (
+        ("wsr", "`population` must be left out for WSR, whose claim is not about a list; got 80."),
+        ("exact", "`population` must be the horizon, 50, for exact paired binary design; got 80."),
+    ):
+        with pytest.raises(ValueError, match=said):
+            registry.one_of(name, about).made(about)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from surefoot import _check, sequential
 from surefoot._arguments import write
 from surefoot.analysis.comparisons import chosen
 from surefoot.core import formatting
+from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
@@ -34,6 +35,11 @@ CLUSTERED = (
     "clusters only. A comparison at fixed size allows for clusters."
 )
 ORDER = "Rollouts enter in the order {how}: it must be the order in which they were run."
+NOT_DRAWN = (
+    "The order must have been drawn at random for a verdict about a list of {items:,} items; got rollouts in the order "
+    "of their file. Files are sorted, and in file order 11 to 21% of such verdicts were false. If it was drawn, say "
+    "so: randomised=True, or --randomised."
+)
 NOT_EVERYWHERE = "Rules that do not suit every task are not shown: {names}."
 HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."
 
@@ -167,6 +173,7 @@ def replay(
     randomised: bool = False,
     pooled: bool = False,
     rules: Sequence[str] | None = None,
+    population: int | None = None,
 ) -> Replay:
     """When would each sequential rule have stopped on recorded rollouts, in recorded order?
 
@@ -184,6 +191,8 @@ def replay(
         randomised: Whether the order of the environments was drawn at random; only then are the exact rules shown.
         pooled: Whether all tasks make one comparison, in the order they were run, in place of one each.
         rules: The rules to replay, by their names in plan files; left out, all that suit the rollouts.
+        population: The length of the list that the rollouts are of, for verdicts about what a complete run of it would
+            show; the horizon is then the whole list. The order must have been drawn at random.
 
     Example:
         >>> import polars as pl
@@ -194,15 +203,20 @@ def replay(
     """
     what = chosen(rollouts, measure)
     _check_horizon(horizon)
+    check_population(population, randomised=randomised)
     for policy in (first, second):
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
+    if population is not None and len(tasks) > 1:
+        hint = "Say pooled=True (--pooled) if all tasks are one list, or replay one task."
+        raise ValueError(f"`population` must be the length of one list; got {len(tasks)} tasks. {hint}")
     found = []
+    declared = Declared(confidence, claim, randomised, population)
     for task in tasks:
         part = rollouts if task is None else rollouts.where(task=task)
         known = {group.key[0] for group in part.summary() if group.known(what)}
         if task is None or {first, second} <= known:
-            found.append(_replayed(part, task, (first, second), horizon, what, (confidence, claim, randomised), rules))
+            found.append(_replayed(part, task, (first, second), horizon, what, declared, rules))
     if not found:
         raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source)
     notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
@@ -213,6 +227,7 @@ def replay(
     if len(everywhere) < len(shown):  # a total over some tasks only would pass for a saving
         notes[NOT_EVERYWHERE.format(names=", ".join(name for name in shown if name not in everywhere))] = None
         found = [replace(one, stops=tuple(stop for stop in one.stops if stop.name in everywhere)) for one in found]
+    notes |= dict.fromkeys(_of_list(found[0], first, population))
     return Replay(first, second, what, claim, float(confidence), tuple(found), (*notes, HINDSIGHT))
 
 
@@ -227,6 +242,7 @@ def replay_pairs(
     low: float = 0.0,
     high: float = 1.0,
     rules: Sequence[str] | None = None,
+    population: int | None = None,
 ) -> Replay:
     """When would each sequential rule have stopped on these pairs (first, second)?
 
@@ -240,23 +256,70 @@ def replay_pairs(
         low: The lowest score possible.
         high: The highest score possible.
         rules: The rules to replay, by their names in plan files; left out, all that suit the pairs.
+        population: The length of the list that the pairs are of, as for `replay`.
     """
     _check_horizon(horizon)
+    check_population(population, randomised=randomised)
     kept = [(float(one), float(other)) for one, other in pairs]
     if not kept:
         raise ValueError("`pairs` must hold at least one pair; got none.")
     binary = {score for pair in kept for score in pair} <= {low, high}
-    most = horizon or len(kept)
+    declared = Declared(confidence, claim, randomised, population)
+    most = declared.horizon(horizon, len(kept))
     ways: Environments = "shared" if shared else "independent"
-    stops = _stops(kept, _rules(most, (confidence, claim, randomised), ways, binary, (low, high), rules))
+    stops = _stops(kept, _rules(most, declared, ways, binary, (low, high), rules))
     measure: Measure = "success" if binary else "score"
     comparison = ReplayedPair(None, len(kept), most, stops)
-    return Replay("first", "second", measure, claim, float(confidence), (comparison,), (HINDSIGHT,))
+    notes = (*_of_list(comparison, "first", population), HINDSIGHT)
+    return Replay("first", "second", measure, claim, float(confidence), (comparison,), notes)
 
 
 def _check_horizon(horizon: int | None) -> None:
     if horizon is not None:
         _check.whole(horizon, "horizon", least=1)
+
+
+class Declared(NamedTuple):
+    """What the replayed rules are declared with, besides the horizon."""
+
+    confidence: float
+    claim: Claim
+    randomised: bool
+    population: int | None
+
+    def horizon(self, asked: int | None, recorded: int) -> int:
+        """The most pairs: those asked for, the whole list, or as many as were recorded.
+
+        Raises:
+            ValueError: More were recorded than the list has.
+        """
+        if self.population is not None and recorded > self.population:
+            must = f"be at least {recorded:,}, the pairs recorded"
+            raise _check.refused("population", must, self.population, "An item counts once.")
+        return asked or self.population or recorded
+
+
+def check_population(population: int | None, *, randomised: bool) -> None:
+    """The length of a list whose order was drawn.
+
+    Raises:
+        ValueError: It is no length, or the order was not drawn.
+    """
+    if population is not None:
+        items = _check.whole(population, "population", least=1)
+        if not randomised:
+            raise ValueError(NOT_DRAWN.format(items=items))
+
+
+def _of_list(one: ReplayedPair, first: str, population: int | None) -> list[str]:
+    """What the first rule says of the list, so that nobody takes it for other items."""
+    if population is None or not one.stops:
+        return []
+    stop = one.stops[0]
+    run = stop.pairs if stop.decided else one.pairs
+    said = {"first": first, "verdict": stop.verdict.value, "claim": stop.rule.claim, "margin": stop.rule.margin}
+    size = {"items": population, "run": run, "confidence": stop.rule.confidence}
+    return [f"{stop.name}: {Note('verdict on these items', {**said, **size})}"]
 
 
 def _replayed(
@@ -265,7 +328,7 @@ def _replayed(
     policies: tuple[str, str],
     horizon: int | None,
     measure: Measure,
-    declared: tuple[float, Claim, bool],
+    declared: Declared,
     only: Sequence[str] | None,
 ) -> ReplayedPair:
     pairing = part.pairing(*policies)
@@ -293,22 +356,23 @@ def _replayed(
         notes += [NO_ORDER] if len(set(orders)) < len(orders) else []
     low, high = (part.low, part.high) if measure == "score" else (0.0, 1.0)
     environments = part.collected or ("shared" if pairing else "independent")
-    most = horizon or len(pairs)
+    most = declared.horizon(horizon, len(pairs))
     rules = _rules(most, declared, environments, measure == "success", (low, high), only)
     return ReplayedPair(task, len(pairs), most, _stops(pairs, rules), tuple(notes))
 
 
 def _rules(
     horizon: int,
-    declared: tuple[float, Claim, bool],
+    declared: Declared,
     environments: Environments,
     binary: bool,
     ends: tuple[float, float],
     only: Sequence[str] | None = None,
 ) -> dict[str, Rule[Any]]:
     """The rules that hold for rollouts collected in this way, the default one first."""
-    confidence, claim, randomised = declared
+    confidence, claim, randomised, population = declared
     common: dict[str, Any] = {"confidence": confidence, "claim": claim, "low": ends[0], "high": ends[1]}
+    common["population"] = population
     named = None if only is None else tuple(only)
     setting = Setting(
         horizon=horizon,

@@ -47,6 +47,13 @@ def replay(
     randomised: Annotated[
         bool, typer.Option("--randomised", help="The order of environments was drawn at random: show exact rules too.")
     ] = False,
+    population: Annotated[
+        int | None,
+        typer.Option(
+            help="The rollouts are of a list of so many items: verdicts about what all of it would show. "
+            "Needs --randomised."
+        ),
+    ] = None,
     rules: Annotated[
         list[str] | None,
         typer.Option("--rule", help=f"Only this rule, repeatable: {', '.join(registry.names())}. All that suit, else."),
@@ -80,7 +87,8 @@ def replay(
     """
     _check.choice(claim, "--claim", dict.fromkeys(CLAIMS))
     declared: dict[str, Any] = {
-        "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised, "rules": rules
+        "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised, "rules": rules,
+        "population": population,
     }  # fmt: skip
     if first is None and second is None and len(paths) == 1 and _holds_pairs(paths[0]):
         from surefoot.analysis.replays import replay_pairs
@@ -102,8 +110,8 @@ def replay(
         if not pool_runs:
             two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
         if first is None and second is None and len(table.policies) > 2:
-            if figure is not None or claim != CLAIMS[0] or randomised or rules:
-                options = "`--figure`, `--claim`, `--randomised` and `--rule`"
+            if figure is not None or claim != CLAIMS[0] or randomised or rules or population:
+                options = "`--figure`, `--claim`, `--randomised`, `--population` and `--rule`"
                 raise ValueError(f"{options} must come with `--first` and `--second`.")
             asked = _measure(table, measure, score)
             ranked: dict[str, Any] = {"question": question, "futility": futility, "pooled": pooled}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from surefoot.numerics import futility, stopped_walks
+from surefoot.numerics import futility, log_factorials, stopped_walks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,34 @@ def characteristics(
         quits: Where the walk is given up.
     """
     law = _Law(walk, np.atleast_1d(np.asarray(second, float)), np.atleast_1d(np.asarray(first, float)))
+    return _stopping(walk, limits, law, quits)
+
+
+def over_list(
+    walk: stopped_walks.PairedWalk,
+    limits: Ints,
+    first: int,
+    second: int,
+    population: int,
+    *,
+    quits: stopped_walks.Quits | None = None,
+) -> Characteristics:
+    """Stopping chances over all orders of a list with so many items won by each policy alone: one row.
+
+    Args:
+        walk: The walk, following every column.
+        limits: Its boundary.
+        first: Items that the first policy wins alone.
+        second: Items that the second policy wins alone.
+        population: Items on the list.
+        quits: Where the walk is given up.
+    """
+    return _stopping(walk, limits, _ListLaw(first, second, population), quits)
+
+
+def _stopping(
+    walk: stopped_walks.BinaryWalk, limits: Ints, law: _Law | _ListLaw, quits: stopped_walks.Quits | None
+) -> Characteristics:
     shape = len(law.first), walk.horizon + 1
     out = Characteristics(np.zeros(shape), np.zeros(shape), np.zeros(shape))
     for stop in stopped_walks.sweep(walk, limits, quits=quits):
@@ -170,4 +198,28 @@ class _Law:
         for count, log in zip((rows, others, ties), self.logs, strict=True):
             terms += np.where(count > 0, count * np.where(count > 0, log[:, None], 0.0), 0.0)
         mass: Floats = np.exp(terms)
+        return mass
+
+
+class _ListLaw:
+    """The chance of every count in a random order of a list, one pair more at a time."""
+
+    def __init__(self, first: int, second: int, population: int) -> None:
+        self.first, self.n, self.population = np.zeros(1), 0, population
+        self.of = second, first, population - first - second
+        self.log_factorial = log_factorials.log_factorials(population)
+
+    def one_more(self) -> None:
+        """One pair more."""
+        self.n += 1
+
+    def mass(self, rows: Ints, others: Ints) -> Floats:
+        """The chance of each state, in one row."""
+        lf = self.log_factorial
+        terms = np.full(len(rows), lf[self.n] + lf[self.population - self.n] - lf[self.population])
+        for count, of in zip((rows, others, self.n - rows - others), self.of, strict=True):
+            inside = (count >= 0) & (count <= of)
+            kept = np.where(inside, count, 0)
+            terms += np.where(inside, lf[of] - lf[kept] - lf[of - kept], -np.inf)
+        mass: Floats = np.exp(terms)[None]
         return mass

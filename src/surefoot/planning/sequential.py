@@ -80,10 +80,11 @@ class SequentialPlan(Record):
     def __str__(self) -> str:
         seeded = "" if self.seed is None else f", seed {self.seed}"
         how = "computed exactly" if self.exact else f"{self.runs:,} simulated runs{seeded}"
+        listed = "" if self.rule.population is None else f"on this list of {self.rule.population:,} "
         told = (
             f"{self.expected_pairs:.1f} pairs on average (half of the runs stop by {self.quantile(0.5)}, "
             f"nine in ten by {self.quantile(0.9)}, at most {self.rule.horizon:,}), power {self.power:.1%}, "
-            f"if the means are {self.first:g} and {self.second:g} ({self.rule.title}; {how})."
+            f"if {listed}the means are {self.first:g} and {self.second:g} ({self.rule.title}; {how})."
         )
         if self.pairs_when_equal is None or self.power_lost is None:
             return told
@@ -105,7 +106,8 @@ def plan_sequential(
     """How many pairs will the rule need on average, how likely is it to decide, and when will it stop?
 
     A rule that can compute its own chances for two success rates does so, `ExactPairedBinary` also when outcomes are
-    tied by their environment; all others are simulated.
+    tied by their environment; all others are simulated. Where the rule is about a list, so are the means: every list
+    drawn has them exactly, and is run in a random order.
 
     Args:
         rule: The rule to be declared.
@@ -158,7 +160,9 @@ def _planned(
         return _plan(rule, means, stopping, chances, exact=True, correlation=correlation)
     if rule.horizon > _LONGEST:
         raise _check.refused("horizon", f"be at most {_LONGEST:,} to be simulated", rule.horizon)
-    parts = work_blocks.seeded(runs, block_rows(rule.horizon), generator)
+    if (rule.population or 0) > _LONGEST:
+        raise _check.refused("population", f"be at most {_LONGEST:,} to be simulated", rule.population)
+    parts = work_blocks.seeded(runs, block_rows(rule.population or rule.horizon), generator)
     times, verdicts = zip(
         *work_blocks.spread(_simulated, [(rule, laws, correlation, *part) for part in parts]), strict=True
     )
@@ -170,7 +174,9 @@ def _simulated(
     rule: Rule[Any], laws: list[tuple[Floats, Floats]], correlation: float, runs: int, rng: np.random.Generator
 ) -> tuple[Whole, Whole]:
     """How many runs stopped at 1, 2, ... pairs, and how many ended in each verdict of `CODES`."""
-    uniforms = _uniforms(rng, (runs, rule.horizon), correlation)
+    uniforms = _uniforms(rng, (runs, rule.population or rule.horizon), correlation)
+    if rule.population is not None:
+        uniforms = _spread(uniforms[0])[:, : rule.horizon], _spread(uniforms[1])[:, : rule.horizon]
     done = simulate(rule, *(drawn(*law, uniform) for law, uniform in zip(laws, uniforms, strict=True)))
     ended = np.array([np.count_nonzero(done.verdicts == verdict) for verdict in CODES])
     return np.bincount(done.stopping_times - 1, minlength=rule.horizon), ended
@@ -210,6 +216,13 @@ def _plan(
         stopping=tuple(stopping.tolist()),
         **how,
     )
+
+
+def _spread(uniforms: Floats) -> Floats:
+    """The same order in every row, but evenly spaced: scores drawn by it have the mean of their law."""
+    ranks = np.argsort(np.argsort(uniforms, axis=1), axis=1)
+    evenly: Floats = (ranks + 0.5) / uniforms.shape[1]
+    return evenly
 
 
 def _uniforms(rng: np.random.Generator, shape: tuple[int, int], correlation: float) -> tuple[Floats, Floats]:

@@ -82,7 +82,6 @@ class BettingRule(Rule["BettingState"]):
     gives_up: ClassVar[bool] = True
     needs_random_order: ClassVar[bool] = False
     remembers_all: ClassVar[bool] = False
-    population: ClassVar[int | None] = None  # the length of the list that the claim is about, if it is about one
 
     # --- what each betting rule writes: arrays over games in the last axis ---
 

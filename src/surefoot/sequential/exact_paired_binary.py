@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally
-from surefoot.sequential import after_stop, betting_intervals, designs
+from surefoot.sequential import after_stop, betting_intervals, design_facts, designs
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
-from surefoot.sequential.registry import registered
+from surefoot.sequential.registry import Lists, registered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from surefoot.numerics import stopped_walks
 
     Ints = NDArray[np.int64]
 
@@ -49,6 +51,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
     place: ClassVar[int] = 20
     family: ClassVar[designs.Family] = "paired"
     outcomes: ClassVar[int] = 2
+    lists: ClassVar[Lists] = "whole"
 
     def start(self) -> ExactPairedBinaryState:
         """The state before the first pair."""
@@ -90,6 +93,40 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
             must = f"be between {max(0.0, first + second - 1.0):g} and {min(first, second):g} at these rates"
             raise _check.refused("both", must, both)
         return self._operating((max(0.0, first - both), max(0.0, second - both)), curtailed=curtailed)
+
+    def over_list(
+        self, first_only: int, second_only: int, *, population: int | None = None, curtailed: bool = True
+    ) -> tuple[tuple[float, ...], dict[str, float]]:
+        """As `operating`, over all orders of a list with so many items won by each policy alone: exact.
+
+        On a list as long as the horizon this is what a random order gives. With as many items won by each, the
+        verdicts are errors.
+
+        Args:
+            first_only: Items on which only the first policy succeeds.
+            second_only: Items on which only the second policy succeeds.
+            population: Items on the list; left out, as many as the horizon.
+            curtailed: Whether a run that is given up stops there.
+
+        Example:
+            >>> from surefoot.sequential import ExactPairedBinary
+            >>> stopping, chances = ExactPairedBinary(horizon=100, claim="either").over_list(24, 8)
+            >>> round(sum(n * chance for n, chance in enumerate(stopping, 1)), 1), round(chances["better"], 3)
+            (68.4, 1.0)
+        """
+        from surefoot.numerics import operating
+
+        items = self.horizon if population is None else _check.whole(population, "population", least=1)
+        if items < self.horizon:
+            raise _check.refused("population", f"be at least the horizon, {self.horizon:,}", items)
+        first, second = _check.whole(first_only, "first_only"), _check.whole(second_only, "second_only")
+        if first + second > items:
+            must = f"add up to at most {items:,}, the items on the list"
+            raise ValueError(f"`first_only` and `second_only` must {must}; got {first} and {second}.")
+        design = self.design
+        quits = design_facts.quits(design.declared, self.futility) if curtailed else None
+        walk = cast("stopped_walks.PairedWalk", design.walk())
+        return self.told(operating.over_list(walk, design.limits, first, second, items, quits=quits))
 
     def _chances(self, first: float, second: float) -> tuple[float, float]:
         """The chances that only the first, and only the second, policy succeeds, when they are independent."""

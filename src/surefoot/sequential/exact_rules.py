@@ -30,6 +30,8 @@ from surefoot.sequential.rules import CODES, Rule, State, checked_futility
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from surefoot.numerics.operating import Characteristics
+
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
@@ -125,7 +127,11 @@ class ExactRule(Rule[E]):
 
         design = self.design
         quits = design_facts.quits(design.declared, self.futility) if curtailed else None
-        found = characteristics(design.walk(), design.limits, chances[1], chances[0], quits=quits)
+        return self.told(characteristics(design.walk(), design.limits, chances[1], chances[0], quits=quits))
+
+    @staticmethod
+    def told(found: Characteristics) -> tuple[tuple[float, ...], dict[str, float]]:
+        """The chance to stop after exactly 1, 2, ... pairs, and of every verdict."""
         stopping = (found.first + found.second + found.quits)[0]
         better, worse = float(found.first.sum()), float(found.second.sum())
         stopping[-1] = max(0.0, 1.0 - float(stopping[:-1].sum()))

@@ -13,7 +13,7 @@ from surefoot.core import formatting
 from surefoot.numerics import finite_lists
 from surefoot.numerics.wealth import total
 from surefoot.sequential.betting import BettingRule, Outcome, Past
-from surefoot.sequential.registry import Setting, registered
+from surefoot.sequential.registry import Lists, Setting, registered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,11 +73,13 @@ class FiniteHorizonMixture(BettingRule):
     summary: ClassVar[str] = "Bets with the horizon in view; for scores, for dependent pairs, and for any order."
     place: ClassVar[int] = 30
     chosen_to: ClassVar[int | None] = None
+    lists: ClassVar[Lists] = "any"
 
     @classmethod
     def made(cls, setting: Setting) -> Self:
         """The rule as it is declared in this setting; where nothing is known of the scores, it learns by itself."""
-        return cls(**cls.declared(setting), binary=True if setting.binary else False if setting.between else None)
+        binary = True if setting.binary else False if setting.between else None
+        return cls(**cls.declared(setting), binary=binary, population=setting.population)
 
     def __post_init__(self) -> None:
         BettingRule.__post_init__(self)

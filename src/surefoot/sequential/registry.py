@@ -21,6 +21,8 @@ from surefoot.core.record import Record
 ROOM = "surefoot.sequential"
 Environments = Literal["one", "shared", "independent", "stratified"]
 """How the rollouts of a pair relate: see `surefoot.sequential.admit`."""
+Lists = Literal["none", "whole", "any"]
+"""About which lists a rule can decide: about none, about those as long as its horizon, or about any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,7 @@ class Setting:
         futility: The chance of a verdict below which the rule gives up; 0 for never.
         question: What is asked of three policies or more; see `ClosedRanking`.
         between: Whether scores between the ends of the range are known to occur.
+        population: The length of the list that the claim is about, if it is about one.
     """
 
     policies: tuple[str, ...] = ("first", "second")
@@ -58,6 +61,7 @@ class Setting:
     futility: float = 0.0
     question: str = "ranking"
     between: bool = False
+    population: int | None = None
 
     @property
     def binary(self) -> bool:
@@ -87,6 +91,7 @@ class Offered(Record):
     takes_margin: ClassVar[bool] = False
     gives_up: ClassVar[bool] = False  # whether a futility can be declared
     needs_random_order: ClassVar[bool] = True
+    lists: ClassVar[Lists] = "none"  # which lists declared beforehand its claim can be about
     once: ClassVar[bool] = False  # whether it looks only when all has been run
 
     @classmethod

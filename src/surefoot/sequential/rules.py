@@ -80,6 +80,7 @@ class Rule(Generic[S], Offered, ABC):
 
     # What a kind of rule can do besides what `Offered` lists.
     futility: ClassVar[float] = 0.0
+    population: ClassVar[int | None] = None  # the length of the list that the claim is about, if it is about one
     binary_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -116,6 +117,12 @@ class Rule(Generic[S], Offered, ABC):
         if setting.futility and not cls.gives_up:
             must = f"be 0 for {cls.title}, which cannot stop for it"
             raise _check.refused("futility", must, setting.futility)
+        if setting.population is not None and cls.lists == "none":
+            must = f"be left out for {cls.title}, whose claim is not about a list"
+            raise _check.refused("population", must, setting.population)
+        if setting.population not in (None, setting.horizon) and cls.lists == "whole":
+            must = f"be the horizon, {setting.horizon:,}, for {cls.title}"
+            raise _check.refused("population", must, setting.population)
         told: dict[str, Any] = {"horizon": setting.horizon, "confidence": setting.confidence, "claim": setting.claim}
         told |= {"low": setting.low, "high": setting.high, "margin": setting.margin}
         return told | ({"futility": setting.futility} if cls.gives_up else {})
