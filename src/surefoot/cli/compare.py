@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, gate_verdicts, label_options, terminal, two_runs
+from surefoot.cli import compare_output, files, gate_verdicts, label_options, terminal, two_runs
 from surefoot.core import sentences
 from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import counted, number, p_value, percent, span, unit
@@ -50,15 +50,10 @@ def _rates(found: Comparison) -> str:
 
 
 def _sentence(found: Comparison) -> str:
-    if found.refused is not None:
-        return "No verdict: the human labels do not allow one."
-    if not found.comparable:
-        return gate_verdicts.NO_TASK.format(found.first, found.second)
-    ends = found.interval
-    return sentences.sentence(
-        found.verdict, ends.low, ends.high,
-        margin=found.gain.margin, scale=ends.scale, first=found.first, second=found.second,
-    )  # fmt: skip
+    from surefoot.reporting.reviews import sentence_of
+
+    names = (found.first, found.second)
+    return sentence_of(found, *(names if found.comparable else map(repr, names)))
 
 
 TALLIES = (
@@ -147,7 +142,9 @@ def compare(
     high: files.High = None,
     margin: files.Margin = 0.0,
     confidence: terminal.Confidence = 0.95,
+    written: compare_output.Format = None,
     as_json: terminal.AsJson = False,
+    raw: compare_output.Raw = False,
 ) -> None:
     """Is the first policy better, and by how much?
 
@@ -170,12 +167,17 @@ def compare(
 
         surefoot compare pr.eval main.eval --human labels.csv --gate
 
+        surefoot compare pr.json --previous main.json --gate --format github
+
         surefoot compare results.csv --first new --second old --by task
 
         surefoot compare --counts dream-machines
     """
     named = what or []
-    of_files = {"--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
+    form = compare_output.format_of(written, as_json=as_json, raw=raw, gate=gate)
+    as_json = form == "json"
+    of_files = {"--format": None if form in ("text", "json") else form, "--raw": raw,
+                "--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
                 "--where": where, "--sheet": sheet,
                 "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low, "--high": high,
                 "--previous": previous, "--pass-at": pass_at, "--human": human_labels, "--labels-method": labels_method,
@@ -235,7 +237,7 @@ def compare(
             "margin": margin,
             "weigh": files.weigh_of(weigh),
         }
-        _files(table, named, (first, second), found, by, gate, wanted, paired, as_json)
+        _files(table, named, (first, second), found, by, gate, wanted, paired, (form, raw))
     else:
         raise ValueError("`compare` must have two tallies, `--pairs` or files; got nothing. Try 17/20 14/20.")
 
@@ -360,8 +362,9 @@ def _files(
     gate: bool,
     wanted: Mapping[str, Any],
     paired: bool | None,
-    as_json: bool,
+    output: tuple[str, bool],
 ) -> None:
+    form, raw = output
     if by not in (None, "task"):
         raise _check.refused("--by", "be task", by)
     try:
@@ -370,19 +373,17 @@ def _files(
         if not gate:
             raise
         refused = gate_verdicts.not_comparable(str(error))
-        if as_json:
-            terminal.show_json(gate_verdicts.told(refused))
-        gate_verdicts.end(refused, as_json=as_json)
+        compare_output.refuse(refused, form)
+        gate_verdicts.end(refused, as_json=form != "text")
     findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
     ends = gate_verdicts.of_comparisons(found, findings) if gate else None
-    if as_json:
-        more = files.serious_json(findings) | gate_verdicts.told(ends)
-        bodies = [{**one.to_dict(), **more} for one in found]
-        terminal.show_json(bodies if by or len(bodies) > 1 else bodies[0])
-    else:
+    if form == "text":
         show(found)
         files.show_serious(findings)
-    gate_verdicts.end(ends, as_json=as_json)
+    else:
+        said: dict[str, Any] = {"findings": tuple(findings), "ends": ends, "raw": raw, "listed": by is not None}
+        compare_output.write(found, form, table=table, two=two, **said)
+    gate_verdicts.end(ends, as_json=form != "text")
 
 
 def _of_policies(

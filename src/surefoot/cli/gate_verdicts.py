@@ -17,7 +17,6 @@ GATE = {
     2: "Gate: cannot tell (exit code 2).",
 }
 BEHIND = "It was shown to fall behind, perhaps by less than the margin."
-NO_TASK = "{!r} and {!r} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
 TWICE = "rows repeat others in every column, so rollouts may count twice. Remove the copies, or number the repeats."
 
 
@@ -34,7 +33,7 @@ Bounds = tuple[Bound, Bound]
 
 def of_bounds(bounds: Sequence[Bounds], margin: float) -> Ended:
     """How a gate ends: one regression fails it, and it passes only when nothing is open."""
-    codes = [_code(each, margin) for each in bounds]
+    codes = [code_of(each, margin) for each in bounds]
     code = 1 if 1 in codes else max(codes)
     behind = code == 2 and any(upper.value < 0.0 for (_, upper), each in zip(bounds, codes, strict=True) if each == 2)
     return Ended(code, f"{GATE[code]} {BEHIND}" if behind else GATE[code])
@@ -54,12 +53,13 @@ def shown(bounds: Bounds) -> str:
 def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
     """How a gate on compared files ends, given what the audit calls serious: data counted twice are not judged."""
     from surefoot.auditing.collection_checks import DUPLICATED
+    from surefoot.reporting.reviews import NO_TASK
 
     refused = [one.refused for one in found if one.refused is not None]
     if refused:
         return not_comparable(f"the human labels allow no verdict. {refused[0]}")
     if not all(one.comparable for one in found):
-        return not_comparable(NO_TASK.format(found[0].first, found[0].second))
+        return not_comparable(NO_TASK.format(repr(found[0].first), repr(found[0].second)))
     if any(finding.about == DUPLICATED for finding in findings):
         return not_comparable(TWICE)
     return of_bounds([one.bounds for one in found], found[0].gain.margin)
@@ -89,7 +89,7 @@ def end(ends: Ended | None, *, as_json: bool) -> None:
     raise typer.Exit(ends.code)
 
 
-def _code(bounds: Bounds, margin: float) -> int:
+def code_of(bounds: Bounds, margin: float) -> int:
     """0 better or shown not worse than the margin, 1 worse by more than it, 2 cannot tell."""
     lower, upper = bounds
     if lower.value > -margin:

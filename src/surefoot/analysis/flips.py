@@ -1,0 +1,49 @@
+"""Which items did one policy lose, and which did it win, against another?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from surefoot.core.record import Record
+from surefoot.table.rollouts import Rollouts
+from surefoot.table.structure import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Flips(Record):
+    """The pairs in which the two policies differ, by name; the greatest difference first.
+
+    Attributes:
+        lost: Where the second did better than the first.
+        won: Where the first did better.
+        pairs: How many pairs were looked at.
+    """
+
+    lost: tuple[str, ...]
+    won: tuple[str, ...]
+    pairs: int
+
+
+def flips(rollouts: Rollouts, first: str, second: str, *, measure: Measure = "success") -> Flips | None:
+    """The items that differ between two policies; None where nothing tells which rollouts belong together."""
+    answer = rollouts.pairing(first, second)
+    if not answer:
+        return None
+    pairs = rollouts.pairs(first, second)
+    values = pairs.values(measure)
+    labels = pairs.labels(pairs.on, measure)
+    telling = [at for at, name in enumerate(pairs.on) if _tells(name, [label[at] for label in labels])]
+    named = [
+        (" / ".join(str(label[at]) for at in telling), one - two)
+        for label, (one, two) in zip(labels, values, strict=True)
+    ]
+    return Flips(
+        tuple(name for name, gap in sorted(named, key=lambda each: each[1]) if gap < 0.0),
+        tuple(name for name, gap in sorted(named, key=lambda each: -each[1]) if gap > 0.0),
+        len(named),
+    )
+
+
+def _tells(column: str, values: list[object]) -> bool:
+    """Whether a column helps to name an item: a task or a repeat that is always the same does not."""
+    return column not in ("task", "repeat") or len(set(values)) > 1

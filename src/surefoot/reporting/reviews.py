@@ -1,0 +1,286 @@
+"""What does a reviewer of a change need to see, and a machine that runs tests?
+
+Names come from files that anyone may have written: in Markdown they stand in code spans or are escaped, in XML they are
+escaped, so that nothing in them is rendered, linked, notified or executed.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
+
+from surefoot.core import sentences
+from surefoot.core.assumptions import holds_if
+from surefoot.core.formatting import counted, number, p_value, percent, span, unit
+from surefoot.core.interval import Interval
+
+if TYPE_CHECKING:
+    from surefoot.analysis.comparisons import Comparison
+    from surefoot.analysis.flips import Flips
+    from surefoot.table.findings import Finding
+
+NO_TASK = "{} and {} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
+NO_VERDICT = "No verdict: the human labels do not allow one."
+LISTED, MOST_TASKS = 8, 12
+SHORT_ITEMS = 10
+WORD = {0: "passed", 1: "failed", 2: "cannot tell", 3: "not comparable"}
+LONGEST = 80
+FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot hold, escaped or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How a gate ended.
+
+    Attributes:
+        code: The exit code: 0 passed, 1 failed, 2 cannot tell, 3 not comparable.
+        says: Why, in a sentence.
+        codes: The code of each comparison; empty where they could not be judged one by one.
+    """
+
+    code: int
+    says: str
+    codes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Comparisons as a reviewer sees them.
+
+    Attributes:
+        found: The comparisons.
+        flipped: The items that differ, for each of them; None where rollouts are not paired.
+        tasks: The same comparison task by task, where one comparison spans several.
+        findings: What can make the conclusion wrong.
+        gate: How the gate ended; None without one.
+    """
+
+    found: tuple[Comparison, ...]
+    flipped: tuple[Flips | None, ...] = ()
+    tasks: tuple[Comparison, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    gate: Judged | None = None
+
+    def markdown(self) -> str:
+        """A comment for a pull request."""
+        lines = [*self._one(self.found[0])] if len(self.found) == 1 else self._several()
+        for finding in self.findings:
+            lines += ["", f"> **{inert(finding.about)}**: {inert(finding.says)} {inert(finding.remedy)}"]
+        how = " ".join(dict.fromkeys(part for one in self.found for part in (one.how, holds_if(one.gain.assumptions))))
+        return "\n".join([*lines, "", f"<sub>{inert(how)}</sub>", ""])
+
+    def junit(self) -> str:
+        """The gate as a test suite: a comparison is a test, which fails where the gate does."""
+        gate = self.gate or Judged(0, "")
+        codes = gate.codes or (gate.code,) * len(self.found)
+        cases = [_case(_title(one), code, _words(one), gate.says) for one, code in zip(self.found, codes, strict=True)]
+        return suite(cases, failures=sum(code in (1, 2) for code in codes), errors=sum(code == 3 for code in codes))
+
+    def short(self) -> list[dict[str, Any]]:
+        """Each comparison in a few numbers and sentences, without the data behind it."""
+        flipped = self.flipped or (None,) * len(self.found)
+        return [_short(one, flips) for one, flips in zip(self.found, flipped, strict=True)]
+
+    def _one(self, one: Comparison) -> list[str]:
+        first, second = code_span(one.first), code_span(one.second)
+        rows = [(one.first, one.of_first), (one.second, one.of_second)]
+        lines = [
+            f"### {self._badge()}{sentence_of(one, first, second)}",
+            "",
+            f"Gain **{_gain(one)}** {_ends(one)} ({_level(one)})",
+            "",
+            f"| | {'rate' if one.measure == 'success' else 'mean'} | interval | n |",
+            "|---|---|---|---|",
+        ]
+        for name, alone in rows:
+            lines.append(f"| {code_span(name, cell=True)} | {_value(alone)} | {_span(alone)} | {alone.trials:,} |")
+        if len(self.tasks) > 1:
+            lines += ["", *_task_table(self.tasks)]
+        lines += self._flips(self.flipped[0] if self.flipped else None)
+        if one.outlook is not None:
+            lines += ["", f"What it would take: {inert(str(one.outlook))}"]
+        return lines
+
+    def _several(self) -> list[str]:
+        lines = [f"### {self._badge()}{counted(len(self.found), 'comparison')}", ""]
+        lines += ["| | gain | interval | verdict | lost | won |", "|---|---|---|---|---|---|"]
+        flipped = self.flipped or (None,) * len(self.found)
+        for one, flips in zip(self.found, flipped, strict=True):
+            lost, won = (len(flips.lost), len(flips.won)) if flips else ("", "")
+            cells = [code_span(_title(one), cell=True), _gain(one), _ends(one), sentences.CELL[one.verdict], lost, won]
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+        for one, flips in zip(self.found, flipped, strict=True):
+            if flips is not None and flips.lost:
+                lines += ["", f"{code_span(_title(one))} lost {_items(flips.lost)}."]
+        return lines
+
+    def _badge(self) -> str:
+        return f"Gate {WORD[self.gate.code]}. " if self.gate is not None else ""
+
+    def _flips(self, flips: Flips | None) -> list[str]:
+        if flips is None:
+            return ["", "Rollouts are not paired, so no single item can be said to have flipped."]
+        if not flips.lost and not flips.won:
+            return ["", f"No item flipped, of {flips.pairs:,}."]
+        parts = [
+            f"**{word} {len(items):,}**: {_items(items)}"
+            for word, items in (("Lost", flips.lost), ("Won", flips.won))
+            if items
+        ]
+        return ["", f"Of {counted(flips.pairs, 'pair')}: {'. '.join(parts)}."]
+
+
+def sentence_of(one: Comparison, first: str, second: str) -> str:
+    """What is shown, in a sentence with these names."""
+    if one.refused is not None:
+        return NO_VERDICT
+    if not one.comparable:
+        return NO_TASK.format(first, second)
+    ends = one.interval
+    return sentences.sentence(
+        one.verdict, ends.low, ends.high, margin=one.gain.margin, scale=ends.scale, first=first, second=second
+    )
+
+
+def not_comparable(says: str, form: str) -> str:
+    """The comment, or the test suite, of a gate on what could not be compared at all."""
+    if form == "junit":
+        return suite([_case("gate", 3, says, says)], failures=0, errors=1)
+    return f"### Gate {WORD[3]}.\n\n{inert(says)}\n"
+
+
+def code_span(name: str, *, cell: bool = False) -> str:
+    """A name as Markdown shows it literally; `cell` inside a table, where a bar would end it."""
+    text = " ".join(FORBIDDEN.sub(" ", name).split()) or " "
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    pad = " " if text[0] == "`" or text[-1] == "`" else ""
+    return f"{fence}{pad}{text.replace('|', chr(92) + '|') if cell else text}{pad}{fence}"
+
+
+def inert(text: str) -> str:
+    """Free text in which a name may stand: nothing in it is markup, a link, a mention or an issue's number."""
+    plain = html.escape(" ".join(FORBIDDEN.sub(" ", text).split()), quote=False)
+    plain = re.sub(r"([\\`*_{}\[\]|~])", r"\\\1", plain)
+    return re.sub(r"(?i)(@|#(?=\d)|://|www(?=\.))", lambda found: f"{found[0]}&#8203;", plain)
+
+
+def suite(cases: Sequence[str], *, failures: int, errors: int) -> str:
+    """A JUnit document of one suite."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuite name="surefoot" tests="{len(cases)}" failures="{failures}" errors="{errors}" skipped="0">\n'
+        + "".join(cases)
+        + "</testsuite>\n"
+    )
+
+
+def _case(name: str, code: int, says: str, why: str) -> str:
+    start = f'  <testcase classname="surefoot.gate" name={quoteattr(FORBIDDEN.sub(" ", name))}'
+    if code == 0:
+        return f"{start}/>\n"
+    kind = "error" if code == 3 else "failure"
+    message = f"message={quoteattr(FORBIDDEN.sub(' ', why))} type={quoteattr(WORD[code])}"
+    return f"{start}>\n    <{kind} {message}>{escape(FORBIDDEN.sub(' ', says))}</{kind}>\n  </testcase>\n"
+
+
+def _words(one: Comparison) -> str:
+    return f"{one} {sentence_of(one, one.first, one.second)}"
+
+
+def _title(one: Comparison) -> str:
+    """What a comparison among several is about: a task, a policy, or two policies."""
+    return one.task or one.policy or f"{one.first} against {one.second}"
+
+
+def _gain(one: Comparison) -> str:
+    return f"{number(one.gain.estimate, one.interval.scale)}{unit(one.interval.scale)}"
+
+
+def _ends(one: Comparison) -> str:
+    return span(one.interval.low, one.interval.high, one.interval.scale)
+
+
+def _level(one: Comparison) -> str:
+    kind = counted(one.interval.trials, "pair") if one.gain.paired else "not paired"
+    p = f", {p_value(one.p_value)}" if one.p_value is not None else ""
+    return f"{percent(one.interval.confidence)}{p}, {kind}"
+
+
+def _value(alone: Interval) -> str:
+    return number(alone.estimate, alone.scale)
+
+
+def _span(alone: Interval) -> str:
+    return span(alone.low, alone.high, alone.scale)
+
+
+def _items(names: Sequence[str]) -> str:
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(code_span(name) for name in names[:LISTED]) + more
+
+
+def _task_table(tasks: Sequence[Comparison]) -> list[str]:
+    """The tasks with the greatest changes; their intervals hold together."""
+    ordered = sorted(tasks, key=lambda one: -abs(one.gain.estimate))
+    first, second = (code_span(name, cell=True) for name in (tasks[0].first, tasks[0].second))
+    lines = [f"| task | {first} | {second} | gain | interval | |", "|---|---|---|---|---|---|"]
+    for one in ordered[:MOST_TASKS]:
+        cells = [
+            code_span(str(one.task), cell=True),
+            _value(one.of_first),
+            _value(one.of_second),
+            _gain(one),
+            _ends(one),
+        ]
+        lines.append(f"| {' | '.join(cells)} | {sentences.CELL[one.verdict]} |")
+    if len(ordered) > MOST_TASKS:
+        lines.append(f"\n{len(ordered) - MOST_TASKS:,} more tasks changed less.")
+    return lines
+
+
+def _short(one: Comparison, flips: Flips | None) -> dict[str, Any]:
+    ends = one.interval
+    body: dict[str, Any] = {
+        "type": "ComparisonSummary",
+        "schema": 1,
+        "first": one.first,
+        "second": one.second,
+        "policy": one.policy,
+        "task": one.task,
+        "measure": one.measure,
+        "verdict": one.verdict.value,
+        "comparable": one.comparable,
+        "says": sentence_of(one, one.first, one.second),
+        "gain": {
+            **_numbers(ends),
+            "scale": ends.scale,
+            "confidence": ends.confidence,
+            "p_value": one.p_value,
+            "margin": one.gain.margin,
+            "method": one.gain.method,
+            "paired": one.gain.paired,
+        },
+        "of_first": _numbers(one.of_first),
+        "of_second": _numbers(one.of_second),
+        "why": one.why,
+        "holds_if": holds_if(one.gain.assumptions),
+        "outlook": None if one.outlook is None else str(one.outlook),
+        "notes": [str(note) for note in one.notes],
+    }
+    if one.bounds is not None:
+        lower, upper = one.bounds
+        body["bounds"] = {"at_least": lower.value, "at_most": upper.value, "confidence": lower.confidence}
+    if flips is not None:
+        items = {"lost_items": list(flips.lost[:SHORT_ITEMS]), "won_items": list(flips.won[:SHORT_ITEMS])}
+        body["flipped"] = {"pairs": flips.pairs, "lost": len(flips.lost), "won": len(flips.won), **items}
+    return body
+
+
+def _numbers(one: Interval) -> dict[str, Any]:
+    return {"estimate": one.estimate, "low": one.low, "high": one.high, "n": one.trials}
