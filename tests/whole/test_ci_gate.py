@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -31,28 +30,3 @@ def test_the_pytest_recipe(tmp_path, new, ends):
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert f"1 {ends}" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("new", "undecided", "code", "verdict"),
-    [
-        (39, "pass", 0, "better-or-not-worse"),
-        (5, "pass", 1, "worse"),
-        (30, "fail", 1, "cannot-tell"),
-    ],
-)
-def test_the_action_ends_as_its_table_says(tmp_path, new, undecided, code, verdict):
-    script = re.search(r"      run: \|\n((?:        .*\n)+)", PAGE)
-    assert script is not None
-    outputs, summary = tmp_path / "outputs", tmp_path / "summary.md"
-    told = {
-        "NEW": str(written(tmp_path / "a new $(file).csv", new)),
-        "OLD": str(written(tmp_path / "old.csv", 28)),
-        "MARGIN": "0.05", "UNDECIDED": undecided, "GITHUB_OUTPUT": str(outputs), "GITHUB_STEP_SUMMARY": str(summary),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }  # fmt: skip
-    run = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script.group(1)]
-    done = subprocess.run(run, cwd=tmp_path, env=told, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
-    assert outputs.read_text() == f"verdict={verdict}\n"
-    assert summary.read_text().startswith("# ")

@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 from surefoot.core import sentences
 from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import counted, number, p_value, percent, span, unit
+from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ class Review:
         if len(self.tasks) > 1:
             lines += ["", *_task_table(self.tasks)]
         lines += self._flips(self.flipped[0] if self.flipped else None)
+        if self.gate is not None and self.gate.code:
+            lines += ["", inert(self.gate.says)]
         if one.outlook is not None:
             lines += ["", f"What it would take: {inert(str(one.outlook))}"]
         return lines
@@ -245,7 +248,6 @@ def _task_table(tasks: Sequence[Comparison]) -> list[str]:
 
 
 def _short(one: Comparison, flips: Flips | None) -> dict[str, Any]:
-    ends = one.interval
     body: dict[str, Any] = {
         "type": "ComparisonSummary",
         "schema": 1,
@@ -257,15 +259,8 @@ def _short(one: Comparison, flips: Flips | None) -> dict[str, Any]:
         "verdict": one.verdict.value,
         "comparable": one.comparable,
         "says": sentence_of(one, one.first, one.second),
-        "gain": {
-            **_numbers(ends),
-            "scale": ends.scale,
-            "confidence": ends.confidence,
-            "p_value": one.p_value,
-            "margin": one.gain.margin,
-            "method": one.gain.method,
-            "paired": one.gain.paired,
-        },
+        "paired": one.gain.paired,
+        "gain": _gain_numbers(one.gain, one.p_value),
         "of_first": _numbers(one.of_first),
         "of_second": _numbers(one.of_second),
         "why": one.why,
@@ -276,11 +271,19 @@ def _short(one: Comparison, flips: Flips | None) -> dict[str, Any]:
     if one.bounds is not None:
         lower, upper = one.bounds
         body["bounds"] = {"at_least": lower.value, "at_most": upper.value, "confidence": lower.confidence}
+    if one.uncorrected is not None:
+        body["uncorrected"] = _gain_numbers(one.uncorrected, one.uncorrected.p_value)
     if flips is not None:
         items = {"lost_items": list(flips.lost[:SHORT_ITEMS]), "won_items": list(flips.won[:SHORT_ITEMS])}
         body["flipped"] = {"pairs": flips.pairs, "lost": len(flips.lost), "won": len(flips.won), **items}
     return body
 
 
+def _gain_numbers(gain: Gain, p: float | None) -> dict[str, Any]:
+    return {"interval": _numbers(gain.interval), "p_value": p, "verdict": gain.verdict.value, "margin": gain.margin}
+
+
 def _numbers(one: Interval) -> dict[str, Any]:
-    return {"estimate": one.estimate, "low": one.low, "high": one.high, "n": one.trials}
+    """An interval as its record has it, without the data and what it rests on."""
+    names = ("low", "high", "estimate", "confidence", "method", "trials", "scale")
+    return {name: getattr(one, name) for name in names}

@@ -1,0 +1,46 @@
+"""Tests of `surefoot.analysis.flips`."""
+
+from __future__ import annotations
+
+import polars as pl
+
+import surefoot as sf
+from surefoot.analysis.flips import flips
+
+
+def table(**columns: list[object]) -> sf.Rollouts:
+    return sf.read(pl.DataFrame(columns))
+
+
+def test_items_that_flipped() -> None:
+    rollouts = table(policy=["new"] * 4 + ["old"] * 4, condition=[*"abcd"] * 2, success=[1, 0, 1, 0, 1, 1, 0, 0])
+    found = flips(rollouts, "new", "old")
+    assert found is not None
+    assert (found.lost, found.won, found.pairs) == (("b",), ("c",), 4)
+    swapped = flips(rollouts, "old", "new")
+    assert swapped is not None
+    assert (swapped.lost, swapped.won) == (found.won, found.lost)
+
+
+def test_scores_come_with_the_greatest_change_first() -> None:
+    rollouts = table(policy=["new"] * 3 + ["old"] * 3, condition=[*"abc"] * 2, score=[0.5, 0.0, 0.4, 0.6, 0.9, 0.4])
+    found = flips(rollouts, "new", "old", measure="score")
+    assert found is not None
+    assert (found.lost, found.won) == (("b", "a"), ())
+
+
+def test_tasks_and_repeats_are_named_where_they_tell() -> None:
+    rollouts = table(
+        policy=["new"] * 4 + ["old"] * 4,
+        task=["cut", "cut", "pour", "pour"] * 2,
+        condition=["a"] * 8,
+        repeat=["1", "2"] * 4,
+        success=[0, 1, 1, 1, 1, 1, 1, 1],
+    )
+    found = flips(rollouts, "new", "old")
+    assert found is not None
+    assert found.lost == ("cut / a / 1",)
+
+
+def test_without_pairs_there_are_none() -> None:
+    assert flips(table(policy=["new", "old"], success=[1, 0]), "new", "old") is None

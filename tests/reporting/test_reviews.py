@@ -1,0 +1,125 @@
+"""Tests of `surefoot.reporting.reviews`: what is written for reviewers and machines, and that nothing in it is live."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.analysis.flips import flips
+from surefoot.reporting.reviews import Judged, Review, code_span, inert, not_comparable
+from tests.samples import put
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "a|b",
+    "`code` ``two``",
+    "@everyone see #12",
+    "[link](javascript:alert(1))",
+    "![pic](http://evil.example/x.png)",
+    "line\n\n# heading",
+    "http://evil.example",
+    "</testcase><system-out>",
+    "nul\x00 bell\x07",
+]
+
+
+def rollouts(new: str = "new", old: str = "old", *, items: int = 60, seed: int = 1, item: str = "q") -> sf.Rollouts:
+    chance = random.Random(seed)
+    rows = [
+        {"policy": name, "task": f"t{at % 3}", "condition": f"{item}{at}", "success": chance.random() < rate}
+        for at in range(items)
+        for name, rate in ((new, 0.9), (old, 0.4))
+    ]
+    return sf.read(pl.DataFrame(rows))
+
+
+def review(table: sf.Rollouts, first: str, second: str, gate: Judged | None = None) -> Review:
+    found = sf.compare(table, first, second)
+    return Review((found,), (flips(table, first, second),), sf.compare_tasks(table, first, second), (), gate)
+
+
+def rendered(markdown: str) -> str:
+    """As a Markdown renderer with tables shows it, HTML let through."""
+    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark", {"html": True}).enable("table")
+    return str(parser.render(markdown))
+
+
+def test_the_comment_says_what_a_reviewer_needs() -> None:
+    text = review(rollouts(), "new", "old", Judged(0, "passed")).markdown()
+    first, *rest = text.splitlines()
+    assert first.startswith("### Gate passed. `new` is better than `old`: by at least ")
+    assert rest[1].startswith("Gain **+")
+    assert "| `t0` | " in text
+    assert "**Won " in text
+    assert "Paired by task and condition" in text
+    assert len(text.splitlines()) < 25
+
+
+def test_an_open_question_says_what_it_would_take() -> None:
+    text = review(rollouts(items=6), "new", "old", Judged(2, "Gate: cannot tell (exit code 2).")).markdown()
+    assert text.startswith("### Gate cannot tell. Cannot tell: the gain may be anything from ")
+    assert "What it would take: " in text
+    assert "Gate: cannot tell (exit code 2)." in text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_name_is_text_in_the_comment(name: str) -> None:
+    table = rollouts(new=name, item=name)
+    page = rendered(
+        review(table, table.policies[0] if table.policies[0] != "old" else table.policies[1], "old").markdown()
+    )
+    assert not [tag for tag in ("<img", "<a ", "<script", "<system") if tag in page]
+    assert page.count("<h1>") == 0
+    assert page.count("<h3>") == 1
+    assert page.count("<tr>") == 3 + 4  # no row of a table was split or lost
+    assert "@everyone" not in page or "<code>@everyone" in page
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_free_text_is_inert(text: str) -> None:
+    page = rendered(inert(f"said of {text} here"))
+    assert not [tag for tag in ("<img", "<a ", "<code", "<h1", "<em", "<strong") if tag in page]
+    assert page.count("<p>") == 1
+    assert "@everyone" not in page
+    assert "#12" not in page
+    assert "http://evil" not in page
+
+
+def test_spans() -> None:
+    assert code_span("a") == "`a`"
+    assert code_span("`a`") == "`` `a` ``"
+    assert code_span("a|b", cell=True) == "`a\\|b`"
+    assert code_span("  a \n b ") == "`a b`"
+    assert len(code_span("x" * 500)) == 82
+
+
+@pytest.mark.parametrize("name", ["new", *HOSTILE])
+def test_the_suite_is_well_formed_and_read_back(tmp_path: Path, name: str) -> None:
+    table = rollouts(new=name)
+    first = next(one for one in table.policies if one != "old")
+    for code, kind in ((0, None), (1, "failure"), (2, "failure"), (3, "error")):
+        text = review(table, first, "old", Judged(code, f"why {name}", () if code == 3 else (code,))).junit()
+        root = ElementTree.fromstring(text)
+        assert [child.tag for child in root.iter()] == ["testsuite", "testcase", *([kind] if kind else [])]
+        back = sf.read(put(tmp_path, f"gate{code}.xml", text))
+        assert back.column("success") == ((1 if code == 0 else 0),)
+        assert back.findings == ()
+
+
+def test_a_refusal_has_every_form() -> None:
+    assert not_comparable("no <task>", "github") == "### Gate not comparable.\n\nno &lt;task&gt;\n"
+    assert 'errors="1"' in not_comparable("no <task>", "junit")
+
+
+def test_several_comparisons_are_a_table() -> None:
+    table = rollouts()
+    found = sf.compare_tasks(table, "new", "old")
+    flipped = tuple(flips(table.where(task=str(one.task)), "new", "old") for one in found)
+    text = Review(found, flipped, (), (), None).markdown()
+    assert text.startswith("### 3 comparisons\n")
+    assert rendered(text).count("<tr>") == 4
