@@ -42,5 +42,13 @@ def test_tasks_and_repeats_are_named_where_they_tell() -> None:
     assert found.lost == ("cut / a / 1",)
 
 
+def test_pairs_that_the_user_declared() -> None:
+    rollouts = table(policy=["new", "new", "old", "old"], order=[1, 2, 1, 2], success=[1, 0, 1, 1])
+    assert flips(rollouts, "new", "old") is None
+    found = flips(rollouts, "new", "old", on=("order",))
+    assert found is not None
+    assert found.lost == ("2",)
+
+
 def test_without_pairs_there_are_none() -> None:
     assert flips(table(policy=["new", "old"], success=[1, 0]), "new", "old") is None

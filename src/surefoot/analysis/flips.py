@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from surefoot.core.record import Record
@@ -24,12 +25,21 @@ class Flips(Record):
     pairs: int
 
 
-def flips(rollouts: Rollouts, first: str, second: str, *, measure: Measure = "success") -> Flips | None:
-    """The items that differ between two policies; None where nothing tells which rollouts belong together."""
-    answer = rollouts.pairing(first, second)
-    if not answer:
+def flips(
+    rollouts: Rollouts, first: str, second: str, *, measure: Measure = "success", on: Sequence[str] | None = None
+) -> Flips | None:
+    """The items that differ between two policies; None where nothing tells which rollouts belong together.
+
+    Args:
+        rollouts: The table.
+        first: The policy that lost or won.
+        second: The policy it is compared with.
+        measure: What was compared.
+        on: The columns that the user said tell which belong together; found out from the table when not said.
+    """
+    if on is None and not rollouts.pairing(first, second):
         return None
-    pairs = rollouts.pairs(first, second)
+    pairs = rollouts.pairs(first, second, on=on)
     values = pairs.values(measure)
     labels = pairs.labels(pairs.on, measure)
     telling = [at for at, name in enumerate(pairs.on) if _tells(name, [label[at] for label in labels])]

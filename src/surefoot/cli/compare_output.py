@@ -12,6 +12,7 @@ from surefoot.cli import files, gate_verdicts, terminal
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
+    from surefoot.analysis.flips import Flips
     from surefoot.cli.two_runs import TwoRuns
     from surefoot.reporting.reviews import Review
     from surefoot.table.findings import Finding
@@ -100,13 +101,10 @@ def _review(
     tasks: bool,
 ) -> Review:
     import surefoot as sf
-    from surefoot.analysis.flips import flips
     from surefoot.reporting.reviews import Judged, Review
 
     tables = [_table_of(one, table, two) for one in found]
-    flipped = tuple(
-        flips(of, one.first, one.second, measure=one.measure) for one, of in zip(found, tables, strict=True)
-    )
+    flipped = tuple(_flips(one, of) for one, of in zip(found, tables, strict=True))
     one = found[0]
     by_task: Sequence[Comparison] = ()
     if tasks and len(found) == 1 and one.comparable and one.judged is None and one.structure.tasks > 1:
@@ -118,6 +116,13 @@ def _review(
         codes = tuple(gate_verdicts.code_of(each.bounds, each.gain.margin) for each in found if each.bounds)
         gate = Judged(ends.code, ends.says, codes if judged and len(codes) == len(found) else ())
     return Review(found, flipped, tuple(by_task), findings, gate)
+
+
+def _flips(one: Comparison, table: Rollouts) -> Flips | None:
+    from surefoot.analysis.flips import flips
+
+    on = one.structure.environment if one.gain.paired and "order" in one.structure.environment else None
+    return flips(table, one.first, one.second, measure=one.measure, on=on)
 
 
 def _table_of(one: Comparison, table: Rollouts, two: TwoRuns | None) -> Rollouts:

@@ -127,7 +127,7 @@ class Review:
 
     def _flips(self, flips: Flips | None) -> list[str]:
         if flips is None:
-            return ["", "Rollouts are not paired, so no single item can be said to have flipped."]
+            return ["", "No item can be said to have flipped: nothing tells which two rollouts belong together."]
         if not flips.lost and not flips.won:
             return ["", f"No item flipped, of {flips.pairs:,}."]
         parts = [
