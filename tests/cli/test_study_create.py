@@ -55,3 +55,25 @@ def test_a_plan_of_three_speaks_of_rounds(here, capsys):
     said(capsys, "create", "plan.toml", "--policies", "a,b,c", "--horizon", "9", "--check")
     assert "pair" not in (here / "plan.toml").read_text()
     assert "# The most rounds that will be run." in (here / "plan.toml").read_text()
+
+
+def test_a_ranking_names_its_question_and_what_futility_costs(here, capsys):
+    words = ("--policies", "a,b,c,d", "--horizon", "60", "--question", "best", "--futility", "0.1", "--check")
+    code, out, err = said(capsys, "create", "plan.toml", *words)
+    assert code == 0, err
+    assert "closed rule at 95%" in out
+    assert "decides all that is asked with chance" in out
+    assert "Pausing for futility costs" in out
+    text = (here / "plan.toml").read_text()
+    assert 'question = "best"' in text
+    assert "0.05 is careful,\n# 0.1 thrifty, 0 for never" in text
+    code, _, err = said(capsys, "create", "other.toml", "--policies", "a,b,c", "--question", "against d", "--check")
+    assert code == 65
+    assert "`question` must be one of ranking, best, best or tied, against a, against b, against c" in err
+
+
+def test_more_than_seven_policies_are_ranked_by_holm_and_told_so(here, capsys):
+    code, out, err = said(capsys, "create", "plan.toml", "--policies", "a,b,c,d,e,f,g,h", "--horizon", "5", "--check")
+    assert code == 0, err
+    assert "holm rule at 95%" in out
+    assert "More than 7 policies are ranked by Holm. Closed testing, of up to 7, takes a fifth less." in out

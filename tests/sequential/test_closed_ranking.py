@@ -1,5 +1,6 @@
 """Up to seven policies, by closed testing over weak orders."""
 
+import dataclasses
 import itertools
 import json
 import math
@@ -535,3 +536,23 @@ def test_other_refusals():
     with pytest.raises(ValueError, match="all policies from the start"):
         simulate_ranking(last.rule.with_policy(last, "d").rule, np.zeros((1, 2, 4)))
     assert str(simulate_ranking(rule, [[[1.0, 0.0, 0.0]]])) == "1 studies, 3.0 rollouts on average, 0.0% complete."
+
+
+def test_an_override_runs_what_was_paused_and_can_be_played_anew():
+    rule = ClosedRanking(NAMES[:3], 60, binary=True, futility=0.1)
+    rng = np.random.default_rng(3)
+    paused = run_ranking(rule, [dict(zip(rule.names, row, strict=True)) for row in rng.integers(0, 2, (60, 3))])[-1]
+    assert paused.finished
+    assert paused.futile
+    state = rule.override(paused)
+    assert state.rule.futility == 0.0
+    assert state.futile == ()
+    assert set(state.running) == {name for pair in paused.open for name in pair}
+    assert (state.verdicts, state.p_values, state.rounds) == (paused.verdicts, paused.p_values, paused.rounds)
+    scores = dict.fromkeys(state.running, 1.0)
+    anew = dataclasses.replace(state, memory=None)
+    assert state.rule.step(anew, scores) == state.rule.step(state, scores)
+    with pytest.raises(ValueError, match="must have paused a pair to be overridden; got one that has paused none"):
+        state.rule.override(state)
+    with pytest.raises(ValueError, match="must come from this rule"):
+        rule.override(state)

@@ -41,6 +41,10 @@ def create(
             help="Stop once the chance of a verdict is below this: 0.02, of 'first better' 0.004; 0 for never."
         ),
     ] = None,
+    question: Annotated[
+        str | None,
+        typer.Option(help="Of three policies or more: ranking, best, 'best or tied' or 'against NAME'."),
+    ] = None,
     levels: Annotated[str | None, typer.Option(help="Score by a rubric, such as 0,0.5,1, in place of success.")] = None,
     environments: Annotated[
         str | None, typer.Option(help="How each rollout's environment is drawn: independent, shared, stratified, one.")
@@ -78,6 +82,7 @@ def create(
         "rule": rule,
         "confidence": confidence,
         "futility": futility,
+        "question": question,
         "levels": None if levels is None else tuple(map(_number, _names(levels) or ())),
         "environments": environments,
         "tasks": _names(tasks),
@@ -158,6 +163,12 @@ def _show(path: Path, plan: Plan, expected: list[str], *, new: bool) -> None:
     typer.echo(f"What it will take, for assumed {what}:")
     for line in expected:
         typer.echo(f"  {line}")
+    from surefoot.numerics.weak_orders import MOST
+
+    if len(plan.policies) > MOST:
+        typer.echo(
+            f"More than {MOST} policies are ranked by Holm. Closed testing, of up to {MOST}, takes a fifth less."
+        )
 
 
 def _names(text: str | None) -> tuple[str, ...] | None:

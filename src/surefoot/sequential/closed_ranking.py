@@ -95,6 +95,7 @@ class ClosedRanking(Offered):
     policies: ClassVar[tuple[int, int | None]] = (3, weak_orders.MOST)
     claims: ClassVar[tuple[str, ...]] = ("either",)
     gives_up: ClassVar[bool] = True
+    widens: ClassVar[bool] = True
     needs_random_order: ClassVar[bool] = False
 
     @classmethod
@@ -211,6 +212,23 @@ class ClosedRanking(Offered):
         gamblers = widened(self._gamblers(state), rule.family(len(rule.names)))
         return rule._told(gamblers, state.rounds, (*state.totals, 0.0), (state.history, state.ran))
 
+    def override(self, state: ClosedRankingState) -> ClosedRankingState:
+        """The state that goes on with the pairs that were paused as hardly decidable; its `rule` pauses none.
+
+        Claims and p-values hold as before.
+
+        Raises:
+            ValueError: The state belongs to another rule, or no pair is paused.
+        """
+        if state.rule != self:
+            raise ValueError("`state` must come from this rule; got a state of another.")
+        if not state.futile:
+            raise ValueError("`state` must have paused a pair to be overridden; got one that has paused none.")
+        rule = replace(self, futility=0.0)
+        gamblers = self._gamblers(state)
+        going = replace(gamblers, terms=rule.terms, futile=np.zeros_like(gamblers.futile)).on()
+        return rule._told(going, state.rounds, state.totals, (state.history, state.ran))
+
     def _begun(self) -> Gamblers:
         first = sum(round_ == 0 for round_ in self.joined)
         return Gamblers.begin(self.family(first), self.terms)
@@ -229,7 +247,9 @@ class ClosedRanking(Offered):
             return known
         gamblers = self._begun()
         for rounds, scores in enumerate(state.scores()):
-            gamblers = self._grown(gamblers.step(self._row(scores, gamblers.family.size)), rounds + 1)
+            size = gamblers.family.size
+            ran = np.array([[name in scores for name in self.names[:size]]])  # who ran, also before an override
+            gamblers = self._grown(replace(gamblers, running=ran).step(self._row(scores, size)), rounds + 1)
         return gamblers
 
     def _row(self, scores: Mapping[str, float], size: int) -> Floats:
@@ -325,6 +345,11 @@ class ClosedRankingState(Standing, Record):
     def ranks(self) -> tuple[tuple[int, int], ...]:
         """The best and the worst place each policy can have: those that some order not yet rejected gives it."""
         return self.places
+
+    @property
+    def paused(self) -> tuple[Pair, ...]:
+        """The open pairs that will hardly be decided within the horizon."""
+        return self.futile
 
     @property
     def running(self) -> tuple[str, ...]:

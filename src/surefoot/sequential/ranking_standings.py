@@ -59,6 +59,17 @@ class Standing(ABC):
         """Whether all that was asked is decided."""
 
     @property
+    def undecided(self) -> tuple[Pair, ...]:
+        """The pairs that are not told apart."""
+        pairs = zip(self.rule.pairs, self.verdicts, strict=True)
+        return tuple(pair for pair, verdict in pairs if verdict not in APART)
+
+    @property
+    def paused(self) -> tuple[Pair, ...]:
+        """The open pairs that are run no more because they will hardly be decided in time."""
+        return ()
+
+    @property
     def evidence(self) -> float | None:
         """None: a ranking has evidence for every pair, not one number."""
         return None

@@ -93,6 +93,7 @@ class Offered(Record):
     needs_random_order: ClassVar[bool] = True
     lists: ClassVar[Lists] = "none"  # which lists declared beforehand its claim can be about
     once: ClassVar[bool] = False  # whether it looks only when all has been run
+    widens: ClassVar[bool] = False  # whether a policy may be added while it runs
 
     @classmethod
     @abstractmethod

@@ -58,6 +58,16 @@ class PairDecision:
         """The decision that goes on although the rule has stopped for futility."""
         return replace(self, state=self.rule.override(self.state))
 
+    @property
+    def room(self) -> int:
+        """How many further pairs the horizon allows."""
+        return self.plan.horizon - self.taken
+
+    @property
+    def spent(self) -> bool:
+        """Whether every policy has been run as often as it may be."""
+        return not self.room
+
     def after(self, scores: Mapping[str, float]) -> PairDecision:
         """The decision after one more completed pair."""
         first, second = (scores[policy] for policy in self.plan.policies)
@@ -75,11 +85,12 @@ class RankingDecision:
     @property
     def verdict(self) -> Verdict:
         """Better when the first-named policy was shown better than every other, worse when shown worse than one."""
-        first, *others = self.plan.policies
+        first, *others = self.rule.names
         said = {self.state.verdict(first, other) for other in others}
         if Verdict.WORSE in said:
             return Verdict.WORSE
-        return Verdict.BETTER if said == {Verdict.BETTER} else Verdict.UNDECIDED
+        all_met = len(self.rule.names) == len(self.plan.policies)
+        return Verdict.BETTER if said == {Verdict.BETTER} and all_met else Verdict.UNDECIDED
 
     @property
     def finished(self) -> bool:
@@ -88,17 +99,33 @@ class RankingDecision:
 
     @property
     def ending(self) -> Ending | None:
-        """Why no further round is needed: every place is settled, or the horizon is reached."""
-        settled: Ending = "horizon" if self.verdict is Verdict.UNDECIDED else "verdict"
-        return settled if self.finished else None
+        """Why no further round is needed: all is settled, what is open will hardly be, or the horizon is reached."""
+        if not self.finished:
+            return None
+        if self.state.complete or self.verdict is not Verdict.UNDECIDED:
+            return "verdict"
+        return "futility" if self.state.paused else "horizon"
+
+    @property
+    def room(self) -> int:
+        """How many further rounds the horizon allows: two policies must be short of it."""
+        used = dict(zip(self.rule.names, self.state.rollouts, strict=True))
+        return self.plan.horizon - sorted(used[name] for name in self.active)[1] if len(self.active) > 1 else 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether every policy has been run as often as it may be."""
+        return min(self.state.rollouts) >= self.plan.horizon
 
     def overridden(self) -> RankingDecision:
-        """A ranking never stops for futility.
+        """The decision that goes on although what is open will hardly be decided in time."""
+        state = self.rule.override(self.state)
+        return replace(self, rule=state.rule, state=state)
 
-        Raises:
-            ValueError: Always.
-        """
-        raise ValueError("A ranking does not stop for futility.")
+    def joined(self, name: str) -> RankingDecision:
+        """The decision with one more policy; what was claimed stays claimed."""
+        state = self.rule.with_policy(self.state, name)
+        return replace(self, rule=state.rule, state=state)
 
     @property
     def active(self) -> tuple[str, ...]:
@@ -119,6 +146,16 @@ class RankingDecision:
 
 
 Decision = PairDecision | RankingDecision
+
+
+def with_joins(decision: Decision, joins: Mapping[str, int], reached: int) -> Decision:
+    """The decision with the policies that join after a block, once it is reached or nothing else is left to run."""
+    for name, block in joins.items():
+        if isinstance(decision, RankingDecision) and name not in decision.rule.names:
+            if block > reached and not decision.finished:
+                break
+            decision = decision.joined(name)
+    return decision
 
 
 def decision_of(plan: Plan) -> Decision:

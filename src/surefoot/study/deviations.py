@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from surefoot.core.formatting import counted
 from surefoot.core.verdict import Verdict
-from surefoot.study.decision import decision_of
+from surefoot.study.decision import with_joins
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
 from surefoot.study.plans import BINDING
@@ -47,10 +47,11 @@ def worst_case(fold: Fold) -> tuple[Verdict, ...]:
 
 
 def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
-    plan, found = fold.plan, decision_of(fold.plan)
+    plan, found = fold.plan, fold.beginning
     ends = {True: plan.low, False: plan.high}
     for number, turns in sorted(fold.blocks.items()):
         void = fold.voids.get(number)
+        found = with_joins(found, fold.joins, number - 1)
         if fold.overridden and found.ending == "futility":
             found = found.overridden()
         if found.finished:
@@ -65,12 +66,18 @@ def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
 
 
 def _amendments(fold: Fold) -> list[str]:
-    found, plan, results = [], fold.declared, 0
+    found, plan, results, begun = [], fold.declared, 0, False
     for event in fold.history:
         results += event.kind == "recorded"  # those undone since were seen all the same
+        begun = begun or event.kind == "leased"
         if event.kind != "amended":
             continue
         after = plan.amended(event.body["changes"])
+        added = plan.joining(event.body["changes"]) if begun else ()
+        if added:
+            found.append(_added(fold, event, added, results))
+            plan = after
+            continue
         parts = [
             f"{name.replace('_', ' ')} from {_shown(getattr(plan, name))} to {_shown(getattr(after, name))}"
             for name in event.body["changes"]
@@ -81,6 +88,17 @@ def _amendments(fold: Fold) -> list[str]:
         found.append(f"The plan was amended {when} ({_day(event)}): {'; '.join(parts)}. {_why(event)}{therefore}")
         plan = after
     return found
+
+
+def _added(fold: Fold, event: Event, added: tuple[str, ...], results: int) -> str:
+    """Who was added while the study ran, when, and what it means for the promise."""
+    names = " and ".join(added)
+    joined = fold.joins[added[0]]
+    return (
+        f"{names} {_was(len(added))} added after {counted(results, 'result')} ({_day(event)}), to run from round "
+        f"{joined + 1} on. The promise holds as declared: every claim made before stays, and all policies are compared "
+        f"under the same error. {_why(event)}"
+    )
 
 
 def _unblinding(fold: Fold) -> list[str]:

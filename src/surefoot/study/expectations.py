@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,14 +16,11 @@ from surefoot.study.plans import Plan
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
-
-    from surefoot.sequential import RankingRule
 
 RUNS = 2_000
-RANKED_RUNS = (10, 60)
-RANKED_STEPS = 12_000
-"""Rankings are simulated pair by pair, so few: ten runs at least, sixty at most, by what fits in a few seconds."""
+RANKED_RUNS = (10, 1_000)
+ROUNDS = {3: 200_000, 4: 100_000, 5: 40_000, 6: 5_000, 7: 500}
+"""How many rounds of a ranking are simulated in a few seconds, by the number of policies; of more policies, fewer."""
 ENOUGH = 0.8
 """The chance of the right verdict under which a plan is called too small."""
 HORIZONS = (50, 100, 200, 500)
@@ -38,14 +36,14 @@ class Expectation(Record):
         rates: The success rate, or mean score as a share of the range, assumed for each policy.
         rollouts: Rollouts of all policies together, on average.
         most: The most rollouts.
-        power: The chance of the right verdict; of three policies or more, that every place is settled.
+        power: The chance of the right verdict; of three policies or more, that all that is asked is decided.
         exact: Whether these are computed, not simulated.
         runs: Studies simulated; 0 when exact.
         seed: The seed they came from.
         verdict: The right verdict, undecided where the claim is false; none for three policies or more.
         would_do: Of a plan that is too small, the first horizon tried that is not; none when none of them is.
         rollouts_when_equal: Rollouts on average if the first policy were like the second; none without futility.
-        power_lost: The power that stopping for futility costs; none without futility.
+        power_lost: The power that stopping, or pausing, for futility costs; none without futility.
     """
 
     rates: tuple[float, ...]
@@ -69,7 +67,7 @@ class Expectation(Record):
         assumed = " v ".join(f"{rate:g}" for rate in self.rates)
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
         chance = "above 99.99%" if 0.9999 < self.power < 1.0 else formatting.percent(self.power)
-        settled = "settles every place" if len(self.rates) > 2 else "decides rightly"
+        settled = "decides all that is asked" if len(self.rates) > 2 else "decides rightly"
         settled = "rightly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
@@ -78,8 +76,10 @@ class Expectation(Record):
 
     @property
     def _giving_up(self) -> str:
-        if self.rollouts_when_equal is None or self.power_lost is None:
+        if self.power_lost is None:
             return ""
+        if self.rollouts_when_equal is None:
+            return f" Pausing for futility costs {100.0 * self.power_lost:.1f} points of that chance."
         same = self.rates[0] == self.rates[1]
         equal = "" if same else f" If both were {self.rates[1]:g}: {self.rollouts_when_equal:.0f} rollouts."
         if self.verdict is Verdict.UNDECIDED:
@@ -111,12 +111,7 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
         raise _check.refused("rates", f"be {len(plan.policies)}, one for each policy", list(rates))
     most = plan.horizon * len(plan.policies)
     if len(assumed) > 2:
-        generator, seed = _check.generator(rng)
-        rule = rule_of(plan)
-        fewest, largest = RANKED_RUNS
-        runs = max(fewest, min(largest, RANKED_STEPS // (plan.horizon * len(rule.pairs))))
-        used, settled = _ranked(rule, assumed, generator, runs)
-        return Expectation(assumed, used, most, settled, False, runs, seed)
+        return _ranking(plan, assumed, rng)
     from surefoot.planning.sequential import plan_sequential
 
     found = plan_sequential(rule_of(plan), *assumed, rng=rng, runs=RUNS)
@@ -165,17 +160,25 @@ def usual(plan: Plan) -> tuple[tuple[float, ...], ...]:
     return (tuple(round(0.9 - step * place, 3) for place in range(len(plan.policies))),)
 
 
-def _ranked(rule: RankingRule, rates: tuple[float, ...], rng: np.random.Generator, runs: int) -> tuple[float, float]:
-    from surefoot.numerics import work_blocks
+def _ranking(plan: Plan, rates: tuple[float, ...], rng: np.random.Generator | int) -> Expectation:
+    from surefoot.planning.rankings import plan_ranking
 
-    draws = [rng.random((rule.horizon, len(rates))) < rates for _ in range(runs)]
-    used, settled = zip(*work_blocks.spread(_rank, [(rule, draw) for draw in draws]), strict=True)
-    return sum(used) / runs, sum(settled) / runs
-
-
-def _rank(rule: RankingRule, draws: NDArray[np.bool_]) -> tuple[int, bool]:
-    from surefoot.sequential import run_ranking
-
-    ends = (draws * rule.high + ~draws * rule.low).tolist()
-    last = run_ranking(rule, [dict(zip(rule.names, row, strict=True)) for row in ends])[-1]
-    return last.rollouts_used, not last.running
+    fewest, most = RANKED_RUNS
+    runs = max(fewest, min(most, ROUNDS.get(len(rates), 2_000) // plan.horizon))
+    _, seed = _check.generator(rng)
+    again = [copy.deepcopy(rng) for _ in range(2)]  # the same draws, for what futility costs
+    found = plan_ranking(rule_of(plan), rates, rng=again[0], runs=runs)
+    lost = None
+    if plan.futility:
+        plain = rule_of(plan.amended({"futility": 0.0}))
+        lost = max(0.0, plan_ranking(plain, rates, rng=again[1], runs=runs).complete - found.complete)
+    return Expectation(
+        rates=rates,
+        rollouts=found.expected_rollouts,
+        most=found.most,
+        power=found.complete,
+        exact=False,
+        runs=runs,
+        seed=seed,
+        power_lost=lost,
+    )

@@ -30,6 +30,13 @@ FIELDS = {
     "high": "The highest score possible.",
     "levels": "The rubric, when a score can take only these values.",
     "rule": "The rule that decides:",
+    "question": (
+        "What is asked of three policies or more:\n"
+        '  "ranking"       every place\n'
+        '  "best"          which one is better than all others\n'
+        '  "best or tied"  one than which none is better\n'
+        '  "against NAME"  each against one of them'
+    ),
     "confidence": "The confidence of the verdict, over all looks together.",
     "horizon": "The most pairs that will be run. Rather too many than too few: a later increase is an amendment.",
     "margin": "A gain that would not matter (0 for none).",
@@ -58,6 +65,14 @@ FIELDS = {
         '  "retry"        it is run again, three times at most; the report counts that by policy'
     ),
 }
+RANKED = {
+    "futility": (
+        "Pause two policies once the chance to tell them apart within the horizon is below this: 0.05 is careful,\n"
+        "0.1 thrifty, 0 for never. No claim can become wrong by it."
+    ),
+    "policies": "The policies. One more can be added while the study runs, by an amendment, at no cost of error.",
+}
+"""What is said of three policies or more in another way."""
 EXAMPLES = {
     "levels": [0.0, 0.5, 1.0],
     "tasks": ["place mug", "fold towel"],
@@ -79,9 +94,12 @@ def written(plan: Plan) -> str:
     for name, comment in FIELDS.items():
         if plan.measure == "success" and name in ("low", "high", "levels"):
             continue
-        value = getattr(plan, name)
-        if len(plan.policies) > 2:  # what is a pair of two is a round of more
+        value, many = getattr(plan, name), len(plan.policies) > 2
+        if name == "question" and not many:
+            continue
+        if many:  # what is a pair of two is a round of more
             comment = comment.replace("pair", "round").replace("both policies", "all policies")
+            comment = RANKED.get(name, comment) if registry.kinds(plan.decides)[0].widens else comment
         if name == "rule":
             comment = "\n".join((comment, *_rules(plan)))
         lines += [f"# {part}" for part in comment.split("\n")]
@@ -114,6 +132,7 @@ BINDING = (
     "high",
     "rule",
     "claim",
+    "question",
     "confidence",
     "horizon",
     "margin",
@@ -122,7 +141,7 @@ BINDING = (
     "on_crash",
 )
 """What may not change after the first result without making the verdict exploratory."""
-ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0}
+ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0, "question": "ranking"}
 """Fields that the first version's plans lack, and what they amount to there."""
 _FITTING: Any = None  # a rule that fits the plan, chosen when none is named
 FUTILITY = {"either": 0.02, "first better": 0.004}
@@ -146,6 +165,7 @@ class Plan(Record):
         rule: Which sequential rule decides, by its name; when left out, the one that fits best: of two policies
             "exact" for successes, and "mixture" for scores and for more than 500 pairs; "closed" for three to seven
             policies, "holm" for more.
+        question: What is asked of three policies or more: "ranking", "best", "best or tied" or "against NAME".
         confidence: The confidence of the verdict.
         horizon: The most pairs that will be run.
         margin: A gain that would not matter.
@@ -171,6 +191,7 @@ class Plan(Record):
     low: float = 0.0
     high: float = 1.0
     rule: str = _FITTING
+    question: str = "ranking"
     confidence: float = 0.95
     horizon: int = 50
     margin: float = 0.0
@@ -187,7 +208,7 @@ class Plan(Record):
     def __post_init__(self) -> None:
         for name in ("policies", "tasks", "conditions", "void_reasons"):
             object.__setattr__(self, name, _names(getattr(self, name), name))
-        for name in ("title", "reset"):
+        for name in ("title", "reset", "question"):
             _text(getattr(self, name), name)
         if len(self.policies) < 2:
             raise ValueError(f"`policies` must name at least two policies; got {len(self.policies)}.")
@@ -201,6 +222,9 @@ class Plan(Record):
         if self.time_limit is not None:
             object.__setattr__(self, "time_limit", _check.positive(self.time_limit, "time_limit"))
         self._check_range()
+        if len(self.policies) == 2 and self.question != "ranking":
+            hint = "Two policies have one question: the claim."
+            raise ValueError(_check.refusal("question", "be 'ranking' for two policies", self.question, hint))
         named: str | None = self.rule
         object.__setattr__(self, "rule", named or registry.advised(self.setting))
         _check.choice(self.rule, "rule", dict.fromkeys(registry.names()))
@@ -228,6 +252,7 @@ class Plan(Record):
             margin=self.margin,
             environments=self.environments,
             futility=self.futility,
+            question=self.question,
         )
 
     @property
@@ -250,6 +275,13 @@ class Plan(Record):
             object.__setattr__(self, name, value)
         if self.measure == "success" and (levels or (low, high) != (0.0, 1.0)):
             raise ValueError("`levels`, `low` and `high` must be left out when `measure` is 'success'.")
+
+    def joining(self, changes: Mapping[str, Any]) -> tuple[str, ...]:
+        """The policies that a change adds at the end, where that is all it changes and the rule allows it."""
+        given = changes.get("policies", ())
+        after = tuple(given) if isinstance(given, tuple | list) else ()
+        size, widens = len(self.policies), any(kind.widens for kind in registry.kinds(self.decides))
+        return after[size:] if widens and set(changes) == {"policies"} and after[:size] == self.policies else ()
 
     @property
     def contexts(self) -> tuple[tuple[str, str], ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot._secret import Secret
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
-from surefoot.study.decision import Decision, decision_of, table_of
+from surefoot.study.decision import Decision, decision_of, table_of, with_joins
 from surefoot.study.events import Event, Line, head_of
 from surefoot.study.leases import Lease, LeaseClock, most_later, seconds_of
 from surefoot.study.plans import BINDING, Plan
@@ -57,6 +57,7 @@ class Fold:
     requests: dict[str, tuple[int, float]] = field(default_factory=dict)  # turn and result of each request's word
     history: list[Event] = field(default_factory=list)
     amended_after: list[str] = field(default_factory=list)
+    joins: dict[str, int] = field(default_factory=dict)  # after which block each policy joins that was added later
     table: str = ""  # the hash of the exact rule's table as declared
     foreign_table: str = ""  # the hash of the table on this machine, when it is another
     unblinded: Event | None = None
@@ -106,7 +107,7 @@ class Fold:
     def states(self) -> list[Any]:
         """The rule's states, from before the first block that counted to now."""
         kept = self._decisions
-        return [one.state for place, one in enumerate(kept) if place == 0 or one is not kept[place - 1]]
+        return [one.state for place, one in enumerate(kept) if place == 0 or one.state is not kept[place - 1].state]
 
     @property
     def standing(self) -> Decision:
@@ -117,6 +118,11 @@ class Fold:
         return self._stopped if self.blinded and self._stopped is not None else self.decision
 
     @property
+    def beginning(self) -> Decision:
+        """The rule's word before the first block."""
+        return self._decisions[0]
+
+    @property
     def finished(self) -> bool:
         """Whether the rule needs no further block."""
         return self.standing.finished
@@ -124,12 +130,13 @@ class Fold:
     @property
     def counted(self) -> list[int]:
         """The blocks that entered the rule, in order."""
-        return [number for number in range(1, self.reached + 1) if number not in self.voids]
+        kept = self._decisions
+        return [number for number in range(1, len(kept)) if kept[number].taken > kept[number - 1].taken]
 
     @property
     def count(self) -> int:
         """How many blocks entered the rule."""
-        return self.reached - sum(number <= self.reached for number in self.voids)
+        return self.decision.taken
 
     @property
     def reached(self) -> int:
@@ -182,7 +189,7 @@ class Fold:
         if mine or others:
             return self.waiting[(mine or others)[0]]
         ahead = sum(number not in self.voids for number in range(self.reached + 1, len(self.blocks) + 1))
-        if self.decision.taken + ahead < self.plan.horizon:
+        if ahead < self.decision.room:
             at_work = {asker, *(self.leases[turn.number].holder for turn in self.held(clock))}
             if self.later < most_later(at_work):
                 return self._next_block()[0]
@@ -219,19 +226,20 @@ class Fold:
         """Let the rule read the blocks that are complete now; from block `again_from` anew, if it had read it."""
         if again_from is not None:
             del self._decisions[max(1, again_from) :]
-        self._override()
+        self._adjust()
         while not self.decision.finished and self._complete(self.reached + 1):
             number = self.reached + 1
             found = self.decision
             if number not in self.voids:
                 found = found.after({turn.policy: self.results[turn.number].score for turn in self.blocks[number]})
             self._decisions.append(found)
-            self._override()
+            self._adjust()
         if self._stopped is None and self.decision.finished:
             self._stopped = self.decision
 
-    def _override(self) -> None:
-        """Go on where the rule has stopped for futility, if that was ordered."""
+    def _adjust(self) -> None:
+        """Let policies join where they do, and go on where the rule has stopped for futility, if that was ordered."""
+        self._decisions[-1] = with_joins(self.decision, self.joins, self.reached)
         if self.overridden and self.decision.ending == "futility":
             self._decisions[-1] = self.decision.overridden()
 
@@ -327,9 +335,23 @@ class Fold:
 
     def _amended(self, event: Event) -> None:
         changes = event.body["changes"]
+        if self.turns and (added := self.plan.joining(changes)):
+            self._joined(self.plan.amended(changes), added)
+            return
         self._declare(self.plan.amended(changes), event)
         if self.attempts:  # a result that was undone was seen all the same
             self.amended_after += [name for name in changes if name in BINDING]
+
+    def _joined(self, plan: Plan, added: Iterable[str]) -> None:
+        """Policies that join after the blocks handed out by now.
+
+        No error is paid for it, so the verdict stays what it is: the rule's hypotheses grow with them, and what was
+        claimed stays claimed.
+        """
+        self.plan, self._stopped = plan, None
+        self.joins |= dict.fromkeys(added, len(self.blocks))
+        self._decisions = [replace(one, plan=plan) for one in self._decisions]
+        self._read_on()
 
     def _unblinded(self, event: Event) -> None:
         self.early = not self.finished

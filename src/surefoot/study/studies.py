@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot import _check
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
+from surefoot.sequential import registry
 from surefoot.study import recording
 from surefoot.study.decision import table_of
 from surefoot.study.leases import LEASE, gone
@@ -327,10 +328,16 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
     if "blinded" in changes:
         raise RefusedError("decided", "`blinded` cannot be amended: unblind the study, which reveals its seed.")
     fixed = [name for name in HANDED_OUT if name in changes and fold.turns]
-    if fixed:
+    joining = fold.plan.joining(changes)
+    if fixed == ["policies"] and not joining and registry.kinds(fold.plan.decides)[0].widens:
+        hint = "Name those there are, in their order, and the new one last, and change nothing else."
+        raise RefusedError("decided", f"`policies` can only grow once turns were handed out. {hint}")
+    if fixed and joining and fold.decision.spent:
+        raise RefusedError("decided", "No policy can join any more: all others have reached the horizon.")
+    if fixed and not joining:
         raise RefusedError("decided", f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
     binding = [name for name in BINDING if name in changes]
-    if binding and fold.finished and fold.standing.verdict is not Verdict.UNDECIDED:
+    if binding and not joining and fold.finished and fold.standing.verdict is not Verdict.UNDECIDED:
         raise RefusedError(
             "decided",
             f"The study is decided, and a decision stays: `{binding[0]}` cannot be amended any more. "

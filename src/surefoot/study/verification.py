@@ -213,10 +213,16 @@ def taken(lines: list[Line]) -> tuple[Fold, str]:
 def replayed(lines: list[Line], fold: Fold) -> Verdict:
     """The verdict by a path of its own: results as they stand, put in scheduled order, through the rule at once."""
     plan, standing, voided, gives_up = fold.declared, dict[int, float](), set[int](), True
+    first_plan, joins, blocks = plan, dict[str, int](), 0
     for line in lines[1 : fold.version]:
         body = line.event.body
         if line.event.kind == "amended":
+            added = plan.joining(body["changes"]) if blocks else ()
+            joins |= dict.fromkeys(added, blocks)
             plan = plan.amended(body["changes"])
+            first_plan = first_plan if added else plan
+        elif line.event.kind == "leased":
+            blocks = max(blocks, fold.turns[body["turn"]].block)
         elif line.event.kind == "recorded":
             standing[body["turn"]] = plan.value(body["result"])
         elif line.event.kind == "undone":
@@ -225,37 +231,44 @@ def replayed(lines: list[Line], fold: Fold) -> Verdict:
             voided.add(body["block"])
         elif line.event.kind == "overridden":
             gives_up = False
-    plan = plan if gives_up else plan.amended({"futility": 0.0})
     two = len(plan.policies) == 2
-    rounds = []
+    plan = plan if gives_up or not two else plan.amended({"futility": 0.0})
+    rounds: list[tuple[int, dict[str, float]]] = []
     for number in range(1, len(fold.blocks) + 1):
         turns = _pair(plan, fold, number) if two else fold.blocks[number]
         if number in voided:
             continue
         if not all(turn.number in standing for turn in turns):
             break
-        rounds.append({turn.policy: standing[turn.number] for turn in turns})
+        rounds.append((number, {turn.policy: standing[turn.number] for turn in turns}))
     if two:
         first, second = plan.policies
-        states = run(rule_of(plan), [(scores[first], scores[second]) for scores in rounds])
+        states = run(rule_of(plan), [(scores[first], scores[second]) for _, scores in rounds])
         return states[-1].verdict if states else Verdict.UNDECIDED
-    return _place(plan, rounds)
+    return _place(first_plan, rounds, joins, gives_up=gives_up)
 
 
 def _pair(plan: Plan, fold: Fold, number: int) -> tuple[Turn, ...]:
     return block(plan, fold.seed.reveal(), number, 2 * number - 1, plan.policies, schema=fold.schema)
 
 
-def _place(plan: Plan, rounds: list[dict[str, float]]) -> Verdict:
-    rule = rule_of(plan)
-    state = rule.start()
-    for scores in rounds:
-        if not state.finished and set(state.running) <= set(scores):
-            state = rule.step(state, {name: scores[name] for name in state.running})
-    said = {state.verdict(plan.policies[0], other) for other in plan.policies[1:]}
+def _place(
+    plan: Plan, rounds: list[tuple[int, dict[str, float]]], joins: Mapping[str, int], *, gives_up: bool
+) -> Verdict:
+    state, waiting = rule_of(plan).start(), dict(joins)
+    for number, scores in [*rounds, (max(joins.values(), default=0) + 1, {})]:
+        for name in [name for name, last in waiting.items() if last < number or state.finished]:
+            state = state.rule.with_policy(state, name)
+            del waiting[name]
+        if not gives_up and state.finished and state.paused and not state.complete:
+            state = state.rule.override(state)
+        if scores and not state.finished and set(state.running) <= set(scores):
+            state = state.rule.step(state, {name: scores[name] for name in state.running})
+    first, *others = state.rule.names
+    said = {state.verdict(first, other) for other in others}
     if Verdict.WORSE in said:
         return Verdict.WORSE
-    return Verdict.BETTER if said == {Verdict.BETTER} else Verdict.UNDECIDED
+    return Verdict.BETTER if said == {Verdict.BETTER} and not waiting else Verdict.UNDECIDED
 
 
 def _declared(lines: list[Line]) -> list[str]:
