@@ -30,6 +30,7 @@ COMMANDS = {
     "report": "surefoot.cli.report:report",
     "plan": "surefoot.cli.plan:app",
     "replay": "surefoot.cli.replay:replay",
+    "watch": "surefoot.cli.watch:watch",
     "study": "surefoot.cli.study:app",
     "labels": "surefoot.cli.labels:app",
     "open": "surefoot.cli.open:open_page",

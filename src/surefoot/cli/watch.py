@@ -1,0 +1,140 @@
+"""`surefoot watch`: has this growing file decided yet?"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import surefoot as sf
+from surefoot._files import write_whole
+from surefoot.cli import files, terminal
+from surefoot.errors import DataError
+
+if TYPE_CHECKING:
+    from surefoot.analysis.watching import Look, Watch
+
+LINES = (".csv", ".tsv", ".jsonl", ".ndjson")
+"""Formats of lines, whose last one may be half written."""
+
+
+def watch(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Results that your own script appends to.")],
+    first: Annotated[str, typer.Option("--first", help="The policy that the verdict is about.")],
+    second: Annotated[str, typer.Option("--second", help="The policy it is compared with.")],
+    horizon: Annotated[int, typer.Option("--horizon", help="The most pairs that will be run.")],
+    rule: Annotated[
+        str | None, typer.Option("--rule", help="The rule, as a plan names it; chosen if left out.")
+    ] = None,
+    claim: Annotated[str, typer.Option("--claim", help='What is asked: "either" or "first better".')] = "either",
+    randomised: Annotated[
+        bool, typer.Option("--randomised", help="The order of the environments is drawn at random.")
+    ] = False,
+    once: Annotated[bool, typer.Option("--once", help="Look once and end, instead of following the file.")] = False,
+    every: Annotated[float, typer.Option("--every", help="Seconds between two looks.")] = 2.0,
+    score: files.Score = None,
+    low: files.Low = None,
+    high: files.High = None,
+    columns: files.Columns = None,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
+) -> None:
+    """Has this growing file decided yet? For those who keep their own scripts.
+
+    The rule is declared at the first look and kept beside the file, in FILE.watch.json, with a hash of the rows seen.
+    A later look with another declaration, or at a file whose past rows were changed, is refused. It ends when the rule
+    says stop.
+
+    Examples:
+
+        surefoot watch results.csv --first new --second old --horizon 200
+
+        surefoot watch results.csv --first new --second old --horizon 200 --once
+    """
+    if every <= 0:
+        raise ValueError(f"`--every` must be greater than 0; got {every:g}.")
+    if not path.exists():
+        raise DataError(
+            "there is no such file; start your script first, or make the file with its header.", source=str(path)
+        )
+    asked: dict[str, Any] = {
+        "horizon": horizon, "rule": rule, "confidence": confidence, "claim": claim, "randomised": randomised
+    }  # fmt: skip
+    said, size = "", -1
+    while True:
+        grown = path.stat().st_size
+        if grown != size:
+            size = grown
+            found = _look(path, (first, second), asked, {"score": score, "low": low, "high": high, "columns": columns})
+            said = _told(found, said, as_json=as_json)
+            if found is not None and found.finished:
+                return
+        if once:
+            return
+        time.sleep(every)
+
+
+def _look(path: Path, policies: tuple[str, str], asked: dict[str, Any], reading: dict[str, Any]) -> Look | None:
+    """What the file says now; None while it has no rows yet."""
+    from surefoot.analysis.watching import look
+
+    rollouts = _read(path, **reading)
+    if rollouts is None:
+        return None
+    kept = path.with_name(f"{path.name}.watch.json")
+    found = look(rollouts, _declared(kept, rollouts, policies, asked))
+    write_whole(kept, json.dumps({**found.watch.to_dict(), "fingerprint": found.watch.fingerprint}, indent=1) + "\n")
+    return found
+
+
+def _read(path: Path, *, score: str | None, columns: list[str] | None, **ends: Any) -> sf.Rollouts | None:
+    named = files.named_columns(columns)
+    if score not in (None, "score"):
+        named["score"] = str(score)
+    if path.suffix.lower() not in LINES:
+        return sf.read(path, columns=named, **ends)
+    import tempfile
+
+    text = path.read_bytes()
+    whole = text[: text.rfind(b"\n") + 1]
+    if whole.count(b"\n") < (2 if path.suffix.lower() in LINES[:2] else 1):
+        return None
+    with tempfile.TemporaryDirectory() as folder:  # a line that is being written is not read
+        copy = Path(folder) / path.name
+        copy.write_bytes(whole)
+        return sf.read(copy, columns=named, **ends)
+
+
+def _declared(kept: Path, rollouts: sf.Rollouts, policies: tuple[str, str], asked: dict[str, Any]) -> Watch:
+    """The declaration beside the file, which must be the one asked for; a new one where there is none."""
+    from surefoot.analysis.watching import Watch, declare
+
+    if not kept.exists():
+        return declare(rollouts, *policies, **asked)
+    data = json.loads(kept.read_text(encoding="utf-8"))
+    told = data.pop("fingerprint", "")
+    known = Watch.from_dict(data)
+    if told != known.fingerprint:
+        raise DataError("the declaration must be as it was written; it was changed.", source=str(kept))
+    wanted = {**asked, "first": policies[0], "second": policies[1], "rule": asked["rule"] or known.rule}
+    for name, value in wanted.items():
+        if getattr(known, name) != value:
+            raise ValueError(
+                f"`--{name}` must be {getattr(known, name)}, as it was declared in {kept.name}; got {value}. A rule is "
+                "declared once, before the results."
+            )
+    return known
+
+
+def _told(found: Look | None, before: str, *, as_json: bool) -> str:
+    if found is None:
+        return before
+    says = str(found)
+    if as_json:
+        terminal.show_json({**found.to_dict(), "decision": found.decision, "says": says})
+    elif says != before:
+        typer.echo(says)
+    return says

@@ -1,0 +1,88 @@
+"""A growing file: declared once, stops where a replay stops, and the past cannot be changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.analysis.watching import Watch, declare, look
+
+ROWS = [("new", "a", 1), ("old", "b", 0), ("new", "b", 1), ("old", "a", 0), ("new", "c", 1)]
+
+
+def table(rows: list[tuple], column: str = "condition") -> sf.Rollouts:
+    frame = pl.DataFrame(rows, schema=["policy", column, "success"], orient="row")
+    return sf.read(frame if column != "none" else frame.drop("none"))
+
+
+def simulated(seed: int, *, paired: bool, score: bool) -> sf.Rollouts:
+    rng = np.random.default_rng(seed)
+    gap, pairs = rng.choice([0.0, 0.2, 0.5]), 60
+    base = rng.random(pairs)
+    rows = []
+    for n in range(pairs):
+        for policy, add in (("new", gap), ("old", 0.0)):
+            value = min(1.0, max(0.0, 0.5 * base[n] + 0.5 * rng.random() + add))
+            rows.append((policy, f"c{n}", value if score else float(value > 0.6)))
+    frame = pl.DataFrame(rows, schema=["policy", "condition", "score" if score else "success"], orient="row")
+    return sf.read(frame if paired else frame.drop("condition"))
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_it_stops_where_a_replay_stops(block: int) -> None:
+    """200 simulated files in all: pairs and streams, successes and scores, with and without a gain."""
+    for seed in range(20 * block, 20 * block + 20):
+        rollouts = simulated(seed, paired=seed % 2 == 0, score=seed % 4 < 2)
+        found = look(rollouts, declare(rollouts, "new", "old", horizon=50))
+        (stop, *_) = sf.replay(rollouts, "new", "old", horizon=50, claim="either").comparisons[0].stops
+        assert (found.used, found.verdict, found.p_value) == (stop.pairs, stop.verdict, stop.p_value)
+        assert found.finished
+
+
+def test_a_file_that_grows_row_by_row_stops_at_the_same_pair() -> None:
+    rollouts = simulated(5, paired=True, score=False)
+    rows = rollouts.polars()
+    watch, whole = declare(rollouts, "new", "old", horizon=40), None
+    for height in range(1, rows.height + 1):
+        found = look(sf.read(rows[:height]), watch)
+        watch = found.watch
+        if found.finished and whole is None:
+            whole = (found.used, found.verdict)
+    last = look(rollouts, declare(rollouts, "new", "old", horizon=40))
+    assert whole == (last.used, last.verdict)
+
+
+def test_pairs_enter_in_the_order_in_which_they_are_completed() -> None:
+    watch = declare(table(ROWS), "new", "old", horizon=50)
+    assert watch.keys == ("condition",)
+    assert look(table(ROWS), watch).pairs == 2
+    assert str(look(table(ROWS), watch)) == "Continue: 2 pairs of at most 50."
+
+
+@pytest.mark.parametrize("changed", [ROWS[:-1], [*ROWS[:2], ("new", "b", 0), *ROWS[3:]], [ROWS[1], ROWS[0], *ROWS[2:]]])
+def test_a_past_row_that_is_gone_or_changed_is_refused(changed: list[tuple]) -> None:
+    seen = look(table(ROWS), declare(table(ROWS), "new", "old", horizon=50)).watch
+    with pytest.raises(sf.DataError, match="the 5 rows that were seen before must stay as they were"):
+        look(table(changed), seen)
+    assert look(table([*ROWS, ("old", "c", 1)]), seen).pairs == 3
+
+
+def test_a_declaration_has_a_fingerprint_that_growth_leaves_alone() -> None:
+    watch = declare(table(ROWS), "new", "old", horizon=50)
+    seen = look(table(ROWS), watch).watch
+    assert seen.fingerprint == watch.fingerprint
+    assert declare(table(ROWS), "new", "old", horizon=60).fingerprint != watch.fingerprint
+    assert Watch.from_dict(seen.to_dict()) == seen
+
+
+def test_void_rollouts_and_other_policies_do_not_enter() -> None:
+    frame = pl.DataFrame(
+        [("new", 1, 1), ("other", 1, 1), ("old", 0, 0), ("old", 0, 1)],
+        schema=["policy", "success", "valid"],
+        orient="row",
+    )
+    rollouts = sf.read(frame)
+    found = look(rollouts, declare(rollouts, "new", "old", horizon=20))
+    assert (found.pairs, found.used) == (1, 1)

@@ -1,0 +1,83 @@
+"""`surefoot watch`: what it prints, keeps, follows and refuses."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from surefoot.cli.main import run
+
+HEAD = "policy,success\n"
+WORDS = ("--first", "new", "--second", "old", "--horizon", "50")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "results.csv"
+    path.write_text(HEAD + "new,1\nold,0\n" * 3)
+    return path
+
+
+def test_it_declares_once_and_looks(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", str(file), *WORDS, "--once"]) == 0
+    assert capsys.readouterr().out == "Continue: 3 pairs of at most 50.\n"
+    kept = json.loads((file.parent / "results.csv.watch.json").read_text())
+    assert (kept["first"], kept["horizon"], kept["rows"]) == ("new", 50, 6)
+    assert run(["watch", str(file), *WORDS[:-1], "60", "--once"]) == 64
+    assert "`--horizon` must be 50, as it was declared in results.csv.watch.json; got 60" in capsys.readouterr().err
+
+
+def test_it_says_stop_and_what_was_found(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(HEAD + "new,1\nold,0\n" * 20)
+    assert run(["watch", str(file), *WORDS]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Stop: new is better than old.")
+    assert "after the stop not looked at" in said
+
+
+def test_a_past_row_that_was_edited_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", str(file), *WORDS, "--once"]) == 0
+    file.write_text(file.read_text().replace("old,0", "old,1", 1) + "new,1\n")
+    assert run(["watch", str(file), *WORDS, "--once"]) == 65
+    assert "rows that were seen before must stay as they were" in capsys.readouterr().err
+
+
+def test_an_edited_declaration_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", str(file), *WORDS, "--once"]) == 0
+    kept = file.parent / "results.csv.watch.json"
+    kept.write_text(kept.read_text().replace('"horizon": 50', '"horizon": 500'))
+    assert run(["watch", str(file), *WORDS[:-1], "500", "--once"]) == 65
+    assert "it was changed" in capsys.readouterr().err
+
+
+def test_a_line_that_is_being_written_waits(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(file.read_text() + "new,1\nold")
+    assert run(["watch", str(file), *WORDS, "--once"]) == 0
+    assert capsys.readouterr().out == "Continue: 3 pairs of at most 50.\n"
+    file.write_text(HEAD)
+    (file.parent / "results.csv.watch.json").unlink()
+    assert run(["watch", str(file), *WORDS, "--once"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_it_follows_the_file_to_the_end(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def grow() -> None:
+        for _ in range(20):
+            with file.open("a") as more:
+                more.write("new,1\nold,0\n")
+            time.sleep(0.02)
+
+    writer = threading.Thread(target=grow)
+    writer.start()
+    assert run(["watch", str(file), *WORDS, "--every", "0.02"]) == 0
+    writer.join()
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Stop: new is better than old.")
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", str(tmp_path / "none.csv"), *WORDS]) == 65
+    assert "there is no such file" in capsys.readouterr().err
