@@ -271,3 +271,9 @@ def test_the_first_release_says_what_it_is_and_not_what_it_was():
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     first = text[text.index("\n## 0.1.0 ") :]
     assert re.findall(r"no longer|any more|used to|\bbefore, |\bnow\b|instead of", first) == []
+
+
+def test_the_reference_lists_each_name_once():
+    text = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    names = re.findall(r"^\.\. auto\w+:: (\S+)", text, re.MULTILINE)
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []

@@ -1,4 +1,4 @@
-"""What is the answer, in a sentence or two? Every verdict is worded by `core.wording`."""
+"""What is the answer, in a sentence or two? Every verdict is worded by `core.sentences`."""
 
 from __future__ import annotations
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
+    Verdicts = NDArray[np.object_]
+    Flags = NDArray[np.bool_]
 
 _BLOCK = 1 << 20  # outcomes held at once
 
@@ -32,9 +34,9 @@ class ListSimulation(NamedTuple):
         missed: Whether the interval ever left out the list's mean.
     """
 
-    items: NDArray[np.int64]
-    verdicts: NDArray[np.object_]
-    missed: NDArray[np.bool_]
+    items: Ints
+    verdicts: Verdicts
+    missed: Flags
 
     @property
     def mean_items(self) -> float:
