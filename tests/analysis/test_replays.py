@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from surefoot import DataError
-from surefoot.analysis.replays import CLUSTERED, HINDSIGHT, ORDER, replay, replay_pairs
+from surefoot import DataError, Verdict, sequential
+from surefoot.analysis.replays import CLUSTERED, HINDSIGHT, ORDER, Replay, replay, replay_pairs
 from surefoot.cli.main import run as surefoot
 from surefoot.files.reading import read
 from surefoot.sequential import FiniteHorizonMixture, run
@@ -216,6 +216,10 @@ def test_a_replay_of_a_list_says_what_it_is_about():
     assert stop.decided
     said = f"On these 100 items new is better ({stop.pairs} run; error 5% for what a complete run would show)."
     assert f"Exact paired: {said} It says nothing of other items." in found.notes
+    assert (
+        stop.interval
+        == sequential.run(stop.rule, of_a_list().pairs("new", "old").values("success"))[-1].list_interval()
+    )
     shorter = replay(of_a_list(), "new", "old", population=100, horizon=60, randomised=True)
     assert shorter.rules == ("FHM",)
 
@@ -236,3 +240,47 @@ def test_a_list_in_the_order_of_its_file_is_refused():
     tasks = read(pl.DataFrame({"policy": ["new", "old"] * 4, "task": list("aabb") * 2, "success": [1, 0] * 4}))
     with pytest.raises(ValueError, match="`population` must be the length of one list; got 2 tasks"):
         replay(tasks, "new", "old", population=10, randomised=True)
+
+
+# --- at the stop ---
+
+TWINS = [(1, 0), (0, 1), (1, 1), (0, 0)] * 25
+
+
+def test_the_gain_at_the_stop_is_the_rules_own():
+    pairs = [(1, 0), (1, 1), (1, 0), (0, 1), (1, 0)] * 20
+    found = replay_pairs(pairs, claim="either", randomised=True, shared=False)
+    for stop in found.comparisons[0].stops:
+        state = sequential.run(stop.rule, pairs)[-1]
+        assert (stop.interval, stop.ending) == (state.interval, "verdict")
+    exact = found.comparisons[0].stops[0]
+    assert sequential.interval_kind(exact.interval) == "final"
+    assert exact.interval.low > 0
+    assert Replay.from_dict(found.to_dict()) == found
+
+
+def test_a_replay_gives_up_where_its_rule_does():
+    plain, given = (
+        replay_pairs(TWINS, claim="either", randomised=True, shared=False, futility=share) for share in (0.0, 0.02)
+    )
+    names = [stop.name for stop in plain.comparisons[0].stops]
+    for name, before, after in zip(names, plain.comparisons[0].stops, given.comparisons[0].stops, strict=True):
+        if after.rule.gives_up:
+            assert (after.ending, after.verdict) == ("futility", Verdict.UNDECIDED)
+            assert after.pairs == after.interval.trials < before.pairs == 100
+            assert given.saving(name) > 0.2
+        else:
+            assert (after.pairs, after.rule.futility) == (before.pairs, 0.0)
+    assert {stop.rule.gives_up for stop in given.comparisons[0].stops} == {True, False}
+    with pytest.raises(ValueError, match=r"`futility` must be between 0 and 0\.2"):
+        replay_pairs(TWINS, futility=0.5)
+
+
+def test_the_command_tells_the_gain_at_the_stop(tmp_path, capsys):
+    file = tmp_path / "pairs.csv"
+    file.write_text("\n".join(f"{one},{other}" for one, other in TWINS))
+    words = ["replay", str(file), "--claim", "either", "--randomised", "--futility", "0.02"]
+    assert surefoot(words) == 0
+    out = capsys.readouterr().out
+    assert "Gain by Exact paired, at its stop: +0.0 points [" in out
+    assert "final interval)." in out

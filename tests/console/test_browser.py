@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -744,3 +746,115 @@ def test_a_whole_study_on_two_phones_and_a_desk(chromium, program, tmp_path):
     assert sf.verify(SQLiteStore(program.path)).sound
     for person in (ann, bob, owner):
         person.close()
+
+
+# --- after the stop: what was found, what may still be true, in words that the glossary knows ---
+
+
+def robot_of(seed, **rates):
+    """Outcomes by block and policy, whichever comes first in its pair."""
+    return lambda turn: random.Random(f"{seed} {turn.block} {turn.policy}").random() < rates[turn.policy]
+
+
+ALIKE, APART = robot_of(3, new=0.6, old=0.6), robot_of(1, new=0.9, old=0.5)
+TERMS = """
+    policy task rollout score success tally rate estimate condition environment pair round gain margin confidence
+    interval bound evidence p-value verdict rule claim horizon plan study turn code operator runner owner log void
+    report futility override fingerprint amendment exploratory deviation blinded lead session head mixture power
+    certified exact; anytime interval; final interval; observed gain; Wilson interval; exact rule
+    alpha null hypothesis significant; credible; martingale; e-value; e-process; supermartingale; type-I error; unbiased
+    Rao-Blackwell; Bayes; prior; posterior; bootstrap; quantile; standard error; nuisance; likelihood; curtailed; stake
+    wealth; stratum; strata; coverage; sequential; conservative; asymptotic; robust; variance; censored; margin of error
+"""
+
+
+def glossary():
+    """Every word that the glossary explains."""
+    page = Path(__file__).parents[2] / "docs" / "glossary.md"
+    heads = re.findall(r"^(?!:|#)(\S.*)\n: ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    told = {word.strip().lower() for head in heads for word in head.split(",")}
+    return told | {word.lower() for word in re.findall(r"\*(\w+)\*", page.read_text(encoding="utf-8"))}
+
+
+def unexplained(text):
+    """Terms on a page that the glossary lacks."""
+    terms = [term.strip().lower() for line in TERMS.splitlines() for part in line.split(";") for term in _split(part)]
+    found = [term for term in terms if term and re.search(rf"\b{re.escape(term)}s?\b", text.lower())]
+    return sorted(set(found) - glossary() - {"exact"})  # a rule's own name
+
+
+def _split(part):
+    """Words one by one; a part of few words is one term."""
+    words = part.split()
+    return [" ".join(words)] if len(words) <= 3 else words
+
+
+@pytest.mark.parametrize("look", [PHONE, DESK], ids=["phone", "desk"])
+@pytest.mark.parametrize("program", [{"rule": "exact", "horizon": 50}], indirect=True)
+@pytest.mark.parametrize("ending", ["futility", "verdict"])
+def test_a_stop_is_told_on_every_page(chromium, program, ending, look, tmp_path):
+    robot, runs = sf.Client(program.address, program.tokens.runner.reveal(), holder="arm 1"), []
+    while (turn := robot.next_turn()) is not None:
+        runs.append(robot.record(turn, (ALIKE if ending == "futility" else APART)(turn)))
+    stop = {"futility": "Stop: hardly any chance left to decide", "verdict": "Stop: decided"}[ending]
+    assert runs[-1].status.decision == stop.lower()
+    ann = Person(chromium, program, **look)
+    ann.page.wait_for_selector("#stop:visible")
+    assert ann.page.inner_text("#decision") == stop
+    told = "hardly any chance is left that the declared rule decides" if ending == "futility" else "has decided after"
+    assert told in ann.page.inner_text("#stop-text")
+    seen = [ann.page.inner_text("body")]
+    ann.page.screenshot(path=tmp_path / f"run-{ending}.png", full_page=True)
+    ann.page.goto(f"{program.address}/mirror")
+    assert told in ann.page.inner_text(".stop")
+    owner = Person(chromium, program, "owner", "Olga", **look)
+    assert owner.page.is_visible("#override form") == (ending == "futility")
+    seen.append(owner.page.inner_text("body"))
+    owner.page.screenshot(path=tmp_path / f"owner-{ending}.png", full_page=True)
+    owner.page.click("#unblind button")
+    owner.page.wait_for_selector("text=The study is not blinded")
+    owner.page.goto(f"{program.address}/live")
+    found, possible = owner.page.inner_text(".verdict h2"), owner.page.inner_text(".verdict .possible")
+    better = {"futility": "Cannot tell whether new is better than old", "verdict": "new is better than old"}[ending]
+    assert found == better
+    assert possible.startswith("The true gain may be anything from ")
+    assert "a final interval: the run stopped as its rule says" in possible
+    assert "holds whenever you look" in owner.page.inner_text(".figures")
+    width = owner.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert width <= 0
+    seen.append(owner.page.inner_text("body"))
+    owner.page.screenshot(path=tmp_path / f"live-{ending}.png", full_page=True)
+    owner.page.goto(f"{program.address}/report")
+    text = owner.page.inner_text("body")
+    assert text.index(f"{better}.") < text.index(possible) < text.index("Observed in ")
+    if ending == "futility":
+        assert not re.search(r"no better|not better|equally good", text)
+    seen.append(text)
+    owner.page.screenshot(path=tmp_path / f"report-{ending}.png", full_page=True)
+    assert [unexplained(page) for page in seen] == [[], [], [], []]
+    for person in (ann, owner):
+        person.close()
+
+
+@pytest.mark.parametrize("program", [{"rule": "exact", "horizon": 50}], indirect=True)
+def test_the_owner_goes_on_after_a_stop_for_futility(chromium, program):
+    robot = sf.Client(program.address, program.tokens.runner.reveal(), holder="arm 1")
+    while (turn := robot.next_turn()) is not None:
+        robot.record(turn, ALIKE(turn))
+    owner = Person(chromium, program, "owner", "Olga")
+    owner.page.fill("#override input", "the robot is free until Friday")
+    owner.page.click("#override button")
+    owner.page.wait_for_function("() => document.getElementById('decision').textContent === 'Continue'")
+    assert owner.page.is_hidden("#override")
+    while (turn := robot.next_turn()) is not None:
+        robot.record(turn, turn.policy == "new")
+    owner.page.wait_for_function("() => document.getElementById('decision').textContent === 'Stop: decided'")
+    owner.page.click("#unblind button")
+    owner.page.wait_for_selector("text=The study is not blinded")
+    owner.page.goto(f"{program.address}/report")
+    page = owner.page.inner_text("body")
+    assert "the study went on all the same" in page
+    assert "the robot is free until Friday" in page
+    assert "an anytime interval, which holds whenever you look" in page
+    assert "final interval" not in page
+    owner.close()

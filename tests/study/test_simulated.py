@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
 import surefoot as sf
 from surefoot.planning.sequential import plan_sequential
 from surefoot.study.decision import rule_of
+from surefoot.study.status import finding_of
 from tests.studies import begun, driven, outcomes, plan
 
 DECLARED = {"rule": "exact", "horizon": 100, "claim": "either", "confidence": 0.95, "environments": "independent"}
@@ -51,3 +54,43 @@ def test_2000_studies_of_no_difference():
     wrong = sum(study.verdict is not sf.Verdict.UNDECIDED for study in runs(2000, new=0.6, old=0.6))
     print(f"false decisions in 2,000 studies: {wrong}")
     assert wrong <= 131
+
+
+# --- what is reported after the stop ---
+
+AFTER = {**DECLARED, "horizon": 50, "blinded": False}
+
+
+def reported(count, first, second):
+    """How often the reported interval held the true gain, the estimates, and the gains as observed."""
+    held, estimates, observed, endings = 0, [], [], set()
+    for seed in range(count):
+        study = driven(begun(seed=seed, **AFTER), outcomes(70_000 + seed, new=first, old=second))
+        found = finding_of(study.fold, certified=True, steps=0)
+        assert found.kind == "final"
+        held += found.interval.low <= first - second <= found.interval.high
+        estimates.append(found.interval.estimate)
+        observed.append(found.observed)
+        endings.add(study.fold.decision.ending)
+    return held, np.array(estimates), np.array(observed), endings
+
+
+def check_reported(count, first, second):
+    held, estimates, observed, endings = reported(count, first, second)
+    error = estimates.std(ddof=1) / np.sqrt(count)
+    print(
+        f"{count} studies of {first} v {second}: covered {held / count:.4f}, mean estimate {estimates.mean():+.4f} "
+        f"+- {error:.4f}, observed {observed.mean():+.4f}, true {first - second:+.4f}"
+    )
+    assert binom.cdf(held, count, 0.95) > 1e-3  # no fewer than 95% would leave
+    assert abs(estimates.mean() - (first - second)) < 3 * error
+    assert {"verdict", "futility"} <= endings
+
+
+def test_what_some_studies_report_covers_the_truth():
+    check_reported(40, 0.75, 0.6)
+
+
+@pytest.mark.slow
+def test_what_2000_studies_report_covers_the_truth():
+    check_reported(2000, 0.75, 0.6)

@@ -10,13 +10,16 @@ from surefoot import _check, sequential
 from surefoot._arguments import write
 from surefoot.analysis.comparisons import chosen
 from surefoot.core import formatting
+from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.sequential import registry
+from surefoot.sequential.after_stop import AT_ONCE
+from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
 from surefoot.sequential.registry import Environments, Setting
-from surefoot.sequential.rules import Claim, Rule
+from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
 from surefoot.sequential.validity import holds
 from surefoot.table.orders import in_blocks
 from surefoot.table.rollouts import Rollouts
@@ -56,6 +59,10 @@ class Stop(Record):
         p_value: Its anytime p-value then.
         evidence: Its evidence after each pair; empty for a rule that has none.
         threshold: The evidence at which it decides; 0 for a rule that has none.
+        interval: Where the gain lies, by the pairs it would have used: the final interval of an exact rule that has
+            stopped, otherwise the one that holds at any moment.
+        ending: Why it would have stopped: a verdict, the horizon, no verdict in reach, or futility; none where the
+            recorded pairs ran out first.
     """
 
     rule: Rule[Any]
@@ -65,6 +72,8 @@ class Stop(Record):
     p_value: float
     evidence: tuple[float, ...]
     threshold: float
+    interval: Interval | None = None
+    ending: Ending | None = None
 
     @property
     def decided(self) -> bool:
@@ -174,6 +183,7 @@ def replay(
     pooled: bool = False,
     rules: Sequence[str] | None = None,
     population: int | None = None,
+    futility: float = 0.0,
 ) -> Replay:
     """When would each sequential rule have stopped on recorded rollouts, in recorded order?
 
@@ -193,6 +203,7 @@ def replay(
         rules: The rules to replay, by their names in plan files; left out, all that suit the rollouts.
         population: The length of the list that the rollouts are of, for verdicts about what a complete run of it would
             show; the horizon is then the whole list. The order must have been drawn at random.
+        futility: The chance of a verdict below which a rule that can gives up; 0 for never.
 
     Example:
         >>> import polars as pl
@@ -211,7 +222,7 @@ def replay(
         hint = "Say pooled=True (--pooled) if all tasks are one list, or replay one task."
         raise ValueError(f"`population` must be the length of one list; got {len(tasks)} tasks. {hint}")
     found = []
-    declared = Declared(confidence, claim, randomised, population)
+    declared = Declared(confidence, claim, randomised, population, futility)
     for task in tasks:
         part = rollouts if task is None else rollouts.where(task=task)
         known = {group.key[0] for group in part.summary() if group.known(what)}
@@ -243,6 +254,7 @@ def replay_pairs(
     high: float = 1.0,
     rules: Sequence[str] | None = None,
     population: int | None = None,
+    futility: float = 0.0,
 ) -> Replay:
     """When would each sequential rule have stopped on these pairs (first, second)?
 
@@ -257,6 +269,7 @@ def replay_pairs(
         high: The highest score possible.
         rules: The rules to replay, by their names in plan files; left out, all that suit the pairs.
         population: The length of the list that the pairs are of, as for `replay`.
+        futility: The chance of a verdict below which a rule that can gives up; 0 for never.
     """
     _check_horizon(horizon)
     check_population(population, randomised=randomised)
@@ -264,10 +277,10 @@ def replay_pairs(
     if not kept:
         raise ValueError("`pairs` must hold at least one pair; got none.")
     binary = {score for pair in kept for score in pair} <= {low, high}
-    declared = Declared(confidence, claim, randomised, population)
+    declared = Declared(confidence, claim, randomised, population, futility)
     most = declared.horizon(horizon, len(kept))
     ways: Environments = "shared" if shared else "independent"
-    stops = _stops(kept, _rules(most, declared, ways, binary, (low, high), rules))
+    stops = _stops(kept, _rules(most, declared, ways, binary, (low, high), rules), population)
     measure: Measure = "success" if binary else "score"
     comparison = ReplayedPair(None, len(kept), most, stops)
     notes = (*_of_list(comparison, "first", population), HINDSIGHT)
@@ -286,6 +299,7 @@ class Declared(NamedTuple):
     claim: Claim
     randomised: bool
     population: int | None
+    futility: float
 
     def horizon(self, asked: int | None, recorded: int) -> int:
         """The most pairs: those asked for, the whole list, or as many as were recorded.
@@ -358,7 +372,7 @@ def _replayed(
     environments = part.collected or ("shared" if pairing else "independent")
     most = declared.horizon(horizon, len(pairs))
     rules = _rules(most, declared, environments, measure == "success", (low, high), only)
-    return ReplayedPair(task, len(pairs), most, _stops(pairs, rules), tuple(notes))
+    return ReplayedPair(task, len(pairs), most, _stops(pairs, rules, declared.population), tuple(notes))
 
 
 def _rules(
@@ -370,7 +384,8 @@ def _rules(
     only: Sequence[str] | None = None,
 ) -> dict[str, Rule[Any]]:
     """The rules that hold for rollouts collected in this way, the default one first."""
-    confidence, claim, randomised, population = declared
+    confidence, claim, randomised, population, futility = declared
+    checked_futility(futility)
     common: dict[str, Any] = {"confidence": confidence, "claim": claim, "low": ends[0], "high": ends[1]}
     common["population"] = population
     named = None if only is None else tuple(only)
@@ -392,7 +407,8 @@ def _rules(
     refused: list[ValueError] = []
     for kind in asked:
         try:
-            rule = cast("Rule[Any]", kind.made(setting))
+            share = futility if kind.gives_up else 0.0
+            rule = cast("Rule[Any]", kind.made(replace(setting, futility=share)))
         except ValueError as error:  # such as a horizon too short or too long for an exact table
             refused.append(error)
             continue
@@ -403,16 +419,27 @@ def _rules(
     return rules
 
 
-def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]]) -> tuple[Stop, ...]:
+def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]], population: int | None) -> tuple[Stop, ...]:
     stops = []
     for name, rule in rules.items():
         states = sequential.run(rule, pairs)
         last = states[-1]
         evidence = tuple(state.evidence for state in states if state.evidence is not None)
         decided = last.verdict is not Verdict.UNDECIDED
-        used = last.pairs if decided else rule.horizon
-        stops.append(Stop(rule, name, used, last.verdict, last.p_value, evidence, rule.threshold or 0.0))
+        gave_up = bool(rule.futility) and last.finished
+        used = last.pairs if decided or gave_up else rule.horizon
+        known = last.verdict, last.p_value, evidence, rule.threshold or 0.0
+        stops.append(Stop(rule, name, used, *known, interval=_interval(last, population), ending=last.ending))
     return tuple(stops)
+
+
+def _interval(state: Any, population: int | None) -> Interval | None:
+    """Where the gain lies at the stop; for a declared list, that on the list itself."""
+    if population is None or not isinstance(state, ExactPairedBinaryState):
+        found: Interval = state.interval
+        return found
+    stopped = state.interval_kind != "anytime" and state.rule.horizon <= AT_ONCE
+    return state.list_interval() if stopped else None
 
 
 def blocking(part: Rollouts, task: str | None) -> list[str]:

@@ -11,11 +11,12 @@ import typer
 import surefoot as sf
 from surefoot import _check
 from surefoot.cli import files, terminal, two_runs
+from surefoot.core.formatting import counted
 from surefoot.errors import DataError
 from surefoot.sequential import registry
 
 if TYPE_CHECKING:
-    from surefoot.analysis.replays import Replay, Stop
+    from surefoot.analysis.replays import Replay, ReplayedPair, Stop
     from surefoot.table.rollouts import Rollouts
 
 CLAIMS = ("first better", "either")
@@ -63,7 +64,7 @@ def replay(
         str, typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'.")
     ] = "ranking",
     futility: Annotated[
-        float, typer.Option(help="For three policies or more: pause pairs with less chance to be decided.")
+        float, typer.Option(help="Give up once the chance of a verdict is below this; 0 for never.")
     ] = 0.0,
     figure: Annotated[Path | None, typer.Option(help="Write the evidence as a figure (.svg, .png, .pdf).")] = None,
     confidence: terminal.Confidence = 0.95,
@@ -89,6 +90,7 @@ def replay(
     declared: dict[str, Any] = {
         "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised, "rules": rules,
         "population": population,
+        "futility": futility,
     }  # fmt: skip
     if first is None and second is None and len(paths) == 1 and _holds_pairs(paths[0]):
         from surefoot.analysis.replays import replay_pairs
@@ -217,8 +219,22 @@ def _show(found: Replay) -> None:
     terminal.table(["in pairs", "recorded", *planned, *rules], rows)
     if any(found.undecided(name) for name in rules):
         typer.echo("A dash is undecided; it counts with all pairs planned, in brackets.")
+    for comparison in found.comparisons:
+        for line in _gain(comparison, alone=len(found.comparisons) == 1):
+            typer.echo(line)
     for note in found.notes:
         typer.echo(note)
+
+
+def _gain(comparison: ReplayedPair, *, alone: bool) -> list[str]:
+    """The gain at the stop, by the first rule shown; what is to know besides where there is one comparison only."""
+    stop = comparison.stops[0]
+    if stop.interval is None:
+        return []
+    where = f"on {comparison.task} " if comparison.task else ""
+    when = f"after {counted(stop.interval.trials or 0, 'pair')}" if stop.ending is None else "at its stop"
+    gain = f"Gain {where}by {stop.name}, {when}: {stop.interval}"
+    return [gain, *map(str, stop.interval.notes if alone else ())]
 
 
 def _cell(stop: Stop) -> str:

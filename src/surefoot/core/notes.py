@@ -357,6 +357,12 @@ def _labels_needed(items: int, low: int | None = None, high: int | None = None) 
     return f"About {low:,} to {high:,} labelled items of {items:,} would decide a gain like the one seen, mostly."
 
 
+@says("early_end")
+def _early_end(observed: float, scale: formatting.Scale) -> str:
+    raw = formatting.number(observed, scale) + formatting.unit(scale)
+    return f"A stop without a verdict tends to understate the gain: {raw} observed. The estimate allows for that."
+
+
 @says("raw_verdict")
 def _raw_verdict() -> str:
     return "A verdict that comes early tends to overstate the observed gain."

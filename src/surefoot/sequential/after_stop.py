@@ -64,8 +64,9 @@ def final(
     notes = [Note("after_stop", {"certified": certified})]
     if rule.claim != "either":
         notes.append(Note("each_end", {"confidence": rule.confidence}))
-    if verdict is not Verdict.UNDECIDED and pairs < rule.horizon:
-        notes.append(Note("early_verdict", {"observed": rule.width * (first - second) / pairs, "scale": _scale(rule)}))
+    if pairs < rule.horizon and (first != second or verdict is not Verdict.UNDECIDED):
+        kind = "early_end" if verdict is Verdict.UNDECIDED else "early_verdict"
+        notes.append(Note(kind, {"observed": rule.width * (first - second) / pairs, "scale": _scale(rule)}))
     return Interval(
         low=rule.width * low,
         high=rule.width * max(low, high),
