@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import string
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import Gain, Interval, Verdict
-from surefoot.cli.gate_verdicts import BEHIND
 from surefoot.core import formatting, sentences
 from surefoot.core.gain import decide
+from surefoot.core.sentences import BEHIND
 
 
 def test_a_margin_is_shown_as_it_was_given() -> None:
@@ -44,11 +46,50 @@ def test_better_is_said_only_when_the_verdict_is():
 
 
 def test_many_policies_are_answered_in_one_breath():
-    assert sentences.standing("a", ["b"], []) == "a is better than each of the others."
-    assert sentences.standing("a", ["b"], ["c"]) == "a is better than b; it cannot be told from c."
-    assert sentences.standing("a", [], ["b", "c"]).startswith("Cannot tell which of 3 policies is best")
-    many = sentences.standing("a", list("bcd"), list("efg"))
-    assert many == "a is better than 3 of the 6 others; it cannot be told from the other 3."
+    assert sentences.standing("a", ["b"], []) == ("a is better than each of the others.",)
+    assert sentences.standing("a", ["b"], ["c"]) == ("a is better than b; it cannot be told from c.",)
+    assert sentences.standing("a", [], ["b", "c"])[0].startswith("Cannot tell which of 3 policies is best; a has")
+    assert sentences.standing("a", [], ["b", "c"], highest=False) == ("Cannot tell which of 3 policies is best.",)
+    first, below, beside = sentences.standing("a", list("bcd"), list("efg"))
+    assert first == "a is better than 3 of the 6 others; it cannot be told from the other 3."
+    assert (below, beside) == ("Shown below it: b, c and d.", "Not told from it: e, f and g.")
+    first, below = sentences.standing("a", list("bcd"), ["e"])
+    assert first == "a is better than 3 of the 4 others; it cannot be told from e."
+    circle = sentences.standing("a", ["b"], ["d"], under=["c"])
+    assert circle[0].startswith("No policy stands first: a is better than b and worse than c")
+    assert circle[1:] == ("Not told from it: d.",)
+
+
+def test_what_a_rule_has_shown_is_said_as_it_was_claimed():
+    assert sentences.claimed("either", 0.0) == "one policy is better"
+    assert sentences.shown(Verdict.BETTER, "either", 0.1) == "the first policy is better by more than 0.1"
+    assert sentences.shown(Verdict.WORSE, "either", 0.1, "new") == "new is worse by more than 0.1"
+    assert sentences.shown(Verdict.BETTER, "first not worse", 0.1, "new") == "new is not worse by more than 0.1"
+    assert sentences.shown(Verdict.SAME, "same", 0.1) == "the policies differ by less than 0.1"
+
+
+ELSEWHERE = {
+    "cli/compare.py": "the help of --gate",
+    "core/assumptions.py": "a mean gain is the same throughout",
+    "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
+    "reporting/pages.py": "a heading that asks",
+    "stats/rankings.py": "a refusal",
+    "stats/repeated_runs.py": "one run cannot tell the spread",
+    "study/plans.py": "what may be asked of a study",
+}
+"""Where these words are no verdict."""
+VERDICT = re.compile(r"\b(is|are) (not )?(better|worse|the same)\b|annot tell|stands first")
+
+
+def test_every_verdict_is_said_in_one_file():
+    package, found = Path(sentences.__file__).parents[1], set()
+    for path in package.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        said = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
+        if any(isinstance(node.value, str) and VERDICT.search(node.value) for node in said):
+            found.add(path.relative_to(package).as_posix())
+    assert found == {"core/sentences.py", *ELSEWHERE}
 
 
 ends = st.floats(-1.0, 1.0, allow_nan=False)

@@ -238,7 +238,7 @@ def test_a_complete_run_has_no_error_left_to_name():
     ("claim", "pair", "said"),
     [
         ("first not worse", (1, 0), "the first policy is not worse by more than 0.1 ("),
-        ("same", (1, 1), "the first policy differs from the other by less than 0.1 ("),
+        ("same", (1, 1), "the policies differ by less than 0.1 ("),
         ("either", (0, 1), "the first policy is worse by more than 0.1 ("),
     ],
 )

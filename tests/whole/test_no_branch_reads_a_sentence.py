@@ -79,7 +79,8 @@ class Reads(ast.NodeVisitor):
                 self._bind(part.target, part.iter)
             return self.is_sentence(node.elt)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            return node.func.attr == "format_message" or self.is_sentence(node.func.value)
+            made = isinstance(node.func.value, ast.Name) and node.func.value.id == "sentences"
+            return made or node.func.attr == "format_message" or self.is_sentence(node.func.value)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("str", "repr", "list"):
             return any(
                 self.is_sentence(of) or (isinstance(of, ast.Name) and f"{of.id}!" in self.known) for of in node.args
@@ -138,6 +139,7 @@ def test_no_branch_reads_a_sentence() -> None:
         'try:\n    f()\nexcept ValueError as error:\n    said = str(error)\n    x = said.partition(":")',
         "try:\n    f()\nexcept ValueError as error:\n    x = PATTERN.match(str(error))",
         'def f(error):\n    text = error.format_message()\n    return text.startswith("Usage:")',
+        'first = sentences.standing("a", [], [])\nx = all(name in first for name in names)',
         'for note in found.notes:\n    if "task" in note:\n        pass',
         'x = any(note == "no common task" for note in found.notes)',
         'match found.why:\n    case "Paired":\n        pass',

@@ -164,7 +164,7 @@ def look(rollouts: Rollouts, watch: Watch) -> Look:
     if len(rows) < watch.rows or (_hash(rows[: watch.rows]) != watch.seen and watch.rows):
         raise DataError(
             f"the {watch.rows:,} rows that were seen before must stay as they were; some are gone or changed.",
-            source=rollouts.source or None,
+            source=rollouts.source,
         )
     pairs = _pairs(rows, watch)
     states = sequential.run(watch.made(), pairs)

@@ -123,9 +123,7 @@ def _line(name: str, seen: float, found: dict[str, float], scale: shown.Scale) -
 
 
 def _scores(data: list[str], score: str | None, policy: str | None, low: float | None, high: float | None) -> Scores:
-    ends = 0.0 if low is None else low, 1.0 if high is None else high
-    if not ends[0] < ends[1]:
-        raise ValueError(f"`low` must be below `high`; got low={ends[0]:g}, high={ends[1]:g}.")
+    ends = _check.span(0.0 if low is None else low, 1.0 if high is None else high)
     if all(terminal.is_number(word) for word in data):
         return Scores([float(word) for word in data], *ends)
     if len(data) > 1:

@@ -9,14 +9,9 @@ import typer
 
 from surefoot.core import formatting as formatting
 from surefoot.core.interval import Bound
+from surefoot.core.sentences import BEHIND, GATE
 
 NOT_COMPARABLE = 3
-GATE = {
-    0: "Gate: passed, better or not worse than the margin (exit code 0).",
-    1: "Gate: failed, worse (exit code 1).",
-    2: "Gate: cannot tell (exit code 2).",
-}
-BEHIND = "It was shown to fall behind, perhaps by less than the margin."
 TWICE = "rows repeat others in every column, so rollouts may count twice. Remove the copies, or number the repeats."
 
 

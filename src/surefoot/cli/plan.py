@@ -14,6 +14,7 @@ from surefoot.cli import files, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
 from surefoot.sequential import registry
+from surefoot.sequential.designs import HORIZONS
 from surefoot.sequential.validity import declared
 from surefoot.stats.exact_power import Asked
 from surefoot.stats.rate_methods import methods
@@ -298,8 +299,7 @@ def _from_pilot(
 
 def _horizon_above(fixed: int) -> int:
     """A horizon whose design is shipped, a quarter above the fixed number: better declared too long than too short."""
-    shipped = (20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500)
-    return next((most for most in shipped if most >= 1.25 * fixed), int(1.25 * fixed) + 1)
+    return next((most for most in HORIZONS if most >= 1.25 * fixed), int(1.25 * fixed) + 1)
 
 
 def _bought(rows: tuple[tuple[int, float], ...], what: str, chosen: int) -> None:

@@ -81,7 +81,7 @@ def status(store: Kept = "study.db", as_json: terminal.AsJson = False) -> None:
     if as_json:
         terminal.show(known, as_json=True)
         return
-    unit = "pair" if len(study.plan.policies) == 2 else "round"
+    unit = study.plan.unit
     typer.echo(f"{known.title}: {known.decision}.")
     typer.echo(
         f"{rollouts(known.recorded)} recorded; {known.blocks:,} of at most {counted(known.horizon, unit)} "

@@ -158,7 +158,7 @@ class Pages:
     def _page(
         self, template: str, request: Request, session: Session | None, *, status_code: int = 200, **more: Any
     ) -> Response:
-        unit = "pairs" if len(self.service.plan.policies) == 2 else "rounds"
+        unit = f"{self.service.plan.unit}s"
         context = {
             "plan": self.service.plan,
             "unit": unit,

@@ -6,6 +6,7 @@ Every condition and every promise that a result can state stands in this file, s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from surefoot.core.notes import SENTENCES, Note
 
@@ -40,6 +41,9 @@ class Assumption(Note):
         return said[:1].lower() + said[1:]
 
 
+Environments = Literal["one", "shared", "independent", "stratified"]
+"""How environments were met: one for all rollouts; the same ones by every policy; a new one by each rollout; a new one
+by each rollout within every task (for a rule: both rollouts of a pair from one stratum)."""
 Assumed = Assumption | str
 """What the assumptions of a result hold; a bare sentence only where a result of surefoot 0.1 was read back."""
 
@@ -231,7 +235,7 @@ PREFERENCES_APART = _need(
     "preferences apart",
     "Each preference (or session) is independent of the others, and a policy's strength does not depend on its rival",
 )
-ENVIRONMENTS_MET = {
+ENVIRONMENTS_MET: dict[Environments, Assumption] = {
     "one": _need("one environment", "Every rollout was in the same environment"),
     "shared": _need("shared environments", "Both policies of a pair met the same task and condition, set up alike"),
     "independent": _need("environments apart", "Each rollout drew its own task and condition"),

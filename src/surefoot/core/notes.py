@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 from surefoot import _check
 from surefoot._arguments import named, write
-from surefoot.core import formatting
+from surefoot.core import formatting, sentences
 from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
 
 SENTENCES: dict[str, Callable[..., str]] = {}
 """The sentence of every kind of note; filled below."""
@@ -429,14 +430,12 @@ def _of_these_items(items: int, run: int) -> str:
 def _verdict_on_these_items(
     first: str, verdict: str, claim: str, items: int, run: int, confidence: float, margin: float = 0.0
 ) -> str:
-    by = f" by more than {margin:g}" if margin else ""
-    found = {
-        "better": f"{first} is {'not worse' if claim == 'first not worse' else 'better'}{by}",
-        "worse": f"{first} is worse{by}",
-        "same": f"{first} differs from the other by less than {margin:g}",
-        "undecided": f"nothing is decided of {first} yet",
-    }[verdict]
-    if verdict == "undecided" and run == items:
+    if verdict != Verdict.UNDECIDED:
+        found = sentences.shown(Verdict(verdict), claim, margin, first)
+    elif run < items:
+        found = f"nothing is decided of {first} yet"
+    else:
+        by = f" by more than {margin:g}" if margin else ""
         found = f"{first} is neither better nor worse{by}" if claim == "either" else f"nothing is shown of {first}"
     error = formatting.percent(1.0 - confidence, "up")
     how = "all run" if run == items else f"{run:,} run; error {error} for what a complete run would show"

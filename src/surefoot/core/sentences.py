@@ -51,6 +51,19 @@ DECIDED = {
 }
 """The verdict as a sentence; `beyond` and `margin` name the margin where there is one."""
 
+GATE_WORDS = {0: "passed", 1: "failed", 2: "cannot tell", 3: "not comparable"}
+"""How a gate ends, in a word, by its exit code."""
+
+GATE = {
+    0: "Gate: passed, better or not worse than the margin (exit code 0).",
+    1: "Gate: failed, worse (exit code 1).",
+    2: "Gate: cannot tell (exit code 2).",
+}
+"""The same as a sentence, of what can be compared."""
+
+BEHIND = "It was shown to fall behind, perhaps by less than the margin."
+"""Added to a gate that cannot tell where the first was shown to fall behind."""
+
 NOT_WORSE = "; it was shown not to fall behind by as much as {margin}"
 """Added to "cannot tell" where the first was shown not to fall below the second by as much as the margin."""
 
@@ -121,17 +134,51 @@ def headline(verdict: Verdict, first: str, second: str, *, margin: str = "") -> 
     return NAMED[verdict].format(first=first, second=second, beyond=beyond, margin=margin or "the margin")
 
 
-def standing(best: str, over: Sequence[str], rest: Sequence[str]) -> str:
-    """What is known of the policy with the highest estimate: over which others it was shown better, and the rest."""
+def standing(
+    best: str, over: Sequence[str], rest: Sequence[str], *, under: Sequence[str] = (), highest: bool = True
+) -> tuple[str, ...]:
+    """What is known of the policy that stands first: over which others it was shown better, and the rest.
+
+    Args:
+        best: The policy.
+        over: Those that it was shown better than.
+        rest: Those that it was not told from.
+        under: Those that it was shown worse than: verdicts in a circle, each pair on tasks of its own.
+        highest: Whether it has the highest estimate.
+    """
     others = len(over) + len(rest)
+    below, beside = f"Shown below it: {listed(over)}.", f"Not told from it: {listed(rest)}."
+    if under:
+        circle = f"{best} is better than {listed(over)} and worse than {listed(under)}, on the tasks that they share."
+        return f"No policy stands first: {circle}", *((beside,) if over and rest else ())
     if not rest:
-        return OF_ALL[Verdict.BETTER].format(first=best)
+        return (OF_ALL[Verdict.BETTER].format(first=best),)
     if not over:
-        return f"Cannot tell which of {others + 1} policies is best; {best} has the highest estimate."
-    few = len(over) <= 2 and len(rest) <= 2
-    below = listed(over) if few else f"{len(over)} of the {others} others"
-    beside = listed(rest) if few else f"the other {len(rest)}" if len(rest) > 1 else rest[0]
-    return f"{best} is better than {below}; it cannot be told from {beside}."
+        top = f"; {best} has the highest estimate" if highest else ""
+        return (f"Cannot tell which of {others + 1} policies is best{top}.",)
+    if len(over) <= 2 and len(rest) <= 2:
+        return (f"{best} is better than {listed(over)}; it cannot be told from {listed(rest)}.",)
+    rests = f"the other {len(rest)}" if len(rest) > 1 else rest[0]
+    first = f"{best} is better than {len(over)} of the {others} others; it cannot be told from {rests}."
+    return first, below, *((beside,) if len(rest) > 1 else ())
+
+
+def claimed(claim: str, margin: float, first: str = "the first policy") -> str:
+    """What a rule may show, as a clause."""
+    by = f" by more than {margin:g}" if margin else ""
+    return {
+        "first better": f"{first} is better{by}",
+        "first not worse": f"{first} is not worse{by}",
+        "either": f"one policy is better{by}",
+        "same": f"the policies differ by less than {margin:g}",
+    }[claim]
+
+
+def shown(verdict: Verdict, claim: str, margin: float, first: str = "the first policy") -> str:
+    """What a rule that made this claim has shown, as a clause."""
+    if verdict is Verdict.WORSE:
+        return f"{first} is worse{f' by more than {margin:g}' if margin else ''}"
+    return claimed("first better" if claim == "either" and verdict is Verdict.BETTER else claim, margin, first)
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

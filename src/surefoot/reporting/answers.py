@@ -61,22 +61,11 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
     under = [_other(one, best.policy) for one in found.comparisons if _loses(one, best.policy)]
     known = [p for p in found.policies if p.of(found.measure) is not None]
     rest = [p.policy for p in known[1:] if p.policy not in (*over, *under)]
-    first = sentences.standing(best.policy, over, rest)
-    if under:  # verdicts in a circle, each pair on tasks of its own
-        first = (
-            f"No policy stands first: {best.policy} is better than {sentences.listed(over)} and worse than "
-            f"{sentences.listed(under)}, on the tasks that they share."
-        )
-    elif not over and any(_level(p, found) > _level(best, found) for p in known):
-        first = f"Cannot tell which of {len(known)} policies is best."
-    named = [
-        f"{what}: {sentences.listed(names)}."
-        for what, names in (("Shown below it", over), ("Not told from it", rest))
-        if over and rest and not all(name in first for name in names)
-    ]
+    highest = all(_level(p, found) <= _level(best, found) for p in known)
+    first = sentences.standing(best.policy, over, rest, under=under, highest=highest)
     takes = leading_outlook(found.comparisons)
     labels = (*label_lines(found.comparisons), *_corrected(found))
-    return first, *named, _family(found), *((takes,) if takes else ()), *_shared_notes(found), *labels
+    return *first, _family(found), *((takes,) if takes else ()), *_shared_notes(found), *labels
 
 
 def chip(found: Overview) -> tuple[str, str]:

@@ -28,7 +28,7 @@ def course_sections(account: Account, figures: dict[str, Any]) -> list[dict[str,
     if course.voids:
         rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in course.voids]
         header = "turn,policy,reason,note,an outcome was seen"
-        unit = "Pairs" if len(account.plan.policies) == 2 else "Rounds"
+        unit = f"{account.plan.unit.capitalize()}s"
         found.append(_section(f"{unit} that do not count", [], _table("Voids", header, rows)))
     if course.times:
         lines = [_times_line(one.policy, one.by(one.limit), one.limit) for one in course.times]

@@ -28,7 +28,6 @@ NO_TASK = "{} and {} share no task: the gain only describes, and no gate passes 
 NO_VERDICT = "No verdict: the human labels do not allow one."
 LISTED, MOST_TASKS = 8, 12
 SHORT_ITEMS = 10
-WORD = {0: "passed", 1: "failed", 2: "cannot tell", 3: "not comparable"}
 LONGEST = 80
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot hold, escaped or not."""
@@ -123,7 +122,7 @@ class Review:
         return lines
 
     def _badge(self) -> str:
-        return f"Gate {WORD[self.gate.code]}. " if self.gate is not None else ""
+        return f"Gate {sentences.GATE_WORDS[self.gate.code]}. " if self.gate is not None else ""
 
     def _flips(self, flips: Flips | None) -> list[str]:
         if flips is None:
@@ -154,12 +153,12 @@ def not_comparable(says: str, form: str) -> str:
     """The comment, or the test suite, of a gate on what could not be compared at all."""
     if form == "junit":
         return suite([_case("gate", 3, says, says)], failures=0, errors=1)
-    return f"### Gate {WORD[3]}.\n\n{inert(says)}\n"
+    return f"### Gate {sentences.GATE_WORDS[3]}.\n\n{inert(says)}\n"
 
 
 def code_span(name: str, *, cell: bool = False) -> str:
     """A name as Markdown shows it literally; `cell` inside a table, where a bar would end it."""
-    text = " ".join(FORBIDDEN.sub(" ", name).split()) or " "
+    text = " ".join(_allowed(name).split()) or " "
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
     fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     pad = " " if text[0] == "`" or text[-1] == "`" else ""
@@ -168,7 +167,7 @@ def code_span(name: str, *, cell: bool = False) -> str:
 
 def inert(text: str) -> str:
     """Free text in which a name may stand: nothing in it is markup, a link, a mention or an issue's number."""
-    plain = html.escape(" ".join(FORBIDDEN.sub(" ", text).split()), quote=False)
+    plain = html.escape(" ".join(_allowed(text).split()), quote=False)
     plain = re.sub(r"([\\`*_{}\[\]|~])", r"\\\1", plain)
     return re.sub(r"(?i)(@|#(?=\d)|://|www(?=\.))", lambda found: f"{found[0]}&#8203;", plain)
 
@@ -183,13 +182,17 @@ def suite(cases: Sequence[str], *, failures: int, errors: int) -> str:
     )
 
 
+def _allowed(text: str) -> str:
+    return FORBIDDEN.sub(" ", text)
+
+
 def _case(name: str, code: int, says: str, why: str) -> str:
-    start = f'  <testcase classname="surefoot.gate" name={quoteattr(FORBIDDEN.sub(" ", name))}'
+    start = f'  <testcase classname="surefoot.gate" name={quoteattr(_allowed(name))}'
     if code == 0:
         return f"{start}/>\n"
     kind = "error" if code == 3 else "failure"
-    message = f"message={quoteattr(FORBIDDEN.sub(' ', why))} type={quoteattr(WORD[code])}"
-    return f"{start}>\n    <{kind} {message}>{escape(FORBIDDEN.sub(' ', says))}</{kind}>\n  </testcase>\n"
+    message = f"message={quoteattr(_allowed(why))} type={quoteattr(sentences.GATE_WORDS[code])}"
+    return f"{start}>\n    <{kind} {message}>{escape(_allowed(says))}</{kind}>\n  </testcase>\n"
 
 
 def _words(one: Comparison) -> str:

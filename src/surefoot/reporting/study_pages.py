@@ -24,14 +24,9 @@ NOT_THE_VERDICT = (
 )
 
 
-def unit(account: Account) -> str:
-    """What a block of the study is called."""
-    return "pair" if len(account.plan.policies) == 2 else "round"
-
-
 def progress_lines(account: Account) -> list[str]:
     """How far the study is and whether to go on, with nothing that gives a policy away."""
-    of = f"{account.blocks:,} of at most {account.plan.horizon:,} {unit(account)}s count"
+    of = f"{account.blocks:,} of at most {account.plan.horizon:,} {account.plan.unit}s count"
     lines = [f"{account.decision.capitalize()}.", f"{formatting.rollouts(account.recorded)} recorded; {of}."]
     if account.blinded:
         lines.append("The study is blinded: what was found for each policy is shown once it is unblinded.")
@@ -55,7 +50,7 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
         first = f"Exploratory: {first[0].lower() if finding.verdict is Verdict.UNDECIDED else first[0]}{first[1:]}"
     rule = (
         f"Declared: rule {plan.rule!r}, claim {plan.claim!r}, {formatting.percent(plan.confidence)} over all looks, "
-        f"at most {plan.horizon:,} {unit(account)}s."
+        f"at most {plan.horizon:,} {account.plan.unit}s."
     )
     lines = [first, *gain_lines(account.plan, finding), *finding.statement.splitlines(), rule]
     if account.exploratory:

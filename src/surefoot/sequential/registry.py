@@ -13,14 +13,13 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Literal, Self, TypeVar
+from typing import ClassVar, Literal, Self, TypeVar, get_args
 
 from surefoot import _check, _lazy
+from surefoot.core.assumptions import Environments as Environments
 from surefoot.core.record import Record
 
 ROOM = "surefoot.sequential"
-Environments = Literal["one", "shared", "independent", "stratified"]
-"""How the rollouts of a pair relate: see `surefoot.sequential.admit`."""
 Lists = Literal["none", "whole", "any"]
 """About which lists a rule can decide: about none, about those as long as its horizon, or about any."""
 
@@ -87,7 +86,7 @@ class Offered(Record):
     policies: ClassVar[tuple[int, int | None]] = (2, 2)  # the fewest and the most
     measures: ClassVar[tuple[str, ...]] = ("success", "score")
     claims: ClassVar[tuple[str, ...]] = ("first better", "either")
-    environments: ClassVar[tuple[str, ...]] = ("one", "shared", "independent", "stratified")
+    environments: ClassVar[tuple[str, ...]] = get_args(Environments)
     takes_margin: ClassVar[bool] = False
     gives_up: ClassVar[bool] = False  # whether a futility can be declared
     needs_random_order: ClassVar[bool] = True

@@ -17,7 +17,7 @@ import numpy as np
 
 from surefoot import _check
 from surefoot._arguments import write
-from surefoot.core import formatting
+from surefoot.core import formatting, sentences
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
@@ -87,13 +87,9 @@ class Rule(Generic[S], Offered, ABC):
         set_ = object.__setattr__
         set_(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
         set_(self, "confidence", _check.confidence(self.confidence))
-        set_(self, "low", _check.real(self.low, "low"))
-        set_(self, "high", _check.real(self.high, "high"))
+        for name, end in zip(("low", "high"), _check.span(self.low, self.high), strict=True):
+            set_(self, name, end)
         set_(self, "margin", _check.margin(self.margin))
-        if not self.low < self.high:
-            raise ValueError(f"`low` must be below `high`; got low={self.low:g}, high={self.high:g}.")
-        if not math.isfinite(self.width):
-            raise ValueError(f"`high` - `low` must be finite; got low={self.low:g}, high={self.high:g}.")
         if self.claim not in self.claims:
             raise _check.refused("claim", f"be one of {', '.join(self.claims)}", self.claim)
         if self.margin and not self.takes_margin:
@@ -238,13 +234,7 @@ class Rule(Generic[S], Offered, ABC):
     @property
     def finding(self) -> str:
         """What the rule may show, in words."""
-        by = f" by more than {self.margin:g}" if self.margin else ""
-        return {
-            "first better": f"the first policy is better{by}",
-            "first not worse": f"the first policy is not worse{by}",
-            "either": f"one policy is better{by}",
-            "same": f"the policies differ by less than {self.margin:g}",
-        }[self.claim]
+        return sentences.claimed(self.claim, self.margin)
 
     def __str__(self) -> str:
         return (
@@ -350,19 +340,11 @@ class State(Generic[R], Record, ABC):
     def __str__(self) -> str:
         looks = f"after {formatting.counted(self.pairs, 'pair')}, {formatting.p_value(self.p_value)}"
         if self.verdict is not Verdict.UNDECIDED:
-            return f"Decided {looks}: {_found(self.verdict, self.rule)}."
+            return f"Decided {looks}: {sentences.shown(self.verdict, self.rule.claim, self.rule.margin)}."
         if self.ending == "futility":
             chance, most = formatting.percent(self.rule.futility), formatting.counted(self.rule.horizon, "pair")
             return f"Undecided {looks}: stopped, the chance of a verdict within {most} is below {chance}."
         return f"{'Undecided at the end' if self.finished else 'Undecided'} {looks}."
-
-
-def _found(verdict: Verdict, rule: Rule[Any]) -> str:
-    if verdict is Verdict.WORSE:
-        return "the first policy is worse" + (f" by more than {rule.margin:g}" if rule.margin else "")
-    if rule.claim == "either":
-        return "the first policy is better" + (f" by more than {rule.margin:g}" if rule.margin else "")
-    return rule.finding
 
 
 def checked_futility(value: Any) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from surefoot import _check
-from surefoot.core import formatting
+from surefoot.core import formatting, sentences
 from surefoot.core.assumptions import Assumed
 from surefoot.core.interval import Bound
 from surefoot.core.record import Record
@@ -46,11 +46,8 @@ class DisjointBounds(Record):
     def __str__(self) -> str:
         low = formatting.number(self.first.value, toward="down")
         high = formatting.number(self.second.value, toward="up")
-        said = "the first is better" if self.verdict is Verdict.BETTER else "cannot tell"
-        return (
-            f"first at least {low}, second at most {high} "
-            f"(both with {formatting.percent(self.confidence)} confidence, {self.method}): {said}."
-        )
+        sure = f"{formatting.percent(self.confidence)} confidence, {self.method}"
+        return f"first at least {low}, second at most {high} (both with {sure}): {sentences.SHORT[self.verdict]}."
 
 
 def disjoint_bounds(first: Tally, second: Tally, *, confidence: float = 0.95) -> DisjointBounds:

@@ -128,7 +128,7 @@ def _overrides(fold: Fold) -> list[str]:
 def _voids(fold: Fold) -> list[str]:
     if not fold.voids:
         return []
-    unit = "pair" if len(fold.plan.policies) == 2 else "round"
+    unit = fold.plan.unit
     reasons = _tallied(event.body["reason"] for event in fold.voids.values())
     total = f"{counted(len(fold.voids), unit)} {_was(len(fold.voids))} voided ({reasons})"
     seen = [event for event in fold.voids.values() if event.body["seen"]]
@@ -232,7 +232,7 @@ def _late(fold: Fold) -> list[str]:
     places = {event.body["turn"]: place for place, event in enumerate(fold.history) if event.kind == "recorded"}
     decided = max((place for number, place in places.items() if fold.turns[number].block in used), default=0)
     before = sum(places[number] < decided for number in later)
-    unit, found = "pair" if len(fold.plan.policies) == 2 else "round", []
+    unit, found = fold.plan.unit, []
     if before:
         ended = "ended" if fold.decision.verdict is Verdict.UNDECIDED else "decided"
         found.append(

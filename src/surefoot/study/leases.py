@@ -191,7 +191,7 @@ def wait_of(fold: Fold, clock: LeaseClock) -> Wait | None:
         lease = fold.leases[turn]
         holder = lease.holder
         minutes = int(clock.age(lease) // 60)
-    unit = "pair" if len(fold.plan.policies) == 2 else "round"
+    unit = fold.plan.unit
     who = "which nobody holds: whoever asks next gets it"
     if holder:
         long = formatting.counted(minutes, "minute") if minutes else "less than a minute"

@@ -121,7 +121,7 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
 
 
-Claim = Literal["first better", "either"]
+StudyClaim = Literal["first better", "either"]
 OnCrash = Literal["failure", "void", "retry"]
 VOID_REASONS = ("hardware fault", "wrong set-up", "operator error", "safety stop")
 BINDING = (
@@ -185,7 +185,7 @@ class Plan(Record):
     _schema: ClassVar[int] = 1  # part of the fingerprint
     policies: tuple[str, ...]
     title: str = "Untitled study"
-    claim: Claim = "either"
+    claim: StudyClaim = "either"
     measure: Literal["success", "score"] = "success"
     levels: tuple[float, ...] = ()
     low: float = 0.0
@@ -214,7 +214,7 @@ class Plan(Record):
             raise ValueError(f"`policies` must name at least two policies; got {len(self.policies)}.")
         _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
         object.__setattr__(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
-        for name, options in (("claim", Claim), ("environments", Environments), ("on_crash", OnCrash)):
+        for name, options in (("claim", StudyClaim), ("environments", Environments), ("on_crash", OnCrash)):
             _check.choice(getattr(self, name), name, dict.fromkeys(get_args(options)))
         object.__setattr__(self, "confidence", _check.confidence(self.confidence))
         object.__setattr__(self, "margin", _check.margin(self.margin))
@@ -224,7 +224,7 @@ class Plan(Record):
         self._check_range()
         if len(self.policies) == 2 and self.question != "ranking":
             hint = "Two policies have one question: the claim."
-            raise ValueError(_check.refusal("question", "be 'ranking' for two policies", self.question, hint))
+            raise _check.refused("question", "be 'ranking' for two policies", self.question, hint)
         named: str | None = self.rule
         object.__setattr__(self, "rule", named or registry.advised(self.setting))
         _check.choice(self.rule, "rule", dict.fromkeys(registry.names()))
@@ -256,14 +256,17 @@ class Plan(Record):
         )
 
     @property
+    def unit(self) -> str:
+        """What the rule counts: a pair of two policies, or a round of more."""
+        return "pair" if len(self.policies) == 2 else "round"
+
+    @property
     def decides(self) -> str:
         """The name of the rule that decides, as it is called now."""
         return self.rule if len(self.policies) == 2 else RANKED_BY.get(self.rule, self.rule)
 
     def _check_range(self) -> None:
-        low, high = _check.real(self.low, "low"), _check.real(self.high, "high")
-        if not low < high:
-            raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+        low, high = _check.span(self.low, self.high)
         if not isinstance(self.levels, tuple | list):
             raise _check.mistyped("levels", "be a list of scores", self.levels)
         levels = tuple(_check.real(level, "levels") for level in self.levels)
@@ -365,7 +368,7 @@ class Plan(Record):
         names = " v ".join(self.policies)
         return (
             f"{self.title}: {names}, claim {self.claim!r}, {self.rule} rule at {formatting.percent(self.confidence)}, "
-            f"at most {self.horizon:,} {'pairs' if len(self.policies) == 2 else 'rounds'}, "
+            f"at most {self.horizon:,} {self.unit}s, "
             f"{self.environments} environments."
         )
 

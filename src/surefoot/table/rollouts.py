@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 from surefoot import _check
 from surefoot._arguments import in_python
 from surefoot.core import formatting
+from surefoot.core.assumptions import Environments
 from surefoot.core.moments import Moments
 from surefoot.core.notes import Noted
 from surefoot.core.scores import Scores
@@ -35,14 +36,13 @@ if TYPE_CHECKING:
     from surefoot.table.pairs import Pairing, Pairs
 
 
-Collected = Literal["one", "shared", "independent", "stratified"]
-"""How environments were met: one for all rollouts; the same ones by every policy; a new one by each rollout; a new one
-by each rollout within every task."""
+Collected = Environments
+"""How environments were met."""
 
 SHOWN = 5
 """Rows that a notebook shows."""
 
-COLLECTED: tuple[Collected, ...] = ("one", "shared", "independent", "stratified")
+COLLECTED: tuple[Collected, ...] = get_args(Environments)
 
 
 @dataclass(frozen=True, eq=False)  # not slotted: what was once asked of a big table is remembered
@@ -89,8 +89,7 @@ class Rollouts:
     labelling: Labelling | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if not _check.real(self.low, "low") < _check.real(self.high, "high"):
-            raise ValueError(f"`low` must be below `high`; got low={self.low:g}, high={self.high:g}.")
+        _check.span(self.low, self.high)
         if self.collected is not None and self.collected not in COLLECTED:
             raise _check.refused("collected", f"be one of {', '.join(COLLECTED)}", self.collected)
 
