@@ -90,7 +90,8 @@ def drawn() -> str:
             across = ACROSS.get(room, (number + 1) / (len(names) + 1))
             place[room] = (WIDTH * across, 8 + level * (HIGH + GAP))
     tall = 16 + len(rows) * (HIGH + GAP) - GAP
-    said = "; ".join(f"{room} imports {', '.join(sorted(tos)) or 'no other room'}" for room, tos in edges.items())
+    shown = reduced(edges)
+    said = "; ".join(f"{room} imports {', '.join(sorted(tos)) or 'no other room'}" for room, tos in shown.items())
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {tall}" role="img" aria-labelledby="t d">',
         '<title id="t">Which room of surefoot imports which</title>',
@@ -102,7 +103,7 @@ def drawn() -> str:
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0 1 8 4 0 7"/></marker></defs>',
     ]
-    for room, tos in reduced(edges).items():
+    for room, tos in shown.items():
         for to in sorted(tos):
             (x, y), (end, low) = place[room], place[to]
             lines.append(_line(x, y + HIGH, end, low, far=low - y > HIGH + GAP + 1))

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +157,32 @@ def test_every_module_has_its_mirrored_test_file():
     assert len(UNMIRRORED) <= 10
     empty = [path.name for path in map(mirrored, own) if path.is_file() and "def test_" not in path.read_text()]
     assert empty == []
+
+
+FIELD = {
+    "statistics": "acceptance buehler chebyshev crosstab expectations factorials hypergeometric labelling melding "
+    "multiplicity protocol schedules staircase superiority validity verification",
+    "software": "app archives authentication delimited formatting lazy middleware normalising queue recognising "
+    "registry responses workbooks",
+    "plain": "collection positions reviews",
+}
+"""Words of module names that no page of the docs uses, and whose words they are."""
+
+
+def forms(word: str) -> set[str]:
+    """A word, and how a page may bend it."""
+    stem = re.sub(r"(ing|ed|s)$", "", word)
+    return {word, *(stem + ending for ending in ("", "s", "es", "e", "ed", "ing"))} | {re.sub("ies$", "y", word)}
+
+
+def test_modules_are_named_by_words_of_the_docs_or_of_the_field():
+    docs = TESTS.parent / "docs"
+    pages = [path for path in docs.rglob("*.md") if not {"decisions", "reference", "_build"} & set(path.parts)]
+    text = " ".join(path.read_text(encoding="utf-8").lower() for path in pages if path.name != "architecture.md")
+    known = set(re.findall(r"[a-z0-9]+", text)) | {word for words in FIELD.values() for word in words.split()}
+    named = {(path.relative_to(SOURCE).as_posix(), word) for path in FILES for word in path.stem.split("_") if word}
+    strange = sorted(where for where in named if where[1] not in ("init", "main") and not forms(where[1]) & known)
+    assert strange == []
 
 
 def test_records_are_frozen_and_slotted():

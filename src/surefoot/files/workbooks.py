@@ -17,7 +17,7 @@ from surefoot.errors import DataError
 from surefoot.files.archives import Archive
 from surefoot.files.imported import MOST_COLUMNS, About, too_wide
 from surefoot.files.recognising import Head
-from surefoot.files.xmls import Attributes, Reader, read_xml
+from surefoot.files.xml_files import Attributes, Reader, read_xml
 
 ABOUT = About(
     name="Excel",

@@ -10,7 +10,7 @@ from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import LARGEST_TEXT, Head
-from surefoot.files.xmls import Attributes, Reader, read_xml
+from surefoot.files.xml_files import Attributes, Reader, read_xml
 from surefoot.table.findings import Finding, own_total
 
 ABOUT = About(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from surefoot.errors import DataError
-from surefoot.files.xmls import Attributes, Reader, read_xml
+from surefoot.files.xml_files import Attributes, Reader, read_xml
 
 
 class Kept(Reader):
