@@ -24,7 +24,7 @@ def test_the_report_goes_to_every_format(full, tmp_path):
     data = json.loads((tmp_path / "r.json").read_text())
     assert data["type"] == "Report"
     assert sf.Report.from_dict(data) == full
-    with pytest.raises(ValueError, match=r"must end in \.html, \.md, \.tex or \.json"):
+    with pytest.raises(ValueError, match=r"must end in \.html, \.pdf, \.md, \.tex or \.json"):
         full.save(tmp_path / "r.docx")
 
 

@@ -12,7 +12,7 @@ import typer
 import surefoot as sf
 from surefoot.cli import files, label_options, terminal, two_runs
 
-ENDINGS = (".html", ".htm", ".md", ".tex", ".json")
+ENDINGS = (".html", ".htm", ".pdf", ".md", ".tex", ".json")
 INCHES = {"in": 1.0, "mm": 1 / 25.4, "cm": 1 / 2.54, "pt": 1 / 72}
 
 Figures = Annotated[
@@ -27,7 +27,7 @@ Look = Annotated[str | None, typer.Option("--style", help="A style of matplotlib
 def report(
     paths: files.Paths,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The page to write: .html, .md, .tex or .json.")
+        Path, typer.Option("--output", "-o", help="The page to write: .html, .pdf, .md, .tex or .json.")
     ] = Path("report.html"),
     figures: Figures = None,
     width: Width = None,

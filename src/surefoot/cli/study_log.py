@@ -141,9 +141,9 @@ def unblind(
 
 def report(
     store: Kept = "study.db",
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write: .html, .md or .json.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The page to write: .html, .pdf, .md or .json.")
+    ] = Path("report.html"),
     figures: Figures = None,
     width: Width = None,
     look: Look = None,

@@ -91,7 +91,7 @@ class Report(Record):
             return figures(self.overview) | (study_figures(self.study) if self.study is not None else {})
 
     def save(self, path: str | Path) -> Path:
-        """Write the report as .html, .md, .tex or .json.
+        """Write the report as .html, .pdf, .md, .tex or .json; a PDF is printed by the browser that is here.
 
         Raises:
             ValueError: The name ends in something else.
@@ -159,8 +159,12 @@ def _save(made: Report | ProgressReport, path: str | Path) -> Path:
         text = json.dumps(made.data(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     elif suffix in writers:
         text = writers[suffix]()
+    elif suffix == ".pdf":
+        from surefoot.reporting.printing import pdf
+
+        return write_whole(target, pdf(made.html()))
     else:
-        known = ".html, .md, .tex or .json" if ".tex" in writers else ".html, .md or .json"
+        known = ".html, .pdf, .md, .tex or .json" if ".tex" in writers else ".html, .pdf, .md or .json"
         raise ValueError(f"`path` must end in {known}; got {target.name!r}.")
     return write_whole(target, text)
 
