@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from surefoot.cli.files import wanted_rows
 from surefoot.cli.main import run
-from tests.samples import put
+from tests.samples import FIXTURES, put
 from tests.support.command_line import said
 
 
@@ -69,3 +70,38 @@ def test_two_folders_of_one_name_are_compared_in_the_order_they_are_named(
     _, out, err = said(capsys, "compare", first, second)
     assert "+75.0 points" in out.splitlines()[0]
     assert "alphabet" not in err
+
+
+CSV = "policy,task,item,success\n" + "".join(
+    f"{policy},{task},{item},{int(item % 3 > 0 or policy == 'new')}\n"
+    for policy in ("new", "old")
+    for task in ("cut", "pour")
+    for item in range(9)
+)
+
+
+@pytest.mark.parametrize("command", ["rate", "compare", "rank", "audit", "report"])
+def test_rows_are_chosen_on_every_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = put(tmp_path, "runs.csv", CSV)
+    assert run([command, str(path), "--where", "task=pour", "--where", "task=stack", "--json"]) == 0
+    out, _ = capsys.readouterr()
+    assert "cut" not in out
+    assert run([command, str(path), "--where", "task=stack"]) == 65
+    assert "some rollout must be chosen; 'task' is 'cut', 'pour', not 'stack'" in capsys.readouterr().err
+    assert run([command, str(path), "--where", "task"]) == 64
+    assert "`--where` must be NAME=VALUE, such as task=gsm8k; got 'task'" in capsys.readouterr().err
+    assert run([command, str(path), "--sheet", "Trials"]) == 64
+    assert "must come with an Excel workbook" in capsys.readouterr().err
+
+
+def test_a_path_with_an_equals_sign_in_it() -> None:
+    assert wanted_rows(["stats[name=acc].mean=1", "a=b=c", "a=d"]) == {"stats[name=acc].mean": ["1"], "a": ["b=c", "d"]}
+
+
+def test_a_sheet_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(FIXTURES / "excel" / "trials.xlsx")
+    assert run(["compare", path, "--sheet", "Side by side", "--first", "ACT", "--second", "DP"]) == 0
+    assert capsys.readouterr().out.startswith("ACT against DP: +50.0 points")

@@ -6,6 +6,7 @@ MT-bench's pairwise judgements, to the schema of FastChat's `llm_judge`, and Cha
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +15,7 @@ import pytest
 import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.files.preferences import holds_preferences
+from tests.files.test_fuzz import mutated
 from tests.samples import FIXTURES, put
 
 
@@ -100,3 +102,17 @@ def test_judgements_refuse(tmp_path: Path) -> None:
 def test_rows_of_preferences_are_not_chosen_by_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rank", str(FOLDER / "arena.json"), "--where", "language=English"]) == 64
     assert "`--where` must come with rollouts" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["arena.json", "arena.jsonl", "gpt-4_pair.jsonl"])
+def test_injured_judgements_are_read_or_refused(tmp_path: Path, name: str) -> None:
+    chance = random.Random(5)
+    path = tmp_path / "judged"
+    for _ in range(150):
+        path.write_bytes(mutated((FOLDER / name).read_bytes(), chance))
+        try:
+            table = sf.read_preferences(path)
+        except sf.DataError as error:
+            assert "judged" in str(error)  # noqa: PT017
+        else:
+            assert len(table) > 0

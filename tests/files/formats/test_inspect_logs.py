@@ -134,6 +134,11 @@ def test_without_reductions_epochs_stay_repeats(tmp_path: Path) -> None:
     rollouts = sf.read(put(tmp_path, "log.eval", deflated(parts)))
     assert rollouts.names("repeat") == ("1", "2")
     assert rollouts.column("cluster")[0] == "d0"
+    assert any("declares the reducer 'max' and holds no reduced values" in str(note) for note in rollouts.notes)
+    header = json.loads(parts["header.json"])
+    del header["results"]  # a run that did not finish
+    unfinished = sf.read(put(tmp_path, "cut.eval", deflated({**parts, "header.json": json.dumps(header).encode()})))
+    assert any("declares the reducer 'max'" in str(note) for note in unfinished.notes)
 
 
 def test_another_reducer_is_chosen(tmp_path: Path) -> None:

@@ -80,6 +80,17 @@ def test_tests_alike_but_for_their_assertions_are_two(tmp_path: Path) -> None:
     assert len(read(tmp_path, document).names("condition")) == 3
 
 
+def test_summaries_of_earlier_versions_write_no_places(tmp_path: Path) -> None:
+    document = written()
+    for result in document["results"]["results"]:
+        del result["testIdx"], result["promptIdx"], result["testCase"]
+        result["provider"] = result["provider"]["id"]
+    for shape in (document, {**document["results"], "version": 2}):
+        rollouts = read(tmp_path, shape)
+        assert tallies(rollouts) == {"acme:large": (6, 6), "acme:small": (2, 6)}
+        assert rollouts.names("repeat") == ("1", "2")
+
+
 def test_a_total_that_disagrees_is_found(tmp_path: Path) -> None:
     document = written()
     document["results"]["stats"]["successes"] = 9

@@ -58,6 +58,8 @@ def load(head: Head) -> Sheet:
     if reduced is not None:
         rows, records = _one_each(rows, records, chosen, reduced)
         notes.append(f"Epochs are reduced to one value a sample by {declared.reducer!r}, as the log declares.")
+    elif declared.reducer not in (None, "mean"):
+        notes.append(f"The log declares the reducer {declared.reducer!r} and holds no reduced values: not used.")
     if declared.total is not None and status in (None, "success"):
         findings += _total(declared, [(row["condition"], row[chosen]) for row in rows], head.name)
     column = outcome(row[chosen] for row in rows)
@@ -104,11 +106,19 @@ def _declared(header: dict[str, Any], wanted: tuple[str, ...] | None) -> Declare
     return Declared(
         text(score.get("name")),
         text(score.get("scorer")),
-        text(score.get("reducer")),
+        text(score.get("reducer")) if scores else _planned_reducer(header),
         _cluster(metrics) or _cluster(_planned(header)),
         text(total.get("name")) or "",
         float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None,
     )
+
+
+def _planned_reducer(header: dict[str, Any]) -> str | None:
+    """The first reducer that a run was to use, where it has no results."""
+    evaluation = header.get("eval")
+    config = evaluation.get("config") if isinstance(evaluation, dict) else None
+    listed = config.get("epochs_reducer") if isinstance(config, dict) else None
+    return text(listed[0]) if isinstance(listed, list) and listed else None
 
 
 def _planned(header: dict[str, Any]) -> list[dict[str, Any]]:

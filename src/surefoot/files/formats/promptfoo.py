@@ -21,7 +21,8 @@ ABOUT = About(
 )
 
 MARKS = frozenset(("promptIdx", "testIdx", "success", "provider"))
-"""What every result has."""
+"""What every result has; in a summary of version 2 and before, it has no places."""
+EARLIER = frozenset(("prompt", "vars", "success", "provider"))
 SHOWN = 60
 """The characters of a prompt or of a test's variables that a name shows."""
 ERROR = 2
@@ -31,11 +32,12 @@ NAMED = {"policy": "provider", "condition": "test"}
 
 def recognises(head: Head) -> bool:
     """Results with a test's and a prompt's place, in a line each or in the summary of an evaluation."""
-    record = head.first_record
-    if record is None:
-        found = _summary(head.document).get("results")
-        record = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
-    return record.keys() >= MARKS
+    if head.first_record is not None:
+        return head.first_record.keys() >= MARKS
+    summary = _summary(head.document)
+    found = summary.get("results")
+    record = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
+    return record.keys() >= MARKS or (record.keys() >= EARLIER and isinstance(summary.get("stats"), dict))
 
 
 def load(head: Head) -> Sheet:
@@ -129,8 +131,9 @@ def _provider(place: int, result: dict[str, Any], source: str) -> str:
 
 
 def _at(result: Mapping[str, Any]) -> str:
-    """Which of all pairs of a provider and a prompt made a result."""
-    return text(result.get("promptIdx")) or ""
+    """Which of all pairs of a provider and a prompt made a result; the prompt itself where places are not written."""
+    place = text(result.get("promptIdx"))
+    return place if place is not None else _prompt(result)
 
 
 def _prompt(result: Mapping[str, Any]) -> str:
@@ -159,7 +162,7 @@ def _tests(results: list[dict[str, Any]]) -> list[tuple[str, int]]:
             taken[name] = taken.get(name, 0) + 1
             known[name, content] = name if taken[name] == 1 else f"{name}#{taken[name]}"
         test = known[name, content]
-        run = (test, json.dumps(result.get("provider"), default=str), text(result.get("promptIdx")) or "")
+        run = (test, json.dumps(result.get("provider"), default=str), _at(result))
         seen[run] = seen.get(run, 0) + 1
         found.append((test, seen[run]))
     return found
