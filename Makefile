@@ -10,7 +10,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
+.PHONY: help demo test quick check slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
@@ -20,6 +20,9 @@ demo: $(READY)  ## The main job on bundled data: prints the table and names the 
 
 test: $(READY)  ## All quick tests, and every example in the docstrings and docs.
 	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
+
+quick: $(READY)  ## The tests of what you changed, and of the tree, in under a minute (ARGS="stats/rates.py core": of these).
+	@$(BIN)/python tools/quick.py $(ARGS)
 
 check: $(READY)  ## Style, types, layers, docs.
 	$(BIN)/ruff check .

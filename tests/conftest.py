@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +30,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=BESIDE,
         help="folder of real evaluation files, never part of the project; tests that need it skip without it",
     )
+    parser.addoption("--within", type=float, help="seconds after which no further test is begun: `make quick`")
+
+
+BEGAN = time.monotonic()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    within = item.config.getoption("--within")
+    if within is not None and time.monotonic() - BEGAN > within:
+        pytest.skip("no time left: `make test` runs it")
 
 
 class Missing(pytest.Module):
