@@ -16,8 +16,17 @@ from benchmarks.common import arrange
 
 HERE = Path(__file__).parent
 ORDER = (
-    *("features", "exact_designs", "sequential_table", "closed_ranking", "real_rollouts", "sequential_speed"),
-    *("final_intervals", "exact_gains", "optimal_bounds", "tightness", "intervals", "means", "order_free"),
+    *("features", "exact_designs", "sequential_table", "closed_ranking", "finite_lists", "real_rollouts"),
+    *(
+        "sequential_speed",
+        "final_intervals",
+        "exact_gains",
+        "optimal_bounds",
+        "tightness",
+        "intervals",
+        "means",
+        "order_free",
+    ),
     *("bootstrap", "letters", "start_up", "cold_start", "big_files", "big_files_peers", "scaling", "console_load"),
 )
 """What each tool does, sample sizes and errors, speed, scale: the order to read them in."""

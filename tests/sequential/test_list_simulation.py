@@ -1,17 +1,15 @@
 """Do many orders at once say what each says alone, and what was promised of them?"""
 
-import os
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.special import betainc
 
 from surefoot.core.verdict import Verdict
 from surefoot.numerics import work_blocks
 from surefoot.sequential import ListMean, run_list, simulate_list
-
-DATA = Path(os.environ.get("SUREFOOT_SWEBENCH", "/work/shared/data/swebench/verified.csv"))
 
 
 @pytest.mark.parametrize(
@@ -95,17 +93,14 @@ def test_an_incumbent_of_the_same_mean_is_seldom_beaten(seed):
     assert wrong == 0 or betainc(wrong, 4000 - wrong + 1, 0.05) > 1e-4
 
 
-def swebench():
-    if not DATA.exists():
-        pytest.skip("the SWE-bench results are not here; they are not part of the repository")
-    import polars as pl
-
-    return pl.read_csv(DATA).drop("item").to_numpy().astype(float)
+@pytest.fixture
+def results(shared_data: Path):
+    """67 systems on the 500 items of SWE-bench Verified, in the order they came."""
+    return pl.read_csv(shared_data / "swebench" / "verified.csv").drop("item").to_numpy().astype(float)
 
 
 @pytest.mark.slow
-def test_a_benchmark_known_from_part_of_it():
-    results = swebench()
+def test_a_benchmark_known_from_part_of_it(results):
     counts, missed, orders = {"none": [], "mean of 20": [], "shuffled": []}, 0, 0
     for system in range(20, results.shape[1], 3):
         earlier = results[:, system - 20 : system].mean(axis=1)
@@ -122,8 +117,7 @@ def test_a_benchmark_known_from_part_of_it():
 
 
 @pytest.mark.slow
-def test_only_the_new_system_runs_against_an_incumbent():
-    results = swebench()
+def test_only_the_new_system_runs_against_an_incumbent(results):
     means, found, wrong, decided = results.mean(axis=0), [], [], []
     for new in range(20, results.shape[1]):
         for old in range(new - 20, new, 3):
