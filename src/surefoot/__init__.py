@@ -37,6 +37,7 @@ _HOMES = {
     "LabelDraw": "surefoot.table.label_draws",
     "Labelling": "surefoot.table.labelling",
     "Line": "surefoot.study.events",
+    "ListComparison": "surefoot.analysis.list_comparisons",
     "MeanPlan": "surefoot.planning.means",
     "Measurement": "surefoot.analysis.measurements",
     "Moments": "surefoot.core.moments",
@@ -73,6 +74,7 @@ _HOMES = {
     "Verification": "surefoot.study.verification",
     "audit": "surefoot.auditing.audits",
     "compare": "surefoot.analysis.comparisons",
+    "compare_on_list": "surefoot.analysis.list_comparisons",
     "compare_pass_rates": "surefoot.analysis.attempts",
     "compare_tasks": "surefoot.analysis.comparisons",
     "draw_labels": "surefoot.table.label_draws",
@@ -122,6 +124,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.judge_corrections import human_corrections as human_corrections
     from surefoot.analysis.judged_gains import JudgedGain as JudgedGain
     from surefoot.analysis.judged_gains import judged_gain as judged_gain
+    from surefoot.analysis.list_comparisons import ListComparison as ListComparison
+    from surefoot.analysis.list_comparisons import compare_on_list as compare_on_list
     from surefoot.analysis.measurements import Measurement as Measurement
     from surefoot.analysis.measurements import mean_score as mean_score
     from surefoot.analysis.measurements import measure as measure

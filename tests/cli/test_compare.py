@@ -6,7 +6,9 @@ import pytest
 
 import surefoot as sf
 from surefoot import Tally, stats
+from surefoot.cli.main import run as surefoot
 from tests.support.command_line import said
+from tests.support.lists import listed
 
 
 def test_two_tallies_give_five_lines_to_act_on(capsys):
@@ -157,3 +159,23 @@ def test_clean_results_read_back_from_json(capsys, results):
         raw = ("--raw",) if word == "compare" else ()
         body = json.loads(said(capsys, word, results, "--json", *raw)[1])
         assert kind.from_dict(body).to_dict() == body
+
+
+def test_a_list_is_compared_only_in_an_order_that_was_drawn(tmp_path, capsys):
+    file = tmp_path / "results.csv"
+    listed()[0].write_csv(file)
+    asked = ["compare", str(file), "--first", "new", "--second", "old", "--population", "120"]
+    assert surefoot(asked) == 64
+    assert "in file order 11 to 21% of such verdicts were false" in capsys.readouterr().err
+    assert surefoot([*asked, "--randomised", "--helped-by", "guess"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("On these 120 items new is better (")
+    assert "It says nothing of other items." in out
+    assert "The predictions explain " in out
+    assert "Of items like these, at this number of items: " in out
+    assert surefoot([*asked, "--randomised", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["type"] == "ListComparison"
+    assert surefoot([*asked, "--randomised", "--gate"]) == 64
+    assert "--gate" in capsys.readouterr().err
+    assert surefoot(["compare", str(file), "--first", "new", "--second", "old", "--randomised"]) == 64
+    assert "`--helped-by` and `--randomised` must come with `--population`." in capsys.readouterr().err

@@ -128,6 +128,20 @@ def compare(
         int | None,
         typer.Option("--pass-at", help="With files: compare the chance of any success in so many attempts (pass@k)."),
     ] = None,
+    population: Annotated[
+        int | None,
+        typer.Option(
+            help="With files: the items are of a list of so many, and the question is what all of it would show. "
+            "Needs --randomised."
+        ),
+    ] = None,
+    helped_by: Annotated[
+        str | None,
+        typer.Option("--helped-by", help="With --population: a column that predicts the first policy on every item."),
+    ] = None,
+    randomised: Annotated[
+        bool, typer.Option("--randomised", help="With --population: the order of the items was drawn at random.")
+    ] = False,
     pool_runs: two_runs.PoolRuns = False,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
@@ -171,6 +185,8 @@ def compare(
 
         surefoot compare results.csv --first new --second old --by task
 
+        surefoot compare results.csv --first new --second old --population 500 --randomised
+
         surefoot compare --counts dream-machines
     """
     named = what or []
@@ -181,6 +197,7 @@ def compare(
                 "--where": where, "--sheet": sheet,
                 "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low, "--high": high,
                 "--previous": previous, "--pass-at": pass_at, "--human": human_labels, "--labels-method": labels_method,
+                "--population": population, "--helped-by": helped_by, "--randomised": randomised,
                 "--pool-runs": pool_runs, "--weigh": None if weigh == "rollouts" else weigh}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
@@ -214,6 +231,13 @@ def compare(
                                       "--previous": previous, "--human": human_labels})  # fmt: skip
         if previous is not None:
             _in_place("`--previous`", {"--human": human_labels})
+        if population is not None:
+            _in_place("`--population`", {"--by": by, "--paired": paired, "--gate": gate, "--previous": previous,
+                                         "--human": human_labels, "--pass-at": pass_at})  # fmt: skip
+        elif helped_by is not None or randomised:
+            raise ValueError("`--helped-by` and `--randomised` must come with `--population`.")
+        if helped_by is not None:
+            columns = [*(columns or []), f"forecast={helped_by}"]
         said: dict[str, Any] = {"columns": columns, "policies": policies, "policies_in": policies_in, "score": score}
         said |= {"where": where, "sheet": sheet}
         said |= {"low": low, "high": high}
@@ -226,6 +250,16 @@ def compare(
             two = files.two_policies(table, named, first, second)
             tried = sf.compare_pass_rates(table, *two, attempts=pass_at, confidence=confidence, margin=margin)
             terminal.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
+            return
+        if population is not None:
+            import surefoot as sf
+
+            two = files.two_policies(table, named, first, second)
+            of_list = sf.compare_on_list(
+                table, *two, population=population, randomised=randomised, helped=helped_by is not None,
+                measure=files.measure_of(table, score), confidence=confidence, margin=margin,
+            )  # fmt: skip
+            terminal.show(of_list, as_json=as_json)
             return
         table = label_options.labelled(table, human_labels, labels_method, score)
         again = None if previous is None else files.table([previous], **said)

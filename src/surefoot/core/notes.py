@@ -492,3 +492,8 @@ def _predictions(explained: float, saved: int) -> str:
         return "The predictions explain nothing of the scores: they cost a little and change no guarantee."
     items = formatting.counted(saved, "item")
     return f"The predictions explain {100.0 * explained:.0f}% of the scores' variance and save about {items}."
+
+
+@says("items not looked at")
+def _items_not_looked_at(run: int, more: int) -> str:
+    return f"The first {run:,} items decided it: {more:,} more are recorded, and were not looked at."

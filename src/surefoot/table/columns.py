@@ -27,13 +27,13 @@ TEXT = (
 """Names and keys, kept as text so that '007' stays '007'; a whole number is written without a point."""
 
 WHOLE = ("order", "steps")
-NUMBERS = ("score", "reward", "duration", "human")
+NUMBERS = ("score", "reward", "duration", "human", "forecast")
 YES_OR_NO = ("success", "valid")
 
 COLUMNS = (
     *("policy", "task", "condition", "seed", "order", "success", "score", "reward", "repeat", "steps", "duration"),
     *("stage", "failure", "cluster", "run", "dataset", "judge", "human", "session", "robot", "evaluator"),
-    *("started_at", "valid", "note", "source"),
+    *("started_at", "valid", "note", "source", "forecast"),
 )
 """The canonical row; only `policy` and one of `success` and `score` are required."""
 
@@ -90,6 +90,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "valid": ("is_valid",),
     "note": ("notes", "comment", "comments", "feedback", "language_feedback"),
     "source": (),
+    "forecast": (),
 }
 
 OUTCOMES = frozenset(("success", "score", *OTHER_NAMES["success"], *OTHER_NAMES["score"]))

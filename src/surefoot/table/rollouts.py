@@ -394,7 +394,7 @@ class Rollouts:
 
 
 CACHED = {"policy": "policies", "task": "tasks"}
-NOT_NAMES = ("order", "success", "score", "reward", "steps", "duration", "human", "valid")
+NOT_NAMES = ("order", "success", "score", "reward", "steps", "duration", "human", "valid", "forecast")
 
 
 def a_table(value: Any, name: str = "rollouts") -> Rollouts:
