@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import databases
+from tests.support import databases
 
 NEEDS = {
     "console/test_*.py": ("starlette", "uvicorn", "segno"),

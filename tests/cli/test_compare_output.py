@@ -11,7 +11,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli.main import run
-from tests.samples import put
+from tests.support.samples import put
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "compare.schema.json"
 

@@ -8,8 +8,8 @@ import pytest
 
 from surefoot.cli.files import wanted_rows
 from surefoot.cli.main import run
-from tests.samples import FIXTURES, put
 from tests.support.command_line import said
+from tests.support.samples import FIXTURES, put
 
 
 @pytest.mark.parametrize("name", ["x-rng=7", "x rng=7", "low=, high=", 'policy="b"'])

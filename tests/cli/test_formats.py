@@ -12,8 +12,8 @@ import pytest
 from surefoot.cli.main import run
 from surefoot.files import preferences, workbooks
 from surefoot.files.formats import NAMES, importers
-from tests import samples
-from tests.samples import put
+from tests.support import samples
+from tests.support.samples import put
 
 FILES = samples.all_files()
 OF = {

@@ -6,7 +6,7 @@ import pytest
 
 from surefoot.cli.main import run
 from surefoot.study.studies import Study
-from tests.studies import plan
+from tests.support.studies import plan
 
 # --- at the command line ---
 

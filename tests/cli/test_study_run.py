@@ -15,7 +15,7 @@ from surefoot.console.authentication import Tokens
 from surefoot.runners import functions
 from surefoot.study.stores import StoreError
 from surefoot.study.studies import Study
-from tests.studies import plan
+from tests.support.studies import plan
 from tests.support.study_commands import ROBOT, create
 from tests.support.study_commands import said as study_said
 
@@ -86,7 +86,7 @@ def test_a_store_that_is_away_is_waited_for(study_here, capsys, monkeypatch):
 def served(study_here, capsys, monkeypatch):
     """The address of a study that is being served, whose runner we are."""
     pytest.importorskip("uvicorn", reason="needs the extra `console`")
-    from tests.consoles import threaded
+    from tests.support.consoles import threaded
 
     create(capsys)
     tokens = Tokens.fresh()

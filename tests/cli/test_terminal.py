@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from surefoot.cli.main import run
-from tests.samples import put
+from tests.support.samples import put
 
 
 def test_python_hints_still_become_options(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.consoles import Console, study
+from tests.support.consoles import Console, study
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from surefoot._secret import Secret
 from surefoot.console.app import create_app
 from surefoot.console.authentication import ROLES, SESSION_SECONDS, Attempts, Session, Tokens, seal, unseal
 from surefoot.errors import StudyError
-from tests.consoles import OURS, Console, study
+from tests.support.consoles import OURS, Console, study
 from tests.support.security import POSTS
 
 GETS = ["status", "plan", "turns", "turns/1", "results", "export", "events"]

@@ -22,8 +22,8 @@ import surefoot as sf
 from surefoot.console.authentication import Tokens
 from surefoot.study.stores import open_store
 from surefoot.study.studies import Study
-from tests.consoles import free_port, reachable, study, threaded
-from tests.studies import plan
+from tests.support.consoles import free_port, reachable, study, threaded
+from tests.support.studies import plan
 
 
 def parts(address):
@@ -178,7 +178,7 @@ def test_each_study_has_tokens_of_its_own(tmp_path):
 
 
 def test_the_live_page_has_the_plans_confidence(tmp_path):
-    from tests.consoles import Console, ran
+    from tests.support.consoles import Console, ran
 
     for measure, level in (("success", 0.8), ("score", 0.9)):
         folder = tmp_path / measure

@@ -15,7 +15,7 @@ from surefoot.console.authentication import Tokens
 from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
-from tests.consoles import Program, study, threaded
+from tests.support.consoles import Program, study, threaded
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.consoles import Program, study
+from tests.support.consoles import Program, study
 
 SECONDS = 300
 CHECKS = (

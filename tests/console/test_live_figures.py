@@ -9,8 +9,8 @@ import pytest
 import surefoot as sf
 from surefoot.console import live_figures
 from surefoot.console.live_figures import live_of
-from tests.consoles import Console, ran, study
-from tests.studies import begun, driven, outcomes
+from tests.support.consoles import Console, ran, study
+from tests.support.studies import begun, driven, outcomes
 
 
 @pytest.mark.parametrize(

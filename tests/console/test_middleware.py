@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from surefoot.console.middleware import HEADERS, MOST_BYTES
-from tests.consoles import HERE, Console, study
+from tests.support.consoles import HERE, Console, study
 from tests.support.security import POSTS
 
 GETS = ["status", "plan", "turns", "turns/1", "results", "export", "events"]

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from surefoot.console.openapi import DESCRIPTION
-from tests.consoles import Console, study
+from tests.support.consoles import Console, study
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.consoles import Console, ran, study
+from tests.support.consoles import Console, ran, study
 from tests.support.operations import kinds, paths
 
 TURN = "/api/v1/turns/1"

@@ -9,7 +9,7 @@ import pytest
 
 import surefoot.console
 from surefoot.console.authentication import ROLES
-from tests.consoles import Console, ran, study
+from tests.support.consoles import Console, ran, study
 
 FILES = Path(surefoot.console.__file__).parent
 PAGES = ["/run", "/mirror", "/runner", "/live", "/owner", "/report"]

@@ -13,7 +13,7 @@ from surefoot.console.service import Service
 from surefoot.study.stores import ConflictError, StoreError, TimeLimitError
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
-from tests.consoles import study
+from tests.support.consoles import study
 
 OPERATOR = Session("operator", "x")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from surefoot.study.stores import StoreError
-from tests.consoles import Console, study
+from tests.support.consoles import Console, study
 from tests.support.operations import kinds
 
 TURN = "/api/v1/turns/1"

@@ -11,7 +11,7 @@ import pytest
 from surefoot.console.openapi import DESCRIPTION
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
-from tests.consoles import Console, clock, plan, ran, study, threaded
+from tests.support.consoles import Console, clock, plan, ran, study, threaded
 from tests.support.operations import kinds
 
 TURN = "/api/v1/turns/1"

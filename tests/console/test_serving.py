@@ -11,7 +11,7 @@ from surefoot.console import serving
 from surefoot.console.authentication import Tokens
 from surefoot.console.serving import Place, lan_address, serve
 from surefoot.errors import StudyError
-from tests.consoles import study
+from tests.support.consoles import study
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from surefoot import Tally
 from surefoot.core import formatting
 from surefoot.stats import wilson
-from tests.strategies import confidences, tallies
+from tests.support.strategies import confidences, tallies
 
 
 @given(tallies(), confidences)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from surefoot import Certified, Interval, Moments, PairTally, Scores, Tally
 from surefoot.core.record import Record
 from surefoot.stats import clopper_pearson_lower, optimal_interval, optimal_lower, wilson
-from tests.strategies import confidences, draws, scores, tallies
+from tests.support.strategies import confidences, draws, scores, tallies
 
 
 def test_a_result_does_not_change_in_your_hand() -> None:

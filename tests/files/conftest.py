@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import samples
-from tests.samples import put
+from tests.support import samples
+from tests.support.samples import put
 
 
 @pytest.fixture(scope="module")

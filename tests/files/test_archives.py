@@ -8,8 +8,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.files import archives
-from tests import samples
-from tests.samples import put
+from tests.support import samples
+from tests.support.samples import put
 
 
 def test_a_zip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from tests import samples
-from tests.samples import put
+from tests.support import samples
+from tests.support.samples import put
 
 
 class Boom:

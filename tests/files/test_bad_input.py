@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from tests.samples import put
+from tests.support.samples import put
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
+from tests.support.samples import FIXTURES, put
 
 CSV = "Method,Task,seed,Outcome,room\nnew,cut,1,1,A\nold,cut,1,0,A\nnew,pour,2,1,B\nold,pour,02,0,b\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
+from tests.support.samples import FIXTURES, put
 
 
 def test_wrong_shapes_inside_known_logs(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.files.archives import Archive
-from tests import samples
-from tests.samples import put
+from tests.support import samples
+from tests.support.samples import put
 
 FILES = samples.all_files()
 NAMES = sorted(FILES)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests import samples
-from tests.samples import put
+from tests.support import samples
+from tests.support.samples import put
 
 PREFERENCES = ("preferences.csv", "judged/")
 ROLLOUT_FILES = sorted(name for name in samples.all_files() if not name.startswith(PREFERENCES))

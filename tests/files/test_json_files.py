@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests import samples
-from tests.samples import put
+from tests.support import samples
+from tests.support.samples import put
 
 
 def test_a_doubled_key_inside_a_log_or_a_session_is_refused(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.files import naming
-from tests.samples import FIXTURES, put
 from tests.support.formats import tallies
+from tests.support.samples import FIXTURES, put
 
 
 def test_many_files_that_are_called_alike_are_not_one_policy() -> None:

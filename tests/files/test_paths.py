@@ -11,7 +11,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.files.paths import MISSING, leads_to
-from tests.samples import put
+from tests.support.samples import put
 
 RECORD = {
     "provider": {"id": "acme", "a.b": {"c": 1}},

@@ -16,7 +16,7 @@ import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.files.preferences import holds_preferences
 from tests.files.test_fuzz import mutated
-from tests.samples import FIXTURES, put
+from tests.support.samples import FIXTURES, put
 
 
 def test_preferences() -> None:

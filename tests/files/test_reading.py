@@ -9,8 +9,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.notes import Note
-from tests.samples import FIXTURES, put
 from tests.support.formats import tallies
+from tests.support.samples import FIXTURES, put
 
 
 def test_columns_that_were_not_used_are_a_value(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.samples import deflated, put
+from tests.support.samples import deflated, put
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:

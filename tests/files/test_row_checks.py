@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.files import row_checks
-from tests.samples import put
+from tests.support.samples import put
 
 HEADER = "policy,task,success,note\n"
 

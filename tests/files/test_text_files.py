@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.samples import put
+from tests.support.samples import put
 
 
 def test_a_million_columns(tmp_path: Path) -> None:

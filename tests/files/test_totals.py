@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.samples import put
 from tests.support.formats import tallies, written
+from tests.support.samples import put
 
 
 def test_an_object_that_says_which_rollout_it_is_is_one(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, deflated, put
+from tests.support.samples import FIXTURES, deflated, put
 
 
 def tallies(rollouts: sf.Rollouts, *by: str) -> dict[tuple[str | None, ...], tuple[int, int]]:

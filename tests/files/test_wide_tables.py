@@ -10,7 +10,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli.main import run
-from tests.samples import put
+from tests.support.samples import put
 
 POSES = "Trial,Initial pose,ACT,DP,pi0\n1,left,success,fail,success\n2,left,fail,fail,\n3,right,Success,success,FAIL\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.files import workbooks
-from tests.samples import FIXTURES, deflated, put
+from tests.support.samples import FIXTURES, deflated, put
 
 FILE = FIXTURES / "excel" / "trials.xlsx"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.samples import put
+from tests.support.samples import put
 
 
 def test_yaml_neither_runs_nor_grows(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import surefoot as sf
 from surefoot.analysis.overview import overview
 from surefoot.errors import StudyError
 from surefoot.reporting.answers import overview_answer
-from tests.studies import begun
 from tests.support.judge_corrections import judged
+from tests.support.studies import begun
 
 
 def test_the_page_says_how_to_make_it_again_only_where_that_is_known(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 import surefoot as sf
 from surefoot.analysis.flips import flips
 from surefoot.reporting.reviews import Judged, Review, code_span, inert, not_comparable
-from tests.samples import put
+from tests.support.samples import put
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -11,7 +11,7 @@ import surefoot as sf
 from surefoot.console.live_figures import live_of
 from surefoot.reporting.study_pages import gain_lines, study_answers
 from surefoot.study.status import Account, finding_of
-from tests.studies import begun, driven, outcomes
+from tests.support.studies import begun, driven, outcomes
 
 
 def test_a_blinded_report_can_be_written(tmp_path):

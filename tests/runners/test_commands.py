@@ -12,7 +12,7 @@ import pytest
 import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.study.studies import Study
-from tests.studies import plan
+from tests.support.studies import plan
 from tests.support.study_commands import ROBOT, create, said
 
 # --- at the command line ---

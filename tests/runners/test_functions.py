@@ -14,7 +14,7 @@ from surefoot.runners import functions
 from surefoot.runners.outcomes import CrashError
 from surefoot.study.deviations import deviations
 from surefoot.study.studies import Study
-from tests.studies import begun
+from tests.support.studies import begun
 
 
 def test_a_function_runs_a_study_to_its_end():

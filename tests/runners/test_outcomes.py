@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import surefoot as sf
-from tests.studies import begun
+from tests.support.studies import begun
 
 
 def test_outcomes_are_kept_whole():

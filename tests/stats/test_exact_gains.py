@@ -15,7 +15,7 @@ from surefoot import PairTally, Scores, Tally, Verdict
 from surefoot.core.record import Record
 from surefoot.stats import exact_gain, exact_paired_gain, miettinen_nurminen, paired_score_gain, tango
 from tests.oracles import coherent
-from tests.strategies import pair_tallies, tallies
+from tests.support.strategies import pair_tallies, tallies
 
 
 def coherent_with_itself(gain, error=0.05):

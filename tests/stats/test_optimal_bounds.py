@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from surefoot import Tally, stats
 from tests.oracles import one_rate
 from tests.reference import cases
-from tests.strategies import confidences, draws, tallies
+from tests.support.strategies import confidences, draws, tallies
 
 
 def test_every_stored_bound() -> None:

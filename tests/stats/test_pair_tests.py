@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from surefoot import PairTally, stats
 from tests.reference import cases
-from tests.strategies import pair_tallies
+from tests.support.strategies import pair_tallies
 
 
 def test_mcnemar_matches_the_reference():

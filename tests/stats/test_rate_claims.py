@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from surefoot import Tally, stats
 from surefoot.core.record import Record
-from tests.strategies import tallies
+from tests.support.strategies import tallies
 
 
 def test_what_can_be_claimed() -> None:

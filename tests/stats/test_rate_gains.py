@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from surefoot import PairTally, Tally, stats
 from tests.reference import cases
-from tests.strategies import tallies
+from tests.support.strategies import tallies
 from tests.support.two_rates import tallies_of
 
 

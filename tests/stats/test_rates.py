@@ -15,7 +15,7 @@ from surefoot.core.assumptions import ANY_RATE
 from surefoot.stats import score_mean
 from tests.oracles import one_rate
 from tests.reference import cases
-from tests.strategies import confidences, tallies
+from tests.support.strategies import confidences, tallies
 
 INTERVALS: dict[str, Callable[..., Interval]] = {
     "wilson": stats.wilson,

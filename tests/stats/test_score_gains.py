@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from surefoot import Gain, Scores, Verdict
 from surefoot.stats import paired_score_gain, score_gain, score_gain_bound, score_test, surely_undecided
-from tests.strategies import confidences
+from tests.support.strategies import confidences
 
 levels = st.sampled_from([0.0, 0.25, 0.3, 0.5, 1.0])
 samples = st.lists(levels, min_size=1, max_size=12)

@@ -25,7 +25,7 @@ from surefoot.stats import (
     score_mean_upper,
 )
 from tests.reference import cases
-from tests.strategies import confidences, scores
+from tests.support.strategies import confidences, scores
 
 
 @pytest.mark.parametrize("case", cases("gaffke_one_sample"))

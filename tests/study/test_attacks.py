@@ -21,7 +21,7 @@ from surefoot.study.events import Line, head_of
 from surefoot.study.recording import RefusedError
 from surefoot.study.stores import ConflictError, LostError, StoreError, open_store
 from surefoot.study.studies import Study
-from tests.studies import begun, driven, outcomes, plan
+from tests.support.studies import begun, driven, outcomes, plan
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -208,8 +208,8 @@ def test_copies_made_under_load_have_all_that_was_acknowledged_before_them(tmp_p
 
 def test_a_server_whose_file_is_gone_answers_503_until_it_is_back(tmp_path):
     pytest.importorskip("uvicorn", reason="needs the extra `console`")
-    from tests.consoles import Console
-    from tests.consoles import study as served
+    from tests.support.consoles import Console
+    from tests.support.consoles import study as served
 
     console = Console(served(tmp_path))
     client, path = console.client("runner"), tmp_path / "study.db"
@@ -227,8 +227,8 @@ def test_a_server_whose_file_is_gone_answers_503_until_it_is_back(tmp_path):
 def test_a_client_notices_that_the_log_went_back(tmp_path):
     pytest.importorskip("uvicorn", reason="needs the extra `console`")
     from surefoot.console.authentication import Tokens
-    from tests.consoles import study as served
-    from tests.consoles import threaded
+    from tests.support.consoles import study as served
+    from tests.support.consoles import threaded
 
     tokens, path = Tokens.fresh(), tmp_path / "study.db"
     with threaded(served(tmp_path), tokens) as address:

@@ -12,8 +12,8 @@ from surefoot.sequential import ClosedRanking, FiniteHorizonMixture, run, run_ra
 from surefoot.study.deviations import deviations
 from surefoot.study.recording import RefusedError
 from surefoot.study.state import folded
-from tests.studies import begun, driven, outcomes, score
 from tests.support.ended_studies import finished
+from tests.support.studies import begun, driven, outcomes, score
 
 
 @pytest.mark.parametrize("changes", [{"horizon": 80}, {"confidence": 0.99}, {"rule": "wsr"}, {"margin": 0.1}])

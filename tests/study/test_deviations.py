@@ -7,9 +7,9 @@ import pytest
 import surefoot as sf
 from surefoot.sequential import run
 from surefoot.study.deviations import deviations, worst_case
-from tests.studies import Clock, begun, driven, outcomes
 from tests.support.ended_studies import finished, untidy
 from tests.support.leases import left_behind
+from tests.support.studies import Clock, begun, driven, outcomes
 
 
 @pytest.mark.parametrize(

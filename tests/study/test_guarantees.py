@@ -7,7 +7,7 @@ import html
 import pytest
 
 import surefoot as sf
-from tests.studies import begun, driven, outcomes
+from tests.support.studies import begun, driven, outcomes
 
 
 @pytest.mark.parametrize(

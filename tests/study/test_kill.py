@@ -25,8 +25,8 @@ from surefoot.console.authentication import Tokens
 from surefoot.study.schedules import Turn
 from surefoot.study.stores import open_store
 from surefoot.study.studies import Study
-from tests.consoles import free_port
-from tests.studies import plan
+from tests.support.consoles import free_port
+from tests.support.studies import plan
 
 RESULTS = 500
 POSTERS = 4
@@ -142,7 +142,7 @@ def test_a_killed_server_loses_and_doubles_nothing(address, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("repetition", range(200))
 def test_a_server_killed_while_500_results_are_posted(address, tmp_path, repetition):
-    from tests.programs import forked  # a thousand starts: forked from one that has imported everything
+    from tests.support.programs import forked  # a thousand starts: forked from one that has imported everything
 
     killed(address, tmp_path, results=RESULTS, kills=4, seed=repetition, begin=forked)
 

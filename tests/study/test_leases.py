@@ -24,8 +24,8 @@ from surefoot.study.deviations import deviations
 from surefoot.study.leases import REACH
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
-from tests.studies import Clock, begun
 from tests.support.leases import left_behind
+from tests.support.studies import Clock, begun
 
 
 def test_the_missing_turn_is_named_and_few_rollouts_are_run_beyond_it():
@@ -200,8 +200,8 @@ def test_a_script_waits_for_the_last_turns(monkeypatch, capsys, tmp_path):
 
 def test_an_operator_may_take_over_only_what_holds_the_study_up(tmp_path):
     pytest.importorskip("uvicorn", reason="needs the extra `console`")
-    from tests.consoles import Console
-    from tests.consoles import study as served
+    from tests.support.consoles import Console
+    from tests.support.consoles import study as served
 
     console = Console(served(tmp_path))
     ann, bob = console.browser("operator", "Ann"), console.browser("operator", "Bob")
@@ -228,8 +228,8 @@ def test_an_operator_may_take_over_only_what_holds_the_study_up(tmp_path):
 def test_a_client_says_whom_it_waits_for_and_can_hand_back_for_another(tmp_path, caplog):
     pytest.importorskip("uvicorn", reason="needs the extra `console`")
     from surefoot.console.authentication import Tokens
-    from tests.consoles import study as served
-    from tests.consoles import threaded
+    from tests.support.consoles import study as served
+    from tests.support.consoles import threaded
 
     tokens = Tokens.fresh()
     with threaded(served(tmp_path), tokens) as address:

@@ -9,7 +9,7 @@ from surefoot.errors import StudyError
 from surefoot.study.stores import ConflictError
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
-from tests.studies import begun, driven
+from tests.support.studies import begun, driven
 
 
 def test_a_store_that_others_always_write_first_is_given_up():

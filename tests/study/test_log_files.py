@@ -12,9 +12,9 @@ from surefoot.errors import StudyError
 from surefoot.study.log_files import marks
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
-from tests.studies import driven, outcomes, plan
 from tests.support.attacked_studies import finished as attacks_finished
 from tests.support.ended_studies import finished
+from tests.support.studies import driven, outcomes, plan
 
 # --- export, import, old logs ---
 

@@ -15,7 +15,7 @@ from surefoot.sequential import ExactBinary, FiniteHorizonMixture
 from surefoot.study.decision import decision_of, rule_of
 from surefoot.study.events import broken
 from surefoot.study.plans import BINDING, Plan
-from tests.studies import begun
+from tests.support.studies import begun
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12).filter(str.strip)
 NAMES = st.lists(TEXT, max_size=3, unique=True).map(tuple)

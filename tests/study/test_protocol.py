@@ -14,7 +14,7 @@ from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import RefusedError
 from surefoot.study.status import Receipt, Status
 from surefoot.study.studies import Study
-from tests.studies import plan
+from tests.support.studies import plan
 
 NAMES = [name for name in vars(StudyOperations) if not name.startswith("_")]
 
@@ -35,7 +35,7 @@ def opened(request, address):
         yield lambda role="owner", holder="": Study.open(address, author=holder)
         return
     from surefoot.console.authentication import Tokens
-    from tests.consoles import threaded
+    from tests.support.consoles import threaded
 
     tokens = Tokens.fresh()
     with threaded(begun, tokens) as url:
@@ -223,8 +223,8 @@ def test_every_event_names_its_role(opened, address):
 @pytest.fixture
 def console(tmp_path):
     pytest.importorskip("uvicorn", reason="needs the extra `console`")
-    from tests.consoles import Console
-    from tests.consoles import study as served
+    from tests.support.consoles import Console
+    from tests.support.consoles import study as served
 
     return Console(served(tmp_path))
 
@@ -251,8 +251,8 @@ def test_nobody_can_claim_another_role_or_another_devices_turns(console):
 def test_undo_and_void_after_the_stop_are_the_owners_and_tell_nothing(tmp_path):
     """Whether a corrected result sets the study going again would tell which code leads."""
     pytest.importorskip("uvicorn", reason="needs the extra `console`")
-    from tests.consoles import Console
-    from tests.consoles import study as served
+    from tests.support.consoles import Console
+    from tests.support.consoles import study as served
 
     console = Console(served(tmp_path))
     runner, operator, owner = (console.client(role) for role in ("runner", "operator", "owner"))

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from surefoot.errors import StudyError
-from tests.studies import begun, driven, outcomes
+from tests.support.studies import begun, driven, outcomes
 
 
 @pytest.mark.parametrize(

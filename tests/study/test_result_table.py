@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.studies import begun, driven
+from tests.support.studies import begun, driven
 
 
 def test_voided_rollouts_are_marked_in_the_table():

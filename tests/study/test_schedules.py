@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.study.schedules import ALPHABET, STICK, block, code, shuffle
 from surefoot.study.studies import Study
-from tests.studies import plan
+from tests.support.studies import plan
 
 SEED = "a" * 64
 MANY = plan(tasks=("mug", "towel", "drawer"), conditions=("left", "right"))

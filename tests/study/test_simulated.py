@@ -10,7 +10,7 @@ import surefoot as sf
 from surefoot.planning.sequential import plan_sequential
 from surefoot.study.decision import rule_of
 from surefoot.study.status import finding_of
-from tests.studies import begun, driven, outcomes, plan
+from tests.support.studies import begun, driven, outcomes, plan
 
 DECLARED = {"rule": "exact", "horizon": 100, "claim": "either", "confidence": 0.95, "environments": "independent"}
 

@@ -10,8 +10,8 @@ from surefoot.errors import StudyError
 from surefoot.sequential import run
 from surefoot.study.events import Event, Line
 from surefoot.study.state import folded
-from tests.studies import begun, driven, outcomes, score
 from tests.support.ended_studies import altered, voiding
+from tests.support.studies import begun, driven, outcomes, score
 
 
 @pytest.mark.parametrize(

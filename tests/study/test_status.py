@@ -10,8 +10,8 @@ import pytest
 import surefoot as sf
 from surefoot.study import status
 from surefoot.study.status import DECISIONS, Account, StudyFinding, account, finding_of
-from tests.studies import begun, driven, outcomes
 from tests.support.ended_studies import untidy
+from tests.support.studies import begun, driven, outcomes
 
 # --- blinded: only progress ---
 

@@ -20,7 +20,7 @@ from surefoot.study.recording import RefusedError
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
 from surefoot.study.verification import verified
-from tests.studies import Clock, begun, driven
+from tests.support.studies import Clock, begun, driven
 
 OLD = sorted(Path(__file__).parents[1].joinpath("fixtures", "studies").glob("*.jsonl"))
 

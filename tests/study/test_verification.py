@@ -17,9 +17,9 @@ from surefoot.study.state import folded
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
 from surefoot.study.verification import Verification, replayed, verified
-from tests.studies import begun, driven, outcomes, plan
 from tests.support.attacked_studies import finished as attacks_finished
 from tests.support.ended_studies import altered, finished, voiding
+from tests.support.studies import begun, driven, outcomes, plan
 
 # --- the chain and its verification ---
 

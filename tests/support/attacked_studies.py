@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.study.studies import Study
-from tests.studies import driven, outcomes, plan
+from tests.support.studies import driven, outcomes, plan
 
 
 def finished(address=":memory:"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.studies import Clock, begun
+from tests.support.studies import Clock, begun
 
 
 def two_days(**changes):

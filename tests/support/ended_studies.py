@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from surefoot.study.events import Event
-from tests.studies import Clock, begun, driven, outcomes
+from tests.support.studies import Clock, begun, driven, outcomes
 
 
 def finished(**changes):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import surefoot as sf
-from tests.samples import put
+from tests.support.samples import put
 
 
 def tallies(rollouts: sf.Rollouts, *by: str) -> dict[tuple[str | None, ...], tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.studies import begun
+from tests.support.studies import begun
 
 
 def left_behind(**changes):

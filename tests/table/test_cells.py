@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.samples import put
 from tests.support.formats import tallies
+from tests.support.samples import put
 
 
 @pytest.mark.parametrize(("ends", "first"), [({}, 0.85), ({"low": 0, "high": 1}, 0.85), ({"high": 100}, 85.0)])

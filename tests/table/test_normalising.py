@@ -9,7 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.notes import Note
-from tests.samples import put
+from tests.support.samples import put
 
 
 def table(column: str, times: int = 3, items: int = 20) -> pl.DataFrame:

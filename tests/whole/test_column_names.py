@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
+from tests.support.samples import FIXTURES, put
 
 
 def test_a_table_calls_columns_as_its_file_does(tmp_path: Path) -> None:

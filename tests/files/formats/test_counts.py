@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
 from tests.support.formats import tallies
+from tests.support.samples import FIXTURES, put
 
 
 def test_counts() -> None:

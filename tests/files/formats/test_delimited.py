@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
 from tests.support.formats import tallies
 from tests.support.rollouts import ROWS
+from tests.support.samples import FIXTURES, put
 
 
 @pytest.fixture

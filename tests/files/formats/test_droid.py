@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
+from tests.support.samples import FIXTURES, put
 
 
 def test_openpi_droid_success_is_a_share(tmp_path: Path) -> None:

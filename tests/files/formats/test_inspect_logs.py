@@ -13,9 +13,9 @@ import pytest
 
 import surefoot as sf
 from surefoot.files.archives import Archive
-from tests import samples
-from tests.samples import FIXTURES, deflated, put
+from tests.support import samples
 from tests.support.formats import tallies, written
+from tests.support.samples import FIXTURES, deflated, put
 
 
 def sample(place: int, **scores: Any) -> dict[str, Any]:

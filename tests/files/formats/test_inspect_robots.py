@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import surefoot as sf
-from tests.samples import FIXTURES
 from tests.support.formats import tallies, written
+from tests.support.samples import FIXTURES
 
 
 def test_inspect_robots_trials_that_errored(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
+from tests.support.samples import FIXTURES, put
 
 FOLDER = FIXTURES / "junit"
 

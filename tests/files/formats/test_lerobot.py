@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
 from tests.support.formats import tallies, written
+from tests.support.samples import FIXTURES, put
 
 # Logs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
 from tests.support.formats import tallies
+from tests.support.samples import FIXTURES, put
 
 
 def test_a_libero_log_may_begin_with_a_bracket(tmp_path: Path) -> None:

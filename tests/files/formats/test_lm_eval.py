@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
 from tests.support.formats import tallies
+from tests.support.samples import FIXTURES, put
 
 
 def line(place: int, **more: Any) -> dict[str, Any]:

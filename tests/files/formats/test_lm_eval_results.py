@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import surefoot as sf
-from tests.samples import FIXTURES
 from tests.support.formats import tallies
+from tests.support.samples import FIXTURES
 
 
 def test_lm_eval_results_are_counts() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.files.formats import parquet
-from tests.samples import put
+from tests.support.samples import put
 
 ROWS = {"policy": ["new", "old", "new"], "success": [True, False, None]}
 

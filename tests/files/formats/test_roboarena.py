@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from tests import samples
-from tests.samples import FIXTURES, put
+from tests.support import samples
 from tests.support.formats import tallies
+from tests.support.samples import FIXTURES, put
 
 
 def test_roboarena_sessions() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import surefoot as sf
-from tests.samples import FIXTURES
+from tests.support.samples import FIXTURES
 
 
 def test_roboarena_server() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from tests.samples import put
 from tests.support.formats import tallies
+from tests.support.samples import put
 
 
 def result(folder: Path, **changes: Any) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import surefoot as sf
-from tests.samples import FIXTURES, put
+from tests.support.samples import FIXTURES, put
 
 FOLDER = FIXTURES / "swe_bench"
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 STUDIES = {FIXTURES / "studies", FIXTURES / "v0_1_0"}  # logs of studies: opened by another door
 YAML = find_spec("yaml") is not None  # an extra
 

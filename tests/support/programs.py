@@ -24,7 +24,7 @@ from surefoot.study.studies import Study
 
 NEEDED = (psycopg, uvicorn, surefoot.console.app, surefoot.console.qr, surefoot.cli.study)
 NURSERY = multiprocessing.get_context("forkserver")
-NURSERY.set_forkserver_preload(["tests.programs"])
+NURSERY.set_forkserver_preload(["tests.support.programs"])
 
 _rehearsal = Study.create(Plan(policies=("new", "old"), rule="mixture", horizon=20), ":memory:")
 for _ in range(4):  # some modules are imported only when a study is asked something
