@@ -251,11 +251,11 @@ def blocked(seed, gains, each=30, keys=True):
     return sf.read(frame if keys else frame.drop("seed"))
 
 
-@pytest.mark.parametrize("keys", [True, False])
-def test_tasks_run_one_after_the_other_do_not_decide_a_gain_of_scores(keys):
+@pytest.mark.parametrize(("keys", "tables"), [(True, 20), (False, 5)])
+def test_tasks_run_one_after_the_other_do_not_decide_a_gain_of_scores(keys, tables):
     # in recorded order, 9 in 10 of these found a gain that is not there
-    held = [0.0 in sf.compare(blocked(seed, (0.3, -0.3), keys=keys), "new", "old").interval for seed in range(20)]
-    assert sum(held) >= 19
+    held = [0.0 in sf.compare(blocked(seed, (0.3, -0.3), keys=keys), "new", "old").interval for seed in range(tables)]
+    assert sum(held) >= 0.95 * tables
     assert sf.compare(blocked(1, (0.3, 0.3), keys=keys), "new", "old").verdict is Verdict.BETTER
 
 

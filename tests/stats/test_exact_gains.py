@@ -34,7 +34,7 @@ def all_pairs(n):
     return [PairTally(n - b - c, b, c, 0) for b in range(n + 1) for c in range(n + 1 - b)]
 
 
-@pytest.mark.parametrize(("x1", "n1", "x2", "n2"), [(7, 8, 2, 5), (3, 3, 1, 6), (0, 4, 0, 7)])
+@pytest.mark.parametrize(("x1", "n1", "x2", "n2"), [(5, 6, 1, 4), (3, 3, 1, 4), (0, 3, 0, 5)])
 def test_interval_and_p_agree_with_the_slow_twin(x1, n1, x2, n2):
     gain = exact_gain(Tally(x1, n1), Tally(x2, n2))
     low, high = coherent.unpaired_interval(x1, n1, x2, n2)
@@ -46,7 +46,7 @@ def test_interval_and_p_agree_with_the_slow_twin(x1, n1, x2, n2):
     assert gain.p_value == pytest.approx(twin, rel=2e-3)
 
 
-@pytest.mark.parametrize(("b", "c", "n"), [(5, 0, 8), (0, 0, 5), (1, 0, 1), (4, 3, 9)])
+@pytest.mark.parametrize(("b", "c", "n"), [(4, 0, 6), (0, 0, 4), (1, 0, 1), (4, 3, 9)])
 def test_paired_interval_and_p_agree_with_the_slow_twin(b, c, n):
     gain = exact_paired_gain(PairTally(n - b - c, b, c, 0))
     low, high = coherent.paired_interval(b, c, n)
@@ -67,12 +67,12 @@ def test_a_disconnected_accepted_set_is_covered_by_its_hull():
 
 
 def test_coherence_of_every_small_pair_of_tallies():
-    for first, second in itertools.product(all_tallies(4), repeat=2):
+    for first, second in itertools.product(all_tallies(3), repeat=2):
         coherent_with_itself(exact_gain(first, second))
 
 
 def test_coherence_of_some_pairs_of_tallies_to_20():
-    for first, second in random.Random(3).sample(list(itertools.product(all_tallies(20), repeat=2)), 60):
+    for first, second in random.Random(3).sample(list(itertools.product(all_tallies(20), repeat=2)), 25):
         coherent_with_itself(exact_gain(first, second))
 
 
@@ -104,14 +104,14 @@ def test_coherence_of_larger_tallies_near_the_edge():
         coherent_with_itself(exact_gain(Tally(*first), Tally(*second)))
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 8])
+@pytest.mark.parametrize("n", [1, 2, 5])
 def test_coherence_of_every_small_table_of_pairs(n):
     for pairs in all_pairs(n):
         coherent_with_itself(exact_paired_gain(pairs))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", range(6, 21))
+@pytest.mark.parametrize("n", range(3, 21))
 def test_coherence_of_every_table_of_pairs_to_20(n):
     for pairs in all_pairs(n):
         coherent_with_itself(exact_paired_gain(pairs))

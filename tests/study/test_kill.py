@@ -136,7 +136,7 @@ def address(request, tmp_path):
 
 
 def test_a_killed_server_loses_and_doubles_nothing(address, tmp_path):
-    killed(address, tmp_path, results=120, kills=3, seed=1)
+    killed(address, tmp_path, results=60, kills=2, seed=1)
 
 
 @pytest.mark.slow
