@@ -61,7 +61,7 @@ def test_one_failure_more_does_not_make_the_interval_narrower_upwards():
     assert sure.high == 1.0
 
 
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=8), st.integers(0, 7), st.integers(1, 10))
 def test_one_success_more_never_lowers_an_end(successes, place, attempts):
     place %= len(successes)

@@ -285,9 +285,9 @@ def test_outlook_at_the_margin_and_without_a_failure():
     at_it = stats.outlook(stats.exact_gain(Tally(3, 4), Tally(2, 4), margin=0.25))
     assert at_it.needed is None
     assert "as large as the margin" in at_it.wanted
-    clean = stats.outlook(stats.exact_gain(Tally(100, 100), Tally(100, 100), margin=0.02))
-    assert stats.power(1.0, 1.0, clean.needed, margin=0.02).same == 1.0
-    assert stats.power(1.0, 1.0, clean.needed - 30, margin=0.02).same == 0.0
+    clean = stats.outlook(stats.exact_gain(Tally(40, 40), Tally(40, 40), margin=0.05))
+    assert stats.power(1.0, 1.0, clean.needed, margin=0.05).same == 1.0
+    assert stats.power(1.0, 1.0, clean.needed - 12, margin=0.05).same == 0.0
 
 
 def test_outlook_says_when_it_is_approximate():

@@ -76,7 +76,7 @@ def test_no_direction_is_false_where_only_two_rates_are_equal(verdicts, other):
 
 
 @given(counts=st.tuples(*(st.integers(0, n) for n in SIZES)))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_counted_verdicts_are_those_of_the_functions(verdicts, counts):
     tallies = [Tally(k, n) for k, n in zip(counts, SIZES, strict=True)]
     pairs = [(tallies[i], tallies[j]) for i, j in PAIRS]
