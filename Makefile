@@ -8,6 +8,8 @@ JOBS ?= 2
 # Arrays here are small: one thread per process is faster, and two processes then use two cores.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# Tests start many programs: what is compiled once is not compiled by each.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
@@ -18,8 +20,8 @@ help:  ## Show this list.
 demo: $(READY)  ## The main job on bundled data: prints the table and names the page it wrote.
 	@$(BIN)/surefoot demo
 
-test: $(READY)  ## All quick tests, and every example in the docstrings and docs.
-	$(BIN)/python -m pytest -n $(JOBS) --doctest-modules src tests
+test: $(READY)  ## All tests but the long proofs, and every example in the docstrings and docs.
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --doctest-modules src tests
 
 quick: $(READY)  ## The tests of what you changed, and of the tree, in under a minute (ARGS="stats/rates.py core": of these).
 	@$(BIN)/python tools/quick.py $(ARGS)
