@@ -1,4 +1,4 @@
-"""Tests of `surefoot.files.formats.lm_eval`."""
+"""Tests of `surefoot.files.formats.lm_eval`; `lm_eval_0_4_13` was written by lm_eval 0.4.13 with its dummy model."""
 
 from __future__ import annotations
 
@@ -46,3 +46,41 @@ def test_lm_eval_samples() -> None:
     assert str(rollouts.tally()) == "1 of 2 rollouts succeeded."
     assert rollouts.column("condition") == ("h0", "h1")
     assert any("'flexible-extract' are left out" in note for note in rollouts.notes)
+
+
+REAL = FIXTURES / "lm_eval_0_4_13"
+
+
+def own(task: str, metric: str) -> float:
+    """What the harness itself says."""
+    results = json.loads(next(REAL.glob("results_*.json")).read_text())["results"]
+    return float(results[task][metric])
+
+
+@pytest.mark.parametrize("name", ["strict-match", "flexible-extract"])
+def test_totals_of_a_filter_are_the_harness_own(name: str) -> None:
+    tally = sf.read(next(REAL.glob("samples_toy_gen_*")), where={"filter": name}).tally()
+    assert tally.successes / tally.trials == own("toy_gen", f"exact_match,{name}")
+
+
+@pytest.mark.parametrize("metric", ["acc", "acc_norm"])
+def test_totals_of_a_metric_are_the_harness_own(metric: str) -> None:
+    tally = sf.read(next(REAL.glob("samples_toy_mc_*")), columns={"success": metric}).tally()
+    assert tally.successes / tally.trials == own("toy_mc", f"{metric},none")
+
+
+def test_a_folder_with_a_task_of_perplexities() -> None:
+    rollouts = sf.read(REAL)
+    assert rollouts.tasks == ("toy_gen", "toy_mc")
+    notes = " ".join(map(str, rollouts.notes))
+    assert "the task toy_ppl has word_perplexity, bits_per_byte only. It is left out." in notes
+    assert "totals only, left out beside the rollouts" in notes
+    chosen = sf.read(REAL, where={"filter": ["flexible-extract", "none"]})
+    assert tallies(chosen, "task") == {("toy_gen",): (2, 4), ("toy_mc",): (2, 4)}
+    with pytest.raises(sf.DataError, match="the task toy_ppl has word_perplexity"):
+        sf.read(next(REAL.glob("samples_toy_ppl_*")))
+
+
+def test_a_field_of_the_document_is_reached_by_path() -> None:
+    rollouts = sf.read(next(REAL.glob("samples_toy_mc_*")), columns={"cluster": "doc.passage"})
+    assert rollouts.names("cluster") == ("p1", "p2")

@@ -51,7 +51,7 @@ def load(head: Head) -> Sheet:
                 "condition": text(line.get("doc_hash") or line["doc_id"]),
                 "doc_id": text(line["doc_id"]),
                 "value": number(line[metric], head.name, metric),
-                **({"filter": chosen} if len(filters) > 1 or "filter" in head.wanted else {}),
+                **({"filter": chosen} if "filter" in head.wanted else {}),
                 **{f"metric:{name}": line[name] for name in _metrics(line) if scalar(line.get(name))},
             }
         )
