@@ -19,6 +19,7 @@ ORDER = (
     *("features", "exact_designs", "sequential_table", "closed_ranking", "finite_lists", "real_rollouts"),
     *(
         "sequential_speed",
+        "long_horizons",
         "final_intervals",
         "exact_gains",
         "optimal_bounds",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import random
+import signal
 import subprocess
 import sys
 
@@ -116,3 +120,26 @@ def test_what_is_typed_is_completed(capsys, monkeypatch, typed, offered):
         run([])
     assert ended.value.code == 0
     assert set(capsys.readouterr().out.split()) == offered
+
+
+def test_ctrl_c_ends_the_line_and_says_so(tmp_path):
+    """In a terminal: what was shown last, and the ^C of the terminal itself, stay on a line of their own."""
+    pty = pytest.importorskip("pty")
+    rng = random.Random(1)
+    rows = [f"p{policy},{rng.random():.6f}" for policy in range(40) for _ in range(200)]
+    (tmp_path / "many.csv").write_text("policy,score\n" + "\n".join(rows) + "\n")
+    seen, shown = pty.openpty()
+    words = [sys.executable, "-m", "surefoot", "report", "many.csv", "-o", "many.html"]
+    program = subprocess.Popen(words, cwd=tmp_path, stdout=shown, stderr=shown)
+    os.close(shown)
+    out = b""
+    while b"comparing policies" not in out:
+        out += os.read(seen, 4096)
+    program.send_signal(signal.SIGINT)
+    with contextlib.suppress(OSError):  # the other side is closed
+        while part := os.read(seen, 4096):
+            out += part
+    os.close(seen)
+    assert program.wait(60) == 130
+    assert out.endswith(b"\r\nsurefoot: stopped.\r\n")
+    assert not (tmp_path / "many.html").exists()

@@ -68,17 +68,22 @@ def test_a_thousand_idle_connections_keep_nobody_out(served):
             if number % 3 == 0:
                 with contextlib.suppress(OSError):  # closed already: others came after it
                     wire.sendall(b"GET / HTTP/1.1\r\nHost: 127")  # half a request is as silent
-        began = time.monotonic()
-        connection = http.client.HTTPConnection(*parts(address), timeout=10)
-        connection.request("GET", "/run", headers={"Authorization": f"Bearer {tokens.operator.reveal()}"})
-        assert connection.getresponse().status == 200
-        took = time.monotonic() - began
-        connection.close()
+        took = min(operators_page(address, tokens) for _ in range(5))
         assert sf.Client(address, tokens.runner.reveal(), patience=5).next_turn().number == 1
     finally:
         for wire in idle:
             wire.close()
-    assert took < 5  # measured: some milliseconds; without the bound, 503 to everybody
+    assert took < 1  # measured: some milliseconds; without the bound, 503 to everybody
+
+
+def operators_page(address, tokens):
+    """How long a new connection waits for the operator's page. The best of several is not the machine's own load."""
+    began = time.monotonic()
+    connection = http.client.HTTPConnection(*parts(address), timeout=10)
+    connection.request("GET", "/run", headers={"Authorization": f"Bearer {tokens.operator.reveal()}"})
+    assert connection.getresponse().status == 200
+    connection.close()
+    return time.monotonic() - began
 
 
 def frozen(cluster, word):
@@ -102,9 +107,8 @@ def test_a_frozen_database_is_told_within_seconds_and_ctrl_c_works(postgres, tmp
         turn = client.next_turn()
         frozen(postgres, signal.SIGSTOP)
         try:
-            answers = []
 
-            def ask(place):
+            def ask(place, answers):
                 body = json.dumps({"result": True, "holder": "arm", "request": f"word {place}"}).encode()
                 headers = {"Authorization": f"Bearer {tokens.runner.reveal()}"}
                 began = time.monotonic()
@@ -114,13 +118,20 @@ def test_a_frozen_database_is_told_within_seconds_and_ctrl_c_works(postgres, tmp
                 except urllib.error.HTTPError as error:
                     answers.append((error.code, time.monotonic() - began))
 
-            asking = [threading.Thread(target=ask, args=(place,)) for place in range(5)]
-            for one in asking:
-                one.start()
-            for one in asking:
-                one.join()
-            assert [code for code, _ in answers] == [503] * 5
-            assert max(took for _, took in answers) < 15  # 4 s and the machine's load: not one wait for each
+            def slowest():
+                answers = []
+                asking = [threading.Thread(target=ask, args=(place, answers)) for place in range(5)]
+                for one in asking:
+                    one.start()
+                for one in asking:
+                    one.join()
+                assert [code for code, _ in answers] == [503] * 5
+                return max(took for _, took in answers)
+
+            tries = []  # 4 s and the machine's load, which is not in the best of several: not one wait for each
+            while len(tries) < 4 and min(tries, default=9.0) >= 5:
+                tries.append(slowest())
+            assert min(tries) < 5, tries
             began = time.monotonic()
             server.send_signal(signal.SIGINT)
             server.wait(20)
@@ -185,5 +196,6 @@ def test_the_live_page_has_the_plans_confidence(tmp_path):
         folder.mkdir()
         console = Console(study(folder, confidence=level, measure=measure, blinded=False, rule="mixture"))
         ran(console.client("runner"), [1, 0, 1, 1])
+        assert f"with its {level:.0%} " in console.client("operator").get("/live").text
         rows = console.client("operator").get("/api/v1/results").json()["policies"]
         assert [row["confidence"] for row in rows] == [level, level]

@@ -19,7 +19,7 @@ from surefoot import __version__
 from surefoot._arguments import as_options
 from surefoot.errors import SurefootError
 
-USAGE, DATA = 64, 65
+USAGE, DATA, STOPPED = 64, 65, 130
 
 COMMANDS = {
     "rate": "surefoot.cli.rate:rate",
@@ -122,6 +122,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with as_options(OPTIONS):
             _check_values(command, left)
             code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
+        if code == STOPPED:  # Ctrl+C, which typer takes for an answer of its own
+            return _stopped()
         return code if isinstance(code, int) else 0
     except _UsageError as error:
         return _misused(error)
@@ -136,7 +138,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise
         return _fail(f"{error.filename}: it cannot be read or written: {error.strerror}.", DATA)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("stopped.", 130)
+        return _stopped()
 
 
 def _check_values(command: Any, words: list[str]) -> None:
@@ -176,6 +178,12 @@ def _no_number(option: str, kind: str, given: str) -> str:
     share = given.strip().removesuffix("%")
     hint = f" Write {float(share) / 100:g} for {share}%." if re.fullmatch(r"\d+(\.\d+)?", share) else ""
     return f"`{option}` must be a {kind}; got {given!r}.{hint if share != given.strip() else ''}"
+
+
+def _stopped() -> int:
+    if sys.stderr.isatty():
+        typer.echo("", err=True)  # the terminal has shown ^C, after whatever was shown last
+    return _fail("stopped.", STOPPED)
 
 
 def _fail(message: str, code: int) -> int:

@@ -40,7 +40,7 @@ def run(
     holder: Annotated[str, typer.Option(help="This robot's name, when several run the study.")] = "",
     as_json: terminal.AsJson = False,
 ) -> None:
-    """Run a command or a Python function for every turn, and record it.
+    """Run a command or a function for every turn, and record it.
 
     It goes on until the study needs no more. A command learns its turn from the environment (SUREFOOT_POLICY,
     SUREFOOT_TASK, SUREFOOT_CONDITION, SUREFOOT_TURN, SUREFOOT_CODE) and from one line of JSON on standard input. The
