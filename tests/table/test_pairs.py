@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from surefoot.core.notes import Note
+from tests.support.comparisons import table as comparisons_table
 from tests.support.rollouts import ROWS
 
 
@@ -98,3 +100,26 @@ def test_swapping_the_policies_mirrors_the_pairs(seeds: list[tuple[str, int, boo
     shared = [seed for seed in range(13) if ("a", seed) in outcome and ("b", seed) in outcome]
     assert one.pairs == len(shared)
     assert one.first_only == sum(outcome["a", seed] and not outcome["b", seed] for seed in shared)
+
+
+@pytest.mark.parametrize("order", [None, [1, 2, 3, 1, 2, 3] * 2, [*range(1, 13)]])
+def test_when_told_to_the_nth_rollouts_of_each_task_are_pairs(order):
+    columns = {
+        "policy": ["new"] * 6 + ["old"] * 6,
+        "task": ["x", "x", "x", "y", "y", "y"] * 2,
+        "success": [1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1],
+    }
+    found = sf.compare(
+        comparisons_table(**columns, **({} if order is None else {"order": order})), "new", "old", paired=True
+    )
+    assert found.gain == sf.stats.exact_paired_gain(sf.PairTally(1, 3, 1, 1))
+    assert found.why.startswith("Paired by task and order: 6 pairs.")
+    assert Note("declared pairs") in found.notes
+
+
+def test_rollouts_beyond_the_shorter_policy_have_no_partner():
+    found = sf.compare(
+        comparisons_table(policy=["a"] * 4 + ["b"] * 2, success=[1, 0, 1, 1, 0, 1]), "a", "b", paired=True
+    )
+    assert found.gain == sf.stats.exact_paired_gain(sf.PairTally(0, 1, 1, 0))
+    assert Note("no partner", {"count": 2}) in found.notes

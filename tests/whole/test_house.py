@@ -164,7 +164,7 @@ FIELD = {
     "multiplicity protocol schedules staircase superiority validity verification",
     "software": "app archives authentication delimited formatting lazy middleware normalising queue recognising "
     "registry responses workbooks",
-    "plain": "collection positions reviews",
+    "plain": "collection reviews",
 }
 """Words of module names that no page of the docs uses, and whose words they are."""
 

@@ -15,7 +15,7 @@ from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
 from surefoot.core.tally import PairTally, Tally
 from surefoot.errors import DataError
-from surefoot.table.positions import pairs_by_position
+from surefoot.table.pairs import pairs_by_position
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.structure import Measure, Structure, described, in_range, rows
 
