@@ -45,3 +45,19 @@ def test_a_required_rate_can_or_cannot_be_claimed(capsys):
 def test_several_tallies_are_several_lines(capsys):
     _, out, _ = said(capsys, "rate", "1/2", "2/3", "3/4")
     assert len(out.splitlines()) == 3
+
+
+def test_a_rate_of_a_list_says_so(capsys):
+    code, out, _ = said(capsys, "rate", "170/340", "--population", "500")
+    assert code == 0
+    assert out.splitlines() == [
+        "50.0% [47.0%, 53.0%] n=340 (95% hypergeometric interval).",
+        "  About these 500 items, of which 340 were run. It says nothing of other items.",
+    ]
+    for more, words in (
+        (["--population", "300"], "`population` must be at least 340, the items run; got 300"),
+        (["--population", "500", "--lower"], "`--population` must stand alone"),
+    ):
+        code, _, err = said(capsys, "rate", "170/340", *more)
+        assert code == 64
+        assert words in err

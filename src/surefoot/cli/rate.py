@@ -34,6 +34,12 @@ def rate(
     requires: Annotated[
         float | None, typer.Option(help="A rate to be claimed: can these rollouts claim at least that?")
     ] = None,
+    population: Annotated[
+        int | None,
+        typer.Option(
+            help="The rollouts were drawn at random from a list of so many items: the rate that all of it would show."
+        ),
+    ] = None,
     pass_at: Annotated[
         int | None,
         typer.Option("--pass-at", help="With files: the chance of at least one success in so many attempts (pass@k)."),
@@ -68,6 +74,8 @@ def rate(
 
         surefoot rate 38/50 --requires 0.6
 
+        surefoot rate 170/340 --population 500
+
         surefoot rate results.csv
 
         surefoot rate results.csv --pass-at 5
@@ -75,7 +83,8 @@ def rate(
         surefoot rate runs.csv --human labels.csv
     """
     if any(Path(word).exists() for word in what):
-        _of_files(what, {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed},
+        _of_files(what, {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed,
+                         "--population": population},
                   columns, (where, sheet), policies, pass_at, pass_all, weigh, (human_labels, labels_method), pool_runs,
                   confidence, as_json)  # fmt: skip
         return
@@ -97,6 +106,15 @@ def rate(
     if requires is not None and (using or lower or upper):
         raise ValueError("`--requires` must stand alone: a claim uses the guaranteed lower bound.")
     parsed = [terminal.tally(word) for word in tallies]
+    if population is not None:
+        if using or lower or upper or requires is not None:
+            raise ValueError("`--population` must stand alone: the interval of a list has one method.")
+        of_list = [stats.population_rate(tally, population=population, confidence=confidence) for tally in parsed]
+        terminal.show(of_list[0] if len(of_list) == 1 else of_list, as_json=as_json)
+        if not as_json:
+            for line in dict.fromkeys(str(note) for one in of_list for note in one.notes):
+                typer.echo(f"  {line}")
+        return
     if requires is not None:
         _check.fraction(requires, "--requires")
         results: list[Any] = [stats.claim(tally, at_least=requires, confidence=confidence) for tally in parsed]
