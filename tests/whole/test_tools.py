@@ -1,0 +1,49 @@
+"""Do the tools of the tree pick the right files?"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).parents[2]
+
+
+def tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_make_quick_knows_the_tests_of_a_file():
+    quick = tool("quick")
+    for path, tests in {
+        "src/surefoot/stats/rates.py": ["tests/stats/test_rates.py"],
+        "src/surefoot/_check.py": ["tests/test_check.py"],
+        "src/surefoot/files/formats/droid.py": ["tests/files/formats/test_droid.py"],
+        "src/surefoot/core": ["tests/core"],
+        "tests/whole/test_tools.py": ["tests/whole/test_tools.py"],
+        "tests/support/studies.py": [],
+        "docs/files.md": [],
+        "src/surefoot/console/static/base.js": [],
+    }.items():
+        found = quick.tests_of(ROOT / path)
+        assert [test.relative_to(ROOT).as_posix() for test in found] == tests
+        assert all(test.exists() for test in found)
+
+
+def test_arrows_that_follow_from_others_are_left_out():
+    picture = tool("import_picture")
+    edges = {"a": {"b", "c", "d"}, "b": {"c"}, "c": {"d"}, "d": set()}
+    assert picture.reduced(edges) == {"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": set()}
+    assert picture.layers(edges) == [["a"], ["b"], ["c"], ["d"]]
+
+
+def test_what_is_imported_for_types_only_does_not_count(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text(
+        "from typing import TYPE_CHECKING\nfrom surefoot.core import tally\nif TYPE_CHECKING:\n"
+        "    from surefoot.cli import main\ndef late():\n    import surefoot.stats.rates\n"
+    )
+    assert tool("import_picture").imported(file) == {"core", "stats"}
