@@ -7,11 +7,13 @@ never computed: a cell has the value that was saved with it.
 from __future__ import annotations
 
 import csv
+import io
 import posixpath
 import re
 from pathlib import Path
 
 from surefoot._arguments import write
+from surefoot._files import write_whole
 from surefoot.core.formatting import some_names
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
@@ -58,8 +60,9 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[st
         cells = _Cells(_strings(archive, head.name), head.name)
         read_xml(_member(archive, names[chosen], head.name), cells, head.name)
     path = folder / "sheet.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(cells.table())
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(cells.table())
+    write_whole(path, text.getvalue())
     others = [repr(name) for name in names if name != chosen]
     said = f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by {write('sheet')}."
     return Head(path, head.name), (said,) if others else ()

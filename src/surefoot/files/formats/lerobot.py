@@ -25,10 +25,6 @@ UNSEEDED = (
 )
 
 
-FINISHED = ("ok", "done", "success", "succeeded", "completed", "complete", "finished")
-"""What a line of `results.jsonl` may say of a task that ran to its end."""
-
-
 def recognises(head: Head) -> bool:
     """A list of tasks with their totals, a line per task, or the older list of episodes with an aggregate."""
     first = head.first_record
@@ -65,9 +61,8 @@ def _finished(head: Head) -> Sheet:
     findings: list[Finding] = []
     for row, line in json_lines(head):
         key = (text(line.get("task_group")), text(line.get("task_id")))
-        status = text(line.get("status"))
-        if line.get("metrics") is None or (status is not None and status.casefold() not in FINISHED):
-            failed[key] = status or "no metrics"
+        if line.get("error") or not line.get("metrics"):
+            failed[key] = text(line.get("status")) or "no metrics"
             continue
         if key in tasks:
             raise DataError(f"a task must be finished once; got {key[0]}/{key[1]} twice.", source=head.name, row=row)
