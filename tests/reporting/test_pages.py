@@ -20,33 +20,36 @@ def full() -> sf.Report:
     return sf.report(rollouts(("a", "b", EVIL), (0.9, 0.5, 0.2), scores=True), title=EVIL)
 
 
-def test_the_page_is_valid_html(full):
-    html5lib.HTMLParser(strict=True).parse(full.html())
+@pytest.fixture(scope="module")
+def full_page(full: sf.Report) -> str:
+    return full.html()
 
 
-def test_ids_are_unique(full):
-    ids = re.findall(r'\bid="([^"]+)"', full.html())
+def test_the_page_is_valid_html(full_page):
+    html5lib.HTMLParser(strict=True).parse(full_page)
+
+
+def test_ids_are_unique(full_page):
+    ids = re.findall(r'\bid="([^"]+)"', full_page)
     assert len(ids) == len(set(ids))
 
 
-def test_every_string_from_the_data_is_escaped(full):
-    page = full.html()
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
+def test_every_string_from_the_data_is_escaped(full, full_page):
+    assert "<script" not in full_page
+    assert "&lt;script&gt;" in full_page
     assert "<script" not in full.markdown()
     tex = full.latex()
     assert r"\$\textbackslash{}alpha\$ \%\_\#\{\}\textasciitilde{}\textasciicircum{}" in tex
 
 
-def test_the_page_needs_nothing_from_outside(full):
-    page = full.html()
-    assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', page)
-    assert "@import" not in page
-    assert "url(http" not in page
-    assert len(page.encode()) < 1_000_000
+def test_the_page_needs_nothing_from_outside(full_page):
+    assert not re.findall(r'(?:src|href)="(?!#)[^"]*"', full_page)
+    assert "@import" not in full_page
+    assert "url(http" not in full_page
+    assert len(full_page.encode()) < 1_000_000
 
 
-def test_the_first_screen_answers(full):
+def test_the_first_screen_answers():
     two = sf.report(rollouts())
     assert two.overview.comparisons[0].verdict is Verdict.BETTER
     assert answers.overview_answer(two.overview)[0] == "new is better than old."
@@ -54,9 +57,8 @@ def test_the_first_screen_answers(full):
     assert page.index("new is better than old.") < page.index("Where each policy stands")
 
 
-def test_what_must_hold_is_apart_from_what_is_promised(full):
-    page = full.html()
-    methods, holds = page.split("<h3>Methods</h3>")[1].split("<h3>What must hold</h3>")
+def test_what_must_hold_is_apart_from_what_is_promised(full_page):
+    methods, holds = full_page.split("<h3>Methods</h3>")[1].split("<h3>What must hold</h3>")
     holds = holds.split("</ul>")[0]
     assert "The number of rollouts was fixed beforehand" in holds
     assert "Coverage" not in holds
