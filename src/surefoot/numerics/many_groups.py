@@ -159,7 +159,6 @@ class _Search:
             self.tables = Curves.of(samples, min(FARTHEST, far + 0.5))
         points = self._starts(target, middle, far)
         best, top = middle, -math.inf
-        rough = rough and self.best is not None
         for turn in range(1 if rough else ROUNDS):
             found = self._quick(points)
             climbed = self._climbed(self._apart(points, found, WARM if turn or self.best is not None else COLD), target)
