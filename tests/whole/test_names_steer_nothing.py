@@ -130,3 +130,19 @@ def test_json_of_a_report_carries_values(tmp_path):
         stated = comparison["gain"]["interval"]["assumptions"]
         assert all(one["type"] == "Assumption" and one["kind"] and one["says"].endswith(".") for one in stated)
         assert comparison["structure"]["unpaired"] is None
+
+
+def test_tables_head_columns_as_the_user_calls_them(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{model},{suite},{n},{int(n % 4 < k)}" for n in range(8) for suite in "xy" for model, k in (("a", 3), ("b", 1))
+    ]
+    Path("r.csv").write_text("\n".join(("model,suite,seed,success", *rows)) + "\n", encoding="utf-8")
+    assert run(["rank", "r.csv", "--column", "task=suite"]) == 0
+    assert re.search(r"^ *model +rate", capsys.readouterr().out, flags=re.MULTILINE)
+    assert run(["report", "r.csv", "--column", "task=suite", "-o", "report.html"]) == 0
+    assert re.search(r"^ *model +success rate", capsys.readouterr().out, flags=re.MULTILINE)
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert '<th scope="col">model</th>' in page
+    assert '<th scope="col">suite</th>' in page
+    assert '<th scope="col">policy</th>' not in page

@@ -16,6 +16,7 @@ from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
 from surefoot.auditing.audits import Audit, audit
 from surefoot.core import formatting
 from surefoot.core.bands import Band
+from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
@@ -70,7 +71,7 @@ class Overview(Record):
     tasks: tuple[Comparison, ...]
     bands: tuple[Band, ...]
     audit: Audit
-    notes: tuple[str, ...]
+    notes: tuple[Noted, ...]
     datasets: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     previous: str = ""
@@ -79,6 +80,11 @@ class Overview(Record):
     replayed: tuple[str, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     corrections: tuple[Correction, ...] = ()
+
+    def called(self, column: str) -> str:
+        """What the user calls a column."""
+        met = self.audit.structure
+        return column if met is None else met.named.get(column, column)
 
     def __str__(self) -> str:
         lines = [str(one) for one in self.policies] + [str(one) for one in self.comparisons]
@@ -148,7 +154,7 @@ def overview(
         tasks=tasks,
         bands=_bands(rollouts, best, confidence),
         audit=audit(rollouts),
-        notes=tuple(map(str, rollouts.notes)),
+        notes=rollouts.notes,
         datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
         judges=rollouts.names("judge") if "judge" in rollouts.columns else (),
         previous=(previous.source or "another table") if previous is not None else "",

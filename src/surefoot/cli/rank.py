@@ -119,7 +119,8 @@ def rank(
                 ]
             )
     header = "rate" if what == "success" else "mean"
-    terminal.table(["policy", header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""], rows)
+    names = [rollouts.called("policy"), header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""]
+    terminal.table(names, rows)
     if len(ranking.pairs) > 1:
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
     typer.echo(f"Ranks and letters go by {what}.")

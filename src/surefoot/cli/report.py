@@ -143,7 +143,7 @@ def show(made: sf.Report) -> None:
         typer.echo(line)
     files.show_serious(found.audit.serious)
     terminal.table(
-        ["policy", *tables.columns(found)],
+        tables.columns(found),
         [[one.policy, *(text for _, text in tables.cells(found, place))] for place, one in enumerate(found.policies)],
     )
     for line in tables.notes(found):

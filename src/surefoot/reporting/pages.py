@@ -246,7 +246,7 @@ def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> di
         ],
         "table": {
             "summary": "Pairs to a decision",
-            "header": ["task", "pairs used", "of", "verdict"],
+            "header": [found.called("task"), "pairs used", "of", "verdict"],
             "rows": [
                 [one.task or "", f"{len(one.evidence):,}", f"{one.horizon:,}", sentences.CELL[one.verdict]]
                 for one in found.curves

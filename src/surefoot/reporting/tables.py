@@ -36,8 +36,8 @@ def facts(found: Overview) -> str:
 
 
 def columns(found: Overview) -> list[str]:
-    """The columns of the table of policies, after the policy's name."""
-    names = []
+    """The columns of the table of policies; the first as the user calls it."""
+    names = [found.called("policy")]
     if any(one.success for one in found.policies):
         names += ["success rate", "interval", "k/n"]
     if any(one.score for one in found.policies):
@@ -85,7 +85,7 @@ def row(found: Overview, place: int) -> dict[str, Any]:
     one = found.policies[place]
     shown = one.of(found.measure)
     bar = None
-    if shown is not None and len(columns(found)) <= MOST_COLUMNS:
+    if shown is not None and len(columns(found)) <= 1 + MOST_COLUMNS:
         low, high = shown.limits if found.measure == "score" else (0.0, 1.0)
         ends = {"low": shown.low, "high": shown.high, "at": shown.estimate}
         bar = {name: f"{200 * (value - low) / (high - low):.2f}" for name, value in ends.items()}
@@ -142,7 +142,15 @@ def comparison_row(one: Comparison) -> list[str]:
 
 def corrections(found: Overview) -> tuple[list[str], list[list[str]]]:
     """The judge's rates beside those corrected by human labels: the header and a row per policy."""
-    header = ["policy", "by the judge", "interval", "corrected", "interval", "human labels", "judged alike"]
+    header = [
+        found.called("policy"),
+        "by the judge",
+        "interval",
+        "corrected",
+        "interval",
+        "human labels",
+        "judged alike",
+    ]
     rows = [
         [
             one.policy,
@@ -188,7 +196,13 @@ def heat(found: Overview) -> dict[str, Any]:
     what = "Success rate" if found.measure == "success" else "Mean score"
     short = f"{what} by task{' in percent' if found.measure == 'success' else ''}; more on each when pointed at."
     told = short if len(policies) > MANY else f"{what} by task, with its interval and n."
-    return {"caption": told, "policies": policies, "rows": rows, "many": len(policies) > MANY}
+    return {
+        "caption": told,
+        "policies": policies,
+        "rows": rows,
+        "many": len(policies) > MANY,
+        "by": found.called("task"),
+    }
 
 
 def _heat_cell(one: Interval | None) -> dict[str, str] | None:

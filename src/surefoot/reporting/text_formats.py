@@ -38,7 +38,7 @@ def markdown(report: Report) -> str:
     ]
     lines += [f"- {_md(line)}" for line in report.deviations]
     lines += _md_table(
-        ["policy", *tables.columns(found)],
+        tables.columns(found),
         [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)],
     )
     if found.corrections:
@@ -71,7 +71,7 @@ def progress_markdown(report: ProgressReport) -> str:
 def latex(report: Report) -> str:
     """The table of policies, with booktabs rules; every name escaped."""
     found = report.overview
-    header = ["policy", *tables.columns(found)]
+    header = tables.columns(found)
     rows = [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)]
     body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in rows]
     study = report.study

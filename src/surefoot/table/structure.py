@@ -287,7 +287,7 @@ def _runs(rollouts: Rollouts, names: Sequence[str]) -> int:
 
 
 def _named(rollouts: Rollouts) -> dict[str, str]:
-    columns = ("task", *KEYS, "cluster", "run", "repeat")
+    columns = ("policy", "task", *KEYS, "cluster", "run", "repeat")
     return {column: rollouts.called(column) for column in columns if column in rollouts.columns}
 
 
