@@ -39,7 +39,7 @@ def test_names_alike() -> None:
 def test_how_it_was_collected_is_inferred(rows: list[dict[str, Any]], collected: str) -> None:
     assert audited(rows).collected == collected
     declared = audited(rows, collected="independent")
-    assert (declared.collected, declared.why) == ("independent", "Declared.")
+    assert (declared.collected, str(declared.why)) == ("independent", "Declared.")
 
 
 def test_an_audit_survives_json() -> None:

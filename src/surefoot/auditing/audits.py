@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from surefoot._arguments import write
 from surefoot.auditing import collection_checks, outcome_checks
 from surefoot.core import formatting
+from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
 from surefoot.table.findings import Finding
 from surefoot.table.rollouts import Collected, Rollouts, a_table
@@ -34,7 +34,7 @@ class Audit(Record):
     """
 
     collected: Collected
-    why: str
+    why: Noted
     findings: tuple[Finding, ...]
     rollouts: int
     source: str = ""
@@ -88,15 +88,14 @@ def audit(rollouts: Rollouts) -> Audit:
     return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source, met)
 
 
-def _collected(rollouts: Rollouts, met: Structure) -> tuple[Collected, str]:
+def _collected(rollouts: Rollouts, met: Structure) -> tuple[Collected, Note]:
     if rollouts.collected is not None:
-        return rollouts.collected, "Declared."
+        return rollouts.collected, Note("collected as declared")
     apart: Collected = "stratified" if len(rollouts.tasks) > 1 else "independent"
     if met.unpaired == "one environment" and len(rollouts) > 1:
-        return "one", "All rollouts are of one environment."
+        return "one", Note("one environment for all")
     if not met.environment:
-        declare = write("collected")
-        return apart, f"Nothing in the table tells environments apart, so this is assumed: declare it with {declare}."
-    on = met.called(met.environment)
-    why = f"{met.several:,} of {met.environments:,} environments ({on}) were met by several policies."
+        return apart, Note("environments not told")
+    counts = {"several": met.several, "environments": met.environments}
+    why = Note("met by several", {**counts, "by": met.called(met.environment)})
     return ("shared" if met.several and met.several * 2 >= met.environments else apart), why

@@ -71,13 +71,33 @@ class Note(Record):
 Noted = str | Note
 """What the notes of a result hold; only notes whose kind no code asks for may be bare sentences."""
 
-
-@says("labels without items")
-def _labels_no_item() -> str:
-    return (
-        "Human labels correct a gain item by item, and no column tells the items apart: say which is the `condition` "
-        "(item, question, scene)."
-    )
+PLAIN = {
+    "labels without items": "Human labels correct a gain item by item, and no column tells the items apart: say which "
+    "is the `condition` (item, question, scene).",
+    "labels declared random": "The labelled items are declared to be drawn at random; surefoot did not draw them.",
+    "no common task": "The two share no task: this gain is one between tasks as much as between policies.",
+    "declared pairs": "Nothing in the table tells which rollouts share an environment: the n-th of both on each task "
+    "are paired as you say, which is right only if both met the same starts in the same order.",
+    "one cluster": "All rollouts are of one cluster: this is about that cluster, and says nothing of others.",
+    "not corrected": "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the "
+    "judge's errors by the human labels.",
+    "clusters alike": "All clusters are alike, which shows nothing of how they differ: each counts as one.",
+    "raw_verdict": "A verdict that comes early tends to overstate the observed gain.",
+    "met unequally often": "The two met some environments unequally often: the gain is the one within environments, "
+    "and may differ from the difference of their rates or mean scores.",
+    "scores drift": "In recorded order the bets leave out the observed mean: the scores drift, or the confidence is "
+    "low. The interval was widened to hold it.",
+    "gains drift": "In the order of the pairs the bets leave out the observed gain: the gains drift. The interval was "
+    "widened to hold it.",
+    "follows from others": "The verdict follows from two others; the gain observed between these two is on the other "
+    "side, and the interval is that of these two alone.",
+    "barely excludes zero": "The end at 0 is not in the interval: the verdict excludes 0.",
+    "collected as declared": "Declared.",
+    "one environment for all": "All rollouts are of one environment.",
+    "met by several": "{several:,} of {environments:,} environments ({by}) were met by several policies.",
+}
+"""The notes whose sentence only has places for values."""
+SENTENCES.update({kind: sentence.format for kind, sentence in PLAIN.items()})
 
 
 @says("labels of one policy")
@@ -157,11 +177,6 @@ def _labels_single(count: int) -> str:
     return f"{formatting.counted(count, 'label')} of items that only one of the two has labels for: not used."
 
 
-@says("labels declared random")
-def _labels_declared() -> str:
-    return "The labelled items are declared to be drawn at random; surefoot did not draw them."
-
-
 @says("labels missing")
 def _labels_missing(missing: int, drawn: int) -> str:
     return (
@@ -188,11 +203,6 @@ def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> 
 # What comparisons of tables say
 
 
-@says("no common task")
-def _no_common_task() -> str:
-    return "The two share no task: this gain is one between tasks as much as between policies."
-
-
 @says("no partner")
 def _no_partner(count: int) -> str:
     return f"{formatting.rollouts(count)} had no partner and {'was' if count == 1 else 'were'} left out."
@@ -203,19 +213,6 @@ def _no_outcome(count: int, measure: str) -> str:
     one = count == 1
     have, were = ("has", "was") if one else ("have", "were")
     return f"{formatting.rollouts(count)} {have} no known {measure} and {were} left out."
-
-
-@says("declared pairs")
-def _declared_pairs() -> str:
-    return (
-        "Nothing in the table tells which rollouts share an environment: the n-th of both on each task are paired as "
-        "you say, which is right only if both met the same starts in the same order."
-    )
-
-
-@says("one cluster")
-def _one_cluster() -> str:
-    return "All rollouts are of one cluster: this is about that cluster, and says nothing of others."
 
 
 @says("tasks left out")
@@ -238,22 +235,9 @@ def _few_rollouts_a_task(count: int) -> str:
     )
 
 
-@says("not corrected")
-def _not_corrected() -> str:
-    return (
-        "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the judge's errors by "
-        "the human labels."
-    )
-
-
 @says("in clusters")
 def _in_clusters(structure: Record) -> str:
     return str(structure)
-
-
-@says("clusters alike")
-def _clusters_alike() -> str:
-    return "All clusters are alike, which shows nothing of how they differ: each counts as one."
 
 
 @says("cluster dominates")
@@ -364,11 +348,6 @@ def _early_end(observed: float, scale: formatting.Scale) -> str:
     return f"A stop without a verdict tends to understate the gain: {raw} observed. The estimate allows for that."
 
 
-@says("raw_verdict")
-def _raw_verdict() -> str:
-    return "A verdict that comes early tends to overstate the observed gain."
-
-
 @says("of_the_list")
 def _of_the_list(environments: int, run: int) -> str:
     if run == environments:
@@ -376,43 +355,11 @@ def _of_the_list(environments: int, run: int) -> str:
     return f"It is about the {environments:,} environments of the list itself, of which {run:,} were run."
 
 
-@says("met unequally often")
-def _met_unequally_often() -> str:
-    return (
-        "The two met some environments unequally often: the gain is the one within environments, and may differ from "
-        "the difference of their rates or mean scores."
-    )
-
-
-@says("scores drift")
-def _scores_drift() -> str:
-    return (
-        "In recorded order the bets leave out the observed mean: the scores drift, or the confidence is low. "
-        "The interval was widened to hold it."
-    )
-
-
-@says("gains drift")
-def _gains_drift() -> str:
-    return (
-        "In the order of the pairs the bets leave out the observed gain: the gains drift. "
-        "The interval was widened to hold it."
-    )
-
-
 @says("gain by stakes")
 def _gain_by_stakes(observed: float) -> str:
     return (
         f"The estimate weighs each pair by what was staked on it; unweighted the gain is "
         f"{formatting.number(observed, 'score gain')}, on the other side of what was shown."
-    )
-
-
-@says("follows from others")
-def _follows_from_others() -> str:
-    return (
-        "The verdict follows from two others; the gain observed between these two is on the other side, "
-        "and the interval is that of these two alone."
     )
 
 
@@ -440,11 +387,6 @@ def _verdict_on_these_items(
     error = formatting.percent(1.0 - confidence, "up")
     how = "all run" if run == items else f"{run:,} run; error {error} for what a complete run would show"
     return f"On these {items:,} items {found} ({how}). It says nothing of other items."
-
-
-@says("barely excludes zero")
-def _barely() -> str:
-    return "The end at 0 is not in the interval: the verdict excludes 0."
 
 
 # What the rule of a study is, and what it promises
@@ -497,3 +439,8 @@ def _predictions(explained: float, saved: int) -> str:
 @says("items not looked at")
 def _items_not_looked_at(run: int, more: int) -> str:
     return f"The first {run:,} items decided it: {more:,} more are recorded, and were not looked at."
+
+
+@says("environments not told")
+def _environments_not_told() -> str:
+    return f"Nothing in the table tells environments apart, so this is assumed: declare it with {write('collected')}."
