@@ -44,6 +44,21 @@ def json_lines(head: Head) -> Iterator[tuple[int, dict[str, Any]]]:
             yield row, value
 
 
+def json_records(head: Head) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSON Lines file, or the one object of a file that has no more."""
+    if head.first_record is not None:
+        yield from json_lines(head)
+    elif isinstance(head.document, dict):
+        yield 1, head.document
+
+
+def first_record(head: Head) -> dict[str, Any]:
+    """The first object of such a file; empty when it is none."""
+    if head.first_record is not None:
+        return head.first_record
+    return head.document if isinstance(head.document, dict) else {}
+
+
 def checked_rows(head: Head) -> Rows:
     """The rows of a delimited file, counted; refused when one is not what the header promises."""
     with head.path.open("rb") as file:

@@ -89,6 +89,12 @@ def test_finished_tasks_are_read_and_the_others_named() -> None:
     assert any("Not finished, left out: libero_10/2 (failed)" in str(note) for note in rollouts.notes)
 
 
+def test_one_finished_task_alone(tmp_path: Path) -> None:
+    rollouts = sf.read(put(tmp_path, "results.jsonl", as_lines(lines()[:1])))
+    assert rollouts.tasks == ("libero_10",)
+    assert rollouts.tally().successes == 3
+
+
 def test_beside_the_final_file_it_is_left_out(tmp_path: Path) -> None:
     put(tmp_path, "act/results.jsonl", FILE.read_bytes())
     final = (FIXTURES / "lerobot" / "eval_info.json").read_bytes()

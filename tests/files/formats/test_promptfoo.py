@@ -57,6 +57,11 @@ def test_a_provider_with_several_prompts_is_several_policies() -> None:
     assert sf.read(FOLDER / "out.jsonl", columns={"policy": "provider.id"}).policies == ("acme:large", "acme:small")
 
 
+def test_one_result_alone(tmp_path: Path) -> None:
+    one = (FOLDER / "out.jsonl").read_text().splitlines()[0]
+    assert sf.read(put(tmp_path, "out.jsonl", one + "\n")).policies == ("small",)
+
+
 def test_a_named_score_and_a_variable_are_reached_by_name() -> None:
     rollouts = sf.read(FOLDER / "out.json", columns={"score": "exact"}, where={"vars.x": "2"})
     assert rollouts.column("score") == (0.0, 1.0, 0.0, 1.0)

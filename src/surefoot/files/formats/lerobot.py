@@ -9,7 +9,7 @@ from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, text
 from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
-from surefoot.files.text_files import json_lines
+from surefoot.files.text_files import first_record, json_records
 from surefoot.table.findings import Finding, own_total, same_total
 
 ABOUT = About(
@@ -27,19 +27,19 @@ UNSEEDED = (
 
 def recognises(head: Head) -> bool:
     """A list of tasks with their totals, a line per task, or the older list of episodes with an aggregate."""
-    first = head.first_record
-    if first is not None:
-        return {"task_group", "task_id"} <= first.keys() and bool({"metrics", "status"} & first.keys())
     document = head.document
-    return isinstance(document, dict) and (
-        ("per_task" in document and bool({"overall", "per_group"} & set(document)))
-        or ("per_episode" in document and "aggregated" in document)
+    return _is_progress(head) or (
+        isinstance(document, dict)
+        and (
+            ("per_task" in document and bool({"overall", "per_group"} & set(document)))
+            or ("per_episode" in document and "aggregated" in document)
+        )
     )
 
 
 def load(head: Head) -> Sheet:
     """One row per episode; `max_reward` is the score when all of it lies in [0, 1]."""
-    if head.first_record is not None:
+    if _is_progress(head):
         return _finished(head)
     document: dict[str, Any] = head.document
     if "per_task" in document:
@@ -54,12 +54,18 @@ def load(head: Head) -> Sheet:
     return Sheet(frame_of(rows, head.name), "LeRobot eval_info.json", tuple(notes), _totals(total, rows, head.name))
 
 
+def _is_progress(head: Head) -> bool:
+    """Whether a file has a line per task that a run has finished."""
+    first = first_record(head)
+    return {"task_group", "task_id"} <= first.keys() and bool({"metrics", "status"} & first.keys())
+
+
 def _finished(head: Head) -> Sheet:
     """The tasks that a run finished so far; a task that failed and was run again counts once, when it finished."""
     tasks: dict[tuple[str | None, str | None], dict[str, Any]] = {}
     failed: dict[tuple[str | None, str | None], str] = {}
     findings: list[Finding] = []
-    for row, line in json_lines(head):
+    for row, line in json_records(head):
         key = (text(line.get("task_group")), text(line.get("task_id")))
         if line.get("error") or not line.get("metrics"):
             failed[key] = text(line.get("status")) or "no metrics"

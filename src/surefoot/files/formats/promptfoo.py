@@ -10,7 +10,7 @@ from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, scalar, text, unique
 from surefoot.files.imported import About, Sheet, frame_of
 from surefoot.files.recognising import Head
-from surefoot.files.text_files import json_lines
+from surefoot.files.text_files import first_record, json_records
 from surefoot.table.findings import Finding, own_total
 
 ABOUT = About(
@@ -32,8 +32,8 @@ NAMED = {"policy": "provider", "condition": "test"}
 
 def recognises(head: Head) -> bool:
     """Results with a test's and a prompt's place, in a line each or in the summary of an evaluation."""
-    if head.first_record is not None:
-        return head.first_record.keys() >= MARKS
+    if first_record(head).keys() >= MARKS:
+        return True
     summary = _summary(head.document)
     found = summary.get("results")
     record = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
@@ -42,8 +42,8 @@ def recognises(head: Head) -> bool:
 
 def load(head: Head) -> Sheet:
     """One row per result; a provider, with its prompt where it has several, is a policy."""
-    if head.first_record is not None:
-        found: Iterable[tuple[str, dict[str, Any]]] = ((f"line {row}", line) for row, line in json_lines(head))
+    if first_record(head).keys() >= MARKS:
+        found: Iterable[tuple[str, dict[str, Any]]] = ((f"line {row}", line) for row, line in json_records(head))
         stats = None
     else:
         summary = _summary(head.document)
