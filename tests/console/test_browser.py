@@ -857,4 +857,71 @@ def test_the_owner_goes_on_after_a_stop_for_futility(chromium, program):
     assert "the robot is free until Friday" in page
     assert "an anytime interval, which holds whenever you look" in page
     assert "final interval" not in page
+
+
+RATES = {"pi0": 1.0, "octo": 0.5, "base": 0.0, "scripted": 0.5, "newest": 1.0}
+
+
+def outcome(turn):
+    return RATES[turn.policy] > 0.5 or (RATES[turn.policy] == 0.5 and turn.block % 2 == 1)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [{"policies": ("pi0", "octo", "base", "scripted"), "rule": None, "horizon": 16, "title": "Four policies"}],
+    indirect=True,
+)
+def test_four_policies_are_ranked_and_a_fifth_joins_on_the_way(chromium, program, tmp_path):
+    """From plan to page: rounds by key, a policy added by the owner, the ranking as it settles, the report."""
+    ann, owner = Person(chromium, program), Person(chromium, program, role="owner", name="Olga")
+
+    def run(turns):
+        for _ in range(turns):
+            ann.settled()
+            fold = opened(program).fold
+            code = ann.code()
+            (turn,) = [turn for turn in fold.turns.values() if turn.code == code]
+            ann.by_key("s" if outcome(turn) else "f")
+
+    assert opened(program).plan.rule == "closed"
+    run(12)
+    form = owner.page.locator("#join-study form")
+    form.locator("input[name=policy]").fill("newest")
+    form.locator("input[name=reason]").fill("a new checkpoint")
+    form.locator("button").click()
+    owner.page.wait_for_function("() => document.getElementById('said').textContent === 'Done.'")
+    assert opened(program).plan.policies[-1] == "newest"
+    form.locator("input[name=policy]").fill("newest")
+    form.locator("input[name=reason]").fill("twice")
+    form.locator("button").click()
+    owner.page.wait_for_selector("#join-study .alert:visible")
+    assert "not repeat a name" in owner.page.inner_text("#join-study .alert")
+    run(13)
+    assert "newest" in {turn.policy for turn in opened(program).fold.turns.values()}
+    owner.page.fill("#unblind input[name=reason]", "to watch it settle")
+    owner.page.click("#unblind button")
+    owner.page.wait_for_function("() => document.getElementById('said').textContent === 'Done.'")
+    owner.page.goto(f"{program.address}/live")
+    owner.page.wait_for_selector("#ranking")
+    shown = owner.page.inner_text("#ranking")
+    for told in ("as it settles", "Open pairs", "joined after round", "Rollouts so far", "Saved", "pi0", "newest"):
+        assert told in shown
+    owner.page.screenshot(path=tmp_path / "settling.png", full_page=True)
+    robot = opened(program)
+    while not robot.finished:  # a script goes on, also with what the phone has in reserve
+        turn = robot.next_turn(holder="arm", wait=False) or next(iter(robot.fold.waiting.values()))
+        robot.record(turn, outcome(turn), holder="arm", reason="the phone is off")
+    state = opened(program).fold.decision.state
+    used = "used => document.querySelector('#ranking dd').textContent === used"
+    owner.page.wait_for_function(used, arg=str(state.rollouts_used))
+    assert state.summary.split(" after ")[0] in owner.page.inner_text("main")
+    owner.page.screenshot(path=tmp_path / "settled.png", full_page=True)
+    owner.page.goto(f"{program.address}/report")
+    page = owner.page.inner_text("body")
+    assert "newest was added after" in page
+    assert "By how much they differ" in page
+    owner.page.screenshot(path=tmp_path / "report.png", full_page=True)
+    assert sf.verify(program.path).sound
+    owner.errors = [said for said in owner.errors if "sandboxed" not in said]  # a report may run nothing
+    ann.close()
     owner.close()

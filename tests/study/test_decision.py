@@ -187,6 +187,20 @@ def test_one_added_while_a_round_is_run_joins_after_it():
     assert {turn.policy for turn in study.fold.blocks[3]} == set("abcd")
 
 
+def test_rounds_handed_out_before_it_has_joined_have_its_turns_too():
+    study, robot = ranked(), outcomes(5, **RATES)
+    driven(study, robot, 3)
+    late = study.next_turns(3, holder="slow")
+    study.amend({"policies": ["a", "b", "c", "d"]}, reason="a new checkpoint")
+    quick = study.next_turns(4, holder="quick")
+    assert {turn.policy for turn in quick} == set("abcd")
+    for turn in (*quick, *late):
+        study.record(turn, robot(turn), holder="quick" if turn in quick else "slow")
+    assert study.fold.counted == [1, 2, 3]
+    assert study.fold.decision.state.rollouts == (3, 3, 3, 1)
+    assert sf.verify(study.store).sound
+
+
 def test_one_added_to_a_ranking_that_is_complete_sets_it_going_again():
     study, robot = ranked(horizon=200), outcomes(1, **RATES)
     driven(study, robot)

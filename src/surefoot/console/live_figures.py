@@ -9,10 +9,9 @@ from typing import Any
 
 from surefoot.core import formatting, sentences
 from surefoot.core.interval import Interval
-from surefoot.core.scores import Scores
-from surefoot.core.tally import Tally
 from surefoot.reporting.study_pages import gain_lines
 from surefoot.study.decision import PairDecision
+from surefoot.study.ranking import StudyRanking, means_of_policies, ranking_of
 from surefoot.study.state import Fold
 from surefoot.study.status import finding_of
 
@@ -58,12 +57,13 @@ class Live:
     bars: tuple[Bar, ...]
     curves: tuple[Curve, ...]
     data: dict[str, Any]
+    ranking: StudyRanking | None = None
 
 
 def live_of(fold: Fold) -> Live:
     """Evidence, confidence sequence and tallies of a study that is not blinded."""
     decision = fold.decision
-    intervals = _policies(fold)
+    intervals = list(means_of_policies(fold).items())
     bars = tuple(_bar(policy, interval, fold) for policy, interval in intervals)
     states = _thinned(fold.states) if isinstance(decision, PairDecision) else []  # a ranking has no one gain to draw
     gains = _gains(fold)
@@ -91,7 +91,13 @@ def live_of(fold: Fold) -> Live:
         elif "lead" in rows[-1]:
             curves = (_lead_curve(rows, fold),)
         curves = (*curves, _gain_curve(rows, fold))
-    return Live(decision.verdict.value, str(decision.state), lines, bars, curves, data)
+    ranking = ranking_of(fold)
+    said = str(decision.state)
+    if ranking is not None:
+        said, order = " ".join(ranking.said), [one.policy for one in ranking.policies]
+        bars = tuple(sorted(bars, key=lambda bar: order.index(bar.policy) if bar.policy in order else len(order)))
+        data["ranking"] = ranking.to_dict()
+    return Live(decision.verdict.value, said, lines, bars, curves, data, ranking)
 
 
 def _gains(fold: Fold) -> list[float]:
@@ -102,26 +108,6 @@ def _gains(fold: Fold) -> list[float]:
         total += scores[fold.plan.policies[0]] - scores[fold.plan.policies[1]]
         gains.append(total / (len(gains) + 1))
     return gains
-
-
-def _policies(fold: Fold) -> list[tuple[str, Interval]]:
-    from surefoot import stats
-
-    level = fold.plan.confidence
-    scores: dict[str, list[float]] = {policy: [] for policy in fold.plan.policies}
-    for number, result in sorted(fold.results.items()):
-        turn = fold.turns[number]
-        if turn.block not in fold.voids:
-            scores[turn.policy].append(result.score)
-    counted = [(policy, values) for policy, values in scores.items() if values]
-    if fold.plan.measure == "success":
-        return [
-            (policy, stats.wilson(Tally(int(sum(values)), len(values)), confidence=level)) for policy, values in counted
-        ]
-    low, high = fold.plan.low, fold.plan.high
-    return [
-        (policy, stats.score_mean(Scores(values, low=low, high=high), confidence=level)) for policy, values in counted
-    ]
 
 
 def _bar(policy: str, interval: Interval, fold: Fold) -> Bar:

@@ -15,7 +15,8 @@ from surefoot.console.qr import svg
 from surefoot.console.responses import Refusal
 from surefoot.console.service import Service
 from surefoot.core import formatting
-from surefoot.study.plans import BINDING
+from surefoot.sequential import registry
+from surefoot.study.plans import BINDING, Plan
 
 AHEAD = 5
 """Turns that a browser holds in reserve, for when its connection goes away."""
@@ -136,6 +137,7 @@ class Pages:
             "link": link,
             "code": svg(link),
             "binding": BINDING,
+            "grows": _grows(self.service.plan),
             "shown": _shown(self.service.plan.to_dict()),
         }
         return self._page("owner.html", request, session, **more)
@@ -168,6 +170,12 @@ class Pages:
         }
         text = self._templates.get_template(template).render({"refusal": None, **context, **more})
         return HTMLResponse(text, status_code)
+
+
+def _grows(plan: Plan) -> bool:
+    """Whether a policy may be added while the study runs."""
+    wider = (*plan.policies, "")
+    return any(kind.widens and kind.ranks(len(wider)) for kind in registry.kinds(plan.decides))
 
 
 def _shown(fields: dict[str, Any]) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
 from surefoot.reporting.course_pages import course_lines, course_sections, times_figure
+from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ NOT_THE_VERDICT = (
     "These intervals are for rollouts whose number is fixed beforehand. Here the rule decided when to stop, so read "
     "them as a description: the verdict is the declared rule's, above."
 )
+
+
+APART = ("times", "ranking")
+"""Figures that have sections of their own."""
 
 
 def progress_lines(account: Account) -> list[str]:
@@ -52,7 +57,8 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
         f"Declared: rule {plan.rule!r}, claim {plan.claim!r}, {formatting.percent(plan.confidence)} over all looks, "
         f"at most {plan.horizon:,} {account.plan.unit}s."
     )
-    lines = [first, *gain_lines(account.plan, finding), *finding.statement.splitlines(), rule]
+    said = finding.statement.splitlines() if finding.ranking is None else finding.ranking.said
+    lines = [first, *gain_lines(account.plan, finding), *said, rule]
     if account.exploratory:
         lines.append("Something that binds was amended after the first result, so the stated confidence does not hold.")
     return lines if account.sound else [UNSOUND, *lines]
@@ -103,6 +109,8 @@ def study_figures(account: Account) -> dict[str, Figure]:
     times = times_figure(account)
     if times is not None:
         made["times"] = times
+    if finding is not None and finding.ranking is not None and finding.ranking.used:
+        made["ranking"] = ranking_figure(account, finding.ranking)
     if finding is None or len(finding.steps) < 2:
         return made
     made["sequence"] = _sequence_figure(account, finding)
@@ -115,12 +123,13 @@ def study_sections(account: Account) -> list[dict[str, Any]]:
     """The sections of the page that are the study's own: how it was decided, and what happened on the way."""
     from surefoot.reporting.pages import drawn_twice, shown_figure
 
-    shown = dict[str, Any]()
-    times = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name == "times"})
-    if times:
-        caption = "What failed never succeeds; the curve ends at the time limit."
-        shown["times"] = shown_figure(times, "times", caption, prefix="times")
-    return [study_section(account), *course_sections(account, shown)]
+    drawn = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name in APART})
+    captions = {
+        "times": "What failed never succeeds; the curve ends at the time limit.",
+        "ranking": "Means with their intervals, for reading; letters by the ranking; rollouts used of those planned.",
+    }
+    shown = {name: shown_figure(drawn, name, captions[name], prefix="apart") for name in drawn}
+    return [*ranking_sections(account, shown), study_section(account), *course_sections(account, shown)]
 
 
 def _sequence_figure(account: Account, finding: StudyFinding) -> Figure:
@@ -158,7 +167,7 @@ def study_section(account: Account) -> dict[str, Any]:
     """The section of the page that shows how the verdict came about, and by which plan."""
     from surefoot.reporting.pages import drawn_twice, shown_figure
 
-    drawn = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name != "times"})
+    drawn = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name not in APART})
     level = formatting.percent(account.plan.confidence)
     captions = {
         "sequence": f"Observed gain of {account.plan.policies[0]} over {account.plan.policies[1]}, pair by pair, with "

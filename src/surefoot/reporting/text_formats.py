@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from surefoot.core import formatting
-from surefoot.reporting import answers, course_pages, study_pages, tables
+from surefoot.reporting import answers, course_pages, ranking_pages, study_pages, tables
 
 if TYPE_CHECKING:
     from surefoot.reporting.reports import ProgressReport, Report
@@ -50,7 +50,8 @@ def markdown(report: Report) -> str:
             [tables.comparison_row(one) for one in found.comparisons],
         )
     if study is not None:
-        for section in course_pages.course_sections(study, {"times": None}):
+        told = ranking_pages.ranking_sections(study, {})
+        for section in (*told, *course_pages.course_sections(study, {"times": None})):
             lines += [f"## {_md(section['title'])}", "", *(f"{_md(line)}\n" for line in section["lines"])]
             lines += [] if section["table"] is None else _md_table(section["table"]["header"], section["table"]["rows"])
     log = "" if report.study is None else f" Log: {report.study.mark}."

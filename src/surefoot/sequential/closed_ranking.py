@@ -347,6 +347,11 @@ class ClosedRankingState(Standing, Record):
         return self.places
 
     @property
+    def undecided(self) -> tuple[Pair, ...]:
+        """The pairs that were asked about and are not settled."""
+        return self.open
+
+    @property
     def paused(self) -> tuple[Pair, ...]:
         """The open pairs that will hardly be decided within the horizon."""
         return self.futile

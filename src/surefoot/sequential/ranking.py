@@ -112,6 +112,11 @@ class RankingRule(Offered):
         return tuple(combinations(self.names, 2))
 
     @property
+    def joined(self) -> tuple[int, ...]:
+        """After how many rounds each policy joined: all are there from the start."""
+        return (0,) * len(self.names)
+
+    @property
     def pair_rule(self) -> FiniteHorizonMixture:
         """The rule of one pair, at its equal share of the error."""
         share = (1.0 - self.confidence) / len(self.pairs) * (1.0 - 1e-9)  # so that rounding cannot miss it

@@ -7,6 +7,7 @@ from typing import Any
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.registry import Setting
 from surefoot.stats.letters import Letters, compact_letters
@@ -79,6 +80,10 @@ class Standing(ABC):
         """None: a ranking decides by no table of counts."""
         return None
 
+    @abstractmethod
+    def interval(self, first: str, second: str) -> Interval:
+        """The gain of the first over the second, valid at any moment; all pairs' intervals hold together."""
+
     @property
     def estimates(self) -> tuple[float, ...]:
         """The mean score of each policy so far."""
@@ -113,9 +118,14 @@ class Standing(ABC):
             (best, worst), used = of[name]
             place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
             rows.append(f"{name:<{width}}  {place}  {own}  {formatting.rollouts(used)}")
+        return "\n".join([*rows, self.summary, *self.remarks])
+
+    @property
+    def summary(self) -> str:
+        """How much is settled, and after how much, in a sentence."""
         most = self.rule.horizon * len(self.rule.names)
         so_far = f"{formatting.counted(self.rounds, 'round')} and {formatting.rollouts(self.rollouts_used)}"
-        return "\n".join([*rows, f"{self.settled} after {so_far} (at most {most:,}).", *self.remarks])
+        return f"{self.settled} after {so_far} (at most {most:,})."
 
     @property
     def settled(self) -> str:

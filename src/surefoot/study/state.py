@@ -220,7 +220,8 @@ class Fold:
 
     def _next_block(self) -> tuple[Turn, ...]:
         number, first = len(self.blocks) + 1, len(self.turns) + 1
-        return block(self.plan, self.seed.reveal(), number, first, self.decision.active, schema=self.schema)
+        active = with_joins(self.decision, self.joins, number).active  # those that join meanwhile run in it too
+        return block(self.plan, self.seed.reveal(), number, first, active, schema=self.schema)
 
     def _read_on(self, *, again_from: int | None = None) -> None:
         """Let the rule read the blocks that are complete now; from block `again_from` anew, if it had read it."""

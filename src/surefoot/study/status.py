@@ -20,6 +20,7 @@ from surefoot.study.decision import RankingDecision
 from surefoot.study.deviations import deviations
 from surefoot.study.leases import LeaseClock, Wait, wait_of
 from surefoot.study.plans import Plan
+from surefoot.study.ranking import StudyRanking, ranking_of
 from surefoot.study.state import Fold
 from surefoot.study.verification import Verification
 
@@ -152,6 +153,7 @@ class StudyFinding(Record):
         observed: The mean gain of the pairs that counted, as it is; an early verdict flatters it.
         means: The mean result of each policy in those pairs.
         of_list: Where the gain lies on the declared list of environments itself, where each is run once.
+        ranking: Where every policy stands; none for two policies.
     """
 
     verdict: Verdict
@@ -167,6 +169,7 @@ class StudyFinding(Record):
     observed: float | None = None
     means: tuple[float, ...] = ()
     of_list: Interval | None = None
+    ranking: StudyRanking | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +239,9 @@ def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFind
     decision = fold.decision
     if isinstance(decision, RankingDecision):
         stated = guarantees.methods(fold), guarantees.assumptions(fold, None)
-        return StudyFinding(decision.verdict, str(decision.state), None, None, (), None, (), *stated)
+        ranking = ranking_of(fold, gains=True)
+        said = str(decision.state)
+        return StudyFinding(decision.verdict, said, None, None, (), None, (), *stated, ranking=ranking)
     state: Any = decision.state
     states = fold.states
     proved = certified and state.interval_kind == "final, not certified"

@@ -32,15 +32,24 @@ export function watch() {
     event.preventDefault();
     const alert = form.querySelector(".alert");
     const fields = Object.fromEntries(new FormData(form));
-    const data = form.dataset.kind === "amend" ? { changes: { [fields.field]: parsed(fields.value) }, reason: fields.reason } : fields;
     let said;
     try {
+      const data = await ({ amend: amendment, join: addition }[form.dataset.kind]?.(fields)) ?? fields;
       const answer = await ask(form.dataset.api, data);
       if (answer.ok) { form.reset(); document.activeElement.blur(); await freshen(); $("said").textContent = "Done."; return; }
       said = answer.said;
     } catch (error) { said = error instanceof SignedOut ? "You are signed out: join again." : error.message; }
     if (alert) Object.assign(alert, { textContent: said, hidden: false });
   });
+}
+
+function amendment(fields) {
+  return { changes: { [fields.field]: parsed(fields.value) }, reason: fields.reason };
+}
+
+async function addition(fields) {
+  const { policies } = (await ask("/plan")).content.plan; // as they are now: another may have joined meanwhile
+  return { changes: { policies: [...policies, fields.policy.trim()] }, reason: fields.reason };
 }
 
 function parsed(text) {

@@ -1,0 +1,121 @@
+"""How is the ranking of a study told on a page, and drawn for a paper?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from surefoot.core import formatting, sentences
+from surefoot.core.verdict import Verdict
+from surefoot.reporting.figures import draw_intervals, row_height
+from surefoot.reporting.style import COLOURS, FAINT, canvas, drawing, narrow
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from surefoot.study.ranking import RankedPair, RankedPolicy, StudyRanking
+    from surefoot.study.status import Account
+
+LETTERS = "Two policies share a letter exactly when they are not told apart."
+DECIDED = "who is better"
+
+
+def ranking_figure(account: Account, ranking: StudyRanking) -> Figure:
+    """Means with their intervals, letters, and the rollouts that each policy took of those it might have."""
+    what = "success rate" if account.plan.measure == "success" else "mean score"
+    used, most = [one.rollouts for one in ranking.policies], account.plan.horizon
+    with drawing():
+        figure, axes = canvas(7.2, 1.0 + row_height() * len(ranking.policies))
+        if narrow():
+            rows = [(one.policy, one.interval, f"{one.letters}  {_of(one, most)}") for one in ranking.policies]
+            draw_intervals(axes, rows, what)
+            return figure
+        figure.clear()
+        axes, beside = figure.subplots(1, 2, sharey=True, width_ratios=(3.0, 1.3))
+        draw_intervals(axes, [(one.policy, one.interval, one.letters) for one in ranking.policies], what)
+        places = range(len(ranking.policies))
+        beside.barh(places, [most] * len(used), height=0.5, color=FAINT, alpha=0.25)
+        beside.barh(places, used, height=0.5, color=COLOURS[0])
+        for place, count in zip(places, used, strict=True):
+            beside.annotate(f"{count:,}", (most, place), (4, 0), textcoords="offset points", va="center", fontsize=9)
+        beside.set(xlim=(0, most * 1.3), xlabel=f"rollouts, of {most:,}")
+        beside.set_xticks([0, most])
+        beside.tick_params(axis="y", length=0, labelleft=False)
+        beside.spines["left"].set_visible(False)
+    return figure
+
+
+def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """The sections of the page: where everybody stands, and by how much they differ."""
+    ranking = account.finding.ranking if account.finding is not None else None
+    if ranking is None:
+        return []
+    level = formatting.percent(account.plan.confidence)
+    made = [
+        {
+            "title": "The ranking",
+            "lines": [
+                f"All claims of who is better hold together at {level}, over all looks. {LETTERS}",
+                _saved(ranking),
+            ],
+            "figures": [figures["ranking"]] if figures.get("ranking") is not None else [],
+            "table": {
+                "summary": "Where each policy stands",
+                "header": ["place", "policy", "letters", "rollouts", "joined after", ""],
+                "rows": [_policy_row(one) for one in ranking.policies],
+            },
+            "open": True,
+        }
+    ]
+    if any(pair.gain is not None for pair in ranking.pairs):
+        made.append(
+            {
+                "title": "By how much they differ",
+                "lines": [_family(ranking, level)],
+                "figures": [],
+                "table": {
+                    "summary": "Every two policies",
+                    "header": ["first", "second", DECIDED, "gain", f"{level} for all sizes together"],
+                    "rows": [_pair_row(pair) for pair in ranking.pairs],
+                },
+                "open": True,
+            }
+        )
+    return made
+
+
+def _family(ranking: StudyRanking, level: str) -> str:
+    """What the sizes promise, apart from the ranking."""
+    held = f"all {len(ranking.pairs)} intervals hold together at {level}, over all looks."
+    return (
+        f"The sizes are a family of their own: {held} The ranking's claims have an error of their own, so the two do "
+        "not add up, and an interval may hold 0 where the ranking says who is better."
+    )
+
+
+def _saved(ranking: StudyRanking) -> str:
+    return (
+        f"{formatting.rollouts(ranking.used)} were used of at most {ranking.most:,}; {ranking.saved:,} were saved by "
+        "policies that needed to run no more."
+    )
+
+
+def _of(one: RankedPolicy, most: int) -> str:
+    return f"{one.rollouts:,} of {most:,}"
+
+
+def _policy_row(one: RankedPolicy) -> list[str]:
+    joined = formatting.counted(one.joined, "round") if one.joined else ""
+    return [one.place, one.policy, one.letters, f"{one.rollouts:,}", joined, "runs" if one.running else ""]
+
+
+def _pair_row(pair: RankedPair) -> list[str]:
+    said = sentences.CELL[pair.verdict]
+    if pair.paused:
+        said = "not decidable within the horizon"
+    elif pair.verdict is Verdict.UNDECIDED:
+        said = "open" if pair.open else "not asked"
+    if pair.gain is None:
+        return [pair.first, pair.second, said, "", ""]
+    scale = pair.gain.scale
+    gain = f"{formatting.number(pair.gain.estimate, scale)}{formatting.unit(scale)}"
+    return [pair.first, pair.second, said, gain, formatting.span(pair.gain.low, pair.gain.high, scale)]

@@ -1,0 +1,48 @@
+"""Tests of `surefoot.reporting.ranking_pages`."""
+
+from __future__ import annotations
+
+import pytest
+
+import surefoot as sf
+from surefoot.reporting import style
+from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
+from tests.studies import begun, driven, outcomes
+
+
+@pytest.fixture(scope="module")
+def account():
+    study = begun(policies=("a", "b", "c"), rule=None, horizon=40, blinded=False, futility=0.1)
+    driven(study, outcomes(3, a=0.95, b=0.4, c=0.4), 12)
+    study.amend({"policies": ["a", "b", "c", "d"]}, reason="a new checkpoint")
+    return sf.report(driven(study, outcomes(4, a=0.95, b=0.4, c=0.4, d=0.7))).study
+
+
+@pytest.mark.parametrize("width", [None, 3.4])
+def test_the_figure_names_every_policy_its_letters_and_its_rollouts(account, width):
+    ranking = account.finding.ranking
+    with style.sized(width):
+        figure = ranking_figure(account, ranking)
+    svg = style.inline_svg(figure, "x", "ranking")
+    for one in ranking.policies:
+        assert f">{one.policy}<" in svg
+        assert f"{one.rollouts}" in svg
+    assert len(figure.axes) == (1 if width else 2)
+
+
+def test_the_two_families_are_labelled_apart(account):
+    first, second = ranking_sections(account, {})
+    assert first["title"] == "The ranking"
+    assert "hold together at 95%, over all looks" in first["lines"][0]
+    assert {row[1] for row in first["table"]["rows"]} == set("abcd")
+    assert [row[4] for row in first["table"]["rows"] if row[1] == "d"] == ["4 rounds"]
+    assert "a family of their own: all 6 intervals hold together at 95%" in second["lines"][0]
+    assert "do not add up" in second["lines"][0]
+    assert {row[2] for row in second["table"]["rows"]} <= {
+        "better", "worse", "open", "not asked", "not decidable within the horizon"
+    }  # fmt: skip
+
+
+def test_two_policies_have_no_such_section():
+    study = driven(begun(blinded=False), outcomes(1, new=0.9, old=0.1))
+    assert ranking_sections(sf.report(study).study, {}) == []

@@ -1,0 +1,82 @@
+"""Tests of `surefoot.study.ranking`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import surefoot as sf
+from surefoot.core.record import Record
+from surefoot.study.ranking import StudyRanking, means_of_policies, ranking_of
+from tests.studies import begun, driven, outcomes
+
+RATES = {"a": 0.95, "b": 0.5, "c": 0.1, "d": 0.7}
+
+
+def ranked(**changes):
+    return begun(**{"policies": ("a", "b", "c"), "rule": None, "horizon": 60, "blinded": False, **changes})
+
+
+def test_two_policies_have_none():
+    assert ranking_of(begun().fold) is None
+
+
+def test_before_the_first_round_all_is_open():
+    found = ranking_of(ranked().fold, gains=True)
+    assert (found.used, found.saved, found.most) == (0, 0, 180)
+    assert len(found.open) == len(found.pairs) == 3
+    assert all(one.interval is None and one.running and one.place == "1 to 3" for one in found.policies)
+    assert all(pair.gain is None for pair in found.pairs)
+
+
+@pytest.mark.parametrize("changes", [{}, {"rule": "holm"}, {"measure": "score"}, {"question": "against c"}])
+def test_it_says_what_the_rule_knows(changes):
+    study = driven(ranked(**changes), lambda turn: float(outcomes(turn.number, **RATES)(turn)))
+    state, found = study.fold.decision.state, ranking_of(study.fold, gains=True)
+    assert found.used + found.saved == found.most == 180
+    assert found.used == state.rollouts_used == sum(one.rollouts for one in found.policies)
+    assert [one.policy for one in found.policies] == list(state.letters.names)
+    assert [one.letters for one in found.policies] == list(state.letters.letters)
+    for pair in found.pairs:
+        assert pair.verdict is state.verdict(pair.first, pair.second)
+        assert pair.gain == state.interval(pair.first, pair.second)
+        assert pair.open == (
+            (pair.first, pair.second) in state.undecided or (pair.second, pair.first) in state.undecided
+        )
+    assert found.said[0] == state.summary
+    assert StudyRanking.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+def test_a_policy_that_waits_to_join_is_told():
+    study = driven(ranked(), outcomes(1, **RATES), 4)
+    study.amend({"policies": ["a", "b", "c", "d"]}, reason="a new checkpoint")
+    assert ranking_of(study.fold).waiting == ("d",)
+    driven(study, outcomes(2, **RATES), 4)
+    found = ranking_of(study.fold)
+    assert found.waiting == ()
+    assert {one.policy: one.joined for one in found.policies} == {"a": 0, "b": 0, "c": 0, "d": 2}
+
+
+def test_means_leave_out_what_was_voided():
+    study = driven(ranked(), lambda turn: turn.policy == "a", 6)
+    study.void(1, reason="hardware fault")
+    assert {policy: (one.trials, one.estimate) for policy, one in means_of_policies(study.fold).items()} == {
+        "a": (1, 1.0),
+        "b": (1, 0.0),
+        "c": (1, 0.0),
+    }
+
+
+def test_the_report_shows_the_ranking_and_its_sizes_as_two_families(tmp_path):
+    study = driven(ranked(futility=0.1, horizon=40), outcomes(3, a=0.95, b=0.4, c=0.4))
+    made = sf.report(study)
+    assert Record.from_dict(json.loads(json.dumps(made.study.to_dict()))) == made.study
+    page, text = made.html(), made.markdown()
+    for told in ("The ranking", "By how much they differ", "a family of their own", "not decidable within the horizon"):
+        assert told in page
+        assert told in text
+    assert "saved by policies that needed to run no more" in text
+    assert set(made.figures()) >= {"ranking", "policies"}
+    for name in ("a.html", "a.md", "a.tex", "a.json"):
+        made.save(tmp_path / name)
