@@ -7,7 +7,7 @@ import pytest
 import surefoot as sf
 from surefoot.reporting import style
 from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
-from tests.studies import begun, driven, outcomes
+from tests.support.studies import begun, driven, outcomes
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 import surefoot as sf
 from surefoot.core.record import Record
 from surefoot.study.ranking import StudyRanking, means_of_policies, ranking_of
-from tests.studies import begun, driven, outcomes
+from tests.support.studies import begun, driven, outcomes
 
 RATES = {"a": 0.95, "b": 0.5, "c": 0.1, "d": 0.7}
 
