@@ -13,7 +13,7 @@ ONE = """
 import time
 import numpy as np
 from surefoot.sequential import {name}, run
-rng = np.random.default_rng({horizon})
+rng = np.random.default_rng({horizon} + 7)
 rule = {name}({horizon}, claim="{claim}", futility=0.02)
 state = run(rule, (rng.random(({horizon}, 2)) < ({first}, 0.65)) * 1.0)[-1]
 began = time.process_time()

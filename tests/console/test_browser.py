@@ -5,13 +5,16 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import surefoot as sf
+from surefoot.cli.main import run
 from surefoot.console.authentication import Tokens
+from surefoot.study.leases import LeaseClock
 from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
@@ -675,12 +678,36 @@ def test_the_phone_says_what_was_recorded_and_ends_its_session(chromium, program
         person.close()
 
 
-WALK = {"environments": "shared", "rule": "exact", "horizon": 30}
+class Overnight:
+    """The machine's clock, which can be put forward."""
+
+    def __init__(self):
+        self.ahead = timedelta()
+
+    def __call__(self):
+        return datetime.now(UTC) + self.ahead
 
 
-@pytest.mark.parametrize("program", [WALK], indirect=True)
-def test_a_whole_study_on_two_phones_and_a_desk(chromium, program, tmp_path):
-    """From the first code to the report: a wrong tap, a void, a crash, an ended session, a second operator."""
+@pytest.fixture
+def planned(tmp_path, monkeypatch):
+    """A study that was begun from a plan's file, served by a clock that can be put forward."""
+    night = Overnight()
+    monkeypatch.setattr("surefoot.study.log.LeaseClock", lambda clock=None: LeaseClock(clock or night))
+    file, path = tmp_path / "plan.toml", tmp_path / "study.db"
+    words = ["study", "create", str(file), "--store", str(path)]
+    given = ["--policies", "new,old", "--horizon", "30", "--environments", "shared", "--tasks", "place mug,hang mug"]
+    assert run([*words, *given, "--check"]) == 0
+    written = file.read_text(encoding="utf-8")
+    file.write_text(written.replace('title = "Untitled study"', 'title = "Mugs, by night"'), encoding="utf-8")
+    assert run([*words, "--yes"]) == 0
+    tokens = Tokens.fresh()
+    with threaded(Study.open(SQLiteStore(path)), tokens) as address:
+        yield SimpleNamespace(address=address, tokens=tokens, path=path, night=night)
+
+
+def test_a_whole_study_on_two_phones_and_a_desk(chromium, planned, tmp_path):
+    """From the plan's file to the report: a wrong tap, a void, a crash, a night between, a second operator."""
+    program = planned
     ann = Person(chromium, program, **PHONE)
     bob = Person(chromium, program, name="Bob", **PHONE)
     owner = Person(chromium, program, role="owner", name="Olga")
@@ -717,6 +744,10 @@ def test_a_whole_study_on_two_phones_and_a_desk(chromium, program, tmp_path):
     bob.page.tap("#end-box button[value=end]")
     bob.page.wait_for_selector("#again:visible")
     bob.page.screenshot(path=tmp_path / "ended.png")
+    program.night.ahead = timedelta(hours=14)  # Ann's phone sleeps with turns in hand, and nobody runs them
+    ann.page.reload()
+    ann.code()
+    ann.page.screenshot(path=tmp_path / "morning.png")
     for _ in range(60):
         if ann.page.is_visible("#stop"):
             break
@@ -740,8 +771,12 @@ def test_a_whole_study_on_two_phones_and_a_desk(chromium, program, tmp_path):
         "Ann",
         "Bob",
         "arm 3",
+        "Mugs, by night",
+        "Run in 2 sessions",
+        "The longest pause between two sessions was 14.0 hours.",
     ):
         assert said in page, said
+    assert "run twice" not in page
     owner.page.screenshot(path=tmp_path / "report.png", full_page=True)
     assert sf.verify(SQLiteStore(program.path)).sound
     for person in (ann, bob, owner):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 import html5lib
+import polars as pl
 import pytest
 
 import surefoot as sf
 from surefoot import Verdict
 from surefoot.reporting import answers
+from surefoot.reporting.pages import LONG
 from tests.support.reports import rollouts
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ %_#{}~^'
@@ -70,3 +72,11 @@ def test_one_policy_alone_has_a_page():
     only = sf.report(rollouts(("new",), (0.8,)))
     assert "new succeeds in" in only.html()
     assert only.overview.comparisons == ()
+
+
+def test_a_page_for_a_sandbox_has_no_scripts():
+    rows = [(f"policy {number}", place % 2) for number in range(LONG + 1) for place in range(4)]
+    frame = pl.DataFrame(rows, schema=["policy", "success"], orient="row")
+    made = sf.report(sf.read(frame))
+    assert "<script" in made.html()
+    assert "<script" not in made.html(scripts=False)

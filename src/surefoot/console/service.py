@@ -265,6 +265,6 @@ def _written(store: Store) -> str:
     from surefoot.reporting.reports import report
 
     try:
-        return report(Study.open(store)).html()
+        return report(Study.open(store)).html(scripts=False)  # the page is served in a sandbox that would run none
     except (DataError, StudyError, ValueError) as error:
         raise Refusal(409, f"The report cannot be written: {error}") from None

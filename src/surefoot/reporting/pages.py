@@ -35,7 +35,7 @@ LONG = 8
 FEW = 3
 
 
-def page(report: Report) -> str:
+def page(report: Report, *, scripts: bool) -> str:
     """The page as HTML."""
     found = report.overview
     kind, text = answers.chip(found)
@@ -55,7 +55,7 @@ def page(report: Report) -> str:
         .get_template("report.html.j2")
         .render(
             title=report.title,
-            long=LONG if _long(found, sections) else 0,
+            long=LONG if scripts and _long(found, sections) else 0,
             facts=tables.facts(found),
             chip=chip,
             answers=said,

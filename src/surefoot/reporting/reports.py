@@ -53,11 +53,15 @@ class Report(Record):
     deviations: tuple[str, ...] = ()
     study: Account | None = None
 
-    def html(self) -> str:
-        """One self-contained page: no network, no JavaScript, light and dark, phone to desktop, prints well."""
+    def html(self, *, scripts: bool = True) -> str:
+        """One self-contained page: no network, light and dark, phone to desktop, prints well.
+
+        Args:
+            scripts: Whether long tables can be searched and sorted; without, the page has no JavaScript at all.
+        """
         from surefoot.reporting.pages import page
 
-        return page(self)
+        return page(self, scripts=scripts)
 
     def markdown(self) -> str:
         """The answer and its tables as Markdown."""
@@ -119,8 +123,8 @@ class ProgressReport(Record):
     study: Account
     made: str
 
-    def html(self) -> str:
-        """One self-contained page."""
+    def html(self, *, scripts: bool = True) -> str:  # noqa: ARG002
+        """One self-contained page; it has no scripts."""
         from surefoot.reporting.study_pages import progress_page
 
         return progress_page(self.study, self.made)
