@@ -17,7 +17,7 @@ def open_page(
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser.")] = True,
 ) -> None:
-    """Drop a file, read its report: a page for people who do not use a terminal.
+    """Drop a file, read its report: a page in place of a terminal.
 
     It answers this machine only and is there until you press Ctrl+C. Beside it: calculators for one rate, two rates
     and a plan.

@@ -42,7 +42,9 @@ def watch(
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
-    """Has this growing file decided yet? For those who keep their own scripts.
+    """Has this growing file decided yet?
+
+    For those who keep their own scripts.
 
     The rule is declared at the first look and kept beside the file, in FILE.watch.json, with a hash of the rows seen.
     A later look with another declaration, or at a file whose past rows were changed, is refused. It ends when the rule
