@@ -213,6 +213,11 @@ def test_two_tallies_load_numpy_and_nothing_else_that_is_large():
     assert not loaded & {"scipy", "polars", "matplotlib", "rich", "pydantic"}
 
 
+def test_help_loads_no_array_library():
+    loaded = loaded_by("from surefoot.cli.main import run\nrun(['--help'])")
+    assert not loaded & {"numpy", "scipy", "polars", "matplotlib", "rich", "pydantic"}
+
+
 def test_importing_surefoot_loads_next_to_nothing():
     loaded = loaded_by("import surefoot\nsurefoot.Tally, surefoot.stats.wilson")
     assert not loaded & {"numpy", "scipy", "polars", "matplotlib", "typer"}

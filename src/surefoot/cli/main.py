@@ -7,6 +7,8 @@ Exit codes: 0 done, 64 the command was used wrongly, 65 the data cannot be used;
 from __future__ import annotations
 
 import importlib
+import inspect
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -87,6 +89,20 @@ def _command(name: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
+def _outline() -> typer.Typer:
+    """The app for its own help: every command by its first sentence, with none of its options made."""
+    app = _app()
+    for name in COMMANDS:
+        command = _command(name)
+        said = command.info.help if isinstance(command, typer.Typer) else inspect.getdoc(command)
+        app.command(name, help=said)(_nothing)
+    return app
+
+
+def _nothing() -> None:
+    """Stands for a command that is not run."""
+
+
 def _of_words(name: str, words: list[str]) -> typer.Typer:
     """An app whose one command has its words already.
 
@@ -113,6 +129,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     left = words
     if words == ["--version"]:
         app = _app(options=False)
+    elif words in ([], ["-h"], ["--help"]) and "_SUREFOOT_COMPLETE" not in os.environ:
+        app = _outline()
     elif words[1:] and words[0] in OF_WORDS and not any(word.startswith("-") for word in words):
         app, left = _of_words(words[0], words[1:]), words[:1]
     else:

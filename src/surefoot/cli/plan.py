@@ -14,8 +14,6 @@ from surefoot.cli import files, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
 from surefoot.sequential import registry
-from surefoot.sequential.designs import HORIZONS
-from surefoot.sequential.validity import declared
 from surefoot.stats.exact_power import Asked
 from surefoot.stats.rate_methods import methods
 from surefoot.study.plans import usual_futility
@@ -258,6 +256,8 @@ def compare(
     setting = registry.Setting(horizon=most, confidence=confidence, claim=side)
     named = registry.advised(setting) if rule is None else rule
     setting = replace(setting, futility=usual_futility(named, setting) if futility is None else futility)
+    from surefoot.sequential.validity import declared
+
     stopping = sf.plan_sequential(cast("Rule[Any]", declared(named, setting)), first, second, rng=0)
     if as_json:
         terminal.show_json({"fixed": plan.to_dict(), "sequential": stopping.to_dict()})
@@ -299,6 +299,8 @@ def _from_pilot(
 
 def _horizon_above(fixed: int) -> int:
     """A horizon whose design is shipped, a quarter above the fixed number: better declared too long than too short."""
+    from surefoot.sequential.designs import HORIZONS
+
     return next((most for most in HORIZONS if most >= 1.25 * fixed), int(1.25 * fixed) + 1)
 
 

@@ -13,8 +13,6 @@ from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
-import numpy as np
-
 from surefoot import _check
 from surefoot._arguments import write
 from surefoot.core import formatting, sentences
@@ -25,6 +23,7 @@ from surefoot.sequential.registry import Environments as Environments
 from surefoot.sequential.registry import Offered, Setting
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from surefoot.sequential.after_stop import IntervalKind
@@ -157,6 +156,8 @@ class Rule(Generic[S], Offered, ABC):
 
         Rules override this one-by-one loop with an array computation that gives the same.
         """
+        import numpy as np
+
         times = np.empty(len(first), np.int64)
         codes = np.empty(len(first), np.int8)
         for row, (ones, others) in enumerate(zip(first, second, strict=True)):
@@ -221,6 +222,8 @@ class Rule(Generic[S], Offered, ABC):
         return self._score(first, "first"), self._score(second, "second")
 
     def _score(self, value: Any, name: str) -> float:
+        import numpy as np
+
         number = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, name)
         if not self.low <= number <= self.high:
             hint = f"Give the rule the range of the score beforehand: {write('low')} and {write('high')}."
