@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import surefoot as sf
@@ -77,3 +79,46 @@ def test_more_than_seven_policies_are_ranked_by_holm_and_told_so(here, capsys):
     assert code == 0, err
     assert "holm rule at 95%" in out
     assert "More than 7 policies are ranked by Holm. Closed testing, of up to 7, takes a fifth less." in out
+
+
+def listed(here, count=40, more=""):
+    (here / "items.csv").write_text("item\n" + "".join(f"issue {number}\n" for number in range(count)) + more)
+
+
+def test_a_declared_list_is_drawn_fixed_and_shown(here, capsys):
+    listed(here)
+    words = ("create", "plan.toml", "--policies", "new,old", "--items", "items.csv", "--assume", "0.9,0.3")
+    code, out, err = said(capsys, *words)
+    assert code == 0, err
+    study = sf.Study.open("study.db")
+    fixed = study.fold.history[0].body["list"]
+    assert study.plan.items == tuple(f"issue {number}" for number in range(40))
+    assert f"of a list of 40 items (SHA-256 {fixed['items'][:16]})" in out
+    assert f"Drew the order of the 40 items and fixed it: SHA-256 {fixed['order'][:16]}." in out
+    code, _, err = said(capsys, "run", "study.db", "--command", "python robot.py", "--workers", "2")
+    assert code == 0, err
+    code, out, _ = said(capsys, "unblind", "study.db", "--reason", "decided")
+    assert "On these 40 items new is better (" in out
+    assert "It says nothing of other items." in out
+    code, out, _ = said(capsys, "amend", "study.db", "items=[]", "--reason", "more came in")
+    assert code != 0
+
+
+def test_a_declared_list_in_json(here, capsys):
+    listed(here)
+    code, out, _ = said(
+        capsys, "create", "--policies", "new,old", "--items", "items.csv", "--assume", "0.9,0.3", "--json"
+    )
+    assert code == 0
+    found = json.loads(out)
+    assert found["list"]["length"] == found["plan"]["horizon"] == found["expected"][0]["items"] == 40
+    assert len(found["list"]["order"]) == len(found["list"]["items"]) == 64
+
+
+def test_a_list_that_names_an_item_twice_begins_nothing(here, capsys):
+    listed(here, more="issue 3\n")
+    code, _, err = said(capsys, "create", "--policies", "new,old", "--items", "items.csv")
+    assert code == 65
+    assert "items.csv, row 41: each item must be listed once; 'issue 3' is in row 4 too." in err
+    assert not (here / "plan.toml").exists()
+    assert not (here / "study.db").exists()

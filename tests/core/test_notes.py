@@ -32,3 +32,56 @@ def test_a_kind_that_has_no_sentence_is_refused():
 def test_every_kind_is_a_few_plain_words():
     odd = [kind for kind in SENTENCES if kind != kind.strip() or not re.fullmatch(r"[\w' ,-]+", kind)]
     assert odd == []
+
+
+# --- what is said of a declared list ---
+
+SIZE = {"items": 500, "run": 252, "confidence": 0.95}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"verdict": "better", "claim": "either", **SIZE},
+         "On these 500 items new is better (252 run; error 5% for what a complete run would show). "),
+        ({"verdict": "worse", "claim": "either", **SIZE, "margin": 0.05}, "On these 500 items new is worse by more"),
+        ({"verdict": "undecided", "claim": "either", **SIZE, "run": 500},
+         "On these 500 items new is neither better nor worse (all run). "),
+        ({"verdict": "better", "claim": "first not worse", **SIZE}, "On these 500 items new is not worse (252 run;"),
+    ],
+)  # fmt: skip
+def test_a_verdict_is_about_the_list(values, said):
+    sentence = str(Note("verdict on these items", {"first": "new", **values}))
+    assert sentence.startswith(said)
+    assert sentence.endswith("It says nothing of other items.")
+
+
+def test_a_verdict_on_items_like_these_says_what_it_needs():
+    told = {"first": "new", "claim": "either", "confidence": 0.95}
+    where = "On items like these, if the list is a random draw of them,"
+    assert str(Note("verdict on items like these", {**told, "verdict": "better"})) == (
+        f"{where} new is better too (error 5%)."
+    )
+    beyond = Note("verdict on items like these", {**told, "verdict": "worse", "margin": 0.1})
+    assert "new is worse by more than 0.1 too" in str(beyond)
+    assert str(Note("verdict on items like these", {**told, "verdict": "undecided"})) == (
+        f"{where} nothing is decided yet."
+    )
+
+
+def test_a_declared_list_is_named_by_its_hashes():
+    note = Note("declared list", {"items": 1319, "digest": "a" * 64, "order": "b" * 64})
+    assert "1,319 items (SHA-256 aaaaaaaaaaaaaaaa) and its random order (SHA-256 bbbbbbbbbbbbbbbb)" in str(note)
+    assert Note.from_dict(note.to_dict()) == note
+
+
+def test_predictions_say_what_they_saved():
+    assert "explain 56% of the scores' variance and save about 80 items" in str(
+        Note("predictions", {"explained": 0.56, "saved": 80})
+    )
+    assert "explain nothing" in str(Note("predictions", {"explained": 0.0, "saved": 0}))
+
+
+@pytest.mark.parametrize(("run", "said"), [(500, "All 500 items were run"), (2, "of which 2 were run")])
+def test_what_the_gain_is_of(run, said):
+    assert said in str(Note("of these items", {"items": 500, "run": run}))

@@ -7,6 +7,7 @@ import json
 import surefoot as sf
 from surefoot.study.course import Course, course_of
 from tests.support.course import two_days
+from tests.support.studies import begun
 
 
 def test_the_course_is_told_once_the_study_is_not_blinded():
@@ -42,3 +43,10 @@ def test_while_blinded_only_who_where_and_when_is_told():
     assert "Run in 2 sessions, from 2026-01-01 00:04 to" in str(sf.report(study))
     text = json.dumps(course.to_dict())
     assert not any(word in text for word in ("new", "old", "success", "dropped"))
+
+
+def test_rollouts_that_take_no_time_have_no_curve():
+    study = begun()
+    while (turn := study.next_turn()) is not None:
+        study.record(turn, turn.policy == "new", duration=0.0)
+    assert course_of(study.fold).times == ()

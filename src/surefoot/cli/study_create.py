@@ -53,6 +53,10 @@ def create(
     conditions: Annotated[
         str | None, typer.Option(help="The initial conditions, such as 'lid left,lid right'.")
     ] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(help="A declared list, a CSV with a column `item`: the verdict is about a complete run of it."),
+    ] = None,
     assume: Annotated[
         list[str] | None, typer.Option(help="Rates to plan for, such as 0.9,0.6, one per policy; repeatable.")
     ] = None,
@@ -70,7 +74,10 @@ def create(
         surefoot study create plan.toml --check --assume 0.9,0.6 --assume 0.8,0.6
 
         surefoot study create plan.toml --store 'postgresql://lab/evals?study=grasping' --yes
+
+        surefoot study create plan.toml --policies new,old --items items.csv
     """
+    from surefoot.files.item_files import read_items
     from surefoot.study.expectations import expect, usual
     from surefoot.study.studies import Study
 
@@ -87,6 +94,7 @@ def create(
         "environments": environments,
         "tasks": _names(tasks),
         "conditions": _names(conditions),
+        "items": None if items is None else read_items(items).items,
     }
     given = {name: value for name, value in given.items() if value is not None}
     new = not plan.exists()
@@ -99,21 +107,26 @@ def create(
         write_whole(plan, declared.to_toml())
     if not as_json:
         _show(plan, declared, [str(one) for one in expected], new=new)
+    fixed = None
     if not check:
         if not (yes or as_json) and sys.stdin.isatty():
             typer.confirm(f"Fix this plan and begin the study in {without_password(store)}?", default=True, abort=True)
-        Study.create(declared, store, author=author)
+        begun = Study.create(declared, store, author=author)
+        fixed = begun.fold.history[0].body.get("list")
     if as_json:
         body = {
             "plan": declared.to_dict(),
             "fingerprint": declared.fingerprint,
             "store": None if check else without_password(store),
+            **({} if fixed is None else {"list": fixed}),
         }
         terminal.show_json({**body, "expected": [one.to_dict() for one in expected]})
     elif check:
         typer.echo(f"Nothing is fixed yet. Edit {plan}, then: surefoot study create {plan}")
     else:
         place = without_password(store)
+        if fixed is not None:
+            typer.echo(f"Drew the order of the {fixed['length']:,} items and fixed it: SHA-256 {fixed['order'][:16]}.")
         typer.echo(f"Began {place}. Run it with a phone or keyboard: surefoot study serve {place}")
         typer.echo(f"         or with a script: surefoot study run {place} --command '...'")
 

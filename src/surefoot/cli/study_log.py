@@ -97,6 +97,8 @@ def status(store: Kept = "study.db", as_json: terminal.AsJson = False) -> None:
         typer.echo("The verdict is exploratory: something that binds was amended after the first result.")
     if known.verdict is None:
         typer.echo("Blinded; `surefoot study unblind` reveals what was found.")
+    elif known.claim:
+        typer.echo(known.claim)
     else:
         typer.echo(f"Verdict on {study.plan.policies[0]}: {known.verdict.value}.")
     typer.echo(f"Log: {counted(known.version, 'line')}, head {known.head[:16]}.")

@@ -43,9 +43,10 @@ def run(
     """Run a command or a function for every turn, and record it.
 
     It goes on until the study needs no more. A command learns its turn from the environment (SUREFOOT_POLICY,
-    SUREFOOT_TASK, SUREFOOT_CONDITION, SUREFOOT_TURN, SUREFOOT_CODE) and from one line of JSON on standard input. The
-    last line that it prints is the result: true, false, success, failure, a score, or JSON such as {"result": 0.5,
-    "failure": "dropped it", "note": "..."}. A function gets the turn and returns a success, a score or an Outcome.
+    SUREFOOT_TASK, SUREFOOT_CONDITION, SUREFOOT_ITEM, SUREFOOT_TURN, SUREFOOT_CODE) and from one line of JSON on
+    standard input. The last line that it prints is the result: true, false, success, failure, a score, or JSON such as
+    {"result": 0.5, "failure": "dropped it", "note": "..."}. A function gets the turn and returns a success, a score or
+    an Outcome.
 
     A rollout that crashes, runs out of time or says what cannot be read is an outcome too: the plan's on_crash says
     what it counts as, the report lists it, and the run goes on.

@@ -389,6 +389,21 @@ def _verdict_on_these_items(
     return f"On these {items:,} items {found} ({how}). It says nothing of other items."
 
 
+@says("verdict on items like these")
+def _verdict_on_items_like_these(first: str, verdict: str, claim: str, confidence: float, margin: float = 0.0) -> str:
+    where = "On items like these, if the list is a random draw of them,"
+    if verdict == Verdict.UNDECIDED:
+        return f"{where} nothing is decided yet."
+    found = sentences.shown(Verdict(verdict), claim, margin, first)
+    return f"{where} {found} too (error {formatting.percent(1.0 - confidence, 'up')})."
+
+
+@says("declared list")
+def _declared_list(items: int, digest: str, order: str) -> str:
+    listed, drawn = f"The list of {items:,} items (SHA-256 {digest[:16]})", f"random order (SHA-256 {order[:16]})"
+    return f"{listed} and its {drawn} were fixed before the first outcome."
+
+
 # What the rule of a study is, and what it promises
 
 

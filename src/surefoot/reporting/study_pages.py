@@ -9,6 +9,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.reporting.course_pages import course_lines, course_sections, times_figure
 from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
+from surefoot.study.plans import LISTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,14 +52,19 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
         first = sentences.headline(finding.verdict, *plan.policies, margin=edge)
     else:
         first = sentences.OF_ALL[finding.verdict].format(first=plan.policies[0])
+    listed = bool(finding.claims) and not going
+    first = str(finding.claims[0]) if listed else first
     if account.exploratory and not going:
         first = f"Exploratory: {first[0].lower() if finding.verdict is Verdict.UNDECIDED else first[0]}{first[1:]}"
     rule = (
         f"Declared: rule {plan.rule!r}, claim {plan.claim!r}, {formatting.percent(plan.confidence)} over all looks, "
         f"at most {plan.horizon:,} {account.plan.unit}s."
     )
-    said = finding.statement.splitlines() if finding.ranking is None else finding.ranking.said
-    lines = [first, *gain_lines(account.plan, finding), *said, rule]
+    said, also = finding.statement.splitlines() if finding.ranking is None else finding.ranking.said, list[str]()
+    if listed and finding.p_value is not None:  # the headline says of what it is decided
+        said = [f"After {formatting.counted(account.blocks, 'pair')}: {formatting.p_value(finding.p_value)}."]
+        also = [str(claim) for claim in finding.claims[1:]]
+    lines = [first, *also, *gain_lines(account.plan, finding), *said, rule]
     if account.exploratory:
         lines.append("Something that binds was amended after the first result, so the stated confidence does not hold.")
     return lines if account.sound else [UNSOUND, *lines]
@@ -175,12 +181,19 @@ def study_section(account: Account) -> dict[str, Any]:
         "evidence": "Evidence starts at 1; under a false claim it reaches the line with chance at most one over it.",
     }
     rows = [[name.replace("_", " "), _told(value)] for name, value in account.plan.to_dict().items() if name != "type"]
+    rows = [[name, value if name.replace(" ", "_") not in LISTED else _shortly(account, name)] for name, value in rows]
     return {
         "title": "How it was decided",
         "lines": [f"Plan {account.fingerprint}, fixed before the first rollout. Log: {account.mark}."],
         "figures": [shown_figure(drawn, name, captions[name], prefix="study") for name in drawn],
         "table": {"summary": "The plan", "header": ["field", "value"], "rows": [row for row in rows if row[1]]},
     }
+
+
+def _shortly(account: Account, name: str) -> str:
+    """How many values a long list of the plan has; the rollouts and the log name them."""
+    values = getattr(account.plan, name.replace(" ", "_"))
+    return formatting.counted(len(values), "value") if values else ""
 
 
 def progress_page(account: Account, made: str) -> str:

@@ -17,7 +17,7 @@ from surefoot.study.schedules import Turn
 WORDS = {"true": True, "success": True, "false": False, "failure": False}
 TOLD = {"result", "note", "failure", "duration", "steps"}
 MISTYPED = (126, 127)
-FIELDS = ("turn", "block", "policy", "code", "task", "condition")
+FIELDS = ("turn", "block", "policy", "code", "task", "condition", "item")
 
 
 class Command:

@@ -111,13 +111,15 @@ class Offered(Record):
 
     @classmethod
     def stands(cls, setting: Setting) -> bool:
-        """Whether it is meant for environments drawn in this way."""
-        return setting.environments in cls.environments
+        """Whether it is meant for environments drawn in this way, and for a list where one is declared."""
+        return setting.environments in cls.environments and (setting.population is None or cls.lists == "any")
 
     @classmethod
     def suits(cls, setting: Setting) -> bool:
         """Whether it may be chosen unasked."""
         size = len(setting.policies)
+        if setting.population is not None and not cls.stands(setting):
+            return False
         short = cls.chosen_to is None or setting.horizon <= cls.chosen_to
         plain = cls.takes_margin or not setting.margin or size > 2  # no ranking takes one, and says so
         return short and plain and setting.measure in cls.measures and cls.ranks(size)

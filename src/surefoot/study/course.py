@@ -187,7 +187,7 @@ def _stages(fold: Fold, results: list[Result]) -> tuple[Part, ...]:
 
 
 def _conditions(fold: Fold, results: list[Result]) -> tuple[Part, ...]:
-    if len(fold.plan.contexts) < 2:
+    if len(fold.plan.contexts) < 2 or fold.plan.items:  # an item has one rollout of each policy: see the rollouts
         return ()
     order = {context: place for place, context in enumerate(fold.plan.contexts)}
     met = [((fold.turns[one.turn].task, fold.turns[one.turn].condition), one) for one in results]
@@ -199,7 +199,7 @@ def _times(fold: Fold, results: list[Result]) -> tuple[SuccessTimes, ...]:
     if fold.plan.measure != "success":
         return ()
     took = [one.duration for one in results if one.duration is not None and one.score]
-    if not took:
+    if not any(took):  # none is known, or a script answers at once
         return ()
     limit = fold.plan.time_limit or max(took)
     found = []

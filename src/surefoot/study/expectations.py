@@ -25,6 +25,9 @@ ENOUGH = 0.8
 """The chance of the right verdict under which a plan is called too small."""
 HORIZONS = (50, 100, 200, 500)
 """Horizons that are tried in place of one that is too small: their exact tables are shipped."""
+LEAST_RUNS, LISTED_PAIRS = 100, 1_000_000
+"""Over a list, at least so many runs, and otherwise as many as have so many items together: a few seconds."""
+ON_A_LIST = ((0.65, 0.6), (0.7, 0.6))
 USUAL = ((0.7, 0.6), (0.8, 0.6), (0.9, 0.6))
 
 
@@ -40,10 +43,12 @@ class Expectation(Record):
         exact: Whether these are computed, not simulated.
         runs: Studies simulated; 0 when exact.
         seed: The seed they came from.
-        verdict: The right verdict, undecided where the claim is false; none for three policies or more.
+        verdict: The right verdict, undecided where the claim is false; none for three policies or more, and on a list
+            where the rates are equal, though the outcomes are not.
         would_do: Of a plan that is too small, the first horizon tried that is not; none when none of them is.
         rollouts_when_equal: Rollouts on average if the first policy were like the second; none without futility.
         power_lost: The power that stopping, or pausing, for futility costs; none without futility.
+        items: The length of the declared list; 0 without one.
     """
 
     rates: tuple[float, ...]
@@ -57,6 +62,7 @@ class Expectation(Record):
     would_do: int | None = None
     rollouts_when_equal: float | None = None
     power_lost: float | None = None
+    items: int = 0
 
     @property
     def too_small(self) -> bool:
@@ -68,6 +74,7 @@ class Expectation(Record):
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
         chance = "above 99.99%" if 0.9999 < self.power < 1.0 else formatting.percent(self.power)
         settled = "decides all that is asked" if len(self.rates) > 2 else "decides rightly"
+        settled = "decides" if self.verdict is None and len(self.rates) == 2 else settled
         settled = "rightly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
@@ -90,7 +97,8 @@ class Expectation(Record):
     def _warning(self) -> str:
         if not self.too_small:
             return ""
-        tried = f"a horizon of {self.would_do} would do" if self.would_do else f"so is a horizon of {HORIZONS[-1]}"
+        largest = "the whole list" if self.items else f"a horizon of {HORIZONS[-1]}"
+        tried = f"a horizon of {self.would_do} would do" if self.would_do else f"so is {largest}"
         return f" Too small: under {ENOUGH:.0%}; {tried}."
 
 
@@ -114,7 +122,8 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
         return _ranking(plan, assumed, rng)
     from surefoot.planning.sequential import plan_sequential
 
-    found = plan_sequential(rule_of(plan), *assumed, rng=rng, runs=RUNS)
+    runs = max(LEAST_RUNS, min(RUNS, LISTED_PAIRS // len(plan.items))) if plan.items else RUNS
+    found = plan_sequential(rule_of(plan), *assumed, rng=rng, runs=runs)
     right = _right(plan, *assumed)
     power = found.chances.get(right.value, 0.0)
     told = Expectation(
@@ -128,7 +137,10 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
         verdict=right,
         rollouts_when_equal=None if found.pairs_when_equal is None else 2.0 * found.pairs_when_equal,
         power_lost=found.power_lost,
+        items=len(plan.items),
     )
+    if plan.items and right is Verdict.UNDECIDED:  # the outcomes on a list differ, though the rates may not
+        return replace(told, verdict=None, power=found.power)
     return replace(told, would_do=_would_do(plan, assumed, right)) if told.too_small else told
 
 
@@ -137,7 +149,7 @@ def _would_do(plan: Plan, rates: tuple[float, ...], right: Verdict) -> int | Non
     from surefoot.planning.sequential import plan_sequential
 
     for horizon in HORIZONS:
-        if horizon > plan.horizon:
+        if horizon > plan.horizon and (not plan.items or horizon <= len(plan.items)):
             rule = rule_of(plan.amended({"horizon": horizon}))
             if plan_sequential(rule, *rates, rng=1, runs=RUNS).chances.get(right.value, 0.0) >= ENOUGH:
                 return horizon
@@ -155,7 +167,7 @@ def _right(plan: Plan, first: float, second: float) -> Verdict:
 def usual(plan: Plan) -> tuple[tuple[float, ...], ...]:
     """Rates worth looking at when none were assumed."""
     if len(plan.policies) == 2:
-        return USUAL
+        return ON_A_LIST if plan.items else USUAL
     step = 0.8 / (len(plan.policies) - 1)
     return (tuple(round(0.9 - step * place, 3) for place in range(len(plan.policies))),)
 

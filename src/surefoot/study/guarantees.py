@@ -29,7 +29,15 @@ def methods(fold: Fold) -> tuple[Note, ...]:
     else:
         named = dict(zip(("first", "second"), plan.policies, strict=True))
         promise = Note("promise of a claim", {**named, "margin": plan.margin, "error": error, "once": once})
-    return Note("pairs rule", {"rule": decision.rule.title, "pairs": plan.horizon, "once": once}), promise
+    rule = Note("pairs rule", {"rule": decision.rule.title, "pairs": plan.horizon, "once": once})
+    return rule, promise, *_declared_list(fold)
+
+
+def _declared_list(fold: Fold) -> tuple[Note, ...]:
+    said = fold.history[0].body.get("list")
+    if said is None:
+        return ()
+    return (Note("declared list", {"items": said["length"], "digest": said["items"], "order": said["order"]}),)
 
 
 def assumptions(fold: Fold, interval: Interval | None) -> tuple[Assumed, ...]:

@@ -18,6 +18,7 @@ from surefoot.errors import StudyError
 from surefoot.study import log_files
 from surefoot.study.decision import table_of
 from surefoot.study.events import Event, Line, Role, broken, head_of, seeded
+from surefoot.study.item_lists import declared_list
 from surefoot.study.leases import Clock, LeaseClock, Unnamed
 from surefoot.study.plans import Plan
 from surefoot.study.recording import RefusedError
@@ -67,6 +68,8 @@ class StudyLog:
             "seed_hash": seed_hash(seed.reveal()),
             "table": table_of(plan),
         }
+        if plan.items:
+            body["list"] = declared_list(plan, seed.reveal())
         if study._store.read():
             raise StudyError("The store already holds a study, whose plan is fixed; open it, or give another place.")
         try:

@@ -9,7 +9,7 @@ import dataclasses
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -20,6 +20,7 @@ from surefoot.errors import StudyError
 from surefoot.sequential import registry
 from surefoot.sequential.registry import Environments, Setting
 from surefoot.sequential.rules import checked_futility
+from surefoot.study.item_lists import check_list, checked_items, list_hash
 
 FIELDS = {
     "title": "What the study is called.",
@@ -54,6 +55,11 @@ FIELDS = {
     ),
     "tasks": "The tasks; the study mixes them.",
     "conditions": "The initial conditions, scenes or items; the study mixes them too.",
+    "items": (
+        "A declared list, in place of tasks and conditions: both policies meet each item once, in an order drawn at\n"
+        "random when the study begins. The verdict is about what a complete run of this list would show, takes far\n"
+        "fewer pairs, and says nothing of other items. The list cannot be changed later."
+    ),
     "blinded": "Whether whoever judges a rollout sees a code in place of the policy.",
     "time_limit": "Seconds a rollout may take.",
     "reset": "What to do before each rollout; shown to the operator.",
@@ -77,6 +83,7 @@ EXAMPLES = {
     "levels": [0.0, 0.5, 1.0],
     "tasks": ["place mug", "fold towel"],
     "conditions": ["lid left", "lid right"],
+    "items": ["issue 1", "issue 2"],
     "time_limit": 90.0,
     "reset": "Put the mug on the blue mark.",
 }
@@ -105,7 +112,8 @@ def written(plan: Plan) -> str:
         lines += [f"# {part}" for part in comment.split("\n")]
         left_out = name in EXAMPLES and not value
         shown = EXAMPLES[name] if left_out else value
-        lines += [f"{'# ' if left_out else ''}{name} = {_toml(shown)}", ""]
+        text = _toml_lines(value) if name in LISTED and value else _toml(shown)
+        lines += [f"{'# ' if left_out else ''}{name} = {text}", ""]
     return "\n".join(lines)
 
 
@@ -119,6 +127,11 @@ def _rules(plan: Plan) -> list[str]:
 def _toml(value: Any) -> str:
     """One value; JSON writes strings, numbers and lists as TOML reads them, but for the delete character."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
+
+
+def _toml_lines(values: Sequence[Any]) -> str:
+    """A long list, a line for each value."""
+    return "\n".join(["[", *(f"    {_toml(value)}," for value in values), "]"])
 
 
 StudyClaim = Literal["first better", "either"]
@@ -141,9 +154,12 @@ BINDING = (
     "on_crash",
 )
 """What may not change after the first result without making the verdict exploratory."""
-ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0, "question": "ranking"}
+ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0, "question": "ranking", "items": ()}
 """Fields that the first version's plans lack, and what they amount to there."""
-_FITTING: Any = None  # a rule that fits the plan, chosen when none is named
+LISTED = ("items",)
+"""What is declared of a list, and never amended: its order is drawn when the study begins."""
+HORIZON = 50
+_FITTING: Any = None  # what fits the plan, chosen when none is named
 FUTILITY = {"either": 0.02, "first better": 0.004}
 """What a new plan declares as futility: it costs at most 1.5 points of power at the rates of docs/sequential.md."""
 RANKED_BY = {"mixture": "holm"}
@@ -167,13 +183,15 @@ class Plan(Record):
             policies, "holm" for more.
         question: What is asked of three policies or more: "ranking", "best", "best or tied" or "against NAME".
         confidence: The confidence of the verdict.
-        horizon: The most pairs that will be run.
+        horizon: The most pairs that will be run; left out, 50, or all items of a list.
         margin: A gain that would not matter.
         futility: Stop, undecided, once the chance of a verdict is below this; 0 for never. Left out of a new plan, 0.02
             for "either" and 0.004 for "first better", where the rule can; 0 in what earlier versions wrote.
-        environments: How each rollout's environment is drawn.
+        environments: How each rollout's environment is drawn; left out, "independent", or "shared" over a list.
         tasks: The tasks; contexts are tasks crossed with conditions, interleaved.
         conditions: The initial conditions, scenes or items.
+        items: A declared list that the verdict is about, met in an order drawn when the study begins. Both policies of
+            a pair meet the same item, every item counts, and the verdict says nothing of other items.
         blinded: Whether operators see codes in place of policies.
         time_limit: Seconds a rollout may take, if there is a limit.
         reset: What to do before each rollout.
@@ -193,19 +211,27 @@ class Plan(Record):
     rule: str = _FITTING
     question: str = "ranking"
     confidence: float = 0.95
-    horizon: int = 50
+    horizon: int = _FITTING
     margin: float = 0.0
     futility: float = _FITTING
-    environments: Environments = "independent"
+    environments: Environments = _FITTING
     tasks: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
     blinded: bool = True
     time_limit: float | None = None
     reset: str = ""
-    void_reasons: tuple[str, ...] = VOID_REASONS
+    void_reasons: tuple[str, ...] = _FITTING
     on_crash: OnCrash = "failure"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "items", checked_items(self.items))
+        fitting: dict[str, Any] = {"horizon": HORIZON, "environments": "independent", "void_reasons": VOID_REASONS}
+        if self.items:
+            fitting = {"horizon": len(self.items), "environments": "shared", "void_reasons": ()}
+        for name, value in fitting.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
         for name in ("policies", "tasks", "conditions", "void_reasons"):
             object.__setattr__(self, name, _names(getattr(self, name), name))
         for name in ("title", "reset", "question"):
@@ -222,12 +248,17 @@ class Plan(Record):
         if self.time_limit is not None:
             object.__setattr__(self, "time_limit", _check.positive(self.time_limit, "time_limit"))
         self._check_range()
+        if self.items:
+            check_list(self)
         if len(self.policies) == 2 and self.question != "ranking":
             hint = "Two policies have one question: the claim."
             raise _check.refused("question", "be 'ranking' for two policies", self.question, hint)
         named: str | None = self.rule
         object.__setattr__(self, "rule", named or registry.advised(self.setting))
         _check.choice(self.rule, "rule", dict.fromkeys(registry.names()))
+        if self.items and not any(kind.stands(self.setting) for kind in registry.kinds(self.rule)):
+            hint = f"Use rule = {registry.advised(self.setting)!r}."
+            raise _check.refused("rule", "take a declared list of items", self.rule, hint)
         given: float | None = self.futility
         futility = usual_futility(self.rule, self.setting) if given is None else checked_futility(given)
         object.__setattr__(self, "futility", futility)
@@ -253,6 +284,7 @@ class Plan(Record):
             environments=self.environments,
             futility=self.futility,
             question=self.question,
+            population=len(self.items) or None,
         )
 
     @property
@@ -288,15 +320,21 @@ class Plan(Record):
 
     @property
     def contexts(self) -> tuple[tuple[str, str], ...]:
-        """Every (task, condition) that a rollout may meet; one empty context when neither is named."""
+        """Every (task, condition) that a rollout may meet; one empty context when neither is named.
+
+        An item of a list stands where a condition does.
+        """
+        if self.items:
+            return tuple(("", item) for item in self.items)
         return tuple((task, condition) for task in self.tasks or ("",) for condition in self.conditions or ("",))
 
     @property
     def fingerprint(self) -> str:
         """The hash of the plan's content."""
         content = self.to_dict()
+        kept = _tuples(content)
         for name, usual in ADDED.items():  # a plan of an earlier version keeps its fingerprint
-            if content[name] == usual:
+            if kept[name] == usual:
                 del content[name]
         return hashlib.sha256(canonical(content).encode()).hexdigest()
 
@@ -330,6 +368,12 @@ class Plan(Record):
         unknown = sorted(set(changes) - {field.name for field in dataclasses.fields(self)})
         if unknown:
             raise StudyError(f"A plan has no field {', '.join(unknown)}.")
+        fixed = [name for name in LISTED if name in changes]
+        if fixed:
+            raise StudyError(
+                f"`{fixed[0]}` cannot be amended: a list and its order are fixed when a study begins. "
+                "Create another study for another list."
+            )
         return dataclasses.replace(self, **_tuples(changes))
 
     @classmethod
@@ -366,16 +410,19 @@ class Plan(Record):
 
     def __str__(self) -> str:
         names = " v ".join(self.policies)
+        where = f"{self.environments} environments"
+        if self.items:
+            where = f"of a list of {formatting.counted(len(self.items), 'item')} (SHA-256 {list_hash(self)[:16]})"
         return (
             f"{self.title}: {names}, claim {self.claim!r}, {self.rule} rule at {formatting.percent(self.confidence)}, "
-            f"at most {self.horizon:,} {self.unit}s, "
-            f"{self.environments} environments."
+            f"at most {self.horizon:,} {self.unit}s, {where}."
         )
 
 
 def usual_futility(rule: str, setting: Setting) -> float:
-    """What a new plan declares as futility: none of a ranking, or where the rule cannot stop for it."""
-    able = len(setting.policies) == 2 and any(kind.gives_up for kind in registry.kinds(rule))
+    """What a new plan declares as futility: none of a ranking or on a list, or where the rule cannot stop for it."""
+    able = setting.population is None and len(setting.policies) == 2
+    able = able and any(kind.gives_up for kind in registry.kinds(rule))
     return FUTILITY[setting.claim] if able else 0.0
 
 

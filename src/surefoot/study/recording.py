@@ -239,6 +239,9 @@ def voided(fold: Fold, number: int, reason: str, note: str, role: Role) -> dict[
         RefusedError: The plan names no such reason, or the rule has decided and it is not for this role.
     """
     found = found_turn(fold, number)
+    if fold.plan.items:
+        hint = "If a result is wrong, undo it and run the item again."
+        raise RefusedError("invalid", "A pair cannot be voided here: no item of a declared list is left out.", hint)
     if reason not in fold.plan.void_reasons:
         options = ", ".join(fold.plan.void_reasons)
         message = f"A void's reason must be one that the plan names ({options}); got {reason!r}."

@@ -47,6 +47,11 @@ class Turn(Record):
     task: str
     condition: str
 
+    @property
+    def item(self) -> str:
+        """The item, of a study over a declared list: what its condition is."""
+        return self.condition
+
 
 def block(
     plan: Plan, seed: str, number: int, first_turn: int, active: Sequence[str], *, schema: int
@@ -127,7 +132,12 @@ def _contexts(plan: Plan, seed: str, number: int, size: int) -> list[tuple[str, 
 def _dealt(contexts: Sequence[tuple[str, str]], seed: str, what: str, place: int) -> tuple[str, str]:
     """The context at `place` when all contexts are dealt in a fresh random order, again and again."""
     lap, within = divmod(place, len(contexts))
-    return shuffle(seed, f"{what} lap {lap}", contexts)[within]
+    return contexts[_shuffled(seed, f"{what} lap {lap}", len(contexts))[within]]
+
+
+def drawn_order(seed: str, size: int) -> tuple[int, ...]:
+    """The order in which a list of so many items is met: their places on the list, from 0."""
+    return _shuffled(seed, "shared lap 0", size)
 
 
 def _drawn(contexts: Sequence[tuple[str, str]], seed: str, number: int, place: int) -> tuple[str, str]:
@@ -137,8 +147,12 @@ def _drawn(contexts: Sequence[tuple[str, str]], seed: str, number: int, place: i
 
 def shuffle(seed: str, what: str, items: Sequence[T]) -> list[T]:
     """The items in an order that the seed and the purpose fix, and nothing else tells."""
-    keyed = sorted(range(len(items)), key=lambda place: _digest(seed, f"{what} {place}"))
-    return [items[place] for place in keyed]
+    return [items[place] for place in _shuffled(seed, what, len(items))]
+
+
+@lru_cache(maxsize=64)
+def _shuffled(seed: str, what: str, size: int) -> tuple[int, ...]:
+    return tuple(sorted(range(size), key=lambda place: _digest(seed, f"{what} {place}")))
 
 
 def seed_hash(seed: str) -> str:

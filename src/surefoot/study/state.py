@@ -11,6 +11,7 @@ from surefoot.core.record import Record
 from surefoot.errors import StudyError
 from surefoot.study.decision import Decision, decision_of, table_of, with_joins
 from surefoot.study.events import Event, Line, head_of
+from surefoot.study.item_lists import NOT_DRAWN, declared_list
 from surefoot.study.leases import Lease, LeaseClock, most_later, seconds_of
 from surefoot.study.plans import BINDING, Plan
 from surefoot.study.schedules import Turn, block, seed_hash
@@ -255,6 +256,8 @@ class Fold:
             raise StudyError("The plan in the log does not match its fingerprint: it was changed by hand.")
         if seed_hash(seed.reveal()) != event.body["seed_hash"]:
             raise StudyError("The secret seed does not match the hash in the plan's event: it was changed by hand.")
+        if event.body.get("list") != (declared_list(plan, seed.reveal()) if plan.items else None):
+            raise StudyError(NOT_DRAWN)
         self._declare(plan, event)
         self.declared, self.seed, self.schema = plan, seed, event.schema
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.core.assumptions import Assumed
 from surefoot.core.interval import Interval
-from surefoot.core.notes import Noted
+from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.after_stop import AT_ONCE, IntervalKind
 from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
 from surefoot.sequential.rules import Ending
+from surefoot.sequential.simulation import run
 from surefoot.study import guarantees
 from surefoot.study.course import Course, course_of
 from surefoot.study.decision import RankingDecision
@@ -47,6 +48,7 @@ class Status(Record):
         decision: Whether to go on.
         waits: The pair that the rule waits for while later ones are complete.
         verdict: About the first-named policy; none while the study is blinded.
+        claim: Of a declared list, what the verdict says and of what, as a sentence; empty while the study is blinded.
     """
 
     study: str
@@ -63,6 +65,7 @@ class Status(Record):
     decision: str
     waits: Wait | None
     verdict: Verdict | None
+    claim: str = ""
 
 
 DECISIONS: dict[Ending | None, str] = {
@@ -113,6 +116,7 @@ def status_of(fold: Fold, clock: LeaseClock) -> Status:
         decision=DECISIONS[standing.ending],
         waits=wait_of(fold, clock),
         verdict=None if fold.blinded else fold.decision.verdict,
+        claim="" if fold.blinded or not fold.plan.items else str(on_the_list(fold)),
     )
 
 
@@ -154,6 +158,7 @@ class StudyFinding(Record):
         means: The mean result of each policy in those pairs.
         of_list: Where the gain lies on the declared list of environments itself, where each is run once.
         ranking: Where every policy stands; none for two policies.
+        claims: Of a study of a declared list, what is said of the list, then of items like those on it.
     """
 
     verdict: Verdict
@@ -170,6 +175,7 @@ class StudyFinding(Record):
     means: tuple[float, ...] = ()
     of_list: Interval | None = None
     ranking: StudyRanking | None = None
+    claims: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +270,30 @@ def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFind
         observed=state.observed if state.pairs else None,
         means=means,
         of_list=_of_list(fold, state),
+        claims=claims_of(fold),
     )
+
+
+def on_the_list(fold: Fold) -> Note:
+    """What is known of the declared list, said so that nobody takes it for other items."""
+    state: Any = fold.decision.state
+    found: Note = state.on_the_list(fold.plan.policies[0])
+    return found
+
+
+def claims_of(fold: Fold) -> tuple[Note, ...]:
+    """Both claims that the pairs of a declared list allow: on the list, and on items like those on it.
+
+    The second is that of the same rule without the list, after the same pairs. It holds if the list is itself a random
+    draw of such items.
+    """
+    if not fold.plan.items or not fold.decision.taken:
+        return ()
+    state: Any = fold.decision.state
+    wide = run(replace(state.rule, population=None), zip(state.first, state.second, strict=True))[-1]
+    plan = fold.plan
+    told = {"first": plan.policies[0], "verdict": wide.verdict.value, "claim": plan.claim, "margin": plan.margin}
+    return on_the_list(fold), Note("verdict on items like these", {**told, "confidence": plan.confidence})
 
 
 def means_of(fold: Fold) -> tuple[float, ...]:

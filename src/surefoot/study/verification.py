@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from surefoot.core import formatting
 from surefoot.core.record import Record
@@ -19,6 +20,7 @@ from surefoot.errors import StudyError
 from surefoot.sequential import run
 from surefoot.study.decision import rule_of
 from surefoot.study.events import Line, breaks, seeded
+from surefoot.study.item_lists import NOT_DRAWN, declared_list
 from surefoot.study.log_files import Mark, mark_of
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn, block, seed_hash
@@ -285,7 +287,13 @@ def _declared(lines: list[Line]) -> list[str]:
     seeds += [line.event.body["seed"] for line in lines if line.event.kind == "unblinded"]
     if any(seed_hash(seed) != body["seed_hash"] for seed in seeds):
         found.append("The secret seed does not match the hash that was declared: the schedule cannot be trusted.")
+    if not found and body.get("list") != _list_of(Plan.from_dict(body["plan"]), seeds[0]):
+        found.append(NOT_DRAWN)
     return found
+
+
+def _list_of(plan: Plan, seed: str) -> dict[str, Any] | None:
+    return declared_list(plan, seed) if plan.items else None
 
 
 def _times(lines: list[Line]) -> list[str]:

@@ -1,0 +1,80 @@
+"""Which list is a study about, and what is fixed of it before the first outcome?
+
+A list is met in an order that the secret seed draws when the study begins. The first line of the log holds the hashes
+of the list and of that order; a log whose list or order is another does not open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from surefoot import _check
+
+if TYPE_CHECKING:
+    from surefoot.study.plans import Plan
+
+NOT_DRAWN = "The list or its order in the log is not the one that was declared and drawn: it was changed by hand."
+
+
+def checked_items(value: Any) -> tuple[str, ...]:
+    """The items of a list, each once.
+
+    Raises:
+        TypeError: They are no list of names.
+        ValueError: An item is named twice.
+    """
+    listed = isinstance(value, tuple | list)
+    odd = next((one for one in value if not (isinstance(one, str) and one.strip())), None) if listed else value
+    if not listed or odd is not None:
+        raise _check.mistyped("items", "be a list of non-empty names", odd)
+    seen: dict[str, int] = {}
+    for place, item in enumerate(value, 1):
+        if item in seen:
+            raise ValueError(f"`items` must name each item once; got {item!r} at places {seen[item]} and {place}.")
+        seen[item] = place
+        if any("\ud800" <= letter <= "\udfff" for letter in item):
+            raise _check.refused("items", "be whole Unicode text", item)
+    return tuple(value)
+
+
+def check_list(plan: Plan) -> None:
+    """Refuse what a declared list does not admit.
+
+    Raises:
+        ValueError: The plan has more than two policies, other environments, or a way to leave items out.
+    """
+    if len(plan.policies) != 2:
+        hint = "More can be ranked without a list."
+        raise ValueError(f"`items` must be run by two policies; got {len(plan.policies)} policies. {hint}")
+    if plan.tasks or plan.conditions:
+        raise ValueError("`tasks` and `conditions` must be left out with `items`: the list has them all.")
+    if plan.environments != "shared":
+        must = "be 'shared' with `items`: both policies of a pair meet the same item"
+        raise _check.refused("environments", must, plan.environments)
+    if plan.on_crash == "void":
+        hint = "An item of a list is never left out."
+        raise _check.refused("on_crash", "be 'failure' or 'retry' with `items`", plan.on_crash, hint)
+    if plan.void_reasons:
+        hint = "An item of a list is never left out: undo a wrong result and run the item again."
+        raise _check.refused("void_reasons", "be left out with `items`", list(plan.void_reasons), hint)
+    if plan.horizon > len(plan.items):
+        raise _check.refused("horizon", f"be at most {len(plan.items):,}, the items of the list", plan.horizon)
+
+
+def list_hash(plan: Plan) -> str:
+    """The SHA-256 of the items, in the order of the list."""
+    return _hash(plan.items)
+
+
+def declared_list(plan: Plan, seed: str) -> dict[str, Any]:
+    """What the first line of the log says of a list: its length, its hash and that of the order drawn."""
+    from surefoot.study.schedules import drawn_order
+
+    order = drawn_order(seed, len(plan.items))
+    return {"length": len(plan.items), "items": list_hash(plan), "order": _hash([plan.items[at] for at in order])}
+
+
+def _hash(values: Any) -> str:
+    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
