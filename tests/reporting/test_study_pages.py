@@ -19,7 +19,7 @@ def test_a_blinded_report_can_be_written(tmp_path):
     assert isinstance(made, sf.ProgressReport)
     for name in ("a.html", "a.md", "a.json"):
         assert made.save(tmp_path / name).stat().st_size > 100
-    with pytest.raises(ValueError, match=r"\.html, \.md or \.json"):
+    with pytest.raises(ValueError, match=r"\.html, \.pdf, \.md or \.json"):
         made.save(tmp_path / "a.tex")
     assert sf.ProgressReport.from_dict(json.loads(json.dumps(made.to_dict()))) == made
     assert "Continue." in str(made)
