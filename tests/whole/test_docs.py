@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib
 import io
 import os
 import re
@@ -273,7 +274,11 @@ def test_the_first_release_says_what_it_is_and_not_what_it_was():
     assert re.findall(r"no longer|any more|used to|\bbefore, |\bnow\b|instead of", first) == []
 
 
-def test_the_reference_lists_each_name_once():
+def test_the_reference_lists_what_is_public_and_each_name_once():
     text = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
     names = re.findall(r"^\.\. auto\w+:: (\S+)", text, re.MULTILINE)
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
+    rooms = [importlib.import_module(room) for room in ("surefoot", "surefoot.stats", "surefoot.sequential")]
+    public = {f"{room.__name__}.{name}" for room in rooms for name in room._HOMES}
+    assert [name for name in names if name not in public and not name.startswith("surefoot.integrations.")] == []
+    assert [name for name in sorted(public) if not re.search(rf"{re.escape(name)}\b", text)] == []
