@@ -340,6 +340,11 @@ def test_intervals_are_a_family_of_their_own():
     assert seen.confidence == 0.95
     assert seen.low > 0.0
     assert "apart from the claims" in str(seen.notes[-1])
+    met = [row for row in state.scores() if "a" in row and "c" in row]
+    assert (seen.trials, seen.scale) == (len(met), "gain")
+    assert seen.estimate == pytest.approx(sum(row["a"] - row["c"] for row in met) / len(met))
+    nothing = rule.start().interval("a", "b")
+    assert (nothing.low, nothing.high, nothing.trials) == (-1.0, 1.0, 0)
     with pytest.raises(ValueError, match="`second` must be another of a, b, c"):
         state.interval("a", "x")
 
@@ -556,3 +561,17 @@ def test_an_override_runs_what_was_paused_and_can_be_played_anew():
         state.rule.override(state)
     with pytest.raises(ValueError, match="must come from this rule"):
         rule.override(state)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rates", [(0.9, 0.5, 0.1), (0.5, 0.5, 0.5), (0.8, 0.7, 0.65)])
+def test_all_intervals_hold_the_gains_together(rates):
+    """Where the ranking stopped by itself; the exact tail of a binomial is the limit."""
+    rule, missed, studies = ClosedRanking(NAMES[:3], 60, binary=True, confidence=0.9), 0, 300
+    for seed in range(studies):
+        state = run_ranking(rule, named(draws(rates, 60, seed)))[-1]
+        missed += any(
+            rates[NAMES.index(one)] - rates[NAMES.index(other)] not in state.interval(one, other)
+            for one, other in rule.pairs
+        )
+    assert missed == 0 or special.betainc(missed, studies - missed + 1, 0.1) > 1e-4

@@ -19,14 +19,15 @@ from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
+from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
 from surefoot.numerics import weak_orders
 from surefoot.numerics.closed_bets import Gamblers, widened
 from surefoot.numerics.closed_stakes import Terms
-from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
 from surefoot.sequential.history import Trail
 from surefoot.sequential.ranking_standings import Pair, Standing, ranked
 from surefoot.sequential.registry import Offered, Setting, registered
+from surefoot.stats.confidence_sequences import betting_sequence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -391,22 +392,24 @@ class ClosedRankingState(Standing, Record):
     def interval(self, first: str, second: str) -> Interval:
         """The gain of the first over the second, valid at any moment; all pairs' intervals hold together.
 
-        A family of its own, at its own error: Bonferroni over all pairs. The claims come from closed testing and say
-        more about who is better; the intervals say by how much. The confidence of the two does not add up.
+        A family of its own, at its own error: a betting sequence for each pair, Bonferroni over all of them. The claims
+        come from closed testing and say more about who is better; the intervals say by how much. The confidence of the
+        two does not add up.
         """
         self.verdict(first, second)  # refuses unknown names
         rule, pairs = self.rule, len(self.rule.pairs)
-        share = (1.0 - rule.confidence) / pairs
-        pair = FiniteHorizonMixture(
-            rule.horizon, confidence=1.0 - share, claim="either", low=rule.low, high=rule.high, binary=rule.binary
-        )
-        seen = pair.start()
-        for scores in self.scores():
-            if first in scores and second in scores and not seen.finished:
-                seen = pair.step(seen, (scores[first], scores[second]))
+        width = rule.high - rule.low
+        met = [scores for scores in self.scores() if first in scores and second in scores]
+        gains = [min(width, max(-width, scores[first] - scores[second])) for scores in met]
+        binary = width == 1.0 and all(gain in (-1.0, 0.0, 1.0) for gain in gains)
+        scale: formatting.Scale = "gain" if binary else "score gain"
         note = Note("interval_family", {"pairs": pairs, "confidence": rule.confidence})
-        method = f"{pair.title}, anytime, Bonferroni"
-        return replace(seen.interval, confidence=rule.confidence, method=method, notes=(*seen.interval.notes, note))
+        told: dict[str, Any] = {"confidence": rule.confidence, "scale": scale, "method": "anytime betting, Bonferroni"}
+        if not gains:
+            return Interval(-width, width, 0.0, notes=(note,), **told)
+        share = 1.0 - (1.0 - rule.confidence) / pairs
+        seen = betting_sequence(Scores(gains, -width, width), confidence=share).latest
+        return replace(seen, notes=(*seen.notes, note), data=(), **told)
 
     @property
     def settled(self) -> str:
