@@ -106,7 +106,7 @@ def _read(path: Path, *, score: str | None, columns: list[str] | None, **ends: A
         return None
     with tempfile.TemporaryDirectory() as folder:  # a line that is being written is not read
         copy = Path(folder) / path.name
-        copy.write_bytes(whole)
+        write_whole(copy, whole)
         return sf.read(copy, columns=named, **ends)
 
 

@@ -24,6 +24,7 @@ from starlette.staticfiles import StaticFiles
 
 import surefoot as sf
 from surefoot import stats
+from surefoot._files import write_whole
 from surefoot.console.middleware import POLICY, Guard
 from surefoot.console.pages import REPORT_POLICY
 from surefoot.console.responses import Refusal
@@ -84,7 +85,7 @@ class LocalPage:
         folder = self.folder / token
         folder.mkdir()
         path = folder / _plain_name(name)
-        path.write_bytes(content)
+        write_whole(path, content)
         self.files[token] = path
         _forget(self.files)
         return JSONResponse({"file": token, "name": path.name})

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from surefoot._files import write_whole
+
 BROWSERS = (
     *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge"),
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -33,7 +35,7 @@ def pdf(page: str) -> bytes:
         )
     with tempfile.TemporaryDirectory(prefix="surefoot-") as folder:
         source, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
-        source.write_text(page, encoding="utf-8")
+        write_whole(source, page)
         alone = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()  # root has no other way
         asked = [browser, *FLAGS, *alone, f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}"]
         try:
