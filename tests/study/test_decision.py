@@ -9,6 +9,7 @@ import pytest
 import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.sequential import ClosedRanking, FiniteHorizonMixture, run, run_ranking
+from surefoot.sequential.betting import BettingState
 from surefoot.study.deviations import deviations
 from surefoot.study.recording import RefusedError
 from surefoot.study.state import folded
@@ -284,3 +285,15 @@ def test_two_policies_have_one_question():
     with pytest.raises(ValueError, match="`question` must be 'ranking' for two policies; got 'best'"):
         sf.Plan(policies=("a", "b"), question="best")
     assert "question =" not in sf.Plan(policies=("a", "b")).to_toml()
+
+
+def test_how_a_rule_stands_is_found_once_for_each_pair(monkeypatch):
+    asked = []
+    monkeypatch.setattr(BettingState, "futile", property(lambda state: bool(asked.append(state.pairs))))
+    study = driven(begun(), lambda turn: turn.block % 2 == 0, 6)
+    before = len(asked)
+    for _ in range(20):
+        assert study.status().decision == "continue"
+        assert not study.finished
+    assert len(asked) == before
+    assert study.fold.decision.ending is None

@@ -6,7 +6,7 @@ A decision is a value: one more block gives another decision and leaves this one
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core.verdict import Verdict
@@ -23,11 +23,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PairDecision:
-    """What the rule on two policies says, fed the completed pairs in scheduled order."""
+    """What the rule on two policies says, fed the completed pairs in scheduled order.
+
+    Attributes:
+        plan: The plan.
+        rule: Its rule.
+        state: What the rule knows.
+        ending: Why no further pair is needed; none while the rule goes on. Asked many times, and found once: a betting
+            rule foresees its chance from all pairs.
+    """
 
     plan: Plan
     rule: Rule[Any]
     state: State[Any]
+    ending: Ending | None = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ending", self.state.ending)
 
     @property
     def verdict(self) -> Verdict:
@@ -37,7 +49,7 @@ class PairDecision:
     @property
     def finished(self) -> bool:
         """Whether no further block is needed."""
-        return self.state.finished
+        return self.ending is not None
 
     @property
     def active(self) -> tuple[str, ...]:
@@ -48,11 +60,6 @@ class PairDecision:
     def taken(self) -> int:
         """The pairs that counted."""
         return self.state.pairs
-
-    @property
-    def ending(self) -> Ending | None:
-        """Why no further pair is needed; none while the rule goes on."""
-        return self.state.ending
 
     def overridden(self) -> PairDecision:
         """The decision that goes on although the rule has stopped for futility."""
