@@ -19,6 +19,11 @@ class Toy(Standing):
     ranks = ((1, 2), (1, 3), (2, 3))
     running = ("a", "b", "c")
     complete = False
+    finished = False
+
+    def interval(self, first, second):
+        """No sizes."""
+        raise NotImplementedError(first, second)
 
 
 def test_what_follows_from_verdicts_ranks_and_rollouts():
@@ -29,6 +34,9 @@ def test_what_follows_from_verdicts_ranks_and_rollouts():
     assert toy.verdict("a", "c") is Verdict.BETTER
     assert toy.verdict("c", "a") is Verdict.WORSE
     assert toy.verdict("b", "a") is Verdict.UNDECIDED
+    assert toy.undecided == (("a", "b"), ("b", "c"))
+    assert (toy.paused, toy.evidence, toy.standing, toy.remarks) == ((), None, None, ())
+    assert toy.summary == str(toy).splitlines()[-1]
 
 
 def test_it_prints_as_a_table_and_says_what_is_open():
