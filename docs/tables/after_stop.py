@@ -25,7 +25,7 @@ def main() -> None:
     states.sort(key=lambda state: (state.pairs, -state.observed))
     with style.drawing():
         figure, axes = style.canvas(7.0, 4.2)
-        axes.axhline(100 * (FIRST - SECOND), color=style.FAINT, linewidth=1.2)
+        axes.axhline(100 * (FIRST - SECOND), color=style.FAINT, linewidth=1.2, label="true gain")
         axes.axhline(0.0, color=style.FAINT, linewidth=0.6, linestyle=":")
         for place, state in enumerate(states):
             shown = state.interval
