@@ -122,3 +122,41 @@ def test_a_list_that_names_an_item_twice_begins_nothing(here, capsys):
     assert "items.csv, row 41: each item must be listed once; 'issue 3' is in row 4 too." in err
     assert not (here / "plan.toml").exists()
     assert not (here / "study.db").exists()
+
+
+@pytest.mark.parametrize("word", ["simulated", "predictions.csv"])
+def test_predictions_come_from_a_column_or_a_file(here, capsys, word):
+    rows = [(f"issue {number}", number / 40) for number in range(40)]
+    (here / "items.csv").write_text("item,simulated\n" + "".join(f"{item},{value}\n" for item, value in rows))
+    (here / "predictions.csv").write_text("item,p\n" + "".join(f"{item},{value}\n" for item, value in rows[::-1]))
+    words = ("--policies", "new,old", "--items", "items.csv", "--helped-by", word, "--assume", "0.9,0.3")
+    code, _, err = said(capsys, "create", *words)
+    assert code == 0, err
+    study = sf.Study.open("study.db")
+    assert study.plan.helped_by == tuple(value for _, value in rows)
+    assert len(study.fold.history[0].body["list"]["helped_by"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "code", "hint"),
+    [
+        ("item,p\na,1\nb,1\n", "p2", 65, "must have a column 'p2'; got 'p'"),
+        ("item,p\na,1\nb,\n", "p", 65, "row 2: there must be a number"),
+        ("item,p\na,1\nb,7\n", "p", 65, "must lie between 0 and 1; got 7 for 'b'"),
+        ("item,p\na,1\nc,1\n", "others.csv", 65, "others.csv, row 2: an item must be on the declared list; 'b' is not"),
+    ],
+)
+def test_predictions_that_do_not_fit_begin_nothing(here, capsys, text, word, code, hint):
+    (here / "items.csv").write_text(text)
+    (here / "others.csv").write_text("item,p\na,1\nb,1\n")
+    found, _, err = said(capsys, "create", "--policies", "new,old", "--items", "items.csv", "--helped-by", word)
+    assert found == code
+    assert hint in err
+    assert not (here / "study.db").exists()
+    assert not (here / "plan.toml").exists()
+
+
+def test_predictions_need_a_list(here, capsys):
+    code, _, err = said(capsys, "create", "--policies", "new,old", "--helped-by", "p")
+    assert code == 64
+    assert "`--helped-by` must be given with `--items`" in err

@@ -16,7 +16,7 @@ import surefoot as sf
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.reporting.study_pages import study_answers
-from surefoot.sequential import FiniteHorizonMixture, run
+from surefoot.sequential import FiniteHorizonMixture, ListMean, run, run_list
 from surefoot.study.decision import rule_of
 from surefoot.study.events import Line
 from surefoot.study.item_lists import NOT_DRAWN, list_hash
@@ -24,7 +24,7 @@ from surefoot.study.plans import Plan
 from surefoot.study.recording import RefusedError
 from surefoot.study.schedules import drawn_order
 from surefoot.study.state import folded
-from surefoot.study.status import account
+from surefoot.study.status import account, means_on_list
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.verification import verified
 from tests.support.studies import begun, driven
@@ -85,6 +85,22 @@ def test_what_a_list_does_not_admit_is_refused(changes, said):
 def test_futility_on_a_list_is_refused():
     with pytest.raises(StudyError, match="`futility` must be 0 with a population"):
         rule_of(of_list(futility=0.02))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"helped_by": (0.5,) * 59}, "`helped_by` must hold one number for each of the 60 items of the list; got 59"),
+        ({"helped_by": (0.5,) * 59 + (1.5,)}, r"must lie in the range \[0, 1\]; got 1.5 for 'issue 59'"),
+        ({"helped_by": (0.5,) * 59 + (float("nan"),)}, "`helped_by` must be"),
+        ({"helped_by": (0.5,) * 59 + ("high",)}, "`helped_by` must be"),
+        ({"helped_by": "half"}, "`helped_by` must hold one number for each item"),
+        ({"items": (), "helped_by": (0.5,)}, "each of the 0 items of the list; got 1"),
+    ],
+)
+def test_predictions_that_do_not_fit_the_list_are_refused(changes, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        of_list(**changes)
 
 
 # --- what is drawn and fixed ---
@@ -281,3 +297,28 @@ def test_a_study_of_a_list_goes_on_where_it_was_killed(tmp_path):
     whole = driven(study_of(seed=1), simulated)
     assert study.fold.decision.state == whole.fold.decision.state
     assert verified(study.store.read()).sound
+
+
+# --- predictions ---
+
+
+def test_predictions_are_fixed_with_the_list_and_narrow_the_means():
+    likely = [0.6 * (random.Random(f"{item} old").random() < 0.3) + 0.2 for item in ITEMS]
+    study = driven(study_of(helped_by=tuple(likely), horizon=40), simulated)
+    said = study.fold.history[0].body["list"]
+    assert said["helped_by"] == hashlib.sha256(json.dumps(likely).encode()).hexdigest()
+    with pytest.raises(RefusedError, match="`helped_by` cannot be amended"):
+        study.amend({"helped_by": tuple(likely[::-1])}, reason="better predictions")
+    plain = driven(study_of(horizon=40), simulated)
+    assert study.fold.decision.state == plain.fold.decision.state  # the verdict does not rest on them
+    study.unblind(reason="decided")
+    order = drawn_order(study.fold.seed.reveal(), 60)
+    rule = ListMean(60, within=60**-0.5, helped_by=likely)
+    for policy, found in zip(("new", "old"), means_on_list(study.fold), strict=True):
+        score = {t.block: study.fold.results[t.number].score for t in study.fold.turns.values() if t.policy == policy}
+        ran = [(order[block - 1], score[block]) for block in study.fold.counted]
+        assert found == run_list(rule, ran)[-1].interval
+        assert any(line.startswith(f"A complete run of {policy} would show {found}") for line in answers(study))
+    assert f"and predictions of all of them (SHA-256 {said['helped_by'][:16]})" in sf.report(study).html()
+    assert verified(study.store.read()).sound
+    assert NOT_DRAWN in verified(forged(study, helped_by="0" * 64)).faults

@@ -57,6 +57,10 @@ def create(
         Path | None,
         typer.Option(help="A declared list, a CSV with a column `item`: the verdict is about a complete run of it."),
     ] = None,
+    helped_by: Annotated[
+        str | None,
+        typer.Option(help="Predictions of all items: a column of --items, or a CSV of items and predictions."),
+    ] = None,
     assume: Annotated[
         list[str] | None, typer.Option(help="Rates to plan for, such as 0.9,0.6, one per policy; repeatable.")
     ] = None,
@@ -77,7 +81,6 @@ def create(
 
         surefoot study create plan.toml --policies new,old --items items.csv
     """
-    from surefoot.files.item_files import read_items
     from surefoot.study.expectations import expect, usual
     from surefoot.study.studies import Study
 
@@ -94,7 +97,7 @@ def create(
         "environments": environments,
         "tasks": _names(tasks),
         "conditions": _names(conditions),
-        "items": None if items is None else read_items(items).items,
+        **_listed(items, helped_by, levels),
     }
     given = {name: value for name, value in given.items() if value is not None}
     new = not plan.exists()
@@ -129,6 +132,24 @@ def create(
             typer.echo(f"Drew the order of the {fixed['length']:,} items and fixed it: SHA-256 {fixed['order'][:16]}.")
         typer.echo(f"Began {place}. Run it with a phone or keyboard: surefoot study serve {place}")
         typer.echo(f"         or with a script: surefoot study run {place} --command '...'")
+
+
+def _listed(items: Path | None, helped_by: str | None, levels: str | None) -> dict[str, Any]:
+    """The declared list, and the predictions of all of it."""
+    from surefoot.files.item_files import numbers_for, read_items
+
+    if items is None:
+        if helped_by is not None:
+            raise ValueError("`--helped-by` must be given with `--items`, the list that it predicts.")
+        return {}
+    found = read_items(items)
+    if helped_by is None:
+        return {"items": found.items}
+    scores = tuple(map(_number, _names(levels) or ())) if levels is not None else ()
+    ends = (min(scores), max(scores)) if scores else (0.0, 1.0)
+    if helped_by not in found.columns and Path(helped_by).is_file():
+        return {"items": found.items, "helped_by": numbers_for(found.items, helped_by, ends)}
+    return {"items": found.items, "helped_by": found.numbers(helped_by, ends)}
 
 
 def _free(store: str) -> None:

@@ -399,9 +399,10 @@ def _verdict_on_items_like_these(first: str, verdict: str, claim: str, confidenc
 
 
 @says("declared list")
-def _declared_list(items: int, digest: str, order: str) -> str:
+def _declared_list(items: int, digest: str, order: str, predictions: str = "") -> str:
     listed, drawn = f"The list of {items:,} items (SHA-256 {digest[:16]})", f"random order (SHA-256 {order[:16]})"
-    return f"{listed} and its {drawn} were fixed before the first outcome."
+    helped = f", and predictions of all of them (SHA-256 {predictions[:16]})" if predictions else ""
+    return f"{listed} and its {drawn}{helped} were fixed before the first outcome."
 
 
 # What the rule of a study is, and what it promises

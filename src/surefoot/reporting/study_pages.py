@@ -64,6 +64,9 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
     if listed and finding.p_value is not None:  # the headline says of what it is decided
         said = [f"After {formatting.counted(account.blocks, 'pair')}: {formatting.p_value(finding.p_value)}."]
         also = [str(claim) for claim in finding.claims[1:]]
+        for policy, mean in zip(plan.policies, finding.on_list, strict=False):
+            helped = " ".join(str(note) for note in mean.notes if getattr(note, "kind", "") == "predictions")
+            also.append(f"A complete run of {policy} would show {mean} {helped}")
     lines = [first, *also, *gain_lines(account.plan, finding), *said, rule]
     if account.exploratory:
         lines.append("Something that binds was amended after the first result, so the stated confidence does not hold.")

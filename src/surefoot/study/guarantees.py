@@ -37,7 +37,9 @@ def _declared_list(fold: Fold) -> tuple[Note, ...]:
     said = fold.history[0].body.get("list")
     if said is None:
         return ()
-    return (Note("declared list", {"items": said["length"], "digest": said["items"], "order": said["order"]}),)
+    told = {"items": said["length"], "digest": said["items"], "order": said["order"]}
+    helped = {"predictions": said["helped_by"]} if "helped_by" in said else {}
+    return (Note("declared list", {**told, **helped}),)
 
 
 def assumptions(fold: Fold, interval: Interval | None) -> tuple[Assumed, ...]:

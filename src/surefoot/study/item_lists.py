@@ -63,17 +63,40 @@ def check_list(plan: Plan) -> None:
         raise _check.refused("horizon", f"be at most {len(plan.items):,}, the items of the list", plan.horizon)
 
 
+def checked_predictions(plan: Plan) -> tuple[float, ...]:
+    """The predictions of a plan, one for each item.
+
+    Raises:
+        TypeError: They are no list of numbers.
+        ValueError: There is no list, or not one number for each item and within the range.
+    """
+    given = plan.helped_by
+    if not isinstance(given, tuple | list):
+        raise _check.mistyped("helped_by", "hold one number for each item", given)
+    column = tuple(_check.real(value, "helped_by") for value in given)
+    if column and len(column) != len(plan.items):
+        hint = "Predictions made for other items are no help."
+        must = f"hold one number for each of the {len(plan.items):,} items of the list"
+        raise _check.refused("helped_by", must, len(column), hint)
+    for item, value in zip(plan.items, column, strict=False):
+        if not plan.low <= value <= plan.high:
+            must = f"lie in the range [{plan.low:g}, {plan.high:g}]"
+            raise ValueError(f"`helped_by` must {must}; got {value:g} for {item!r}.")
+    return column
+
+
 def list_hash(plan: Plan) -> str:
     """The SHA-256 of the items, in the order of the list."""
     return _hash(plan.items)
 
 
 def declared_list(plan: Plan, seed: str) -> dict[str, Any]:
-    """What the first line of the log says of a list: its length, its hash and that of the order drawn."""
+    """What the first line of the log says of a list: its length, and the hashes of it, its order and predictions."""
     from surefoot.study.schedules import drawn_order
 
     order = drawn_order(seed, len(plan.items))
-    return {"length": len(plan.items), "items": list_hash(plan), "order": _hash([plan.items[at] for at in order])}
+    said = {"length": len(plan.items), "items": list_hash(plan), "order": _hash([plan.items[at] for at in order])}
+    return {**said, **({"helped_by": _hash(plan.helped_by)} if plan.helped_by else {})}
 
 
 def _hash(values: Any) -> str:

@@ -20,7 +20,7 @@ from surefoot.errors import StudyError
 from surefoot.sequential import registry
 from surefoot.sequential.registry import Environments, Setting
 from surefoot.sequential.rules import checked_futility
-from surefoot.study.item_lists import check_list, checked_items, list_hash
+from surefoot.study.item_lists import check_list, checked_items, checked_predictions, list_hash
 
 FIELDS = {
     "title": "What the study is called.",
@@ -60,6 +60,7 @@ FIELDS = {
         "random when the study begins. The verdict is about what a complete run of this list would show, takes far\n"
         "fewer pairs, and says nothing of other items. The list cannot be changed later."
     ),
+    "helped_by": "A prediction of the result on each item, in the order of the list: a simulator's, earlier policies'.",
     "blinded": "Whether whoever judges a rollout sees a code in place of the policy.",
     "time_limit": "Seconds a rollout may take.",
     "reset": "What to do before each rollout; shown to the operator.",
@@ -102,7 +103,7 @@ def written(plan: Plan) -> str:
         if plan.measure == "success" and name in ("low", "high", "levels"):
             continue
         value, many = getattr(plan, name), len(plan.policies) > 2
-        if name == "question" and not many:
+        if (name == "question" and not many) or (name == "items" and many) or (name == "helped_by" and not value):
             continue
         if many:  # what is a pair of two is a round of more
             comment = comment.replace("pair", "round").replace("both policies", "all policies")
@@ -154,9 +155,9 @@ BINDING = (
     "on_crash",
 )
 """What may not change after the first result without making the verdict exploratory."""
-ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0, "question": "ranking", "items": ()}
+ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0, "question": "ranking", "items": (), "helped_by": ()}
 """Fields that the first version's plans lack, and what they amount to there."""
-LISTED = ("items",)
+LISTED = ("items", "helped_by")
 """What is declared of a list, and never amended: its order is drawn when the study begins."""
 HORIZON = 50
 _FITTING: Any = None  # what fits the plan, chosen when none is named
@@ -192,6 +193,8 @@ class Plan(Record):
         conditions: The initial conditions, scenes or items.
         items: A declared list that the verdict is about, met in an order drawn when the study begins. Both policies of
             a pair meet the same item, every item counts, and the verdict says nothing of other items.
+        helped_by: A prediction of the result on each item, in the order of the list. It narrows what is told of each
+            policy's mean on the whole list, and cannot make it wrong; the verdict does not need it.
         blinded: Whether operators see codes in place of policies.
         time_limit: Seconds a rollout may take, if there is a limit.
         reset: What to do before each rollout.
@@ -218,6 +221,7 @@ class Plan(Record):
     tasks: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
+    helped_by: tuple[float, ...] = ()
     blinded: bool = True
     time_limit: float | None = None
     reset: str = ""
@@ -248,6 +252,7 @@ class Plan(Record):
         if self.time_limit is not None:
             object.__setattr__(self, "time_limit", _check.positive(self.time_limit, "time_limit"))
         self._check_range()
+        object.__setattr__(self, "helped_by", checked_predictions(self))
         if self.items:
             check_list(self)
         if len(self.policies) == 2 and self.question != "ranking":

@@ -13,6 +13,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.after_stop import AT_ONCE, IntervalKind
 from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
+from surefoot.sequential.list_mean import ListMean, run_list
 from surefoot.sequential.rules import Ending
 from surefoot.sequential.simulation import run
 from surefoot.study import guarantees
@@ -22,6 +23,7 @@ from surefoot.study.deviations import deviations
 from surefoot.study.leases import LeaseClock, Wait, wait_of
 from surefoot.study.plans import Plan
 from surefoot.study.ranking import StudyRanking, ranking_of
+from surefoot.study.schedules import drawn_order
 from surefoot.study.state import Fold
 from surefoot.study.verification import Verification
 
@@ -159,6 +161,8 @@ class StudyFinding(Record):
         of_list: Where the gain lies on the declared list of environments itself, where each is run once.
         ranking: Where every policy stands; none for two policies.
         claims: Of a study of a declared list, what is said of the list, then of items like those on it.
+        on_list: Each policy's mean on the whole of a declared list, helped by the predictions declared with it; none
+            where none were.
     """
 
     verdict: Verdict
@@ -176,6 +180,7 @@ class StudyFinding(Record):
     of_list: Interval | None = None
     ranking: StudyRanking | None = None
     claims: tuple[Note, ...] = ()
+    on_list: tuple[Interval, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +276,7 @@ def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFind
         means=means,
         of_list=_of_list(fold, state),
         claims=claims_of(fold),
+        on_list=means_on_list(fold),
     )
 
 
@@ -294,6 +300,28 @@ def claims_of(fold: Fold) -> tuple[Note, ...]:
     plan = fold.plan
     told = {"first": plan.policies[0], "verdict": wide.verdict.value, "claim": plan.claim, "margin": plan.margin}
     return on_the_list(fold), Note("verdict on items like these", {**told, "confidence": plan.confidence})
+
+
+def means_on_list(fold: Fold) -> tuple[Interval, ...]:
+    """The mean of each policy on the whole of a declared list, with the predictions declared for it."""
+    plan = fold.plan
+    if not plan.helped_by or not fold.counted:
+        return ()
+    rule = ListMean(
+        len(plan.items),
+        within=(plan.high - plan.low) / math.sqrt(len(plan.items)),  # about what half of the list can tell
+        helped_by=plan.helped_by,
+        confidence=plan.confidence,
+        low=plan.low,
+        high=plan.high,
+    )
+    order = drawn_order(fold.seed.reveal(), len(plan.items))
+    turns = [turn for number in fold.counted for turn in fold.blocks[number]]
+    found = []
+    for policy in plan.policies:
+        run_of = [(order[turn.block - 1], fold.results[turn.number].score) for turn in turns if turn.policy == policy]
+        found.append(run_list(rule, run_of)[-1].interval)
+    return tuple(found)
 
 
 def means_of(fold: Fold) -> tuple[float, ...]:
