@@ -32,3 +32,19 @@ def test_a_plan_answers_each_of_its_questions(capsys):
     assert "true gain is +" in said(capsys, "plan", "compare", "--second", "0.5", "--rollouts", "30")[1]
     assert "19.7%" in said(capsys, "plan", "compare", "--first", "0.85", "--second", "0.7", "--rollouts", "20")[1]
     assert "pairs" in said(capsys, "plan", "compare", "--first-only", "0.5", "--second-only", "0.05")[1]
+
+
+def test_a_sequential_plan_counts_the_futility_that_a_new_study_would_declare(capsys):
+    words = ["plan", "compare", "--first", "0.9", "--second", "0.6", "--sequential", "--horizon", "60"]
+    code, out, _ = said(capsys, *words)
+    assert code == 0
+    assert "If both were like the second: 38.7 pairs. Stopping for futility costs 0.4 points of power." in out
+    one_sided = json.loads(said(capsys, *words, "--claim", "better", "--json")[1])["sequential"]
+    assert (one_sided["rule"]["claim"], one_sided["rule"]["futility"]) == ("first better", 0.004)
+    assert "futility" not in said(capsys, *words, "--futility", "0")[1]
+    code, _, err = said(capsys, *words[:6], "--futility", "0.02")
+    assert code == 64
+    assert "`--futility` must come with `--sequential`." in err
+    code, _, err = said(capsys, *words, "--futility", "0.5")
+    assert code == 64
+    assert "between 0 and 0.2" in err

@@ -6,14 +6,17 @@ import ast
 import re
 import string
 from pathlib import Path
+from typing import get_args
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import Gain, Interval, Verdict
 from surefoot.core import formatting, sentences
 from surefoot.core.gain import decide
-from surefoot.core.sentences import BEHIND
+from surefoot.core.sentences import BEHIND, HOLDS, still_possible
+from surefoot.sequential.after_stop import IntervalKind
 
 
 def test_a_margin_is_shown_as_it_was_given() -> None:
@@ -110,3 +113,26 @@ def test_templates_name_only_what_the_sentence_fills_in():
     known = {"first", "second", "beyond", "margin", "least", "most", "low", "high", "shown"}
     for template in (*sentences.DECIDED.values(), sentences.NOT_WORSE):
         assert {name for _, name, _, _ in string.Formatter().parse(template) if name} <= known
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((-0.2, 0.25), "The true gain may be anything from -20.0 to +25.0 points; all others are ruled out at 95%"),
+        ((0.1234, 1.0), "The true gain may be +12.3 points or more; smaller ones are ruled out at 95%"),
+        ((-1.0, 0.1234), "The true gain may be +12.4 points or less; larger ones are ruled out at 95%"),
+        ((-1.0, 1.0), "No gain is ruled out yet (an anytime interval"),
+    ],
+)
+def test_what_may_still_be_true_leaves_out_no_end(ends, said):
+    assert still_possible(*ends, scale="gain", confidence=0.95, kind="anytime").startswith(said)
+
+
+def test_an_interval_is_called_what_it_is():
+    said = {
+        kind: still_possible(-0.5, 2.5, width=5.0, scale="score gain", confidence=0.9, kind=kind)
+        for kind in get_args(IntervalKind)
+    }
+    assert len(set(said.values())) == len(HOLDS) == len(said)
+    assert all("from -0.500 to +2.500; all others are ruled out at 90%" in text for text in said.values())
+    assert [kind for kind, text in said.items() if "not yet certified" in text] == ["final, not certified"]
