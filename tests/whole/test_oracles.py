@@ -78,7 +78,7 @@ def test_closed_form_intervals(group: str, interval: Any, names: tuple[str, str]
         assert got == close(tuple(wanted[name] for name in names)), given
 
 
-@pytest.mark.parametrize(("given", "wanted"), some("hypergeometric_interval", lambda g: g["population"] <= 1500))
+@pytest.mark.parametrize(("given", "wanted"), some("hypergeometric_interval", lambda g: g["population"] <= 1000))
 def test_population_rate(given: dict[str, Any], wanted: dict[str, Any]) -> None:
     assert one_rate.population_rate(**given) == close((wanted["low"], wanted["high"]))
 
