@@ -27,7 +27,9 @@ def _ref(name: str) -> dict[str, Any]:
 
 def _type(hint: Any) -> dict[str, Any]:
     """A type as a schema."""
-    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+    if typing.get_origin(hint) is typing.Literal:
+        return {"enum": list(typing.get_args(hint))}
     if types.NoneType in options:
         rest = [one for one in options if one is not types.NoneType]
         return {"oneOf": [*map(_type, rest), {"type": "null"}]}

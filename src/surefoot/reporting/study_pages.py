@@ -43,7 +43,7 @@ def progress_lines(account: Account) -> list[str]:
 def study_answers(account: Account, finding: StudyFinding) -> list[str]:
     """What the declared rule found, in sentences; no verdict but its own."""
     plan = account.plan
-    going = account.decision == "continue"
+    going = account.ending is None
     if going:
         first = "Not decided yet: the study goes on."
     elif len(plan.policies) == 2:
@@ -106,7 +106,7 @@ def _raw(plan: Plan, mean: float, pairs: int) -> str:
 
 def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
     """The verdict in a word."""
-    if account.decision == "continue":
+    if account.ending is None:
         return {"kind": "undecided", "text": "not decided yet"}
     before = "exploratory: " if account.exploratory else ""
     return {"kind": finding.verdict.value, "text": f"{before}{sentences.CELL[finding.verdict]}"}

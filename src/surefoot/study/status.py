@@ -47,10 +47,11 @@ class Status(Record):
         exploratory: Whether something that binds was changed after the first result.
         version: The number of lines in the log.
         head: The hash of its last line: kept elsewhere, it proves later that none of those lines was changed or lost.
-        decision: Whether to go on.
+        decision: Whether to go on, in words.
         waits: The pair that the rule waits for while later ones are complete.
         verdict: About the first-named policy; none while the study is blinded.
         claim: Of a declared list, what the verdict says and of what, as a sentence; empty while the study is blinded.
+        ending: How the rule has ended; none while it goes on.
     """
 
     study: str
@@ -68,6 +69,7 @@ class Status(Record):
     waits: Wait | None
     verdict: Verdict | None
     claim: str = ""
+    ending: Ending | None = None
 
 
 DECISIONS: dict[Ending | None, str] = {
@@ -119,6 +121,7 @@ def status_of(fold: Fold, clock: LeaseClock) -> Status:
         waits=wait_of(fold, clock),
         verdict=None if fold.blinded else fold.decision.verdict,
         claim="" if fold.blinded or not fold.plan.items else str(on_the_list(fold)),
+        ending=standing.ending,
     )
 
 
@@ -192,7 +195,7 @@ class Account(Record):
         fingerprint: The hash of the plan as it was declared.
         head: The hash of the log's last line.
         sound: Whether the log verifies.
-        decision: Whether to go on: "continue" or "stop: ...".
+        decision: Whether to go on, in words.
         recorded: Results recorded.
         blocks: Pairs (or rounds) that count.
         blinded: Whether policies are hidden.
@@ -201,6 +204,7 @@ class Account(Record):
         finding: What the rule found; none while the study is blinded.
         mark: The log's length and head in one word, which makes the report a witness of it.
         course: What happened on the way: failures, voids, scorers, robots, sessions, durations, drift.
+        ending: How the rule has ended; none while it goes on.
     """
 
     plan: Plan
@@ -216,6 +220,13 @@ class Account(Record):
     finding: StudyFinding | None
     mark: str = ""
     course: Course | None = None
+    ending: Ending | None = None
+
+    @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """Version 0.1.0 wrote only the words."""
+        known = {said: ending for ending, said in DECISIONS.items()}
+        return {"ending": known.get(body.get("decision", "")), **body}
 
 
 def account(fold: Fold, verification: Verification) -> Account:
@@ -235,6 +246,7 @@ def account(fold: Fold, verification: Verification) -> Account:
         finding=None if fold.blinded else finding_of(fold, certified=True),
         mark=verification.mark,
         course=course_of(fold),
+        ending=known.ending,
     )
 
 

@@ -197,8 +197,8 @@ function tick() {
 
 function stopped() {
   const after = `${status.blocks} ${status.blocks === 1 ? unit.slice(0, -1) : unit}`;
-  if (status.decision === "stop: decided") return `The declared rule has decided after ${after}.`;
-  if (status.decision === "stop: hardly any chance left to decide") return `Undecided after ${after}: hardly any chance is left that the declared rule decides.`;
+  if (status.ending === "verdict") return `The declared rule has decided after ${after}.`;
+  if (status.ending === "futility") return `Undecided after ${after}: hardly any chance is left that the declared rule decides.`;
   if (status.blocks < status.horizon) return `Undecided after ${after}: the declared rule cannot decide any more.`;
   return "All that was planned has been run, and the declared rule has not decided.";
 }
@@ -212,10 +212,9 @@ function render() {
     $("pairs").textContent = status.blocks;
     $("horizon").textContent = $("bar").max = status.horizon;
     $("bar").value = status.blocks;
-    const decision = status.decision === "continue" ? "Continue" : status.decision[0].toUpperCase() + status.decision.slice(1);
-    $("decision").textContent = decision;
-    $("decision").dataset.decision = status.decision;
-    $("stop-title").textContent = status.decision === "stop: decided" ? "Stop: decided" : "Stop";
+    $("decision").textContent = status.decision[0].toUpperCase() + status.decision.slice(1);
+    $("decision").dataset.ending = status.ending ?? "";
+    $("stop-title").textContent = status.ending === "verdict" ? "Stop: decided" : "Stop";
     $("stop-text").textContent = `${stopped()} No further rollout is needed.`;
   }
   const stalled = !over && !away && status?.waits?.stalled ? status.waits : null;
