@@ -65,3 +65,23 @@ def test_every_text_is_escaped(tmp_path):
         assert "alert(1)" in page
         assert "<script>alert" not in page
         assert "<img src=x" not in page
+
+
+def test_a_study_of_a_list_says_on_its_pages_what_it_is_about(tmp_path):
+    items = tuple(f"issue {number}" for number in range(60))
+    declared = {"rule": "mixture", "environments": "shared", "conditions": (), "tasks": (), "items": items}
+    console = Console(study(tmp_path, **declared, horizon=60, void_reasons=()))
+    runner, owner = console.client("runner"), console.client("owner")
+    while (turn := runner.post("/api/v1/turns/next").json()["turn"]) is not None:
+        assert turn["condition"] in items
+        runner.post(f"/api/v1/turns/{turn['number']}/record", json={"result": turn["policy"] == "new"})
+    assert owner.get("/api/v1/status").json()["claim"] == ""
+    owner.post("/api/v1/unblind", json={"reason": "decided"})
+    claim = owner.get("/api/v1/status").json()["claim"]
+    assert claim.startswith("On these 60 items new is better (")
+    live = console.browser("owner").get("/live").text
+    assert f"<h2>{claim}</h2>" in live
+    assert "the first policy is better" not in live
+    assert "60 values" in console.browser("owner").get("/owner").text
+    refused = owner.post("/api/v1/turns/1/void", json={"reason": "hardware fault"})
+    assert "no item of a declared list is left out" in refused.text

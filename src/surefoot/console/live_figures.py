@@ -93,6 +93,8 @@ def live_of(fold: Fold) -> Live:
         curves = (*curves, _gain_curve(rows, fold))
     ranking = ranking_of(fold)
     said = str(decision.state)
+    if fold.plan.items and isinstance(decision, PairDecision) and decision.finished:  # the headline says of what
+        said = f"After {formatting.counted(decision.taken, 'pair')}: {formatting.p_value(decision.state.p_value)}."
     if ranking is not None:
         said, order = " ".join(ranking.said), [one.policy for one in ranking.policies]
         bars = tuple(sorted(bars, key=lambda bar: order.index(bar.policy) if bar.policy in order else len(order)))

@@ -16,7 +16,7 @@ from surefoot.console.responses import Refusal
 from surefoot.console.service import Service
 from surefoot.core import formatting
 from surefoot.sequential import registry
-from surefoot.study.plans import BINDING, Plan
+from surefoot.study.plans import BINDING, LISTED, Plan
 
 AHEAD = 5
 """Turns that a browser holds in reserve, for when its connection goes away."""
@@ -185,5 +185,6 @@ def _shown(fields: dict[str, Any]) -> list[tuple[str, str]]:
         if name in ("type", "schema") or value in ("", [], None):
             continue
         text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
+        text = formatting.counted(len(value), "value") if name in LISTED else text
         rows.append((name.replace("_", " "), {"True": "yes", "False": "no"}.get(text, text)))
     return rows

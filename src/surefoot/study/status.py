@@ -256,7 +256,7 @@ def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFind
     Args:
         fold: What its log amounts to.
         certified: Whether the interval after a stop is proved, which takes seconds for long horizons; otherwise it is
-            the one at hand, and says so.
+            the one at hand, and says so. What is told of a declared list besides its verdict takes as long.
         steps: The most steps to keep of how it came about.
     """
     decision = fold.decision
@@ -287,8 +287,8 @@ def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFind
         observed=state.observed if state.pairs else None,
         means=means,
         of_list=_of_list(fold, state),
-        claims=claims_of(fold),
-        on_list=means_on_list(fold),
+        claims=claims_of(fold) if certified else (),
+        on_list=means_on_list(fold) if certified else (),
     )
 
 
