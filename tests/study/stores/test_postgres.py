@@ -9,7 +9,7 @@ import pytest
 
 from surefoot.study.events import broken
 from surefoot.study.plans import Plan
-from surefoot.study.stores import StoreError, open_store
+from surefoot.study.stores import ConflictError, StoreError, open_store
 from surefoot.study.studies import Study
 from tests.support.stores import chain, put
 
@@ -33,6 +33,15 @@ def test_makers_of_the_table_do_not_trip_over_each_other(postgres):
     with ThreadPoolExecutor(8) as pool:
         stores = list(pool.map(lambda _: open_store(address), range(8)))
     assert all(store.read() == [] for store in stores)
+
+
+@pytest.mark.parametrize("what", ["table raced (a int)", "domain raced_too as int"])
+def test_whoever_comes_second_is_told_so_whatever_postgresql_calls_it(postgres, what):
+    """A table is a type as well: the second maker may be refused for either."""
+    store = open_store(postgres.address())
+    store._ask(f"create {what}")
+    with pytest.raises(ConflictError):
+        store._ask(f"create {what}")
 
 
 def test_a_server_that_is_lax_is_made_to_keep_its_word(postgres):

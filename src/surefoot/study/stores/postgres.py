@@ -77,6 +77,7 @@ class PostgresStore:
                 "PostgreSQL needs the `postgres` extra: in a clone of surefoot, pip install '.[postgres]'."
             ) from None
         self._driver = psycopg
+        self._made_twice = psycopg.errors.DuplicateTable, psycopg.errors.DuplicateObject  # of makers that raced
         self._address = address
         self.study = study
         self._lock = threading.Lock()
@@ -167,7 +168,7 @@ class PostgresStore:
                     rows = answer.fetchall() if answer.description else []
                 whole = True
                 return rows
-            except self._driver.errors.UniqueViolation:
+            except (self._driver.errors.UniqueViolation, *self._made_twice):
                 whole = True
                 raise ConflictError("That line of the log was written by somebody else first.") from None
             except self._driver.Error as error:
