@@ -270,7 +270,8 @@ def test_pairs_that_will_hardly_be_decided_are_paused_and_may_be_run_all_the_sam
     decision = study.fold.decision
     assert decision.state.paused == (("b", "c"),)
     assert "b and c: not decidable within 100 rounds." in str(decision.state)
-    assert study.status().decision == "stop: decided"  # a is better than both
+    assert study.verdict is sf.Verdict.BETTER
+    assert study.status().decision == "stop: hardly any chance left to decide"  # of b and c, which were asked about too
     tied = driven(ranked(horizon=100, futility=0.1), outcomes(8, a=0.5, b=0.5, c=0.5))
     assert tied.status().decision == "stop: hardly any chance left to decide"
     used = tied.fold.decision.state.rollouts_used
@@ -279,6 +280,7 @@ def test_pairs_that_will_hardly_be_decided_are_paused_and_may_be_run_all_the_sam
     assert tied.fold.decision.state.rollouts_used > used
     found = sf.verify(tied.store)
     assert found.sound, found.faults
+    assert "Every claim of the ranking holds as declared. Reason: the robot is free." in deviations(tied.fold)[0]
 
 
 def test_two_policies_have_one_question():

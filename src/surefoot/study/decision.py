@@ -109,9 +109,9 @@ class RankingDecision:
         """Why no further round is needed: all is settled, what is open will hardly be, or the horizon is reached."""
         if not self.finished:
             return None
-        if self.state.complete or self.verdict is not Verdict.UNDECIDED:
-            return "verdict"
-        return "futility" if self.state.paused else "horizon"
+        if self.state.paused and not self.state.complete:
+            return "futility"
+        return "verdict" if self.state.complete or self.verdict is not Verdict.UNDECIDED else "horizon"
 
     @property
     def room(self) -> int:

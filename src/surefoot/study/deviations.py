@@ -117,10 +117,12 @@ def _overrides(fold: Fold) -> list[str]:
     for place, event in enumerate(fold.history):
         if event.kind == "overridden":
             results = sum(one.kind == "recorded" for one in fold.history[:place])
+            holds = "The verdict holds as declared; the interval of the gain is the one that holds at any moment."
+            if len(fold.plan.policies) > 2:
+                holds = "Every claim of the ranking holds as declared."
             found.append(
                 f"The rule had stopped for futility, and the study went on all the same after "
-                f"{counted(results, 'result')} ({_day(event)}). The verdict holds as declared; the interval of the "
-                f"gain is the one that holds at any moment. {_why(event)}"
+                f"{counted(results, 'result')} ({_day(event)}). {holds} {_why(event)}"
             )
     return found
 
