@@ -12,6 +12,7 @@ from scipy.special import betainc
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import FiniteHorizonMixture, Rule, admit, run, simulate
+from surefoot.sequential.betting import Games
 from tests.oracles import finite_lists as twin
 
 
@@ -124,6 +125,17 @@ def test_every_interval_of_a_run_holds_the_lists_gain_counted_over_every_order()
                     break
             missed += ever
         assert missed / len(every) <= 0.2
+
+
+@pytest.mark.parametrize(("items", "differ", "claim"), [(8, 8, "either"), (9, 4, "first better"), (7, 6, "either")])
+def test_no_bet_gains_on_average_over_every_order_of_a_list_without_a_gain(items, differ, claim):
+    """The mean wealth is 1 at every moment: with Ville's inequality this is the promise itself."""
+    every = every_order(listed(items, differ, 0))
+    rule = FiniteHorizonMixture(items, claim=claim, population=items, binary=True, confidence=0.9)
+    games, first, second = Games.begin(rule, len(every)), *pairs_of(every)
+    for item in range(items):
+        games.bet(first[:, item], second[:, item])
+        assert np.exp(games.log_wealth).mean(axis=1) == pytest.approx(1.0, abs=1e-12)
 
 
 @pytest.mark.slow
