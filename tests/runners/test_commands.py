@@ -107,3 +107,86 @@ def test_exit_codes_are_read_only_when_asked_for(study_here, capsys):
         assert sf.Study.open("study.db").fold.results[len(sf.Study.open("study.db").fold.results)].score == score
     assert said(capsys, "run", "--command", "exit 2", "--exit-code", "--turns", "1")[0] == 0
     assert sf.Study.open("study.db").fold.results[3].ended == "crash"
+
+
+# --- several turns by one command ---
+
+BATCH = """
+import json, random, sys
+turns = [json.loads(line) for line in sys.stdin]
+print(len(turns), file=open("sizes.txt", "a"))
+print("loading the model")
+for turn in turns[::-1]:
+    lucky = random.Random(f"{turn['condition']} {turn['policy']}").random() < {"new": 0.9, "old": 0.3}[turn["policy"]]
+    print(json.dumps({"turn": turn["number"], "result": lucky, "note": "ran"}))
+"""
+
+
+def listed(here, capsys):
+    (here / "batch.py").write_text(BATCH)
+    (here / "items.csv").write_text("item\n" + "".join(f"issue {number}\n" for number in range(60)))
+    words = ("--policies", "new,old", "--items", "items.csv", "--assume", "0.9,0.3")
+    assert said(capsys, "create", "plan.toml", *words)[0] == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_one_command_runs_several_turns_and_they_enter_in_order(study_here, capsys, workers):
+    listed(study_here, capsys)
+    words = ("--command", f"{sys.executable} batch.py", "--batch", "8", "--workers", workers)
+    code, out, err = said(capsys, "run", *words, "--turns", "12")
+    assert code == 0, err
+    assert sorted((study_here / "sizes.txt").read_text().split()) == ["4", "8"]
+    assert out.count(" done; ") == 12
+    assert said(capsys, "run", *words)[0] == 0
+    study = sf.Study.open("study.db")
+    assert study.finished
+    assert study.verdict is sf.Verdict.BETTER
+    assert {one.note for one in study.fold.results.values()} == {"ran"}
+    assert all(one.duration is not None for one in study.fold.results.values())
+    assert said(capsys, "verify", "study.db")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "scores", "hint"),
+    [
+        ("print(json.dumps({'turn': turns[0]['number'], 'result': True}))", [1.0, 0.0], "there must be a line such as"),
+        ("print(json.dumps({'turn': turns[0]['number'], 'result': True})); sys.exit(3)", [1.0, 0.0], "exit code 3"),
+        ("print(json.dumps({'turn': turns[1]['number'], 'result': 7}))", [0.0, 0.0], "`result` must be true or false"),
+        (
+            "print(json.dumps({'turn': turns[0]['number'], 'result': True}), flush=True); time.sleep(60)",
+            [1.0, 0.0],
+            "not done after",
+        ),
+    ],
+)
+def test_a_turn_that_a_batch_does_not_answer_gave_no_result(study_here, capsys, program, scores, hint):
+    listed(study_here, capsys)
+    (study_here / "batch.py").write_text(
+        f"import json, sys, time\nturns = [json.loads(line) for line in sys.stdin]\n{program}"
+    )
+    words = ("--command", f"{sys.executable} batch.py", "--batch", "2", "--turns", "2", "--time-limit", "1.5")
+    code, _, err = said(capsys, "run", *words)
+    assert code == 0, err
+    results = sf.Study.open("study.db").fold.results
+    assert [results[number].score for number in (1, 2)] == scores
+    assert any(hint in one.note for one in results.values())
+
+
+def test_a_batch_whose_command_is_not_there_hands_all_turns_back(study_here, capsys):
+    listed(study_here, capsys)
+    code, _, err = said(capsys, "run", "--command", "no-such-command-here", "--batch", "4")
+    assert code == 65
+    assert "The command cannot be run" in err
+    study = sf.Study.open("study.db")
+    assert not study.fold.results
+    assert not study.held()
+
+
+@pytest.mark.parametrize("more", [("--exit-code", "--command", "true"), ("--runner", "robot:drive")])
+def test_a_batch_needs_a_command_that_prints(study_here, capsys, more):
+    listed(study_here, capsys)
+    code, _, err = said(capsys, "run", *more, "--batch", "4")
+    assert code == 64
+    assert "`--batch` must be given with a `--command` that prints its results" in err
+    with pytest.raises(ValueError, match="`batch` must be 1 for a function"):
+        sf.run_study(sf.Study.open("study.db"), lambda _: True, batch=2)

@@ -33,6 +33,9 @@ def run(
         bool, typer.Option("--exit-code", help="Exit code 0 is a success and 1 a failure; standard output is not read.")
     ] = False,
     workers: Annotated[int, typer.Option(help="How many turns to run at the same moment.")] = 1,
+    batch: Annotated[
+        int, typer.Option(help="How many turns one command gets: a line of JSON for each, and answers one for each.")
+    ] = 1,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds after which a rollout is given up; the plan's when left out.")
     ] = None,
@@ -48,6 +51,9 @@ def run(
     {"result": 0.5, "failure": "dropped it", "note": "..."}. A function gets the turn and returns a success, a score or
     an Outcome.
 
+    With --batch a command gets several turns, a line of JSON for each, and prints a line for each, in any order, with
+    the turn's number: {"turn": 7, "result": true}.
+
     A rollout that crashes, runs out of time or says what cannot be read is an outcome too: the plan's on_crash says
     what it counts as, the report lists it, and the run goes on.
 
@@ -59,6 +65,8 @@ def run(
 
         surefoot study run study.db --runner my_lab:rollout --workers 4
 
+        surefoot study run study.db --command 'python batch.py' --batch 20 --workers 2
+
         SUREFOOT_TOKEN=... surefoot study run http://lab:8765 --command 'python rollout.py' --holder "arm 1"
     """
     from surefoot.runners.commands import Command
@@ -66,6 +74,8 @@ def run(
 
     if bool(command.strip()) == bool(runner):
         raise ValueError("Either `--command` or `--runner` must be given, such as --command 'python rollout.py'.")
+    if batch > 1 and (exit_code or runner):
+        raise ValueError("`--batch` must be given with a `--command` that prints its results, without `--exit-code`.")
     if turns is not None and turns < 1:
         raise ValueError(f"`--turns` must be at least 1; got {turns}.")
     rollout: Callable[[Turn], Any] | None = _function(runner) if runner else None
@@ -83,6 +93,7 @@ def run(
             study,
             rollout or Command(command, study.plan, exit_code=exit_code),
             workers=workers,
+            batch=batch,
             turns=turns,
             time_limit=time_limit,
             holder=holder,

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from typing import Any
 
 from surefoot.errors import StudyError
@@ -38,25 +39,70 @@ class Command:
             CrashError: The command failed, ran out of time, or said nothing that can be read.
             StudyError: There is no such command.
         """
-        told = {name: value for name, value in turn.to_dict().items() if name not in ("type", "schema")}
+        code, said = self._ran([turn], _environment(turn), limit)
+        if code is None:
+            raise CrashError("time-out", f"not done after {limit:g} s")
+        return self._by_code(code) if self.exit_code else self._said(code, said)
+
+    def several(self, turns: Sequence[Turn], limit: float | None) -> list[Outcome | CrashError]:
+        """Carry out several turns by one command, which gets a line of JSON for each.
+
+        It answers with a line of JSON for each, in any order, with the turn's number: {"turn": 7, "result": true}. A
+        turn that it does not answer has given no result.
+
+        Raises:
+            StudyError: There is no such command.
+        """
+        code, said = self._ran(turns, {"SUREFOOT_TURNS": str(len(turns))}, limit)
+        answers: dict[int, dict[str, Any]] = {}
+        for line in said.decode("utf-8", errors="replace").splitlines():
+            with contextlib.suppress(ValueError, RecursionError):
+                given = json.loads(line)
+                if isinstance(given, dict) and isinstance(given.get("turn"), int):
+                    answers[given["turn"]] = given
+        return [self._answered(turn, answers.get(turn.number), code, limit) for turn in turns]
+
+    def _answered(
+        self, turn: Turn, given: dict[str, Any] | None, code: int | None, limit: float | None
+    ) -> Outcome | CrashError:
+        if given is None:
+            if code is None:
+                return CrashError("time-out", f"not done after {limit:g} s")
+            if code:
+                return CrashError("crash", f"the command ended with exit code {code}")
+        if given is None or "result" not in given or not set(given) <= {*TOLD, "turn"}:
+            must = f'there must be a line such as {{"turn": {turn.number}, "result": true}}'
+            return CrashError("unreadable", f"{must}; got {'none' if given is None else json.dumps(given)[:200]}")
+        try:
+            return self._outcome(WORDS.get(str(given["result"]).lower(), given["result"]), given)
+        except CrashError as crash:
+            return crash
+
+    def _ran(self, turns: Sequence[Turn], more: dict[str, str], limit: float | None) -> tuple[int | None, bytes]:
+        """The exit code of the command and what it said; no code when it was not done in time."""
+        told = "".join(f"{json.dumps(_told(turn))}\n" for turn in turns)
         with subprocess.Popen(
             self.command,
             shell=True,
             stdin=subprocess.PIPE,
             stdout=None if self.exit_code else subprocess.PIPE,
-            env={**os.environ, **_environment(turn)},
+            env={**os.environ, **more},
             start_new_session=True,  # so that all that it starts can be ended with it
         ) as process:
+            said = b""
             try:
-                said, _ = process.communicate(json.dumps(told).encode(), timeout=limit)
+                said, _ = process.communicate(told.encode(), timeout=limit)
             except subprocess.TimeoutExpired:
-                raise CrashError("time-out", f"not done after {limit:g} s") from None
+                _end(process)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    said, _ = process.communicate(timeout=2.0)  # what it had said by then
+                return None, said or b""
             finally:
                 if process.poll() is None:
                     _end(process)
         if process.returncode in MISTYPED:  # the shell's word that there is no such command: no rollout was run
             raise StudyError(f"The command cannot be run: exit code {process.returncode}. Nothing was recorded.")
-        return self._by_code(process.returncode) if self.exit_code else self._said(process.returncode, said)
+        return process.returncode, said or b""
 
     def _outcome(self, result: Any, told: dict[str, Any]) -> Outcome:
         success = self.plan.measure == "success"
@@ -111,3 +157,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _environment(turn: Turn) -> dict[str, str]:
     return {f"SUREFOOT_{name.upper()}": str(getattr(turn, {"turn": "number"}.get(name, name))) for name in FIELDS}
+
+
+def _told(turn: Turn) -> dict[str, Any]:
+    return {name: value for name, value in turn.to_dict().items() if name not in ("type", "schema")}

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any
 
 from surefoot import _check
@@ -42,6 +43,7 @@ def run_study(
     rollout: Rollout,
     *,
     workers: int = 1,
+    batch: int = 1,
     turns: int | None = None,
     time_limit: float | None = None,
     holder: str = "",
@@ -56,6 +58,7 @@ def run_study(
         study: The study, opened here or on a server (`Study` or `Client`).
         rollout: Runs one turn and returns whether it succeeded, its score, or an `Outcome`.
         workers: How many turns to run at the same moment, each in a thread of its own.
+        batch: How many turns to give a command at once; a function gets one.
         turns: Stop after this many turns.
         time_limit: Seconds after which a rollout is given up; the plan's time limit when not given.
         holder: This machine's name, when several run the study.
@@ -73,9 +76,13 @@ def run_study(
     _check.whole(workers, "workers", least=1)
     if turns is not None:
         _check.whole(turns, "turns", least=1)
+    several = getattr(rollout, "several", None) if _check.whole(batch, "batch", least=1) > 1 else None
+    if batch > 1 and several is None:
+        raise _check.refused("batch", "be 1 for a function, which gets one turn", batch, "Use several workers.")
     limit = study.plan.time_limit if time_limit is None else _check.positive(time_limit, "time_limit")
     carry = getattr(rollout, "within", None) or _Threaded(rollout)
     run = _Run(study, carry, limit, turns, progress)
+    run.several, run.batch = several, batch
     if workers == 1:
         run.worker(holder)
         return study.status()
@@ -162,44 +169,67 @@ class _Run:
         self.plan: Plan = study.plan
         self.lock = threading.RLock()  # a study is asked one thing after another
         self.stop = threading.Event()
+        self.several: Callable[[list[Turn], float | None], list[Any]] | None = None
+        self.batch = 1
 
     def worker(self, holder: str) -> None:
         """Run turns until none is needed."""
-        while not self.stop.is_set() and self._claimed():
-            turn = self._next(holder)
-            if turn is None:
+        while not self.stop.is_set() and (count := self._claimed()):
+            turns = self._next(holder, count)
+            if not turns:
                 return
-            self._once(turn)
+            if self.several is None:
+                self._once(turns[0], self.carry)
+            else:
+                self._together(turns, self.several)
 
-    def _claimed(self) -> bool:
+    def _claimed(self) -> int:
+        """How many turns a worker may run now."""
         with self.lock:
+            count = self.batch if self.left is None else min(self.batch, self.left)
             if self.left is not None:
-                self.left -= 1
-            return self.left is None or self.left >= 0
+                self.left -= count
+            return count
 
-    def _next(self, holder: str) -> Turn | None:
-        """The next turn, once there is one; asked without waiting, so that the other workers may record theirs."""
-        span = LEASE if self.limit is None else type(LEASE)(seconds=max(LEASE.total_seconds(), self.limit + MARGIN))
+    def _next(self, holder: str, count: int) -> list[Turn]:
+        """The next turns, once there are any; asked without waiting, so that the other workers may record theirs."""
+        most = 0.0 if self.limit is None else self.limit * count + MARGIN
+        span = type(LEASE)(seconds=max(LEASE.total_seconds(), most))
         told = None
         while not self.stop.is_set():
             with self.lock:
-                turn = self.study.next_turn(holder=holder, lease=span, wait=False)
-                if turn is not None:
-                    return turn
+                found = self.study.next_turns(count, holder=holder, lease=span)
+                if found:
+                    self.left = None if self.left is None else self.left + count - len(found)
+                    return found
                 status = self.study.status()
             if status.finished:
-                return None
+                return []
             if status.waits is not None and (status.waits.turn, status.waits.holder) != told:
                 told = (status.waits.turn, status.waits.holder)
                 LOG.warning("surefoot: waiting. %s", status.waits.sentence)
             self.stop.wait(PAUSE / 4)
-        return None
+        return []
 
-    def _once(self, turn: Turn) -> None:
+    def _together(self, turns: list[Turn], several: Callable[[list[Turn], float | None], list[Any]]) -> None:
+        """Run turns by one call, and keep what each gave, in their order."""
+        began, found = time.monotonic(), None
+        try:
+            found = several(turns, None if self.limit is None else self.limit * len(turns))
+        finally:
+            if found is None:
+                for turn in turns:
+                    with contextlib.suppress(StudyError), self.lock:
+                        self.study.release(turn)
+        each = round((time.monotonic() - began) / len(turns), 3)
+        for turn, one in zip(turns, found, strict=True):
+            self._once(turn, lambda *_, one=one: _given(one, each))
+
+    def _once(self, turn: Turn, carry: Callable[[Turn, float | None], Any]) -> None:
         began, settled = time.monotonic(), False
         try:
             try:
-                outcome = outcome_of(self.carry(turn, self.limit), self.plan)
+                outcome = outcome_of(carry(turn, self.limit), self.plan)
             except CrashError as crash:
                 gone = crash
                 receipt = self._kept(lambda word: self._crash(turn, gone, word))
@@ -246,3 +276,11 @@ class _Run:
                     raise
                 LOG.warning("surefoot: %s Trying again.", error)
                 time.sleep(PAUSE)
+
+
+def _given(one: Any, each: float) -> Outcome:
+    """What a turn of several gave; without a duration of its own, its share of the time of all."""
+    if isinstance(one, CrashError):
+        raise one
+    outcome: Outcome = one
+    return outcome if outcome.duration is not None else replace(outcome, duration=each)
