@@ -86,7 +86,8 @@ def test_repeats_that_end_alike_give_one_answer_whatever_tells_them_apart() -> N
 @pytest.mark.parametrize("repeat", REPEATS)
 def test_repeats_that_end_alike_seldom_mislead(repeat: str | None) -> None:
     """Version 0.1.0: 26% for seed, 50% for episode or no column."""
-    assert false_verdicts(lambda seed: alike_repeats(seed, repeat), 100) <= most(tables=100)
+    tables = 100 if repeat == "seed" else 30  # of 30 tables, one in two was wrong
+    assert false_verdicts(lambda seed: alike_repeats(seed, repeat), tables) <= most(tables=tables)
 
 
 @pytest.mark.slow
