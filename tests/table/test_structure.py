@@ -31,3 +31,14 @@ def test_tasks_that_were_each_met_once_are_pairs(rows, paired):
     made = structure(sf.read(pl.DataFrame(frame)), "success", ("a", "b"))
     assert made.paired is paired
     assert made.unpaired == (None if paired else "one environment")
+
+
+def test_environments_drawn_afresh_as_declared_tie_nothing_together():
+    """A study with two conditions drawn at random got intervals from 0% to 100%: two clusters."""
+    rows = [(policy, f"c{n % 2}", n % 3 > 0) for policy in ("new", "old") for n in range(30)]
+    frame = pl.DataFrame(rows, schema=["policy", "condition", "success"], orient="row")
+    found = sf.compare(sf.read(frame, collected="independent"), "new", "old")
+    assert found.structure.clusters == ()
+    assert found.structure.unpaired == "drawn"
+    assert found.of_first == sf.stats.wilson(sf.Tally(20, 30))
+    assert sf.compare(sf.read(frame), "new", "old").structure.clusters == ("condition",)

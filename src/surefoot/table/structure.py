@@ -33,6 +33,7 @@ Unpaired = Literal[
     "few shared",
     "other runs",
     "asked",
+    "drawn",
 ]
 """Why rollouts of two policies are not paired."""
 
@@ -107,6 +108,7 @@ class Structure(Record):
             "few shared": f"Not paired: the two share {some}.",
             "other runs": "Not paired: the runs of the two have no names in common.",
             "asked": "Not paired, as asked.",
+            "drawn": "Not paired: each rollout drew an environment of its own, as declared.",
         }
         return told[self.unpaired]
 
@@ -178,7 +180,9 @@ def _described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> 
     met = np.sum([count > 0 for count in counts], axis=0)
     recurring = int(np.any([count > 1 for count in counts], axis=0).sum())
     environments, shared = int((met > 0).sum()), int((met == len(names)).sum())
-    clusters, declared, groups = _clusters(table, counts, recurring)
+    drawn = rollouts.collected == "independent"  # then what recurs was drawn twice, and ties nothing together
+    clusters, declared, groups = _clusters(table, counts, 0 if drawn else recurring)
+    why: Unpaired | None = "drawn" if drawn else _apart(counts, shared)
     made = Structure(
         policies=names,
         rollouts=known,
@@ -190,7 +194,7 @@ def _described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> 
         clusters=clusters,
         declared=declared,
         groups=groups,
-        unpaired=_apart(counts, shared) if len(names) == 2 else "one policy",
+        unpaired=why if len(names) == 2 else "one policy",
         tasks=tasks,
         runs=_runs(rollouts, names),
         named=_named(rollouts),
