@@ -89,3 +89,32 @@ def test_no_plan_claims_that_shared_needs_the_fewest():
     )
     assert shared.power < independent.power
     assert "fewest" not in sf.Plan(policies=("new", "old"), environments="shared").to_toml()
+
+
+def of_list(size, **more):
+    return Plan(policies=("new", "old"), items=tuple(f"issue {number}" for number in range(size)), **more)
+
+
+def test_what_a_list_will_take_is_less_than_without_one():
+    listed, plain = of_list(120), Plan(policies=("new", "old"), horizon=120, rule="mixture", environments="shared")
+    found, other = expect(listed, (0.7, 0.55)), expect(plain.amended({"futility": 0}), (0.7, 0.55))
+    assert found.rollouts < other.rollouts
+    assert found.power > other.power
+    assert usual(listed) == ((0.65, 0.6), (0.7, 0.6))
+
+
+def test_a_list_on_which_both_do_equally_well_is_rightly_not_decided():
+    found = expect(of_list(60), (0.5, 0.5))
+    assert found.verdict is sf.Verdict.UNDECIDED
+    assert found.power >= 0.93  # 0.95, less 4 standard errors
+    assert "; rightly decides nothing with chance " in str(found)
+
+
+def test_a_horizon_too_short_for_a_list_says_what_would_do():
+    assert expect(of_list(60, horizon=10), (0.9, 0.6)).would_do == 50
+    assert expect(of_list(45, horizon=10), (0.8, 0.6)).would_do == 45
+    assert not expect(of_list(45), (0.8, 0.6)).too_small
+
+
+def test_long_lists_are_simulated_less_often():
+    assert expect(of_list(2_000), (0.9, 0.1)).runs == 500

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from surefoot.study.schedules import ALPHABET, STICK, block, code, shuffle
+from surefoot.study.schedules import ALPHABET, STICK, block, code, drawn_order, shuffle
 from surefoot.study.studies import Study
 from tests.support.studies import plan
 
@@ -153,3 +153,12 @@ def test_a_seed_is_secret_and_fresh():
     assert len(one.fold.seed.reveal()) == 64
     assert one.fold.seed.reveal() not in str(one.store.read()[0].to_dict())
     assert one.fold.seed.reveal() not in repr(one.fold) + repr(one.store.read())
+
+
+def test_a_list_is_met_in_the_order_drawn_each_item_once():
+    listed = plan(items=tuple(f"issue {number}" for number in range(40)), rule=None, horizon=None)
+    met = [turns[0].item for turns in scheduled(listed, 40)]
+    assert met == [listed.items[place] for place in drawn_order(SEED, 40)]
+    assert sorted(met) == sorted(listed.items)
+    assert all(len({turn.item for turn in turns}) == 1 for turns in scheduled(listed, 40))
+    assert drawn_order(SEED, 40) != drawn_order("b" * 64, 40)

@@ -43,12 +43,10 @@ class Expectation(Record):
         exact: Whether these are computed, not simulated.
         runs: Studies simulated; 0 when exact.
         seed: The seed they came from.
-        verdict: The right verdict, undecided where the claim is false; none for three policies or more, and on a list
-            where the rates are equal, though the outcomes are not.
+        verdict: The right verdict, undecided where the claim is false; none for three policies or more.
         would_do: Of a plan that is too small, the first horizon tried that is not; none when none of them is.
         rollouts_when_equal: Rollouts on average if the first policy were like the second; none without futility.
         power_lost: The power that stopping, or pausing, for futility costs; none without futility.
-        items: The length of the declared list; 0 without one.
     """
 
     rates: tuple[float, ...]
@@ -62,7 +60,6 @@ class Expectation(Record):
     would_do: int | None = None
     rollouts_when_equal: float | None = None
     power_lost: float | None = None
-    items: int = 0
 
     @property
     def too_small(self) -> bool:
@@ -74,7 +71,6 @@ class Expectation(Record):
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
         chance = "above 99.99%" if 0.9999 < self.power < 1.0 else formatting.percent(self.power)
         settled = "decides all that is asked" if len(self.rates) > 2 else "decides rightly"
-        settled = "decides" if self.verdict is None and len(self.rates) == 2 else settled
         settled = "rightly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
@@ -97,8 +93,7 @@ class Expectation(Record):
     def _warning(self) -> str:
         if not self.too_small:
             return ""
-        largest = "the whole list" if self.items else f"a horizon of {HORIZONS[-1]}"
-        tried = f"a horizon of {self.would_do} would do" if self.would_do else f"so is {largest}"
+        tried = f"a horizon of {self.would_do} would do" if self.would_do else f"so is a horizon of {HORIZONS[-1]}"
         return f" Too small: under {ENOUGH:.0%}; {tried}."
 
 
@@ -137,10 +132,7 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
         verdict=right,
         rollouts_when_equal=None if found.pairs_when_equal is None else 2.0 * found.pairs_when_equal,
         power_lost=found.power_lost,
-        items=len(plan.items),
     )
-    if plan.items and right is Verdict.UNDECIDED:  # the outcomes on a list differ, though the rates may not
-        return replace(told, verdict=None, power=found.power)
     return replace(told, would_do=_would_do(plan, assumed, right)) if told.too_small else told
 
 
@@ -148,8 +140,9 @@ def _would_do(plan: Plan, rates: tuple[float, ...], right: Verdict) -> int | Non
     """The first of the usual horizons at which the plan would not be too small."""
     from surefoot.planning.sequential import plan_sequential
 
-    for horizon in HORIZONS:
-        if horizon > plan.horizon and (not plan.items or horizon <= len(plan.items)):
+    whole = len(plan.items)  # of a list at most all
+    for horizon in (*(one for one in HORIZONS if one < whole), whole) if plan.items else HORIZONS:
+        if horizon > plan.horizon:
             rule = rule_of(plan.amended({"horizon": horizon}))
             if plan_sequential(rule, *rates, rng=1, runs=RUNS).chances.get(right.value, 0.0) >= ENOUGH:
                 return horizon
