@@ -14,8 +14,7 @@ import pytest
 import surefoot as sf
 from surefoot import Scores, stats
 from surefoot.numerics import work_blocks
-from surefoot.sequential import Savi, simulate
-from surefoot.study.expectations import expect
+from surefoot.sequential import ClosedRanking, Savi, simulate
 from tests.support.scale import scores
 
 joblib = pytest.importorskip("joblib", reason="needs joblib, of the extra `cluster`")
@@ -33,11 +32,11 @@ def answers() -> dict[str, Any]:
     """Everything that is simulated or resampled, each large enough for several blocks."""
     first, second = scores(2000, 1), scores(2000, 2)
     played = np.random.default_rng(5).integers(0, 2, size=(2, 30_000, 100)) * 1.0
-    ranked = sf.Plan(policies=("a", "b", "c"), tasks=("lift",), horizon=12)
+    ranked = ClosedRanking(("a", "b", "c", "d", "e"), 20, binary=True)
     return {
         "plan": sf.plan_sequential(Savi(2000), 0.5, 0.45, rng=SEED, runs=1100, correlation=0.2),
         "simulate": [array.tolist() for array in simulate(Savi(100), *played)],
-        "expect": expect(ranked, (0.9, 0.5, 0.1), rng=SEED),
+        "ranking": sf.plan_ranking(ranked, (0.9, 0.7, 0.5, 0.3, 0.1), rng=SEED, runs=250),
         "bootstrap": stats.paired_bootstrap(first, second, rng=SEED, resamples=6000),
         "unpaired": stats.unpaired_bootstrap(first, second, rng=SEED, resamples=6000),
         "levels": stats.bootstrap_mean(Scores(np.round(first.values, 1).tolist()), rng=SEED, resamples=100_000),
