@@ -89,3 +89,31 @@ def test_at_the_command_line(tmp_path, capsys: pytest.CaptureFixture[str]) -> No
     assert run(["plan", "compare", "--first", "new", "--second", "0.5"]) == 64
     assert "a policy's name with `--from` only" in capsys.readouterr().err
     assert run(["plan", "compare", "--first", "0.6", "--second", "0.5", "--gain", "0.1"]) == 64
+
+
+def test_a_gain_beyond_the_scale_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"`gain` must lie between -0\.6 and 0\.4, which 'old'"):
+        sf.plan_from_pilot(pilot([1] * 18 + [0] * 2, [1] * 12 + [0] * 8), "new", "old", gain=0.6)
+
+
+def test_a_pilot_that_does_not_vary_or_is_tiny_is_refused() -> None:
+    with pytest.raises(sf.DataError, match="must vary"):
+        sf.plan_from_pilot(pilot([0.5] * 10, [0.5] * 10, items=list("abcdefghij"), score=True), "new", "old", gain=0.1)
+    with pytest.raises(sf.DataError, match="5 rollouts of each policy or more; got 1"):
+        sf.plan_from_pilot(pilot([0.9], [0.1], score=True), "new", "old")
+
+
+def test_environments_met_unequally_often_plan_as_if_met_alike() -> None:
+    rng = np.random.default_rng(7)
+    names = [f"i{n}" for n in range(1500)] + [f"i{n}" for n in range(150)] * 2
+    first, second = (rng.integers(0, 2, len(names)).astype(float) for _ in range(2))
+    found = sf.plan_from_pilot(pilot(list(first), list(second), items=names), "new", "old", gain=0.1)
+    once = found.epochs[0].environments
+    assert once == pytest.approx(Z**2 * 0.5 / 0.01, rel=0.15)
+    assert found.epochs[-1].environments < 0.3 * once
+
+
+def test_other_options_beside_a_pilot_are_refused(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", "compare", "--from", "pilot.csv", "--claim", "better"]
+    assert run(words) == 64
+    assert "`--claim` must be left out with `--from`" in capsys.readouterr().err

@@ -86,3 +86,43 @@ def test_void_rollouts_and_other_policies_do_not_enter() -> None:
     rollouts = sf.read(frame)
     found = look(rollouts, declare(rollouts, "new", "old", horizon=20))
     assert (found.pairs, found.used) == (1, 1)
+
+
+def test_rollouts_of_different_tasks_are_never_a_pair() -> None:
+    rows = [("new", "A", 1), ("old", "B", 0)] * 30 + [("new", "B", 0), ("old", "A", 1)] * 30
+    rollouts = table(rows, "task")
+    found = look(rollouts, declare(rollouts, "new", "old", horizon=100))
+    assert (found.pairs, found.verdict) == (60, sf.Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([*ROWS, ("new", "a", 1)], "'new' met one again"),
+        ([*ROWS, ("new", None, 1)], "must say in which environment"),
+    ],
+)
+def test_environments_met_twice_or_not_told_are_refused(rows: list[tuple], says: str) -> None:
+    watch = declare(table(ROWS), "new", "old", horizon=50)
+    with pytest.raises(sf.DataError, match=says):
+        look(table(rows), watch)
+
+
+def test_clusters_and_one_policy_twice_are_refused() -> None:
+    with pytest.raises(sf.DataError, match="must not come in clusters"):
+        declare(table(ROWS, "cluster"), "new", "old", horizon=50)
+    with pytest.raises(ValueError, match="another policy than the first"):
+        declare(table(ROWS), "new", "new", horizon=50)
+
+
+def test_pairs_are_told_by_the_columns_declared() -> None:
+    watch = declare(table(ROWS, "seed"), "new", "old", horizon=50)
+    with pytest.raises(sf.DataError, match="must be told by seed, as declared; now there is condition"):
+        look(table(ROWS), watch)
+
+
+def test_what_was_there_before_the_declaration_is_told() -> None:
+    rollouts = table([("new", f"c{n}", 1) for n in range(20)] + [("old", f"c{n}", 0) for n in range(20)])
+    watch = declare(rollouts, "new", "old", horizon=50)
+    assert watch.already == 20
+    assert "20 pairs were there when the rule was declared." in str(look(rollouts, watch))

@@ -81,3 +81,36 @@ def test_it_follows_the_file_to_the_end(file: Path, capsys: pytest.CaptureFixtur
 def test_a_file_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["watch", str(tmp_path / "none.csv"), *WORDS]) == 65
     assert "there is no such file" in capsys.readouterr().err
+
+
+def test_the_score_that_is_asked_for_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "both.csv"
+    rows = [f"new,{n},1,0.1\nold,{n},0,0.9\n" for n in range(30)]
+    path.write_text("policy,condition,success,progress\n" + "".join(rows))
+    assert run(["watch", str(path), *WORDS, "--score", "progress"]) == 0
+    assert capsys.readouterr().out.startswith("Stop: new is worse than old.")
+
+
+@pytest.mark.parametrize("content", ["3", "[]", "", "{}"])
+def test_a_damaged_declaration_is_refused_in_a_sentence(file: Path, content: str, capsys) -> None:
+    (file.parent / "results.csv.watch.json").write_text(content)
+    assert run(["watch", str(file), *WORDS, "--once"]) == 65
+    assert "the declaration must be as it was written" in capsys.readouterr().err
+
+
+def test_an_edit_of_what_was_seen_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", str(file), *WORDS, "--once"]) == 0
+    kept = file.parent / "results.csv.watch.json"
+    kept.write_text(kept.read_text().replace('"rows": 6', '"rows": 0'))
+    file.write_text(file.read_text().replace("new,1", "new,0", 1))
+    assert run(["watch", str(file), *WORDS, "--once"]) == 65
+    assert "it was changed" in capsys.readouterr().err
+
+
+def test_a_column_that_recurs_later_changes_no_past(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "id.csv"
+    path.write_text("policy,id,success\n" + "".join(f"new,{n},1\nold,{9 - n},0\n" for n in range(4)))
+    assert run(["watch", str(path), *WORDS, "--once"]) == 0
+    path.write_text(path.read_text() + "".join(f"new,{n},1\nold,{n},0\n" for n in (0, 0, 1, 1, 2, 2, 3, 3) * 2)[:60])
+    path.write_text(path.read_text().rsplit("\n", 1)[0] + "\n")
+    assert run(["watch", str(path), *WORDS, "--once"]) == 0

@@ -148,3 +148,16 @@ def test_drop_read_change_and_keep_in_a_browser(chromium, tmp_path: Path, width:
         page.screenshot(path=tmp_path / "page.png", full_page=True)
         assert wrong == []
         context.close()
+
+
+@pytest.mark.parametrize("files", [None, 5, [["a"]], [{}]])
+def test_odd_requests_are_answered_in_a_sentence(client: TestClient, files: object) -> None:
+    assert client.post("/reports", json={"files": files}).status_code == 422
+    assert client.post("/rate", content=b"[" * 100_000).status_code == 400
+    assert client.post("/rate", content=b'{"tally": "1/2", "confidence": ' + b"9" * 400 + b"}").status_code == 422
+    assert client.post("/files", params={"name": "字" * 100 + ".csv"}, content=TABLE.encode()).status_code == 200
+
+
+def test_two_runs_of_the_same_policies_are_not_pooled(client: TestClient) -> None:
+    told = client.post("/reports", json={"files": [dropped(client, "now.csv"), dropped(client, "before.csv")]}).json()
+    assert "now.csv and before.csv are two runs: the second is taken for the earlier." in told["notes"]

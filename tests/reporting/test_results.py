@@ -122,3 +122,13 @@ def test_a_table_says_what_it_holds(rollouts: sf.Rollouts) -> None:
     """Version 0.1.0 showed `Rollouts(frame=...LazyFrame at 0x7f`."""
     assert repr(rollouts) == "<240 rollouts of 2 policies, 3 tasks>"
     assert "<th>policy</th>" in rollouts._repr_html_()
+
+
+def test_results_that_hold_a_gain_or_a_state_keep_their_numbers(rollouts: sf.Rollouts) -> None:
+    best = sf.stats.best_case_band(sf.Scores((0.1, 0.5, 0.9, 0.3)))
+    assert "<svg" not in best._repr_html_()
+    state = sf.sequential.run(sf.sequential.Wsr(20), [(1, 0)] * 20)[-1]
+    (row,) = state.to_frame().to_dicts()
+    assert (row["pairs"], row["verdict"]) == (state.pairs, state.verdict.value)
+    plan = sf.plan_from_pilot(rollouts, "new", "old", gain=0.1)
+    assert plan.to_frame()["needed"].to_list() == [plan.needed]

@@ -61,3 +61,20 @@ def test_a_guessed_column_that_cannot_be_read_stops_nobody(tmp_path: Path) -> No
     with pytest.raises(sf.DataError, match=r"`score` .* must be a finite number"):  # the only outcome there is
         sf.read(tmp_path / "f.csv")
     assert sf.read(tmp_path / "f.csv", columns={"success": "Worked?", "score": "", "order": ""}).notes == ()
+
+
+def test_one_row_twice_and_ids_that_are_missing_make_no_items() -> None:
+    unique = table("id", times=1)
+    for frame in (
+        pl.concat([unique, unique[:1]]),
+        unique.with_columns(pl.when(pl.int_range(40) > 2).then("id").alias("id")),
+    ):
+        assert "condition" not in sf.read(frame).columns
+
+
+def test_files_of_which_one_recurs_are_read(tmp_path) -> None:
+    """A note that names its column could not also name its file."""
+    (tmp_path / "new.csv").write_text("policy,id,success\n" + "".join(f"new,{n // 2},1\n" for n in range(12)))
+    (tmp_path / "old.csv").write_text("policy,id,success\n" + "".join(f"old,{n},0\n" for n in range(12)))
+    rollouts = sf.read([tmp_path / "new.csv", tmp_path / "old.csv"])
+    assert any("new.csv: condition is guessed to be the column 'id'" in str(note) for note in rollouts.notes)

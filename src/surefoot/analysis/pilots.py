@@ -143,6 +143,11 @@ def plan_from_pilot(
     aim = found.gain.estimate if gain is None else _check.real(gain, "gain")
     if not aim:
         raise ValueError("`gain` must not be 0, which no number of rollouts shows; say which gain must be seen.")
+    low, high = (0.0, 1.0) if what == "success" else (rollouts.low, rollouts.high)
+    reach = (low - found.of_second.estimate, high - found.of_second.estimate)
+    if not reach[0] <= aim <= reach[1]:
+        must = f"lie between {reach[0]:.3g} and {reach[1]:.3g}, which {second!r} leaves room for"
+        raise _check.refused("gain", must, aim)
     structure, names = found.structure, (first, second)
     keys = structure.clusters or structure.environment
     asked = _Asked(what, aim, wanted, confidence)
@@ -175,12 +180,17 @@ class _Asked(NamedTuple):
 
     def needed(self, variance: float) -> int:
         """Units whose mean gain is told from 0, by the normal approximation."""
+        if variance <= 0.0:
+            raise DataError("outcomes of a pilot must vary; here all gains are the same, which teaches nothing.")
         reach = upper_quantile((1.0 - self.confidence) / 2.0) + upper_quantile(1.0 - self.power)
         return max(FEWEST, math.ceil(reach**2 * variance / self.gain**2))
 
 
 def _separate(values: list[pl.Series], baseline: float, asked: _Asked) -> dict[str, Any]:
     """Rollouts of each policy on their own."""
+    if min(len(one) for one in values) < FEWEST:
+        fewest = min(len(one) for one in values)
+        raise DataError(f"a pilot must have {FEWEST} rollouts of each policy or more; got {fewest}.")
     variance = math.fsum(_variance(one) for one in values)
     exact = asked.measure == "success"
     if exact:
@@ -207,8 +217,9 @@ def _environments(cells: pl.DataFrame, names: tuple[str, str], paired: bool, ask
     units = min(side.height for side in seen)
     if units < FEWEST:
         raise DataError(f"a pilot must have {FEWEST} environments or more; got {units}.")
-    noise = math.fsum(_mean(side[f"var{at}"].fill_null(0.0) / side[f"n{at}"]) for at, side in enumerate(seen))
-    within = math.fsum(_mean(side[f"var{at}"].drop_nulls()) for at, side in enumerate(seen))
+    each = [_mean(side[f"var{at}"].drop_nulls()) for at, side in enumerate(seen)]  # what one rollout varies by
+    within = math.fsum(each)
+    noise = math.fsum(one * _mean(1.0 / side[f"n{at}"]) for at, (one, side) in enumerate(zip(each, seen, strict=True)))
     if paired:
         total, correlation = _variance(met["mean0"] - met["mean1"]), _correlation(met)
     else:

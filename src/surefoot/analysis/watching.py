@@ -21,12 +21,12 @@ from surefoot.sequential import registry
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Rule
 from surefoot.sequential.validity import holds
-from surefoot.table.columns import PAIR_KEYS
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.structure import Measure
 
-SEEN = (*("policy", "task", "condition", "seed", "repeat"), *("success", "score", "valid"))
-"""What of a row may not change once it was seen."""
+KEYS = ("task", "condition", "seed")
+SHARED = {"condition", "seed"}
+"""What tells that two rollouts were in the same environment; a task alone only says that they were of one kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,11 @@ class Watch(Record):
         confidence: Over all looks.
         claim: What the rule may find.
         randomised: Whether the order of the environments was drawn at random.
-        keys: The columns that tell which rollouts are a pair; empty where rollout n meets rollout n.
+        keys: The columns that tell which rollouts are a pair; where only a task does, or nothing, rollout n of it
+            meets rollout n.
         low: The lowest score possible.
         high: The highest score possible.
+        already: Pairs that were in the file when the rule was declared.
         rows: How many rows were seen.
         seen: The hash of those rows.
     """
@@ -60,18 +62,37 @@ class Watch(Record):
     keys: tuple[str, ...]
     low: float = 0.0
     high: float = 1.0
+    already: int = 0
     rows: int = 0
     seen: str = ""
 
     @property
     def fingerprint(self) -> str:
         """A hash of what was declared, whatever was seen since."""
-        declared = replace(self, rows=0, seen="").to_dict()
-        return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()[:12]
+        return _digest(replace(self, already=0, rows=0, seen=""))
+
+    @property
+    def seal(self) -> str:
+        """A hash of all of it: an edit of what was seen shows."""
+        return _digest(self)
+
+    @property
+    def environments(self) -> registry.Environments:
+        """How the rollouts of a pair relate."""
+        if SHARED & set(self.keys):
+            return "shared"
+        return "stratified" if self.keys else "independent"
 
     def made(self) -> Rule[Any]:
-        """The rule."""
-        return _rules(self)[self.rule]
+        """The rule.
+
+        Raises:
+            DataError: There is no such rule for such a file.
+        """
+        known = _rules(self)
+        if self.rule not in known:
+            raise DataError(f"the declared rule must be one of {', '.join(known)}; got {self.rule!r}.")
+        return known[self.rule]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +127,9 @@ class Look(Record):
         said = sentences.headline(self.verdict, self.watch.first, self.watch.second)
         more = self.pairs - self.used
         spare = f" {formatting.counted(more, 'pair')} after the stop not looked at." if more else ""
-        return f"Stop: {said} {size}, {formatting.p_value(self.p_value)} over all looks.{spare}"
+        old = self.watch.already
+        late = f" {formatting.counted(old, 'pair')} were there when the rule was declared." if old else ""
+        return f"Stop: {said} {size}, {formatting.p_value(self.p_value)} over all looks.{spare}{late}"
 
 
 def declare(
@@ -135,7 +158,13 @@ def declare(
         randomised: Whether the order of the environments was drawn at random; the exact rules need it.
     """
     what = chosen(rollouts, measure)
-    keys = tuple(key for key in PAIR_KEYS if key in rollouts.columns)
+    if first == second:
+        raise _check.refused("second", "be another policy than the first", second)
+    if "cluster" in rollouts.columns:
+        raise DataError(
+            "rollouts must not come in clusters where pairs are looked at one by one; there is a `cluster` column.",
+            source=rollouts.source,
+        )
     low, high = (rollouts.low, rollouts.high) if what == "score" else (0.0, 1.0)
     made = Watch(
         first=first,
@@ -146,27 +175,36 @@ def declare(
         confidence=_check.confidence(confidence),
         claim=_check.choice(claim, "claim", {"either": "either", "first better": "first better"}),
         randomised=randomised,
-        keys=keys if {"condition", "seed"} & set(keys) else (),
+        keys=keys_of(rollouts),
         low=low,
         high=high,
     )
     known = _rules(made)
-    return replace(made, rule=next(iter(known)) if rule is None else _check.choice(rule, "rule", {n: n for n in known}))
+    chosen_rule = next(iter(known)) if rule is None else _check.choice(rule, "rule", {name: name for name in known})
+    return replace(made, rule=chosen_rule, already=len(_pairs(_rows(rollouts, made), made, rollouts.source)))
+
+
+def keys_of(rollouts: Rollouts) -> tuple[str, ...]:
+    """The columns of a table that tell which rollouts are a pair."""
+    return tuple(key for key in KEYS if key in rollouts.columns)
 
 
 def look(rollouts: Rollouts, watch: Watch) -> Look:
     """What does the file say now, by the declared rule?
 
     Raises:
-        DataError: Rows that were seen before are gone or changed.
+        DataError: Rows that were seen before are gone or changed, or pairs are told by other columns than declared.
     """
-    rows = _rows(rollouts)
-    if len(rows) < watch.rows or (_hash(rows[: watch.rows]) != watch.seen and watch.rows):
+    if keys_of(rollouts) != watch.keys:
+        told, now = (", ".join(keys) or "nothing" for keys in (watch.keys, keys_of(rollouts)))
+        raise DataError(f"pairs must be told by {told}, as declared; now there is {now}.", source=rollouts.source)
+    rows = _rows(rollouts, watch)
+    if len(rows) < watch.rows or (watch.rows and _hash(rows[: watch.rows]) != watch.seen):
         raise DataError(
             f"the {watch.rows:,} rows that were seen before must stay as they were; some are gone or changed.",
             source=rollouts.source,
         )
-    pairs = _pairs(rows, watch)
+    pairs = _pairs(rows, watch, rollouts.source)
     states = sequential.run(watch.made(), pairs)
     last = states[-1] if states else watch.made().start()
     return Look(
@@ -187,7 +225,7 @@ def _rules(watch: Watch) -> dict[str, Rule[Any]]:
         measure=watch.measure,
         levels=(0.0, 1.0) if binary else (),
         between=not binary,
-        environments="shared" if watch.keys else "independent",
+        environments=watch.environments,
         randomised=watch.randomised,
         confidence=watch.confidence,
         claim=watch.claim,
@@ -207,25 +245,49 @@ def _rules(watch: Watch) -> dict[str, Rule[Any]]:
     return rules
 
 
-def _rows(rollouts: Rollouts) -> list[dict[str, Any]]:
-    return rollouts.polars().select([name for name in SEEN if name in rollouts.columns]).to_dicts()
+def _digest(watch: Watch) -> str:
+    return hashlib.sha256(json.dumps(watch.to_dict(), sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _hash(rows: list[dict[str, Any]]) -> str:
-    known = [{name: value for name, value in row.items() if value is not None} for row in rows]
-    return hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode()).hexdigest()
+def _rows(rollouts: Rollouts, watch: Watch) -> list[tuple[Any, ...]]:
+    """What of each row may not change once it was seen: whose it is, where it was run, and what came of it."""
+    import polars as pl
+
+    frame = rollouts.polars()
+    counts = pl.col("valid").fill_null(True).cast(pl.Boolean) if "valid" in frame.columns else pl.lit(True)
+    return frame.select("policy", *watch.keys, counts.alias("counts"), pl.col(watch.measure).alias("value")).rows()
 
 
-def _pairs(rows: list[dict[str, Any]], watch: Watch) -> list[tuple[float, float]]:
-    """Pairs in the order in which they were completed."""
+def _hash(rows: list[tuple[Any, ...]]) -> str:
+    return hashlib.sha256(json.dumps(rows, default=str).encode()).hexdigest()
+
+
+def _pairs(rows: list[tuple[Any, ...]], watch: Watch, source: str) -> list[tuple[float, float]]:
+    """Pairs in the order in which they were completed.
+
+    Raises:
+        DataError: A rollout does not say in which environment it was run, or a policy met one twice.
+    """
+    shared = watch.environments == "shared"
     waiting: dict[tuple[Any, ...], tuple[list[float], list[float]]] = {}
+    met: set[tuple[Any, ...]] = set()
     found: list[tuple[float, float]] = []
-    for row in rows:
-        value = row.get(watch.measure)
-        if row["policy"] not in (watch.first, watch.second) or value is None or row.get("valid") in (0, False):
+    for place, (policy, *where, counts, value) in enumerate(rows, 1):
+        if policy not in (watch.first, watch.second) or value is None or not counts:
             continue
-        sides = waiting.setdefault(tuple(row.get(key) for key in watch.keys), ([], []))
-        sides[row["policy"] == watch.second].append(float(value))
+        key = tuple(where)
+        if shared and None in key:
+            raise DataError("every rollout must say in which environment it was run.", source=source, row=place)
+        if shared and (policy, key) in met:
+            raise DataError(
+                f"each environment must be met once by each policy; {policy!r} met one again. Rollouts of one "
+                "environment are not independent: compare them when all are run.",
+                source=source,
+                row=place,
+            )
+        met.add((policy, key))
+        sides = waiting.setdefault(key, ([], []))
+        sides[policy == watch.second].append(float(value))
         if sides[0] and sides[1]:
             found.append((sides[0].pop(0), sides[1].pop(0)))
     return found

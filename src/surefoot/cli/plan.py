@@ -221,6 +221,14 @@ def compare(
         surefoot plan compare --from pilot.csv --first new --second old --gain 0.1
     """
     if pilot is not None:
+        others = {
+            "--rollouts": rollouts, "--first-only": first_only, "--second-only": second_only, "--horizon": horizon,
+            "--claim": None if claim == "either" else claim, "--sequential": sequential or None,
+            "--futility": futility, "--margin": margin or None,
+        }  # fmt: skip
+        for name, value in others.items():
+            if value is not None:
+                raise ValueError(f"`{name}` must be left out with `--from`; got {value}.")
         _from_pilot(pilot, (first_word, second_word), gain, score, power, confidence, as_json)
         return
     if gain is not None or score is not None:

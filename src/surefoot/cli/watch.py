@@ -17,6 +17,8 @@ from surefoot.errors import DataError
 if TYPE_CHECKING:
     from surefoot.analysis.watching import Look, Watch
 
+SETTLED = 1.0
+"""Seconds after which a last line without an end is taken for whole."""
 LINES = (".csv", ".tsv", ".jsonl", ".ndjson")
 """Formats of lines, whose last one may be half written."""
 
@@ -56,21 +58,24 @@ def watch(
 
         surefoot watch results.csv --first new --second old --horizon 200 --once
     """
-    if every <= 0:
+    if not every > 0:
         raise ValueError(f"`--every` must be greater than 0; got {every:g}.")
     if not path.exists():
         raise DataError(
             "there is no such file; start your script first, or make the file with its header.", source=str(path)
         )
     asked: dict[str, Any] = {
-        "horizon": horizon, "rule": rule, "confidence": confidence, "claim": claim, "randomised": randomised
+        "horizon": horizon, "rule": rule, "confidence": confidence, "claim": claim, "randomised": randomised,
+        "measure": "score" if score else None,
     }  # fmt: skip
-    said, size = "", -1
+    said, state = "", (-1, False)
     while True:
-        grown = path.stat().st_size
-        if grown != size:
-            size = grown
-            found = _look(path, (first, second), asked, {"score": score, "low": low, "high": high, "columns": columns})
+        now = path.stat()
+        settled = time.time() - now.st_mtime > SETTLED
+        if (now.st_size, settled) != state:
+            state = (now.st_size, settled)
+            reading = {"score": score, "low": low, "high": high, "columns": columns, "settled": settled}
+            found = _look(path, (first, second), asked, reading)
             said = _told(found, said, as_json=as_json)
             if found is not None and found.finished:
                 return
@@ -81,18 +86,34 @@ def watch(
 
 def _look(path: Path, policies: tuple[str, str], asked: dict[str, Any], reading: dict[str, Any]) -> Look | None:
     """What the file says now; None while it has no rows yet."""
-    from surefoot.analysis.watching import look
+    from surefoot.analysis.watching import declare, keys_of, look
 
     rollouts = _read(path, **reading)
     if rollouts is None:
         return None
     kept = path.with_name(f"{path.name}.watch.json")
-    found = look(rollouts, _declared(kept, rollouts, policies, asked))
-    write_whole(kept, json.dumps({**found.watch.to_dict(), "fingerprint": found.watch.fingerprint}, indent=1) + "\n")
+    known = _declared(kept, policies, asked) if kept.exists() else None
+    if known is not None and keys_of(rollouts) != known.keys and "condition" not in known.keys:
+        named = {**files.named_columns(reading["columns"]), "condition": ""}  # what recurs since tells no pairs
+        rollouts = (
+            _read(path, **{**reading, "columns": [f"{name}={yours}" for name, yours in named.items()]}) or rollouts
+        )
+    if known is None:
+        known = declare(rollouts, *policies, **asked)
+        for note in rollouts.notes:
+            typer.echo(f"note: {note}", err=True)
+    for name in policies:
+        if name not in rollouts.policies:
+            typer.echo(f"note: {name!r} is not in the file yet; there is {', '.join(rollouts.policies)}.", err=True)
+    found = look(rollouts, known)
+    marks = {"fingerprint": found.watch.fingerprint, "seal": found.watch.seal}
+    write_whole(kept, json.dumps({**found.watch.to_dict(), **marks}, indent=1) + "\n")
     return found
 
 
-def _read(path: Path, *, score: str | None, columns: list[str] | None, **ends: Any) -> sf.Rollouts | None:
+def _read(
+    path: Path, *, score: str | None, columns: list[str] | None, settled: bool, **ends: Any
+) -> sf.Rollouts | None:
     named = files.named_columns(columns)
     if score not in (None, "score"):
         named["score"] = str(score)
@@ -101,8 +122,8 @@ def _read(path: Path, *, score: str | None, columns: list[str] | None, **ends: A
     import tempfile
 
     text = path.read_bytes()
-    whole = text[: text.rfind(b"\n") + 1]
-    if whole.count(b"\n") < (2 if path.suffix.lower() in LINES[:2] else 1):
+    whole = text if settled else text[: text.rfind(b"\n") + 1]
+    if len(whole.splitlines()) < (2 if path.suffix.lower() in LINES[:2] else 1):
         return None
     with tempfile.TemporaryDirectory() as folder:  # a line that is being written is not read
         copy = Path(folder) / path.name
@@ -110,20 +131,21 @@ def _read(path: Path, *, score: str | None, columns: list[str] | None, **ends: A
         return sf.read(copy, columns=named, **ends)
 
 
-def _declared(kept: Path, rollouts: sf.Rollouts, policies: tuple[str, str], asked: dict[str, Any]) -> Watch:
-    """The declaration beside the file, which must be the one asked for; a new one where there is none."""
-    from surefoot.analysis.watching import Watch, declare
+def _declared(kept: Path, policies: tuple[str, str], asked: dict[str, Any]) -> Watch:
+    """The declaration beside the file, which must be the one asked for."""
+    from surefoot.analysis.watching import Watch
 
-    if not kept.exists():
-        return declare(rollouts, *policies, **asked)
-    data = json.loads(kept.read_text(encoding="utf-8"))
-    told = data.pop("fingerprint", "")
-    known = Watch.from_dict(data)
-    if told != known.fingerprint:
+    try:
+        data = json.loads(kept.read_text(encoding="utf-8"))
+        marks = data.pop("fingerprint", ""), data.pop("seal", "")
+        known = Watch.from_dict(data)
+    except (ValueError, TypeError, AttributeError):
+        raise DataError("the declaration must be as it was written; it cannot be read.", source=str(kept)) from None
+    if marks != (known.fingerprint, known.seal):
         raise DataError("the declaration must be as it was written; it was changed.", source=str(kept))
-    wanted = {**asked, "first": policies[0], "second": policies[1], "rule": asked["rule"] or known.rule}
+    wanted = {**asked, "first": policies[0], "second": policies[1]}
     for name, value in wanted.items():
-        if getattr(known, name) != value:
+        if value is not None and getattr(known, name) != value:
             raise ValueError(
                 f"`--{name}` must be {getattr(known, name)}, as it was declared in {kept.name}; got {value}. A rule is "
                 "declared once, before the results."

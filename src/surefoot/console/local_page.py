@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import shutil
 from collections.abc import Callable, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
@@ -87,13 +88,16 @@ class LocalPage:
         path = folder / _plain_name(name)
         write_whole(path, content)
         self.files[token] = path
-        _forget(self.files)
+        for old in _forgotten(self.files):
+            shutil.rmtree(old.parent, ignore_errors=True)
         return JSONResponse({"file": token, "name": path.name})
 
     async def make(self, request: Request) -> Response:
         """The report of files that were dropped."""
         asked = await _json(request)
-        chosen = [self.files[token] for token in asked.get("files", ()) if token in self.files]
+        named = asked.get("files")
+        tokens = [token for token in named if isinstance(token, str)] if isinstance(named, list) else []
+        chosen = [self.files[token] for token in dict.fromkeys(tokens) if token in self.files]
         if not chosen:
             return _refused("Drop a file first.")
         return await _answered(lambda: self.report(chosen, confidence=_number(asked, "confidence", 0.95)))
@@ -101,12 +105,18 @@ class LocalPage:
     def report(self, paths: Sequence[Path], *, confidence: float = 0.95) -> dict[str, Any]:
         """Make a report of files and keep it."""
         rollouts = sf.read(paths[0] if len(paths) == 1 else list(paths))
-        made = sf.report(rollouts, title=", ".join(path.name for path in paths), confidence=confidence)
+        notes, before = [str(note) for note in rollouts.notes], None
+        if len(paths) == 2:
+            now, earlier = (sf.read(path) for path in paths)
+            if set(now.policies) & set(earlier.policies):
+                rollouts, before = now, earlier
+                notes.append(f"{paths[0].name} and {paths[1].name} are two runs: the second is taken for the earlier.")
+        title = ", ".join(path.name for path in paths)
+        made = sf.report(rollouts, title=title, confidence=confidence, previous=before)
         token = secrets.token_hex(8)
         self.reports[token] = made
-        _forget(self.reports)
-        says = answers.overview_answer(made.overview)[0]
-        return {"report": token, "says": says, "notes": [str(note) for note in rollouts.notes]}
+        _forgotten(self.reports)
+        return {"report": token, "says": answers.overview_answer(made.overview)[0], "notes": notes}
 
     async def show(self, request: Request) -> Response:
         """A report, in a frame that runs nothing; or to keep, where it is asked for."""
@@ -153,14 +163,14 @@ def _tally(asked: dict[str, Any], name: str) -> sf.Tally:
 def _number(asked: dict[str, Any], name: str, default: float) -> float:
     try:
         return float(asked.get(name, default))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a number; got {asked.get(name)!r}.") from None
 
 
 async def _json(request: Request) -> dict[str, Any]:
     try:
         found = json.loads(await request.body())
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Refusal(400, "The request must be JSON.") from None
     if not isinstance(found, dict):
         raise Refusal(400, "The request must be a JSON object.")
@@ -182,10 +192,10 @@ def _refused(says: str) -> Response:
 def _plain_name(name: str) -> str:
     """The last part of a name, without marks that a file system may take for something else."""
     last = re.split(r"[/\\]", name)[-1]
-    kept = re.sub(r"[^\w.\- ]+", "_", last).strip(". ")[-100:]
+    kept = re.sub(r"[^\w.\- ]+", "_", last).strip(". ").encode()[-100:].decode(errors="ignore")
     return kept or "results.csv"
 
 
-def _forget(kept: dict[str, Any]) -> None:
-    while len(kept) > MOST_KEPT:
-        kept.pop(next(iter(kept)))
+def _forgotten(kept: dict[str, Any]) -> list[Any]:
+    """Drop the oldest beyond what is kept, and tell which."""
+    return [kept.pop(next(iter(kept))) for _ in range(len(kept) - MOST_KEPT)]

@@ -63,6 +63,11 @@ class Note(Record):
     def __str__(self) -> str:
         return SENTENCES[self.kind](**self.values)
 
+    @property
+    def tells_files(self) -> bool:
+        """Whether its sentence can name the files it is about."""
+        return self.kind in TELL_FILES
+
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON-ready data, with its sentence for whoever has no surefoot to make it."""
         return {**Record.to_dict(self), "says": str(self)}
@@ -70,6 +75,8 @@ class Note(Record):
 
 Noted = str | Note
 """What the notes of a result hold; only notes whose kind no code asks for may be bare sentences."""
+
+TELL_FILES = frozenset(("unused columns", "items guessed", "recurring column"))
 
 PLAIN = {
     "labels without items": "Human labels correct a gain item by item, and no column tells the items apart: say which "
@@ -271,15 +278,17 @@ def _files_pooled(policy: str, files: int) -> str:
 
 
 @says("items guessed")
-def _items_guessed(column: str) -> str:
-    return f"condition is guessed to be the column {column!r}, because one policy met its values several times."
+def _items_guessed(column: str, files: Sequence[str] = ()) -> str:
+    where = f"{formatting.some_names(files)}: " if files else ""
+    return f"{where}condition is guessed to be the column {column!r}, because one policy met its values several times."
 
 
 @says("recurring column")
-def _recurring_column(column: str, values: int, times: int) -> str:
+def _recurring_column(column: str, values: int, times: int, files: Sequence[str] = ()) -> str:
+    where = f"{formatting.some_names(files)}: " if files else ""
     return (
-        f"{column!r} takes {values:,} values, and every policy met each of them {times:,} times. If they are items or "
-        f"scenes, those rollouts are not independent: say so, {write('columns', {'condition': column})}."
+        f"{where}{column!r} takes {values:,} values, and every policy met each of them {times:,} times. If they are "
+        f"items or scenes, those rollouts are not independent: say so, {write('columns', {'condition': column})}."
     )
 
 

@@ -477,12 +477,12 @@ def said_once(notes: Sequence[tuple[str, Noted]], files: Sequence[str]) -> tuple
         names = tuple(of)
         if names == ("",) or (len(files) == len(names)):
             kept.append(note)
-        elif isinstance(note, Note):
+        elif isinstance(note, Note) and note.tells_files:
             kept.append(Note(note.kind, {**note.values, "files": names}))
         else:
             if names not in together:
                 kept.append(names)
-            together.setdefault(names, []).append(note)
+            together.setdefault(names, []).append(str(note))
     return tuple(
         Note("of files", {"files": one, "said": tuple(together[one])}) if isinstance(one, tuple) else one
         for one in kept

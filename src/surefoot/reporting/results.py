@@ -36,6 +36,8 @@ MOST_ROWS = 30
 QUIET = ("assumptions", "data", "notes", "structure", "draw", "seed")
 """Fields that are no numbers of a result's own."""
 
+STANDING = ("rounds", "pairs", "p_value", "verdict", "finished")
+"""What a state of a sequential rule knows besides its fields."""
 CELL = "text-align:left;padding:.15em .7em .15em 0"
 
 Row = dict[str, Any]
@@ -125,8 +127,12 @@ def _row(one: Record) -> Row:
 
 
 def _fields(one: Record) -> Row:
-    """The plain fields of any other result, and the ends of the intervals in it."""
+    """The plain fields of any other result, and the ends of the intervals in it; of a state, where it stands."""
     row: Row = {}
+    for name in STANDING:
+        value = getattr(one, name, None)
+        if isinstance(value, bool | int | float | Enum):
+            row[name] = value.value if isinstance(value, Enum) else value
     for field in dataclasses.fields(one):  # type: ignore[arg-type]
         value = getattr(one, field.name)
         if field.name in QUIET:
@@ -136,6 +142,8 @@ def _fields(one: Record) -> Row:
         elif isinstance(value, Interval):
             prefix = "" if field.name == "interval" else f"{field.name}_"
             row |= {f"{prefix}{end}": getattr(value, end) for end in ("estimate", "low", "high")}
+        elif isinstance(value, Gain):
+            row |= _row(value)
         elif isinstance(value, Note):
             row[field.name] = str(value)
         elif value is None or isinstance(value, bool | int | float | str):
@@ -151,7 +159,8 @@ def _parts(result: Record) -> list[Row]:
         if field.name not in QUIET and isinstance(value := getattr(result, field.name), tuple) and value
     ]
     made = [value for value in found if all(isinstance(one, Record) and not isinstance(one, Note) for one in value)]
-    return [_row(one) for one in made[0]] if len(made) == 1 else []
+    alone = len(made) == 1 and not any(name in _fields(result) for name in ("gain", "estimate", "needed", "p_value"))
+    return [_row(one) for one in made[0]] if alone else []
 
 
 def _ranked(result: Ranking) -> list[Row]:
@@ -204,8 +213,10 @@ def _picture(result: Record) -> str:
 
 def drawable(result: Record) -> bool:
     """Whether there is a picture of such a result."""
+    if isinstance(result, Band):
+        return result.claims_worst  # a band of the best case alone has no picture yet
     return isinstance(
-        result, Interval | Gain | Comparison | Measurement | Ranking | AgainstBaseline | Band | EvidenceCurve | Replay
+        result, Interval | Gain | Comparison | Measurement | Ranking | AgainstBaseline | EvidenceCurve | Replay
     )
 
 

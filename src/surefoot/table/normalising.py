@@ -218,7 +218,9 @@ def _recurring(frame: pl.LazyFrame, found: Mapping[str, str], left: list[str]) -
             continue
         met = frame.group_by(policy, name).len().collect(engine="streaming")
         values, times = met[name].n_unique(), met["len"].unique().to_list()
-        if plain(name) == "id" and max(times, default=0) > 1 and values > 1:
+        if met[name].null_count():  # what is not there recurs nowhere
+            continue
+        if plain(name) == "id" and values > 1 and met["len"].sum() >= 2 * met.height:  # one row twice is a slip
             return name, (Note("items guessed", {"column": name}),)
         alike = len(times) == 1 and times[0] > 1 and values >= FEWEST and met.height == values * met[policy].n_unique()
         if alike and met[policy].n_unique() > 1:
