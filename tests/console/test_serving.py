@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
@@ -118,3 +119,20 @@ def test_a_taken_port_is_said(tmp_path):
         place = Place(port=taken.getsockname()[1])
         with pytest.raises(StudyError, match="cannot be listened at: Address already in use"):
             serve(study(tmp_path), Tokens.fresh(), place)
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path):
+    code = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("uvicorn", "starlette", "segno"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocked())
+from surefoot.cli.main import run
+made = run(["study", "create", "plan.toml", "--policies", "new,old", "--horizon", "20", "--yes"])
+print(made, run(["study", "serve", "study.db"]), run(["open", "--no-browser"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.stdout.splitlines()[-1] == "0 65 65", done.stderr
+    assert done.stderr.count("`console` extra") == 2

@@ -12,8 +12,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
-
 from surefoot.console.authentication import Tokens
 from surefoot.errors import StudyError
 from surefoot.study.events import Role
@@ -147,6 +145,8 @@ MOST_IDLE = 100
 
 def bounded() -> type[asyncio.Protocol]:
     """The protocol of one server, which knows its idle connections."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
     idle: OrderedDict[Any, None] = OrderedDict()  # the oldest first
 
     class Bounded(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
