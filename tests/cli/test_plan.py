@@ -40,7 +40,7 @@ def test_a_sequential_plan_counts_the_futility_that_a_new_study_would_declare(ca
     assert code == 0
     assert "If both were like the second: 38.7 pairs. Stopping for futility costs 0.4 points of power." in out
     one_sided = json.loads(said(capsys, *words, "--claim", "better", "--json")[1])["sequential"]
-    assert (one_sided["rule"]["claim"], one_sided["rule"]["futility"]) == ("first better", 0.004)
+    assert (one_sided["rule"]["claim"], one_sided["rule"]["futility"]) == ("first better", 0.005)
     assert "futility" not in said(capsys, *words, "--futility", "0")[1]
     code, _, err = said(capsys, *words[:6], "--futility", "0.02")
     assert code == 64

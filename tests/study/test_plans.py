@@ -86,9 +86,9 @@ def test_a_rule_that_fits_is_chosen(fields, rule):
     ("fields", "futility"),
     [
         ({}, 0.02),
-        ({"claim": "first better"}, 0.004),
+        ({"claim": "first better"}, 0.005),
         ({"measure": "score"}, 0.02),
-        ({"rule": "wsr", "claim": "first better"}, 0.004),
+        ({"rule": "wsr", "claim": "first better"}, 0.005),
         ({"rule": "savi"}, 0.0),
         ({"rule": "fixed"}, 0.0),
         ({"policies": ("a", "b", "c")}, 0.0),

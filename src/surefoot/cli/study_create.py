@@ -38,7 +38,7 @@ def create(
     futility: Annotated[
         float | None,
         typer.Option(
-            help="Stop once the chance of a verdict is below this: 0.02, of 'first better' 0.004; 0 for never."
+            help="Stop once the chance of a verdict is below this: 0.02, of 'first better' 0.005; 0 for never."
         ),
     ] = None,
     question: Annotated[

@@ -161,7 +161,7 @@ LISTED = ("items", "helped_by")
 """What is declared of a list, and never amended: its order is drawn when the study begins."""
 HORIZON = 50
 _FITTING: Any = None  # what fits the plan, chosen when none is named
-FUTILITY = {"either": 0.02, "first better": 0.004}
+FUTILITY = {"either": 0.02, "first better": 0.005}
 """What a new plan declares as futility: it costs at most 1.5 points of power at the rates of docs/sequential.md."""
 RANKED_BY = {"mixture": "holm"}
 """What the first version's plans call the rule that ranks three policies or more, and what it is called now."""
@@ -187,7 +187,7 @@ class Plan(Record):
         horizon: The most pairs that will be run; left out, 50, or all items of a list.
         margin: A gain that would not matter.
         futility: Stop, undecided, once the chance of a verdict is below this; 0 for never. Left out of a new plan, 0.02
-            for "either" and 0.004 for "first better", where the rule can; 0 in what earlier versions wrote.
+            for "either" and 0.005 for "first better", where the rule can; 0 in what earlier versions wrote.
         environments: How each rollout's environment is drawn; left out, "independent", or "shared" over a list.
         tasks: The tasks; contexts are tasks crossed with conditions, interleaved.
         conditions: The initial conditions, scenes or items.
