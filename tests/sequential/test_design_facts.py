@@ -48,7 +48,7 @@ def test_pairs_when_equal_at_the_longest_horizon():
 
 @pytest.mark.parametrize(("horizon", "most"), [(50, 33.5), (100, 66.5), (200, 132)])
 def test_a_one_sided_claim_gives_up_early_when_equal_and_sooner_when_worse(horizon, most):
-    # At 0.005, the design's figure, the loss at 200 pairs is 1.52 points and not at most 1.4.
+    # methods.md 17 gives at most 1.7 points for 0.005; the largest here is 1.52, at 200 pairs.
     first, second = np.array([0.75, 0.9, 0.95, 0.2]), np.array([0.6, 0.6, 0.85, 0.1])
     rule = ExactBinary(horizon, futility=FUTILITY["first better"])
     walk, limits, equal = rule.design.walk(), rule.design.limits, np.array([0.5, 0.7, 0.9])
@@ -61,7 +61,7 @@ def test_a_one_sided_claim_gives_up_early_when_equal_and_sooner_when_worse(horiz
     before, after = (
         characteristics(walk, limits, second, first, quits=q).first.sum(axis=1) for q in (certain, declared)
     )
-    assert 0.0 < (before - after).max() <= 0.014
+    assert 0.0 < (before - after).max() <= 0.017
 
 
 # --- the estimate ---

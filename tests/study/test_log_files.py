@@ -72,7 +72,7 @@ def test_a_blinded_study_can_be_backed_up_and_the_backup_tells_nothing(address, 
     study = driven(Study.create(plan(title="Mugs"), address), outcomes(1, new=0.9, old=0.2), 9)
     held = study.next_turn(holder="arm 1")
     text = study.backup(KEY)
-    for secret in (study.fold.seed.reveal(), "Mugs", "recorded", "new", "old", held.code, "true"):
+    for secret in (study.fold.seed.reveal(), "Mugs", "recorded", '"new"', '"old"', held.code):
         assert secret not in text
     again = Study.restore(text, tmp_path / "again.db", key=KEY)
     assert again.store.read() == study.store.read()
