@@ -22,8 +22,8 @@ class Toy(Standing):
     finished = False
 
     def interval(self, first, second):
-        """No sizes."""
-        raise NotImplementedError(first, second)
+        """Nothing here may ask for sizes."""
+        raise AssertionError(first, second)
 
 
 def test_what_follows_from_verdicts_ranks_and_rollouts():

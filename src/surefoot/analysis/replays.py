@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from surefoot import _check, sequential
 from surefoot._arguments import write
@@ -15,12 +15,11 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.sequential import registry
 from surefoot.sequential.after_stop import AT_ONCE
 from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
 from surefoot.sequential.registry import Environments, Setting
 from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
-from surefoot.sequential.validity import holds
+from surefoot.sequential.validity import holding
 from surefoot.table.orders import in_blocks
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.structure import Measure, structure
@@ -388,7 +387,6 @@ def _rules(
     checked_futility(futility)
     common: dict[str, Any] = {"confidence": confidence, "claim": claim, "low": ends[0], "high": ends[1]}
     common["population"] = population
-    named = None if only is None else tuple(only)
     setting = Setting(
         horizon=horizon,
         measure="success" if binary else "score",
@@ -396,27 +394,10 @@ def _rules(
         between=not binary,
         environments=environments,
         randomised=randomised,
+        futility=futility,
         **common,
     )
-    asked = [kind for kind in registry.kinds() if kind.ranks(2) and not kind.once and setting.measure in kind.measures]
-    if named is not None:
-        for name in named:
-            _check.choice(name, "rules", dict.fromkeys(kind.name for kind in asked))
-        asked = [kind for kind in asked if kind.name in named]
-    rules: dict[str, Rule[Any]] = {}
-    refused: list[ValueError] = []
-    for kind in asked:
-        try:
-            share = futility if kind.gives_up else 0.0
-            rule = cast("Rule[Any]", kind.made(replace(setting, futility=share)))
-        except ValueError as error:  # such as a horizon too short or too long for an exact table
-            refused.append(error)
-            continue
-        if holds(rule, environments, randomised=randomised):
-            rules[kind.label or kind.name] = rule
-    if not rules and refused:
-        raise refused[-1]
-    return rules
+    return {kind.label or kind.name: rule for kind, rule in holding(setting, only)}
 
 
 def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]], population: int | None) -> tuple[Stop, ...]:

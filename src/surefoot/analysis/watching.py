@@ -20,7 +20,7 @@ from surefoot.errors import DataError
 from surefoot.sequential import registry
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Rule
-from surefoot.sequential.validity import holds
+from surefoot.sequential.validity import holding
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.structure import Measure
 
@@ -233,15 +233,8 @@ def _rules(watch: Watch) -> dict[str, Rule[Any]]:
         high=watch.high,
     )
     rules: dict[str, Rule[Any]] = {}
-    for kind in registry.kinds():
-        if not kind.ranks(2) or kind.once or watch.measure not in kind.measures:
-            continue
-        try:
-            rule: Any = kind.made(setting)
-        except ValueError:  # such as a horizon too long for an exact table
-            continue
-        if holds(rule, setting.environments, randomised=watch.randomised):
-            rules.setdefault(kind.name, rule)
+    for kind, rule in holding(setting):
+        rules.setdefault(kind.name, rule)
     return rules
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 from surefoot import _check
@@ -64,6 +66,36 @@ def declared(name: str, setting: Setting) -> Offered:
     """
     rule = registry.one_of(name, setting).made(setting)
     return admit(rule, setting.environments, randomised=setting.randomised) if isinstance(rule, Rule) else rule
+
+
+def holding(setting: Setting, names: Sequence[str] | None = None) -> list[tuple[type[Offered], Rule[Any]]]:
+    """Every rule on two policies that looks as rollouts come in and holds in a setting, the default one first.
+
+    Args:
+        setting: What is asked, and how rollouts are collected; its futility goes to the rules that can give up.
+        names: The rules wanted, by their words in plan files; left out, all.
+
+    Raises:
+        ValueError: A name is no such rule's, or no rule can be declared so.
+    """
+    kinds = [kind for kind in registry.kinds() if kind.ranks(2) and not kind.once and setting.measure in kind.measures]
+    for name in names or ():
+        _check.choice(name, "rules", dict.fromkeys(kind.name for kind in kinds))
+    found: list[tuple[type[Offered], Rule[Any]]] = []
+    refused: list[ValueError] = []
+    for kind in kinds:
+        if names is not None and kind.name not in names:
+            continue
+        try:
+            rule = kind.made(setting if kind.gives_up else replace(setting, futility=0.0))
+        except ValueError as error:  # such as a horizon too short or too long for an exact table
+            refused.append(error)
+            continue
+        if isinstance(rule, Rule) and holds(rule, setting.environments, randomised=setting.randomised):
+            found.append((kind, rule))
+    if not found and refused:
+        raise refused[-1]
+    return found
 
 
 def holds(rule: Rule[Any], environments: Environments, *, randomised: bool) -> bool:
