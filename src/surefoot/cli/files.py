@@ -14,6 +14,7 @@ import surefoot as sf
 from surefoot import _check
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
+from surefoot.table.two_runs import sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -197,16 +198,6 @@ def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str
     if found.count("") == 1 and len(rollouts.policies) == 2:  # the folder that one is in: it has what the other has not
         found = [name or next(other for other in rollouts.policies if other not in found) for name in found]
     return tuple(found) if len({*found} - {""}) == 2 else ()
-
-
-def sources(rollouts: Rollouts, path: Path) -> list[str]:
-    """What rows of this file, or of the files in this folder, say that they come from."""
-    known, found = set(rollouts.names("source")), []
-    for file in map(Path, rollouts.files):
-        if path.parts and file.is_relative_to(path):
-            long, short = file.as_posix(), (Path(path.name) / file.relative_to(path)).as_posix()
-            found += [long] if long in known else [short] if short in known else []
-    return found
 
 
 def named_columns(said: list[str] | None) -> dict[str, str]:

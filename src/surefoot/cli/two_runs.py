@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ import typer
 
 from surefoot.cli import files
 from surefoot.errors import DataError
+from surefoot.table.two_runs import two_runs
 
 if TYPE_CHECKING:
     from surefoot.table.findings import Finding
@@ -75,23 +76,6 @@ def _apart(paths: Sequence[str]) -> tuple[str, str]:
     """Short names of two paths that tell them apart."""
     one, other = (Path(path).name for path in paths)
     return (one, other) if one != other else (str(paths[0]), str(paths[1]))
-
-
-def two_runs(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[Rollouts, Rollouts] | None:
-    """The two runs that two files or folders hold: the same policies on the same tasks; None where they do not."""
-    if len(paths) != 2 or "source" not in rollouts.columns:
-        return None
-    sources = [files.sources(rollouts, Path(path)) for path in paths]
-    if not all(sources) or set(sources[0]) & set(sources[1]):  # a file and the folder that it is in are one run
-        return None
-    now, before = (
-        replace(rollouts.where(source=each), source=str(path)) for each, path in zip(sources, paths, strict=True)
-    )
-    if not set(now.policies) & set(before.policies):
-        return None
-    if now.tasks and before.tasks and not set(now.tasks) & set(before.tasks):  # parts of one run, a task each
-        return None
-    return now, before
 
 
 def refuse_two_runs(rollouts: Rollouts, paths: Sequence[str | Path], instead: str) -> None:

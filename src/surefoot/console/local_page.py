@@ -30,6 +30,7 @@ from surefoot.console.middleware import POLICY, Guard
 from surefoot.console.pages import REPORT_POLICY
 from surefoot.console.responses import Refusal
 from surefoot.reporting import answers
+from surefoot.table.two_runs import two_runs
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_KEPT = 50
@@ -105,12 +106,12 @@ class LocalPage:
     def report(self, paths: Sequence[Path], *, confidence: float = 0.95) -> dict[str, Any]:
         """Make a report of files and keep it."""
         rollouts = sf.read(paths[0] if len(paths) == 1 else list(paths))
-        notes, before = [str(note) for note in rollouts.notes], None
-        if len(paths) == 2:
-            now, earlier = (sf.read(path) for path in paths)
-            if set(now.policies) & set(earlier.policies):
-                rollouts, before = now, earlier
-                notes.append(f"{paths[0].name} and {paths[1].name} are two runs: the second is taken for the earlier.")
+        notes: list[str] = [str(note) for note in rollouts.notes]
+        before: sf.Rollouts | None = None
+        runs = two_runs(rollouts, paths)
+        if runs is not None:
+            rollouts, before = runs
+            notes.append(f"{paths[0].name} and {paths[1].name} are two runs: the second is taken for the earlier.")
         title = ", ".join(path.name for path in paths)
         made = sf.report(rollouts, title=title, confidence=confidence, previous=before)
         token = secrets.token_hex(8)
