@@ -34,7 +34,7 @@ from surefoot.study.studies import Study
 
 THINK = (0.3, 1.1)
 """Seconds between a turn and its result: many times busier than people at robots."""
-ASKED = 0.2
+ASKED = 0.05
 
 
 def port() -> int:
