@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from benchmarks.common import Row, interleaved, seconds, section, times
-from surefoot.numerics import beta, normal_quantiles, wilson
+from surefoot.numerics import beta, normal_quantiles, wilson_arrays
 
 MANY = 1_000_000
 
@@ -21,7 +21,7 @@ def main() -> int:
     z = normal_quantiles.upper_quantile(0.025)
     pairs = {
         "Wilson": (
-            lambda: wilson.ends(counts, totals, z),
+            lambda: wilson_arrays.ends(counts, totals, z),
             lambda: proportion_confint(counts, totals, 0.05, "wilson"),
             9,
         ),

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.sequential import ExactPairedBinary, after_stop, design_facts
+from surefoot.sequential import ExactPairedBinary, after_stop, design_properties
 
 every_claim = pytest.mark.parametrize("claim", ["first better", "either"])
 
@@ -20,7 +20,7 @@ def test_the_interval_of_the_list_covers_every_list(claim, futility):
     horizon = 20
     rule = ExactPairedBinary(horizon, claim=claim, confidence=0.9, futility=futility)
     declared = rule.design.declared
-    ends = design_facts.endings(declared, futility)
+    ends = design_properties.endings(declared, futility)
     places = list(zip(ends.n.tolist(), ends.first.tolist(), ends.second.tolist(), strict=True))
     shown = [after_stop.of_list(rule, declared, place, gain) for place, gain in zip(places, ends.gain, strict=True)]
     low, high = np.array([(one.low, one.high) for one in shown]).T

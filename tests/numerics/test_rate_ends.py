@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from surefoot import Tally, stats
-from surefoot.numerics import beta, normal_quantiles, rate_ends, wilson
+from surefoot.numerics import beta, normal_quantiles, rate_ends, wilson_arrays
 
 
 def test_kernels_take_arrays() -> None:
     counts, totals = np.array([0, 3, 38, 10]), np.array([10, 10, 50, 10])
     z = normal_quantiles.upper_quantile(0.025)
-    low, high = wilson.ends(counts, totals, z)
+    low, high = wilson_arrays.ends(counts, totals, z)
     np.testing.assert_allclose(low, rate_ends.wilson_low(counts, totals, z), rtol=1e-15)
     np.testing.assert_allclose(high, rate_ends.wilson_high(counts, totals, z), rtol=1e-15)
     for i, (k, n) in enumerate(zip(counts, totals, strict=True)):

@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from surefoot.numerics import region_bounds
-from surefoot.sequential import ExactBinary, design_facts
+from surefoot.sequential import ExactBinary, design_properties
 from tests.support.exact_rules import every_rule
 
 # --- bounds over regions ---
@@ -16,7 +16,7 @@ from tests.support.exact_rules import every_rule
 @settings(max_examples=30, deadline=None)
 def test_a_region_is_called_below_only_when_it_is(make, data):
     rule = make(20, claim="either")
-    space = design_facts.space(rule.design.declared, 0.0)
+    space = design_properties.space(rule.design.declared, 0.0)
     seed = data.draw(st.integers(0, 10**6))
     rng = np.random.default_rng(seed)
     chosen = space.counted.chosen(rng.random(len(space.endings.n)) < data.draw(st.sampled_from([0.02, 0.1, 0.5])))
@@ -31,5 +31,5 @@ def test_a_region_is_called_below_only_when_it_is(make, data):
 
 
 def test_an_empty_set_is_below_everything():
-    space = design_facts.space(ExactBinary(20).design.declared, 0.0)
+    space = design_properties.space(ExactBinary(20).design.declared, 0.0)
     assert region_bounds.is_below(space.counted.chosen(space.endings.n < 0), (0.0, 1.0), 1e-9)

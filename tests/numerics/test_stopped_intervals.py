@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.numerics import stopped_intervals
-from surefoot.sequential import ExactBinary, after_stop, design_facts
+from surefoot.sequential import ExactBinary, after_stop, design_properties
 from surefoot.sequential.exact_rules import Counts
 from tests.oracles import after_stop as twin
 from tests.oracles import exact_designs as tables
@@ -63,8 +63,8 @@ def test_each_end_is_where_its_own_test_ends(make, claim, futility):
             ]
             assert chances[0] <= error
             if end and end + 0.004 < abs(
-                design_facts.endings(rule.design.declared, 0.0).gain[
-                    design_facts.endings(rule.design.declared, 0.0).at(n, f, s)
+                design_properties.endings(rule.design.declared, 0.0).gain[
+                    design_properties.endings(rule.design.declared, 0.0).at(n, f, s)
                 ]
             ):
                 assert chances[1] > error

@@ -160,10 +160,10 @@ def test_every_module_has_its_mirrored_test_file():
 
 
 FIELD = {
-    "statistics": "acceptance buehler chebyshev crosstab expectations factorials hypergeometric labelling melding "
-    "multiplicity protocol schedules staircase superiority validity verification",
-    "software": "app archives authentication delimited formatting lazy middleware normalising queue recognising "
-    "registry responses workbooks",
+    "statistics": "acceptance buehler chebyshev conduct crosstab expectations factorials hypergeometric labelling "
+    "melding multiplicity properties protocol schedules staircase superiority validity verification",
+    "software": "app archives authentication delimited formatting importers lazy middleware normalising queue "
+    "recognising registry responses selection workbooks",
     "plain": "collection reviews",
 }
 """Words of module names that no page of the docs uses, and whose words they are."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from surefoot.analysis.comparison_data import Weigh
 from surefoot.analysis.comparisons import Comparison, chosen, family, family_level, plain_comparison
 from surefoot.analysis.outlook import outlook
-from surefoot.analysis.question import Weigh
 from surefoot.errors import DataError
 from surefoot.files.reading import read
 from surefoot.table.rollouts import Rollouts, a_table

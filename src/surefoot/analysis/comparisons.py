@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot import _check, stats
+from surefoot.analysis.comparison_data import Found, Weigh
 from surefoot.analysis.gains import found_between
 from surefoot.analysis.judged_gains import JudgedGain, judged_gain
 from surefoot.analysis.labelled_comparisons import by_labels
 from surefoot.analysis.measurements import mean_score, success_rate
 from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
-from surefoot.analysis.question import Found, Weigh
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.notes import Note

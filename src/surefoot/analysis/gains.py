@@ -10,7 +10,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from surefoot import stats
-from surefoot.analysis.question import Asked, Found, Make, Weigh, common_tasks
+from surefoot.analysis.comparison_data import Asked, Found, Make, Weigh, common_tasks
 from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
 from surefoot.core.tally import PairTally, Tally

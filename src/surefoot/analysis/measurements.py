@@ -9,7 +9,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
-from surefoot.analysis.question import Weigh
+from surefoot.analysis.comparison_data import Weigh
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from surefoot import _check, stats
 from surefoot.analysis.changes import change
+from surefoot.analysis.comparison_data import Weigh
 from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
 from surefoot.analysis.evidence import EvidenceCurve, evidence_curves
 from surefoot.analysis.judge_corrections import Correction, human_corrections
 from surefoot.analysis.measurements import Measurement, measure
-from surefoot.analysis.question import Weigh
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
 from surefoot.auditing.audits import Audit, audit
 from surefoot.core import formatting

@@ -9,11 +9,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from surefoot import _check, stats
+from surefoot.analysis.comparison_data import Found, Weigh
 from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, named_comparison
 from surefoot.analysis.gains import found_between
 from surefoot.analysis.labelled_comparisons import corrected_alone
 from surefoot.analysis.outlook import outlook
-from surefoot.analysis.question import Found, Weigh
 from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
 from surefoot.files.preferences import Preferences

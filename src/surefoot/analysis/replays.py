@@ -20,8 +20,8 @@ from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
 from surefoot.sequential.registry import Environments, Setting
 from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
 from surefoot.sequential.validity import holding
-from surefoot.table.orders import in_blocks
 from surefoot.table.rollouts import Rollouts
+from surefoot.table.run_order import in_blocks
 from surefoot.table.structure import Measure, structure
 
 BLOCKED = (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import REST, small
-from surefoot.table.orders import changes, expected_changes, in_blocks
 from surefoot.table.rollouts import Rollouts
+from surefoot.table.run_order import changes, expected_changes, in_blocks
 from surefoot.table.structure import Structure
 from surefoot.table.summaries import Group
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import text
-from surefoot.files.imported import About, frame_of
+from surefoot.files.importers import About, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows, json_lines
 from surefoot.files.yaml_files import value_of, yaml_of

@@ -14,9 +14,9 @@ from surefoot._arguments import in_python, named
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
 from surefoot.errors import DataError
-from surefoot.files import choosing, naming
+from surefoot.files import naming, selection
 from surefoot.files.formats import importer_of
-from surefoot.files.imported import NoOutcomesError, Sheet
+from surefoot.files.importers import NoOutcomesError, Sheet
 from surefoot.files.preferences import looks_like
 from surefoot.files.recognising import Head
 from surefoot.files.totals import names_outcome, no_table
@@ -143,7 +143,7 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
         table = _frame(long.frame, replace(asked, policies_in=None), policy)
         return replace(table, notes=(*long.notes, *table.notes), named={**table.named, **long.named})
     if frame.implementation.is_polars():
-        sheet, asked = choosing.columns(Sheet(lazy.to_native(), "frame"), asked, "")
+        sheet, asked = selection.columns(Sheet(lazy.to_native(), "frame"), asked, "")
         lazy = nw.from_native(sheet.frame)
     there = "policy" in match(lazy.collect_schema().names(), asked.columns)[0]
     if policy is not None and not there:
@@ -177,10 +177,10 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
         with _polars_errors(source):
-            sheet, asked = choosing.columns(sheet, given, source)
+            sheet, asked = selection.columns(sheet, given, source)
             frame, said, added, theirs = _named(sheet, asked, name, origin, alone=not several)
             if asked.where:
-                kept = choosing.rows(replace(sheet, frame=frame), asked, source)
+                kept = selection.rows(replace(sheet, frame=frame), asked, source)
                 if kept is None:
                     empty.append(replace(sheet, frame=frame))
                     continue
@@ -195,7 +195,7 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         findings += [finding for finding in sheet.findings if finding not in findings]
         notes += [(source if several else "", note) for note in (*sheet.notes, *said, *made.notes)]
     if not frames:
-        raise choosing.nothing_left(empty, given, some_names([file.name for file, _ in sheets]))
+        raise selection.nothing_left(empty, given, some_names([file.name for file, _ in sheets]))
     table = pl.concat(frames, how="diagonal") if several else frames[0]
     if several and "valid" in table.collect_schema():
         table = table.with_columns(pl.col("valid").fill_null(1))  # a file that voids nothing need not say so
@@ -279,7 +279,7 @@ def _beside(file: Found, name: str, sheets: list[tuple[Found, Sheet]]) -> bool:
 def _tasks(sheets: Sequence[Sheet]) -> set[str]:
     """The names of the tasks in these sheets, of those that have a column of that name."""
     named = [sheet for sheet in sheets if "task" in sheet.frame.collect_schema()]
-    return set[str]().union(*(choosing.values(sheet, "task") for sheet in named))
+    return set[str]().union(*(selection.values(sheet, "task") for sheet in named))
 
 
 def _workbook(head: Head, asked: Asked, *, met: bool) -> Sheet | None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.archives import BROKEN
-from surefoot.files.imported import MOST_COLUMNS, too_wide
+from surefoot.files.importers import MOST_COLUMNS, too_wide
 from surefoot.files.json_files import parsed
 from surefoot.table.columns import plain
 

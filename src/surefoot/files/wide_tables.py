@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from surefoot._arguments import in_python, write
 from surefoot.core import formatting
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet
+from surefoot.files.importers import Sheet
 from surefoot.files.recognising import Head
 from surefoot.table.cells import NO, WORDS, YES, wrong_cell
 from surefoot.table.columns import KNOWN, OTHER_NAMES, match, plain

@@ -17,7 +17,7 @@ from surefoot._files import write_whole
 from surefoot.core.formatting import some_names
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
-from surefoot.files.imported import MOST_COLUMNS, About, too_wide
+from surefoot.files.importers import MOST_COLUMNS, About, too_wide
 from surefoot.files.recognising import Head
 from surefoot.files.xml_files import Attributes, Reader, read_xml
 

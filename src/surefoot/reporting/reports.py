@@ -23,7 +23,7 @@ from surefoot.table.rollouts import Rollouts
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from surefoot.analysis.question import Weigh
+    from surefoot.analysis.comparison_data import Weigh
     from surefoot.analysis.rankings import Progress
     from surefoot.table.structure import Measure
 

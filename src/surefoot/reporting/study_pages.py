@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
-from surefoot.reporting.course_pages import course_lines, course_sections, times_figure
+from surefoot.reporting.conduct_pages import conduct_lines, conduct_sections, times_figure
 from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
 from surefoot.study.plans import LISTED
@@ -36,7 +36,7 @@ def progress_lines(account: Account) -> list[str]:
     lines = [f"{account.decision.capitalize()}.", f"{formatting.rollouts(account.recorded)} recorded; {of}."]
     if account.blinded:
         lines.append("The study is blinded: what was found for each policy is shown once it is unblinded.")
-    lines += course_lines(account.course) if account.course is not None else []
+    lines += conduct_lines(account.conduct) if account.conduct is not None else []
     return lines if account.sound else [UNSOUND, *lines]
 
 
@@ -138,7 +138,7 @@ def study_sections(account: Account) -> list[dict[str, Any]]:
         "ranking": "Means with their intervals, for reading; letters by the ranking; rollouts used of those planned.",
     }
     shown = {name: shown_figure(drawn, name, captions[name], prefix="apart") for name in drawn}
-    return [*ranking_sections(account, shown), study_section(account), *course_sections(account, shown)]
+    return [*ranking_sections(account, shown), study_section(account), *conduct_sections(account, shown)]
 
 
 def _sequence_figure(account: Account, finding: StudyFinding) -> Figure:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from surefoot.core import formatting
-from surefoot.reporting import answers, course_pages, ranking_pages, study_pages, tables
+from surefoot.reporting import answers, conduct_pages, ranking_pages, study_pages, tables
 
 if TYPE_CHECKING:
     from surefoot.reporting.reports import ProgressReport, Report
@@ -51,7 +51,7 @@ def markdown(report: Report) -> str:
         )
     if study is not None:
         told = ranking_pages.ranking_sections(study, {})
-        for section in (*told, *course_pages.course_sections(study, {"times": None})):
+        for section in (*told, *conduct_pages.conduct_sections(study, {"times": None})):
             lines += [f"## {_md(section['title'])}", "", *(f"{_md(line)}\n" for line in section["lines"])]
             lines += [] if section["table"] is None else _md_table(section["table"]["header"], section["table"]["rows"])
     log = "" if report.study is None else f" Log: {report.study.mark}."

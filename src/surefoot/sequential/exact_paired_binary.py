@@ -10,7 +10,7 @@ import numpy as np
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally
-from surefoot.sequential import after_stop, betting_intervals, design_facts, designs
+from surefoot.sequential import after_stop, betting_intervals, design_properties, designs
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
 from surefoot.sequential.registry import Lists, registered
 
@@ -124,7 +124,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
             must = f"add up to at most {items:,}, the items on the list"
             raise ValueError(f"`first_only` and `second_only` must {must}; got {first} and {second}.")
         design = self.design
-        quits = design_facts.quits(design.declared, self.futility) if curtailed else None
+        quits = design_properties.quits(design.declared, self.futility) if curtailed else None
         walk = cast("stopped_walks.PairedWalk", design.walk())
         return self.told(operating.over_list(walk, design.limits, first, second, items, quits=quits))
 

@@ -18,7 +18,7 @@ from surefoot.stats.rate_methods import Ends, rate_method
 
 
 def _wilson(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics import wilson as kernel
+    from surefoot.numerics import wilson_arrays as kernel
 
     return kernel.ends(k, n, normal_quantiles.upper_quantile(tail / 2.0))
 

@@ -17,7 +17,7 @@ from surefoot.sequential.list_mean import ListMean, run_list
 from surefoot.sequential.rules import Ending
 from surefoot.sequential.simulation import run
 from surefoot.study import guarantees
-from surefoot.study.course import Course, course_of
+from surefoot.study.conduct import Conduct, conduct_of
 from surefoot.study.decision import RankingDecision
 from surefoot.study.deviations import deviations
 from surefoot.study.leases import LeaseClock, Wait, wait_of
@@ -203,7 +203,7 @@ class Account(Record):
         deviations: How the study departed from its plan, each as a sentence.
         finding: What the rule found; none while the study is blinded.
         mark: The log's length and head in one word, which makes the report a witness of it.
-        course: What happened on the way: failures, voids, scorers, robots, sessions, durations, drift.
+        conduct: What happened on the way: failures, voids, scorers, robots, sessions, durations, drift.
         ending: How the rule has ended; none while it goes on.
     """
 
@@ -219,7 +219,7 @@ class Account(Record):
     deviations: tuple[str, ...]
     finding: StudyFinding | None
     mark: str = ""
-    course: Course | None = None
+    conduct: Conduct | None = None
     ending: Ending | None = None
 
     @classmethod
@@ -245,7 +245,7 @@ def account(fold: Fold, verification: Verification) -> Account:
         deviations=(*deviations(fold, verification.faults), *verification.notes),
         finding=None if fold.blinded else finding_of(fold, certified=True),
         mark=verification.mark,
-        course=course_of(fold),
+        conduct=conduct_of(fold),
         ending=known.ending,
     )
 

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
-    from surefoot.files.imported import About, Sheet
+    from surefoot.files.importers import About, Sheet
     from surefoot.files.recognising import Head
 
 

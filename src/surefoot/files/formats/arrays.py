@@ -6,7 +6,7 @@ import polars as pl
 
 from surefoot.errors import DataError
 from surefoot.files.array_files import numbers
-from surefoot.files.imported import About, Sheet
+from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
 
 ABOUT = About(

@@ -8,7 +8,7 @@ import re
 from typing import Any, NamedTuple
 
 from surefoot.errors import DataError
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows, json_lines
 from surefoot.files.totals import UNORDERED, Rate, expand, impossible, whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from surefoot.core import formatting
-from surefoot.files.imported import About, Sheet
+from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import checked_rows, refuse_repeated
 from surefoot.table.columns import KNOWN, OUTCOMES, TEXT, match, plain

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from surefoot.files.fields import number
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import own_total, same_total
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows
 

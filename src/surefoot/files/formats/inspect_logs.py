@@ -10,7 +10,7 @@ from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
 from surefoot.files.fields import may, need, number, objects, outcome, scalar, text, unique
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import Head
 from surefoot.table.findings import Finding, own_total, same_total

@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot._arguments import write
 from surefoot.errors import DataError
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import LARGEST_TEXT, Head
 from surefoot.files.xml_files import Attributes, Reader, read_xml
 from surefoot.table.findings import Finding, own_total

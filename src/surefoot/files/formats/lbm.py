@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows
 from surefoot.table.cells import shown

@@ -8,7 +8,7 @@ from typing import Any
 from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import number, outcome, scalar, text, unique
-from surefoot.files.imported import About, NoOutcomesError, Sheet, frame_of
+from surefoot.files.importers import About, NoOutcomesError, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, text
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.totals import UNORDERED, counted, expand
 from surefoot.table.findings import Finding

@@ -8,7 +8,7 @@ import polars as pl
 
 from surefoot.errors import DataError
 from surefoot.files.fields import text
-from surefoot.files.imported import About, Sheet
+from surefoot.files.importers import About, Sheet
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import Head
 from surefoot.files.row_checks import checked

@@ -6,7 +6,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, number, outcome, text
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
 from surefoot.table.findings import Finding, own_total, same_total

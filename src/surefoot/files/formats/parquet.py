@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from surefoot.files.imported import MOST_COLUMNS, About, Sheet, too_wide
+from surefoot.files.importers import MOST_COLUMNS, About, Sheet, too_wide
 from surefoot.files.recognising import Head
 
 ABOUT = About(

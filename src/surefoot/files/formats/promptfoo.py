@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, scalar, text, unique
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import first_record, json_records
 from surefoot.table.findings import Finding, own_total

@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import text
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.yaml_files import value_of, yaml_of
 

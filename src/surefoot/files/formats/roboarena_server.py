@@ -6,7 +6,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, text, unique
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 
 ABOUT = About(

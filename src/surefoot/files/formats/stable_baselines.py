@@ -8,7 +8,7 @@ from surefoot.errors import DataError
 from surefoot.files import naming
 from surefoot.files.archives import Archive
 from surefoot.files.array_files import numbers
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 
 ABOUT = About(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from surefoot.errors import DataError
 from surefoot.files.fields import need, number
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.totals import UNORDERED, counted, expand
 from surefoot.table.findings import Finding

@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import number
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import Finding, own_total
 

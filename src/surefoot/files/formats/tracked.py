@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.files.fields import number
-from surefoot.files.imported import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.totals import UNORDERED, counted, expand, whole
 from surefoot.table.findings import Finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from surefoot.errors import DataError
-from surefoot.files.imported import About, Sheet
+from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import checked_rows, refuse_repeated
 from surefoot.files.wide_tables import may_be_policies, perhaps_parts

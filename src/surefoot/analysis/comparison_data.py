@@ -1,4 +1,4 @@
-"""What is asked of two policies, and what does the answer consist of?"""
+"""What is known of two policies that are compared, and which method with its data was found to fit?"""
 
 from __future__ import annotations
 

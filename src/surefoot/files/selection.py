@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from surefoot.core.formatting import some_names
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet
-from surefoot.files.paths import column_of, outer_column
+from surefoot.files.field_paths import column_of, outer_column
+from surefoot.files.importers import Sheet
 from surefoot.table.columns import COLUMNS, match
 from surefoot.table.normalising import Asked
 

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.analysis.question`."""
+"""Tests of `surefoot.analysis.comparison_data`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is the course of a study told on a page: what went wrong, who and when, how long, and whether it drifted?"""
+"""How is the conduct of a study told on a page: what went wrong, who and when, how long, and whether it drifted?"""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from surefoot.reporting.style import COLOURS, canvas, drawing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from surefoot.study.course import Course, Part
+    from surefoot.study.conduct import Conduct, Part
     from surefoot.study.status import Account
 
 Table = dict[str, Any]
 
 
-def course_sections(account: Account, figures: dict[str, Any]) -> list[dict[str, Any]]:
+def conduct_sections(account: Account, figures: dict[str, Any]) -> list[dict[str, Any]]:
     """The sections of the page; one that has nothing to tell is left out."""
-    course, found = account.course, []
-    if course is None:
+    conduct, found = account.conduct, []
+    if conduct is None:
         return []
-    if course.modes:
-        rows = [[one.policy, one.failure, str(one.count), "; ".join(one.notes)] for one in course.modes]
+    if conduct.modes:
+        rows = [[one.policy, one.failure, str(one.count), "; ".join(one.notes)] for one in conduct.modes]
         found.append(_section("What went wrong", [], _table("Failures", "policy,what went wrong,count,notes", rows)))
-    if course.voids:
-        rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in course.voids]
+    if conduct.voids:
+        rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in conduct.voids]
         header = "turn,policy,reason,note,an outcome was seen"
         unit = f"{account.plan.unit.capitalize()}s"
         found.append(_section(f"{unit} that do not count", [], _table("Voids", header, rows)))
-    if course.times:
-        lines = [_times_line(one.policy, one.by(one.limit), one.limit) for one in course.times]
+    if conduct.times:
+        lines = [_times_line(one.policy, one.by(one.limit), one.limit) for one in conduct.times]
         found.append({**_section("Time to success", lines, None), "figures": [figures["times"]]})
-    if course.stages or course.conditions:
-        rows = [[*_part(account, one)] for one in (*course.stages, *course.conditions)]
+    if conduct.stages or conduct.conditions:
+        rows = [[*_part(account, one)] for one in (*conduct.stages, *conduct.conditions)]
         what = "success" if account.plan.measure == "success" else "mean score"
         lines = ["Described, not tested: the verdict is the declared rule's."]
         table = _table("By third of the study, and by condition", f"part,policy,{what},rollouts", rows)
         found.append(_section("Over the course of the study", lines, table))
-    rows = [[name, one.name, str(one.recorded)] for name, each in _people(course) for one in each]
-    found.append(_section("Who, where and when", course_lines(course), _table("By whom", "as,name,results", rows)))
+    rows = [[name, one.name, str(one.recorded)] for name, each in _people(conduct) for one in each]
+    found.append(_section("Who, where and when", conduct_lines(conduct), _table("By whom", "as,name,results", rows)))
     return found
 
 
-def course_lines(course: Course) -> list[str]:
+def conduct_lines(conduct: Conduct) -> list[str]:
     """When the study was run, in sentences: its sessions and its longest pause."""
-    if not course.sessions:
+    if not conduct.sessions:
         return []
-    first, last = course.sessions[0], course.sessions[-1]
-    many = formatting.counted(len(course.sessions), "session")
+    first, last = conduct.sessions[0], conduct.sessions[-1]
+    many = formatting.counted(len(conduct.sessions), "session")
     lines = [f"Run in {many}, from {_minute(first.began)} to {_minute(last.ended)} UTC."]
     gaps = [
         (datetime.fromisoformat(after.began) - datetime.fromisoformat(before.ended)).total_seconds() / 3600
-        for before, after in zip(course.sessions, course.sessions[1:], strict=False)
+        for before, after in zip(conduct.sessions, conduct.sessions[1:], strict=False)
     ]
     if gaps:
         lines.append(f"The longest pause between two sessions was {max(gaps):.1f} hours.")
@@ -62,11 +62,11 @@ def course_lines(course: Course) -> list[str]:
 
 def times_figure(account: Account) -> Figure | None:
     """The share of each policy's rollouts that had succeeded by each time, to the time limit."""
-    if account.course is None or not account.course.times:
+    if account.conduct is None or not account.conduct.times:
         return None
     with drawing():
         figure, axes = canvas(7.2, 3.2)
-        for place, one in enumerate(account.course.times):
+        for place, one in enumerate(account.conduct.times):
             shares = [100.0 * number / one.rollouts for number in range(len(one.seconds) + 1)]
             axes.step(
                 [0.0, *one.seconds, one.limit],
@@ -76,15 +76,15 @@ def times_figure(account: Account) -> Figure | None:
                 linewidth=1.7,
                 label=one.policy,
             )
-        axes.set(xlim=(0, max(one.limit for one in account.course.times)), ylim=(0, 100))
+        axes.set(xlim=(0, max(one.limit for one in account.conduct.times)), ylim=(0, 100))
         axes.set_xlabel("seconds")
         axes.set_ylabel("% succeeded")
         axes.legend(frameon=False, loc="upper left")
     return figure
 
 
-def _people(course: Course) -> list[tuple[str, Any]]:
-    return [("scored", course.scorers), ("ran", course.robots)]
+def _people(conduct: Conduct) -> list[tuple[str, Any]]:
+    return [("scored", conduct.scorers), ("ran", conduct.robots)]
 
 
 def _part(account: Account, one: Part) -> tuple[str, str, str, str]:

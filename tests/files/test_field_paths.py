@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.files.paths import MISSING, leads_to
+from surefoot.files.field_paths import MISSING, leads_to
 from tests.support.samples import put
 
 RECORD = {

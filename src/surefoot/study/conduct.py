@@ -1,4 +1,4 @@
-"""What happened in the course of a study: what went wrong, who scored, which robots ran, when, and did it drift?
+"""What happened in the conduct of a study: what went wrong, who scored, which robots ran, when, and did it drift?
 
 While a study is blinded only who, where and when is told: nothing of any policy or outcome.
 """
@@ -90,7 +90,7 @@ class SuccessTimes(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Course(Record):
+class Conduct(Record):
     """All of it; what tells of policies or outcomes is empty while the study is blinded."""
 
     scorers: tuple[Share, ...]
@@ -103,15 +103,15 @@ class Course(Record):
     times: tuple[SuccessTimes, ...] = ()
 
 
-def course_of(fold: Fold) -> Course:
-    """What happened in the course of a study."""
+def conduct_of(fold: Fold) -> Conduct:
+    """What happened in the conduct of a study."""
     results = [result for _, result in sorted(fold.results.items())]
     scorers = _shares(known_as(one.author) or UNNAMED for one in results)
     robots = _shares(_robot(one.holder) for one in results)
     if fold.blinded:
-        return Course(scorers, robots, _sessions(results))
+        return Conduct(scorers, robots, _sessions(results))
     counted = [one for one in results if fold.turns[one.turn].block not in fold.voids]
-    return Course(
+    return Conduct(
         scorers=scorers,
         robots=robots,
         sessions=_sessions(results),

@@ -1,8 +1,8 @@
-"""Tests of `surefoot.table.orders`."""
+"""Tests of `surefoot.table.run_order`."""
 
 import pytest
 
-from surefoot.table.orders import in_blocks
+from surefoot.table.run_order import in_blocks
 
 
 @pytest.mark.parametrize(

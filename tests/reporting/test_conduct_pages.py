@@ -1,11 +1,11 @@
-"""Tests of `surefoot.reporting.course_pages`."""
+"""Tests of `surefoot.reporting.conduct_pages`."""
 
 from __future__ import annotations
 
 import pytest
 
 import surefoot as sf
-from tests.support.course import two_days
+from tests.support.conduct import two_days
 
 
 @pytest.mark.parametrize("form", ["html", "markdown"])

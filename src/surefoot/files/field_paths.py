@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import DataError
-from surefoot.files.imported import Sheet, series
+from surefoot.files.importers import Sheet, series
 from surefoot.files.json_files import parsed
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What does an importer hand over?"""
+"""What is an importer: what does it say of its format, and what does it hand over?"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What follows from a table, whatever the run: proved errors, where to give up, every state in which a run can end.
 
-Each fact is computed at its first use and kept.
+Each property is computed at its first use and kept.
 """
 
 from __future__ import annotations
