@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import surefoot as sf
+from surefoot.reporting.conduct_pages import conduct_figures, failures_figure
 from tests.support.conduct import two_days
 
 
@@ -20,3 +23,36 @@ def test_the_report_shows_it(form):
     ):  # fmt: skip
         assert said in text, said
     assert "1 rollout gave no result" in text
+
+
+def test_the_course_is_drawn_once_it_may_be_known():
+    study = two_days()
+    assert sf.report(study).study.conduct.modes == ()
+    study.unblind(reason="a look")
+    report = sf.report(study)
+    drawn = conduct_figures(report.study)
+    assert list(drawn) == ["failures", "times", "thirds"]
+    bars = drawn["failures"].axes[0]
+    assert [text.get_text() for text in bars.get_yticklabels()] == ["dropped it", "crash"]
+    lengths = {(one.policy, one.failure): one.count for one in report.study.conduct.modes}
+    drawn_bars = [bar.get_width() for bar in bars.patches]
+    assert drawn_bars == [
+        lengths.get((policy, way), 0)
+        for policy in dict.fromkeys(one.policy for one in report.study.conduct.modes)
+        for way in ("dropped it", "crash")
+    ]
+    lines = drawn["thirds"].axes[0].lines
+    assert [line.get_label() for line in lines] == list(report.study.plan.policies)
+    for line in lines:
+        means = [100.0 * one.mean for one in report.study.conduct.stages if one.policy == line.get_label()]
+        assert list(line.get_ydata()) == means
+
+
+def test_too_many_ways_to_fail_are_told_by_the_table_alone():
+    study = two_days()
+    study.unblind(reason="a look")
+    conduct = sf.report(study).study.conduct
+    many = tuple(replace(conduct.modes[0], failure=f"way {number}") for number in range(13))
+    assert failures_figure(replace(conduct, modes=many)) is None
+    assert failures_figure(replace(conduct, modes=many[:12])) is not None
+    assert conduct_figures(replace(sf.report(study).study, conduct=None)) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from surefoot.study.conduct import Conduct, Part
+    from surefoot.study.plans import Plan
     from surefoot.study.status import Account
 
 Table = dict[str, Any]
+MOST_WAYS = 12
+"""More ways to fail than this are told by the table alone."""
+DASHES = ("-", "--", "-.", ":")
 
 
 def conduct_sections(account: Account, figures: dict[str, Any]) -> list[dict[str, Any]]:
@@ -24,7 +29,8 @@ def conduct_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
         return []
     if conduct.modes:
         rows = [[one.policy, one.failure, str(one.count), "; ".join(one.notes)] for one in conduct.modes]
-        found.append(_section("What went wrong", [], _table("Failures", "policy,what went wrong,count,notes", rows)))
+        failures = _section("What went wrong", [], _table("Failures", "policy,what went wrong,count,notes", rows))
+        found.append({**failures, "figures": _drawn(figures, "failures")})
     if conduct.voids:
         rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in conduct.voids]
         header = "turn,policy,reason,note,an outcome was seen"
@@ -32,13 +38,13 @@ def conduct_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
         found.append(_section(f"{unit} that do not count", [], _table("Voids", header, rows)))
     if conduct.times:
         lines = [_times_line(one.policy, one.by(one.limit), one.limit) for one in conduct.times]
-        found.append({**_section("Time to success", lines, None), "figures": [figures["times"]]})
+        found.append({**_section("Time to success", lines, None), "figures": _drawn(figures, "times")})
     if conduct.stages or conduct.conditions:
         rows = [[*_part(account, one)] for one in (*conduct.stages, *conduct.conditions)]
         what = "success" if account.plan.measure == "success" else "mean score"
         lines = ["Described, not tested: the verdict is the declared rule's."]
         table = _table("By third of the study, and by condition", f"part,policy,{what},rollouts", rows)
-        found.append(_section("Over the course of the study", lines, table))
+        found.append({**_section("Over the course of the study", lines, table), "figures": _drawn(figures, "thirds")})
     rows = [[name, one.name, str(one.recorded)] for name, each in _people(conduct) for one in each]
     found.append(_section("Who, where and when", conduct_lines(conduct), _table("By whom", "as,name,results", rows)))
     return found
@@ -60,13 +66,71 @@ def conduct_lines(conduct: Conduct) -> list[str]:
     return lines
 
 
-def times_figure(account: Account) -> Figure | None:
+def conduct_figures(account: Account) -> dict[str, Figure]:
+    """The figures of a study's course, by name; what tells of policies is known once it is unblinded."""
+    if account.conduct is None:
+        return {}
+    made = {
+        "failures": failures_figure(account.conduct),
+        "times": times_figure(account.conduct),
+        "thirds": stages_figure(account.conduct, account.plan),
+    }
+    return {name: figure for name, figure in made.items() if figure is not None}
+
+
+def failures_figure(conduct: Conduct) -> Figure | None:
+    """How often each policy failed in each way, the commonest way first."""
+    ways = list(dict.fromkeys(one.failure for one in sorted(conduct.modes, key=lambda one: -one.count)))
+    policies = list(dict.fromkeys(one.policy for one in conduct.modes))
+    if not ways or len(ways) > MOST_WAYS:
+        return None
+    from matplotlib.ticker import MaxNLocator
+
+    counts = {(one.policy, one.failure): one.count for one in conduct.modes}
+    thick = 0.8 / len(policies)
+    with drawing():
+        figure, axes = canvas(7.2, 1.2 + (0.16 + 0.2 * len(policies)) * len(ways))
+        for place, policy in enumerate(policies):
+            rows = [row + thick * (place - (len(policies) - 1) / 2) for row in range(len(ways))]
+            found = [counts.get((policy, way), 0) for way in ways]
+            bars = axes.barh(rows, found, height=0.85 * thick, color=COLOURS[place % len(COLOURS)], label=policy)
+            axes.bar_label(bars, [f"{count:,}" if count else "" for count in found], padding=3, fontsize=8.5)
+        axes.set_yticks(range(len(ways)), [textwrap.shorten(way, 30, placeholder="…") for way in ways])
+        axes.set(ylim=(len(ways) - 0.5, -0.5), xlabel="failed rollouts")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.tick_params(axis="y", length=0)
+        axes.legend(frameon=False, ncols=len(policies), loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
+    return figure
+
+
+def stages_figure(conduct: Conduct, plan: Plan) -> Figure | None:
+    """How each policy did in each third of the study: lines that fall or cross show a drift."""
+    parts = list(dict.fromkeys(one.part for one in conduct.stages))
+    if not parts:
+        return None
+    times = 100.0 if plan.measure == "success" else 1.0
+    with drawing():
+        figure, axes = canvas(7.2, 3.0)
+        for place, policy in enumerate(plan.policies):
+            means = {one.part: times * one.mean for one in conduct.stages if one.policy == policy}
+            met = [(parts.index(part), mean) for part, mean in means.items()]
+            dash = DASHES[place % len(DASHES)]
+            axes.plot(*zip(*met, strict=True), dash, marker="o", color=COLOURS[place % len(COLOURS)], label=policy)
+        axes.set_xticks(range(len(parts)), parts)
+        above = plan.high + 0.03 * (plan.high - plan.low)  # a dot at the top is whole
+        axes.set(xlim=(-0.3, len(parts) - 0.7), ylim=(times * plan.low, times * above))
+        axes.set_ylabel("% succeeded" if plan.measure == "success" else "mean score")
+        axes.legend(frameon=False, loc="best")
+    return figure
+
+
+def times_figure(conduct: Conduct) -> Figure | None:
     """The share of each policy's rollouts that had succeeded by each time, to the time limit."""
-    if account.conduct is None or not account.conduct.times:
+    if not conduct.times:
         return None
     with drawing():
         figure, axes = canvas(7.2, 3.2)
-        for place, one in enumerate(account.conduct.times):
+        for place, one in enumerate(conduct.times):
             shares = [100.0 * number / one.rollouts for number in range(len(one.seconds) + 1)]
             axes.step(
                 [0.0, *one.seconds, one.limit],
@@ -76,11 +140,15 @@ def times_figure(account: Account) -> Figure | None:
                 linewidth=1.7,
                 label=one.policy,
             )
-        axes.set(xlim=(0, max(one.limit for one in account.conduct.times)), ylim=(0, 100))
+        axes.set(xlim=(0, max(one.limit for one in conduct.times)), ylim=(0, 100))
         axes.set_xlabel("seconds")
         axes.set_ylabel("% succeeded")
         axes.legend(frameon=False, loc="upper left")
     return figure
+
+
+def _drawn(figures: dict[str, Any], name: str) -> list[Any]:
+    return [figures[name]] if figures.get(name) is not None else []
 
 
 def _people(conduct: Conduct) -> list[tuple[str, Any]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
-from surefoot.reporting.conduct_pages import conduct_lines, conduct_sections, times_figure
+from surefoot.reporting.conduct_pages import conduct_figures, conduct_lines, conduct_sections
 from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
 from surefoot.study.plans import LISTED
@@ -26,7 +26,7 @@ NOT_THE_VERDICT = (
 )
 
 
-APART = ("times", "ranking")
+APART = ("failures", "times", "thirds", "ranking")
 """Figures that have sections of their own."""
 
 
@@ -113,11 +113,8 @@ def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
 
 
 def study_figures(account: Account) -> dict[str, Figure]:
-    """Evidence and the confidence sequence of the gain, pair by pair; none while the study is blinded."""
-    finding, made = account.finding, dict[str, "Figure"]()
-    times = times_figure(account)
-    if times is not None:
-        made["times"] = times
+    """A study drawn: its evidence and gain, pair by pair, its ranking, its course; none while it is blinded."""
+    finding, made = account.finding, conduct_figures(account)
     if finding is not None and finding.ranking is not None and finding.ranking.used:
         made["ranking"] = ranking_figure(account, finding.ranking)
     if finding is None or len(finding.steps) < 2:
@@ -134,6 +131,8 @@ def study_sections(account: Account) -> list[dict[str, Any]]:
 
     drawn = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name in APART})
     captions = {
+        "failures": "How often each policy failed in each way.",
+        "thirds": "How each policy did in each third of the study. Described, not tested.",
         "times": "What failed never succeeds; the curve ends at the time limit.",
         "ranking": "Means with their intervals, for reading; letters by the ranking; rollouts used of those planned.",
     }
