@@ -14,7 +14,12 @@ def console(tmp_path):
 
 def test_other_methods_and_paths_are_refused_as_json(console):
     client = console.client("owner")
-    for method, path, status in [("DELETE", "status", 405), ("PUT", "turns/next", 405), ("GET", "nothing", 404)]:
+    for method, path, status in [
+        ("DELETE", "status", 405),
+        ("PUT", "turns/next", 405),
+        ("GET", "turns/next", 405),
+        ("GET", "nothing", 404),
+    ]:
         answer = client.request(method, f"/api/v1/{path}")
         assert answer.status_code == status
         assert answer.json()["error"]

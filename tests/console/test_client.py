@@ -173,7 +173,7 @@ def test_no_turn_is_handed_out_or_recorded_twice(served, clients):
 @pytest.mark.slow
 @pytest.mark.parametrize("clients", [2, 20])
 def test_no_turn_is_handed_out_or_recorded_twice_in_200_rounds(tmp_path, clients):
-    tokens, opened = Tokens.fresh(), study(tmp_path, horizon=5000)
+    tokens, opened = Tokens.fresh(), study(tmp_path, horizon=5000, futility=0.0)
     with threaded(opened, tokens) as address:
         taken = race(address, tokens, clients, 200)
     flat = [turn for turns in taken for turn in turns]

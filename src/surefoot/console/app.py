@@ -29,6 +29,8 @@ from surefoot.study.studies import Study
 MOST_LISTENERS = 200
 LOOK_EVERY = 0.25
 SIGN_OF_LIFE = 15.0
+FIXED = {f"{BASE}{one.path}": one.method for one in OPERATIONS.values() if "{" not in one.path}
+"""The addresses without a turn's number, and the method that each takes."""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -52,6 +54,9 @@ class Api:
 
     def _endpoint(self, operation: Operation) -> Endpoint:
         async def answer(request: Request) -> Response:
+            fixed = FIXED.get(request.url.path)  # /turns/next is no turn: a method that it lacks is none of a turn's
+            if fixed and fixed != operation.method:
+                raise HTTPException(405, headers={"Allow": fixed})
             session = self.door.enter(request, *operation.roles)
             values = operation.read(await request.body()) if operation.method == "POST" else {}
             if "{number}" in operation.path:
