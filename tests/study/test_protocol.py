@@ -10,10 +10,12 @@ import pytest
 
 import surefoot as sf
 from surefoot.console.operations import OPERATIONS
+from surefoot.study.clips import Clip, clip_of
 from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import RefusedError
 from surefoot.study.status import Receipt, Status
 from surefoot.study.studies import Study
+from tests.support.clips import GIF, PNG
 from tests.support.studies import plan
 
 NAMES = [name for name in vars(StudyOperations) if not name.startswith("_")]
@@ -130,6 +132,38 @@ def test_refusals_have_reasons(opened):
         study.undo(turn, reason=" ")
     with pytest.raises(RefusedError, match="one that the plan names"):
         study.void(turn, reason="did badly")
+
+
+def test_a_clip_goes_with_its_result_or_follows_it(opened, address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the clips of a database are kept
+    film, other = tmp_path / "7 é.gif", tmp_path / "8.png"
+    film.write_bytes(GIF)
+    other.write_bytes(PNG)
+    study = opened("runner", "arm 1")
+    first, second = study.next_turns(2)
+    assert not study.record(first, True, clip=film, request="word").repeated
+    assert study.record(first, True, clip=film, request="word").repeated
+    with pytest.raises(RefusedError) as refused:
+        study.clip(second, other)
+    assert refused.value.why == "stale"
+    study.record(second, False, clip=tmp_path / "lost.mp4")
+    kept = Study.open(address)
+    assert kept.fold.results[first.number].clip.said() == {**clip_of(film).said(), "name": film.name}
+    assert kept.fold.results[second.number].clip == Clip(name="lost.mp4", fault="missing")
+    assert study.clip(second, other).turns == (second.number,)
+    assert study.clip(second, other).repeated
+    with pytest.raises(RefusedError, match="already has a clip") as refused:
+        study.clip(second, film)
+    assert refused.value.why == "recorded"
+    with pytest.raises(RefusedError, match="there is no such file") as refused:
+        study.clip(first, tmp_path / "no.mp4")
+    assert refused.value.why == "invalid"
+    third = study.next_turn()
+    study.record(third, True)
+    study.clip(third, "https://lab.example/9.mp4")
+    kept = Study.open(address)
+    assert kept.fold.results[third.number].clip == Clip(link="https://lab.example/9.mp4")
+    assert {one.name for one in kept.clips.path.iterdir()} == {clip_of(one).file for one in (film, other)}
 
 
 def test_undo_void_release_check_and_amend(opened, address):

@@ -23,6 +23,7 @@ from surefoot.console.operations import BASE, OPERATIONS, Operation, turn_number
 from surefoot.console.pages import Pages
 from surefoot.console.responses import Refusal, plain
 from surefoot.console.service import Service
+from surefoot.console.uploads import Uploads
 from surefoot.study.status import Status
 from surefoot.study.studies import Study
 
@@ -42,11 +43,13 @@ class Api:
         """Serve a study behind a door."""
         self.service, self.door = service, door
         self._listeners = 0
+        self._uploads = Uploads(service, door)
 
     @property
     def routes(self) -> list[Route]:
         """Every operation with its path."""
         own: dict[str, Endpoint] = {"openapi": self.openapi, "export": self.export, "events": self.events}
+        own["clip"] = self._uploads.clip
         return [
             Route(f"{BASE}{one.path}", own.get(one.name) or self._endpoint(one), methods=[one.method])
             for one in OPERATIONS.values()

@@ -17,8 +17,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, get_args
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from surefoot import _check
 from surefoot._secret import Secret
@@ -26,6 +27,7 @@ from surefoot.console.operations import OPERATIONS
 from surefoot.console.responses import Refusal
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
+from surefoot.study.clips import MOST_BYTES, Clip, checked, clip_of, no_clip
 from surefoot.study.leases import LEASE, Wait
 from surefoot.study.log_files import Mark
 from surefoot.study.plans import Plan
@@ -129,6 +131,7 @@ class Client:
         holder: str = "",
         reason: str = "",
         attempt: int | None = None,
+        clip: str | Path | Clip | None = None,
     ) -> Receipt:
         """Keep a turn's result for good, once, however often the connection drops.
 
@@ -143,6 +146,8 @@ class Client:
             holder: Who ran it; the one for whom this client took it, by default.
             reason: Why somebody else than the holder records it; for the owner.
             attempt: Which try at this turn; refused when somebody was faster.
+            clip: Its video or picture: a file's path or a link. The result is recorded first and a file follows it, so
+                that one that cannot be sent never costs the result.
 
         Raises:
             StudyError: The turn was never handed out, is another's, already has a result or was voided, or the result
@@ -150,7 +155,8 @@ class Client:
         """
         number = _number(turn)
         taken = self._taken.get(number)
-        return self._receipt(
+        told = None if clip is None else _looked(clip)
+        receipt = self._receipt(
             "record",
             number,
             result=result.item() if hasattr(result, "item") else result,  # a numpy number or truth value
@@ -162,7 +168,31 @@ class Client:
             holder=holder or (taken[1] if taken else self.holder),
             reason=reason,
             attempt=attempt or (taken[0] if taken else None),
+            clip=None if told is None or told.sha256 else told.said(),
         )
+        if told is None or not told.sha256:
+            return receipt
+        try:
+            return dataclasses.replace(self.clip(turn, checked(clip) or "", holder=holder), repeated=receipt.repeated)
+        except StudyError as error:  # the result is safe
+            LOG.warning("surefoot: The clip of turn %s was not kept: %s", number, error)
+            return receipt
+
+    def clip(
+        self, turn: Turn | int, clip: str | Path | Clip, *, holder: str = "", attempt: int | None = None
+    ) -> Receipt:
+        """Add a clip to a result that was recorded without one: a file's path, or a link.
+
+        Raises:
+            RefusedError: The file cannot be kept, or the turn has no result, another's, or another clip.
+        """
+        number, found = _number(turn), _looked(clip)
+        if found.fault:
+            raise RefusedError("invalid", no_clip(number, found))
+        name = holder or (self._taken[number][1] if number in self._taken else self.holder)
+        given = {"name": found.name, "link": found.link, "holder": name, "attempt": attempt}
+        path = None if found.link else Path(checked(clip) or "")
+        return self._received(json.loads(self._fetch("clip", number, given, self.patience, path)))
 
     def crash(
         self, turn: Turn | int, *, ended: Ended = "crash", note: str = "", request: str = "", holder: str = ""
@@ -224,7 +254,9 @@ class Client:
         return self._ask("results")
 
     def _receipt(self, name: str, number: int | None = None, patience: float | None = None, **fields: Any) -> Receipt:
-        answer = self._ask(name, number, patience, **fields)
+        return self._received(self._ask(name, number, patience, **fields))
+
+    def _received(self, answer: dict[str, Any]) -> Receipt:
         return Receipt(tuple(answer["turns"]), answer["repeated"], self._status(answer["status"]))
 
     def _status(self, row: dict[str, Any]) -> Status:
@@ -252,22 +284,26 @@ class Client:
         answer: dict[str, Any] = json.loads(self._fetch(name, number, fields, patience or self.patience))
         return answer
 
-    def _fetch(self, name: str, number: int | None, fields: dict[str, Any], patience: float) -> bytes:
+    def _fetch(
+        self, name: str, number: int | None, fields: dict[str, Any], patience: float, file: Path | None = None
+    ) -> bytes:
         """One answer; cut off or away, the same request is sent again until patience ends."""
-        operation, data = OPERATIONS[name], None
+        operation, data, query = OPERATIONS[name], None, ""
         if operation.method == "POST":
             given = {field: value for field, value in fields.items() if value not in (None, "")}
             try:
                 operation.checked(given)
-                data = json.dumps(given, allow_nan=False).encode()
+                query = f"?{urlencode(given)}" if operation.file else ""
+                data = b"" if operation.file else json.dumps(given, allow_nan=False).encode()
             except Refusal as refusal:
                 raise RefusedError("invalid", refusal.message) from None
         headers = {"Authorization": f"Bearer {self._token.reveal()}", "Content-Type": "application/json"}
         headers["X-Surefoot-Name"] = quote(self.holder)
         until, pause, warned = time.monotonic() + patience, 0.1, False
+        address = f"{self._address}{operation.at(number)}{query}"
         while True:
-            question = urllib.request.Request(f"{self._address}{operation.at(number)}", data, headers)
             try:
+                question = urllib.request.Request(address, data if file is None else file.read_bytes(), headers)
                 with self._opener.open(question, timeout=ANSWER) as answer:
                     content: bytes = answer.read()
                     if operation.answer != "application/jsonl":
@@ -301,6 +337,14 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 def _number(turn: Turn | int) -> int:
     return turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
+
+
+def _looked(clip: str | Path | Clip) -> Clip:
+    """What is known here of a clip that is to be sent."""
+    found = clip if isinstance(clip, Clip) else clip_of(checked(clip) or "")
+    if isinstance(clip, Clip) and clip.sha256:
+        raise _check.mistyped("clip", "be a file's path or a link", clip)
+    return Clip(name=found.name, fault="too large") if found.bytes > MOST_BYTES else found
 
 
 def _refused(error: urllib.error.HTTPError) -> StudyError:

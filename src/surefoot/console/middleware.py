@@ -14,11 +14,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from surefoot.console.operations import OPERATIONS
 from surefoot.console.responses import Refusal
+from surefoot.study.clips import MOST_BYTES as MOST_CLIP
 
 MOST_BYTES = 64 * 1024
 ARRIVES = 10.0
 """Seconds in which a request's body must have arrived."""
+FILES = re.compile("|".join(one.at().replace("None", "[^/]+") for one in OPERATIONS.values() if one.file))
+"""Addresses that take a file."""
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
@@ -65,7 +69,10 @@ class Guard:
             headers = Headers(scope=scope)
             self._right_host(headers)
             _same_origin(scope, headers)
-            await self.app(scope, await _whole_body(scope, headers, receive, self.most), headed)
+            if FILES.fullmatch(scope["path"]):
+                await self.app(scope, _limited(headers, receive), headed)
+            else:
+                await self.app(scope, await _whole_body(scope, headers, receive, self.most), headed)
         except _GoneError:
             return
         except Refusal as refusal:
@@ -90,14 +97,40 @@ def _same_origin(scope: Scope, headers: Headers) -> None:
         raise Refusal(403, "The request comes from another site.", "Open the console itself and try there.")
 
 
+def _limited(headers: Headers, receive: Receive) -> Receive:
+    """The body of a file, passed on as it arrives, never past its limit and never with a long pause."""
+    too_large = f"A clip may hold at most {MOST_CLIP >> 20} MiB."
+    if int(_length(headers)[:12]) > MOST_CLIP:
+        raise Refusal(413, too_large)
+    size = 0
+
+    async def next_one() -> Message:
+        nonlocal size
+        try:
+            async with asyncio.timeout(ARRIVES):
+                message = await receive()
+        except TimeoutError:
+            raise Refusal(408, "The clip did not arrive in time.", "It may be sent again.") from None
+        size += len(message.get("body", b""))
+        if size > MOST_CLIP:
+            raise Refusal(413, too_large)
+        return message
+
+    return next_one
+
+
+def _length(headers: Headers) -> str:
+    length = headers.get("content-length", "0")
+    if not length.isdecimal():
+        raise Refusal(400, "`Content-Length` must be a whole number.")
+    return length
+
+
 async def _whole_body(scope: Scope, headers: Headers, receive: Receive, most: int) -> Receive:
     """The body, read once and never past the limit."""
     if scope["method"] in SAFE:
         return receive
-    length = headers.get("content-length", "0")
-    if not length.isdecimal():
-        raise Refusal(400, "`Content-Length` must be a whole number.")
-    if int(length[:12]) > most:
+    if int(_length(headers)[:12]) > most:
         raise Refusal(413, f"A request may hold at most {most // 1024:,} KiB.")
     chunks, size, more = [], 0, True
     until = asyncio.get_running_loop().time() + ARRIVES

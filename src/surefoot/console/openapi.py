@@ -17,6 +17,7 @@ from surefoot.study.status import DECISIONS, Receipt, Status
 
 TEXT: dict[str, Any] = {"type": "string"}
 GIVEN: dict[str, Any] = {"type": "string", "pattern": "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]*$"}
+BINARY: dict[str, Any] = {"type": "string", "format": "binary"}
 WHOLE: dict[str, Any] = {"type": "integer", "minimum": 1}
 TURN: dict[str, Any] = {**WHOLE, "maximum": 999_999_999}
 
@@ -133,6 +134,7 @@ def _field(field: Field) -> dict[str, Any]:
         "number": {"type": "number", "minimum": field.least, "maximum": field.most},
         "result": {"type": ["boolean", "number"]},
         "mapping": {"type": "object", "minProperties": 1},
+        "clip": {"type": "object", "properties": dict.fromkeys(("name", "link", "fault"), TEXT)},
     }
     shape = {**shapes[field.kind], "description": field.tells}
     if field.kind == "text" and field.required:
@@ -162,7 +164,10 @@ def _operation(operation: Operation) -> dict[str, Any]:
         content = {"application/json": {"schema": _ref("Error")}}
         responses[str(code)] = {"description": REFUSALS[code], "content": content}
     told: dict[str, Any] = {"operationId": operation.name, "summary": operation.tells, "responses": responses}
-    if posts:
+    if operation.file:
+        told["requestBody"] = {"required": False, "content": {"application/octet-stream": {"schema": BINARY}}}
+        told["parameters"] = [{"name": one.name, "in": "query", "schema": _field(one)} for one in operation.fields]
+    elif posts:
         shape = _body(operation)
         told["requestBody"] = {"required": "required" in shape, "content": {"application/json": {"schema": shape}}}
     return told

@@ -13,6 +13,8 @@ from typing import Any, Literal, get_args
 from urllib.parse import parse_qsl
 
 from surefoot.console.responses import Refusal
+from surefoot.errors import StudyError
+from surefoot.study.clips import LONGEST_LINK, Clip
 from surefoot.study.events import Role
 from surefoot.study.recording import Ended
 
@@ -20,7 +22,7 @@ BASE = "/api/v1"
 LARGEST = 1e12
 MOST_AHEAD = 20
 MOST_LINES = 1_000_000_000
-Kind = Literal["text", "texts", "whole", "number", "result", "mapping"]
+Kind = Literal["text", "texts", "whole", "number", "result", "mapping", "clip"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +101,16 @@ class Field:
             raise Refusal(422, f"`{self.name}` must be an object of names and values; got {_shown(value)}.")
         return value
 
+    def _clip(self, value: Any) -> Clip:
+        try:
+            found = Clip.of(value)
+        except (StudyError, TypeError):
+            found = Clip()
+        if not (found.link or found.fault):
+            hint = "Send a file by itself, once its result is recorded."
+            raise Refusal(422, f"`{self.name}` must be a link, or why there is none; got {_shown(value)}.", hint)
+        return found
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
@@ -113,6 +125,7 @@ class Operation:
         fields: What its body may hold.
         roles: Who may ask; anybody with a token when empty.
         refusals: The statuses with which it may refuse, beyond those of every operation.
+        file: Whether the body is a file; the fields are then in the address, behind `?`.
     """
 
     name: str
@@ -123,6 +136,7 @@ class Operation:
     fields: tuple[Field, ...] = ()
     roles: tuple[Role, ...] = ()
     refusals: tuple[int, ...] = ()
+    file: bool = False
 
     def read(self, raw: bytes) -> dict[str, Any]:
         """The fields of a body, each checked.
@@ -138,6 +152,15 @@ class Operation:
         if unknown:
             raise Refusal(422, f"The request must use known fields only; got {', '.join(unknown)[:200]!r}.")
         return {field.name: field.read(data.get(field.name)) for field in self.fields}
+
+    def asked(self, query: str) -> dict[str, Any]:
+        """The fields behind the `?` of an address, each checked."""
+        given: dict[str, Any] = form(query.encode("ascii", "replace"))
+        for field in self.fields:
+            word = given.get(field.name)
+            if field.kind == "whole" and word is not None and word.isascii() and word.isdecimal() and len(word) < 10:
+                given[field.name] = int(word)
+        return self.checked(given)
 
     def at(self, number: int | None = None) -> str:
         """Its address, of a turn if it is about one."""
@@ -215,6 +238,9 @@ OPERATIONS: dict[str, Operation] = {
                 ATTEMPT,
                 HOLDER,
                 Field(
+                    name="clip", kind="clip", tells="A link to its clip; or the file's name and why it cannot be sent."
+                ),
+                Field(
                     name="reason", most=500, tells="Owner: why you record a turn that another holds; kept in the log."
                 ),
             ),
@@ -230,6 +256,20 @@ OPERATIONS: dict[str, Operation] = {
                 NOTE,
                 REQUEST,
                 HOLDER,
+            ),
+        ),
+        Operation(
+            name="clip",
+            method="POST",
+            path="/turns/{number}/clip",
+            tells="Add a clip to a turn's result: the file, or a link. Nobody can fetch it here.",
+            refusals=(404, 409),
+            file=True,
+            fields=(
+                Field(name="name", tells="The file's name."),
+                Field(name="link", most=LONGEST_LINK, tells="Where it is, in place of a file."),
+                HOLDER,
+                ATTEMPT,
             ),
         ),
         Operation(

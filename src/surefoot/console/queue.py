@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from surefoot.console.responses import AWAY, Refusal, away
@@ -40,6 +41,11 @@ class SharedStore:
         self.behind = store
         self._lines: list[Line] | None = None
         self._after = ""
+
+    @property
+    def clips(self) -> Path:
+        """Where clips are kept."""
+        return self.behind.clips
 
     def append(self, lines: Sequence[Line], *, after: str) -> None:
         """Keep all lines for good; within `together`, at its end."""

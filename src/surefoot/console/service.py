@@ -19,9 +19,10 @@ from surefoot.console.live_figures import Live, live_of
 from surefoot.console.queue import Queue, SharedStore
 from surefoot.console.responses import Refusal, away, plain
 from surefoot.errors import DataError, StudyError
+from surefoot.study.clips import Clip
 from surefoot.study.leases import LEASE
 from surefoot.study.plans import Plan
-from surefoot.study.recording import Ended, RefusedError, found_turn
+from surefoot.study.recording import Ended, Entry, RefusedError, attached, found_turn
 from surefoot.study.schedules import Turn
 from surefoot.study.status import Receipt, Status, id_of
 from surefoot.study.stores import Store, StoreError
@@ -44,7 +45,8 @@ class Service:
     def __init__(self, study: Study) -> None:
         """Serve a study; the service reads the log by itself, so refresh `study` to see what was done here."""
         self._store = SharedStore(study.store)
-        self._study = Study.open(self._store)
+        self.clips = study.clips
+        self._study = Study.open(self._store, clips=self.clips.path)
         self._lost = False
         self._queue = Queue(self._store, self._answer, self._forget)
         self._refreshed = 0.0
@@ -100,7 +102,7 @@ class Service:
     def _answer(self, question: Callable[[], Any]) -> Any:
         try:
             if self._lost:
-                self._study = Study.open(self._store)
+                self._study = Study.open(self._store, clips=self.clips.path)
                 self._lost = False
             return question()
         except StoreError as error:
@@ -209,6 +211,16 @@ class Service:
     def _crash(self, session: Session, number: int, ended: Ended, note: str, request: str, holder: str) -> Answer:
         name = self._holder(session, holder)
         return self._done(self._study.crash(number, ended=ended, note=note, request=request, holder=name))
+
+    def _clip(self, session: Session, number: int, clip: Clip | None, holder: str, attempt: int | None) -> Answer:
+        """Add a clip; without one, only hear whether it may be."""
+        self._look()
+        name = self._holder(session, holder)
+        if clip is not None:
+            return self._done(self._study.clip(number, clip, holder=name, attempt=attempt))
+        asked = Entry(turn=number, result=None, holder=name, attempt=attempt)
+        attached(self._study.fold, asked, session.role)
+        return {}
 
     def _undo(self, _: Session, number: int, reason: str, attempt: int | None) -> Answer:
         self._study.refresh()

@@ -16,7 +16,7 @@ from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn
 
 WORDS = {"true": True, "success": True, "false": False, "failure": False}
-TOLD = {"result", "note", "failure", "duration", "steps"}
+TOLD = {"result", "note", "failure", "duration", "steps", "clip"}
 MISTYPED = (126, 127)
 FIELDS = ("turn", "block", "policy", "code", "task", "condition", "item")
 
@@ -114,6 +114,7 @@ class Command:
                 duration=told.get("duration"),
                 steps=told.get("steps"),
                 notes=str(told.get("note") or ""),
+                clip=told.get("clip") or None,
             )
         except (ValueError, TypeError) as error:
             raise CrashError("unreadable", str(error)) from None

@@ -259,6 +259,7 @@ class _Run:
             note=outcome.notes,
             failure=outcome.failure,
             request=word,
+            clip=outcome.clip,
         )
 
     def _crash(self, turn: Turn, crash: CrashError, word: str) -> Receipt:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
+from surefoot.study.clips import checked
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Ended
 
@@ -23,6 +25,7 @@ class Outcome(Record):
         duration: How long it took in seconds; measured from outside when not given.
         steps: How many steps it took.
         notes: Anything worth remembering.
+        clip: Its video or picture: a file's path, or a link. The study keeps a copy of a file.
 
     Example:
         >>> import surefoot as sf
@@ -36,10 +39,12 @@ class Outcome(Record):
     duration: float | None = None
     steps: int | None = None
     notes: str = ""
+    clip: str | Path | None = None
 
     def __post_init__(self) -> None:
         for name in ("failure", "notes"):
             _check.instance(getattr(self, name), name, str)
+        object.__setattr__(self, "clip", checked(self.clip))
         if self.success is None and self.score is None:
             raise ValueError("An outcome must have a `success` or a `score`; got neither.")
 

@@ -40,6 +40,7 @@ class Event:
         "recorded": frozenset(
             {"turn", "attempt", "result", "duration", "steps", "note", "failure", "ended", "request", "reason", "salt"}
         ),
+        "attached": frozenset({"turn", "attempt", "clip", "salt"}),  # a clip that came after its result
         "crashed": frozenset({"turn", "ended", "note", "request"}),  # a rollout that gave no result, and is run again
         "refused": frozenset({"turn", "holder", "result", "request", "salt"}),  # the turn had gone to another
         "undone": frozenset({"turn", "attempt", "reason"}),
@@ -55,15 +56,15 @@ class Event:
         "refused": frozenset({"turn", "holder", "result", "request"}),
     }
     """What the first schema said otherwise."""
-    OF_A_LIST: ClassVar[dict[str, frozenset[str]]] = {"started": frozenset({"list"})}
-    """What is said besides of a study of a declared list."""
+    BESIDES: ClassVar[dict[str, frozenset[str]]] = {"started": frozenset({"list"}), "recorded": frozenset({"clip"})}
+    """What may be said besides: of a study of a declared list, and of a rollout with a clip."""
 
     def __post_init__(self) -> None:
         fields = self.KINDS.get(self.kind)
         if fields is None:
             raise StudyError(f"An event's kind must be one of {', '.join(self.KINDS)}; got {self.kind!r}.")
         fields = self.FIRST.get(self.kind, fields) if self.schema == 1 else fields
-        fields |= self.OF_A_LIST.get(self.kind, frozenset()) & set(self.body)
+        fields |= self.BESIDES.get(self.kind, frozenset()) & set(self.body)
         if set(self.body) != fields:
             raise StudyError(f"A {self.kind!r} event must say {sorted(fields)}; got {sorted(self.body)}.")
         if self.schema > 1 and self.role not in ROLES:

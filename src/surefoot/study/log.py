@@ -16,6 +16,7 @@ from surefoot._secret import Secret
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.study import log_files
+from surefoot.study.clips import ClipFolder
 from surefoot.study.decision import table_of
 from surefoot.study.events import Event, Line, Role, broken, head_of, seeded
 from surefoot.study.item_lists import declared_list
@@ -37,7 +38,9 @@ Made = tuple[str, Mapping[str, Any]] | None
 class StudyLog:
     """A log and what it amounts to; `Study` adds what can be done."""
 
-    def __init__(self, store: Place, *, author: str = "", clock: Clock | None = None) -> None:
+    def __init__(
+        self, store: Place, *, author: str = "", clock: Clock | None = None, clips: str | Path | None = None
+    ) -> None:
         """Use `create` or `open`."""
         self._store = open_store(store) if isinstance(store, str | Path) else store
         self.clock = LeaseClock(clock)
@@ -47,9 +50,12 @@ class StudyLog:
         self.author = author
         self.role: Role = "local"
         self.holder = ""
+        self._clips = clips
 
     @classmethod
-    def create(cls, plan: Plan, store: Place, *, author: str = "", clock: Clock | None = None) -> Self:
+    def create(
+        cls, plan: Plan, store: Place, *, author: str = "", clock: Clock | None = None, clips: str | Path | None = None
+    ) -> Self:
         """Begin a study: the plan becomes the first event, with the hash of a fresh secret seed.
 
         Args:
@@ -57,11 +63,13 @@ class StudyLog:
             store: Where the log is kept: a file's path, ``postgresql://host/database?study=NAME``, or a store.
             author: Who writes to the log.
             clock: What tells the time; the machine's clock by default.
+            clips: The folder for clips of rollouts; by default beside the file (``study.clips``), or, of a database,
+                in the current folder.
 
         Raises:
             StudyError: The plan's rule does not fit, or the store already holds a study.
         """
-        study, seed = cls(store, author=author, clock=clock), Secret(secrets.token_hex(32))
+        study, seed = cls(store, author=author, clock=clock, clips=clips), Secret(secrets.token_hex(32))
         body = {
             "plan": _check.instance(plan, "plan", Plan).to_dict(),
             "fingerprint": plan.fingerprint,
@@ -81,13 +89,15 @@ class StudyLog:
         return study
 
     @classmethod
-    def open(cls, store: Place, *, author: str = "", clock: Clock | None = None) -> Self:
+    def open(
+        cls, store: Place, *, author: str = "", clock: Clock | None = None, clips: str | Path | None = None
+    ) -> Self:
         """Take up a study where its log ends, after verifying the log.
 
         Raises:
             StudyError: There is no study, or its log was changed by hand.
         """
-        study = cls(store, author=author, clock=clock)
+        study = cls(store, author=author, clock=clock, clips=clips)
         lines = study._store.read()
         if not lines:
             raise StudyError("There is no study here yet; create one.")
@@ -144,6 +154,11 @@ class StudyLog:
         return bool(lines)
 
     # What is known.
+
+    @property
+    def clips(self) -> ClipFolder:
+        """The folder in which the clips of rollouts are kept."""
+        return ClipFolder(self._store.clips if self._clips is None else self._clips)
 
     @property
     def plan(self) -> Plan:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Protocol
 
+from surefoot.study.clips import Clip
 from surefoot.study.leases import LEASE
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Ended
@@ -53,6 +55,7 @@ class StudyOperations(Protocol):
         holder: str = "",
         reason: str = "",
         attempt: int | None = None,
+        clip: str | Path | Clip | None = None,
     ) -> Receipt:
         """Keep a turn's result for good."""
         ...
@@ -61,6 +64,12 @@ class StudyOperations(Protocol):
         self, turn: Turn | int, *, ended: Ended = "crash", note: str = "", request: str = "", holder: str = ""
     ) -> Receipt:
         """Say that a turn's rollout gave no result; the plan says what that counts as."""
+        ...
+
+    def clip(
+        self, turn: Turn | int, clip: str | Path | Clip, *, holder: str = "", attempt: int | None = None
+    ) -> Receipt:
+        """Add a clip to a result that was recorded without one: a file's path, or a link."""
         ...
 
     def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> Receipt:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from surefoot import _check
 from surefoot.errors import StudyError
+from surefoot.study.clips import Clip
 from surefoot.study.leases import Wait, known_as
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Entry:
     holder: str = ""
     reason: str = ""
     attempt: int | None = None
+    clip: Clip | None = None
 
     def __post_init__(self) -> None:
         if self.duration is not None:
@@ -97,7 +99,7 @@ class Entry:
             said = {"turn": number, "holder": self.holder, "result": result, "request": self.request}
             return "refused", {**said, "salt": salt()}
         self.admitted(fold, role)
-        body = {
+        body: dict[str, Any] = {
             "turn": number,
             "attempt": fold.attempts.get(number, 0) + 1,
             "result": result,
@@ -110,6 +112,8 @@ class Entry:
             "reason": self.reason,
             "salt": salt(),
         }
+        if self.clip is not None:
+            body["clip"] = self.clip.said()
         return "recorded", body
 
     def admitted(self, fold: Fold, role: Role) -> None:
@@ -127,7 +131,7 @@ class Entry:
             raise RefusedError("recorded", f"Turn {number} already has a result{by}.", hint)
         if self.attempt is not None and self.attempt != fold.attempts.get(number, 0) + 1:
             raise RefusedError("undone", f"Turn {number} was recorded and undone meanwhile.", "Ask for the turn again.")
-        if not self._theirs(fold, role):
+        if not self.theirs(fold, role):
             self._stands_in(fold, role)
 
     def _repeated(self, fold: Fold, value: float) -> bool:
@@ -151,7 +155,7 @@ class Entry:
     def late(self, fold: Fold, role: Role) -> RefusedError | None:
         """Why it comes too late: the turn was theirs and went to another holder; None when it did not."""
         lease = fold.leases.get(self.turn)
-        if lease is None or self._theirs(fold, role) or self.holder not in fold.had[self.turn]:
+        if lease is None or self.theirs(fold, role) or self.holder not in fold.had[self.turn]:
             return None
         if self.reason and role in POWERS:
             return None
@@ -161,7 +165,8 @@ class Entry:
             f"{known_as(self.holder)} was not recorded; the log and the report say so.",
         )
 
-    def _theirs(self, fold: Fold, role: Role) -> bool:
+    def theirs(self, fold: Fold, role: Role) -> bool:
+        """Whether the turn belongs to whoever this comes from."""
         lease = fold.leases.get(self.turn)
         return lease is not None and owns(lease.holder, lease.role, self.holder, role)
 
@@ -250,6 +255,30 @@ def voided(fold: Fold, number: int, reason: str, note: str, role: Role) -> dict[
         return None
     _still_open(fold, role, "void a pair")
     return _void(fold, number, reason, _check.instance(note, "note", str))
+
+
+def attached(fold: Fold, entry: Entry, role: Role) -> dict[str, Any] | None:
+    """What the log keeps of a clip that comes after its result; None when the result has this very clip.
+
+    Raises:
+        RefusedError: There is no such result, it is another's, or it has another clip.
+    """
+    number = entry.turn
+    found_turn(fold, number)
+    result = fold.results.get(number)
+    if result is None or entry.attempt not in (None, result.attempt):
+        hint = "Record the turn first, then add its clip."
+        raise RefusedError("stale", f"Turn {number} has no such result to add a clip to.", hint)
+    if role not in POWERS and not entry.theirs(fold, role):
+        raise RefusedError("held", f"Turn {number} was run by {known_as(result.holder)}, not by you.")
+    if result.clip is not None and not result.clip.fault:
+        if entry.clip is None or (result.clip.sha256, result.clip.link) == (entry.clip.sha256, entry.clip.link):
+            return None
+        hint = "It was not overwritten: undo the result and record it again if the clip is wrong."
+        raise RefusedError("recorded", f"Turn {number} already has a clip.", hint)
+    if entry.clip is None:
+        return None
+    return {"turn": number, "attempt": result.attempt, "clip": entry.clip.said(), "salt": salt()}
 
 
 def crashed(fold: Fold, entry: Entry, role: Role) -> tuple[str, dict[str, Any]] | None:

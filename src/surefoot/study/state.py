@@ -9,6 +9,7 @@ from typing import Any
 from surefoot._secret import Secret
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
+from surefoot.study.clips import Clip
 from surefoot.study.decision import Decision, decision_of, table_of, with_joins
 from surefoot.study.events import Event, Line, head_of
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
@@ -33,6 +34,7 @@ class Result(Record):
     ended: str = "finished"
     steps: int | None = None
     reason: str = ""
+    clip: Clip | None = None
 
 
 @dataclass(slots=True)
@@ -304,12 +306,20 @@ class Fold:
             ended=body.get("ended", "finished"),
             steps=body.get("steps"),
             reason=body.get("reason", ""),
+            clip=None if body.get("clip") is None else Clip.of(body["clip"]),
         )
         self.attempts[number] = body["attempt"]
         self.waiting.pop(number, None)
         if body["request"]:
             self.requests[body["request"]] = (number, score)
         self._read_on()
+
+    def _attached(self, event: Event) -> None:
+        """A clip that came after its result changes nothing that is counted."""
+        result = self.results[event.body["turn"]]
+        if result.attempt != event.body["attempt"]:
+            raise StudyError(f"turn {result.turn} has another result")
+        self.results[result.turn] = replace(result, clip=Clip.of(event.body["clip"]))
 
     def _crashed(self, event: Event) -> None:
         """A rollout that is run again changes nothing that is counted; the report lists it."""

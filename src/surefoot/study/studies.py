@@ -8,14 +8,17 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential import registry
-from surefoot.study import recording
+from surefoot.study import clips, recording
+from surefoot.study.clips import Clip
 from surefoot.study.decision import table_of
 from surefoot.study.leases import LEASE, gone
 from surefoot.study.log import Made, StudyLog
@@ -139,6 +142,7 @@ class Study(StudyLog):
         holder: str = "",
         reason: str = "",
         attempt: int | None = None,
+        clip: str | Path | Clip | None = None,
     ) -> Receipt:
         """Keep a turn's result for good.
 
@@ -153,6 +157,8 @@ class Study(StudyLog):
             holder: Who ran it; the holder to whom this study handed it, by default.
             reason: Why somebody else than the holder records it; for whoever owns the study.
             attempt: Which try at this turn; refused when somebody was faster.
+            clip: Its video or picture: a file's path, of which the study keeps a copy, or a link. One that cannot be
+                kept never costs the result: the log says what was wrong with it.
 
         Raises:
             RefusedError: The turn was never handed out, is another's, already has a result or was voided, or the
@@ -170,7 +176,10 @@ class Study(StudyLog):
             holder=holder or self._handed.get(number, "") or self._name,
             reason=reason,
             attempt=attempt,
+            clip=self._clip(clip),
         )
+        if entry.clip is not None and entry.clip.fault:
+            LOG.warning("surefoot: %s", clips.no_clip(number, entry.clip))
         return self._keep(entry)
 
     def _keep(self, entry: Entry) -> Receipt:
@@ -212,6 +221,36 @@ class Study(StudyLog):
         if late is not None and number not in self._recorded_by(told):
             raise late
         return self._receipt(number, repeated=not new)
+
+    def clip(
+        self, turn: Turn | int, clip: str | Path | Clip, *, holder: str = "", attempt: int | None = None
+    ) -> Receipt:
+        """Add a clip to a result that was recorded without one.
+
+        Args:
+            turn: The turn, or its number.
+            clip: A file's path, of which the study keeps a copy, or a link (http or https).
+            holder: Who ran it; the holder to whom this study handed it, by default.
+            attempt: Which of the turn's results, if it matters.
+
+        Raises:
+            RefusedError: The file cannot be kept, or the turn has no result, another's, or another clip.
+        """
+        number = _number(turn)
+        name = holder or self._handed.get(number, "") or self._name
+        asked = Entry(turn=number, result=None, holder=name, attempt=attempt)
+        if number not in self._fold.results:
+            self.refresh()
+        recording.attached(self._fold, asked, self.role)  # nothing is copied for a turn that is another's
+        entry = replace(asked, clip=self._clip(clip))
+        if entry.clip is not None and entry.clip.fault:
+            raise RefusedError("invalid", clips.no_clip(number, entry.clip))
+        return self._noted("attached", number, lambda fold: recording.attached(fold, entry, self.role))
+
+    def _clip(self, given: str | Path | Clip | None) -> Clip | None:
+        if given is None or isinstance(given, Clip):
+            return given
+        return self.clips.kept(clips.checked(given) or "")
 
     def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> Receipt:
         """Take back a turn's result, with the reason; both stay in the log.

@@ -1,4 +1,4 @@
-"""Where a study's log is kept: one interface of two methods, and its stores."""
+"""Where a study's log is kept: one interface of two methods and a folder, and its stores."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ class Store(Protocol):
     Lines are durable when `append` returns. Two lines with one number, or with one key, cannot both be appended: the
     store itself refuses the second with `ConflictError`.
     """
+
+    @property
+    def clips(self) -> Path:
+        """Where the clips of rollouts are kept, unless another folder is named."""
+        ...
 
     def append(self, lines: Sequence[Line], *, after: str) -> None:
         """Keep all lines for good, or raise and keep none.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
+import weakref
 from collections.abc import Sequence
+from pathlib import Path
 
 from surefoot.study.events import Line, head_of
 from surefoot.study.stores import ConflictError, refused
@@ -16,6 +19,15 @@ class MemoryStore:
         self._lines: list[Line] = []
         self._keys: set[str] = set()
         self._lock = threading.Lock()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def clips(self) -> Path:
+        """A folder that goes with the store."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="surefoot-clips-", ignore_cleanup_errors=True)
+            weakref.finalize(self, self._folder.cleanup)
+        return Path(self._folder.name)
 
     def append(self, lines: Sequence[Line], *, after: str) -> None:
         """Keep all lines, or raise and keep none."""

@@ -11,6 +11,7 @@ import os
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -103,6 +104,11 @@ class PostgresStore:
             raise StudyError("A PostgreSQL address must name its study: postgresql://host/database?study=NAME.")
         rest = urlunsplit(parts._replace(query=urlencode(options, quote_via=quote)))
         return cls(Secret(rest), study)
+
+    @property
+    def clips(self) -> Path:
+        """A folder under the current one, by the study's name."""
+        return Path(f"{''.join(one if one.isalnum() or one in '-_' else '-' for one in self.study)}.clips")
 
     def append(self, lines: Sequence[Line], *, after: str) -> None:
         """Keep all lines for good, or raise and keep none."""

@@ -65,6 +65,11 @@ class SQLiteStore:
             with self._lock:
                 self._connected()
 
+    @property
+    def clips(self) -> Path:
+        """A folder beside the file."""
+        return self.path.with_suffix(".clips")
+
     def _connected(self) -> sqlite3.Connection:
         if self._link is None:
             link = None
