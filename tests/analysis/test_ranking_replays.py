@@ -19,10 +19,10 @@ def test_a_replay_is_the_run_of_the_rule():
     rounds = [dict(zip(NAMES, map(float, row), strict=True)) for row in rows]
     one = found.rankings[0]
     assert one.state == run_ranking(ClosedRanking(NAMES, 80, binary=True, futility=0.05), rounds)[-1]
-    assert one.holm == run_ranking(RankingRule(NAMES, 80, binary=True), rounds)[-1].rollouts_used
+    assert one.others["Holm"] == run_ranking(RankingRule(NAMES, 80, binary=True), rounds)[-1].rollouts_used
     assert (one.used, one.batch, one.rounds) == (one.state.rollouts_used, 240, 80)
     assert f"{one.used} of 240 rollouts" in str(found)
-    assert f"Holm: {one.holm}." in str(found)
+    assert f"Holm: {one.others['Holm']}." in str(found)
     assert Record.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
@@ -60,10 +60,10 @@ def test_scores_and_eight_policies():
     found = sf.replay_ranking(sf.read(frame))
     assert found.measure == "score"
     assert isinstance(found.rankings[0].state.rule, RankingRule)
-    assert "Eight policies or more are ranked by Holm." in str(found)
+    assert "By Holm's ranking." in str(found)
     seven = sf.replay_ranking(sf.read(frame), policies=names[:7], measure="score", confidence=0.8)
     assert seven.rankings[0].state.rule.confidence == 0.8
-    with pytest.raises(ValueError, match="`policies` must be at most 7 for a question or futility; got 8"):
+    with pytest.raises(ValueError, match="`question` must be 'ranking' for Holm's ranking"):
         sf.replay_ranking(sf.read(frame), question="best")
 
 

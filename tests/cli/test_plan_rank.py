@@ -11,14 +11,14 @@ QUICK = ("--horizon", "20", "--runs", "20")
 
 
 def test_json_is_the_plan(capsys):
-    code, out, _ = said(capsys, "plan", "rank", "--rates", "0.9,0.5", *QUICK, "--seed", "3", "--json")
-    rule = sf.sequential.ClosedRanking(("policy 1", "policy 2"), 20, binary=True)
+    code, out, _ = said(capsys, "plan", "rank", "--rates", "0.9,0.5,0.2", *QUICK, "--seed", "3", "--json")
+    rule = sf.sequential.ClosedRanking(("policy 1", "policy 2", "policy 3"), 20, binary=True)
     assert code == 0
-    assert json.loads(out) == json.loads(json.dumps(sf.plan_ranking(rule, [0.9, 0.5], rng=3, runs=20).to_dict()))
+    assert json.loads(out) == json.loads(json.dumps(sf.plan_ranking(rule, [0.9, 0.5, 0.2], rng=3, runs=20).to_dict()))
 
 
 def test_neighbours_are_shown_and_the_plan_is_marked(capsys):
-    code, out, _ = said(capsys, "plan", "rank", "--rates", "0.95,0.1", *QUICK, "--futility", "0.1")
+    code, out, _ = said(capsys, "plan", "rank", "--rates", "0.95,0.5,0.1", *QUICK, "--futility", "0.1")
     rows = [line.split() for line in out.splitlines() if "%" in line]
     assert code == 0
     assert [row[:2] for row in rows if row[-1] == "plan"] == [["20", "0.1"]]
@@ -27,20 +27,21 @@ def test_neighbours_are_shown_and_the_plan_is_marked(capsys):
 
 def test_a_pilot_takes_the_place_of_rates(capsys, tmp_path):
     path = tmp_path / "pilot.csv"
-    path.write_text("policy,success\n" + "new,1\nold,0\n" * 6)
+    path.write_text("policy,success\n" + "new,1\nold,0\npoor,0\n" * 6)
     code, out, _ = said(capsys, "plan", "rank", "--from", str(path), *QUICK, "--json")
     assert code == 0
-    assert json.loads(out)["rule"]["names"] == ["new", "old"]
+    assert json.loads(out)["rule"]["names"] == ["new", "old", "poor"]
 
 
 @pytest.mark.parametrize(
     ("words", "text"),
     [
         ((), "`--rates` must be given"),
-        (("--rates", "0.5"), "two or more rates"),
-        (("--rates", "0.5,x"), "two or more rates"),
+        (("--rates", "0.5,0.4"), "three policies or more"),
+        (("--rates", "0.5,x"), "three or more rates"),
         (("--rates", "0.5,1.5"), "--rates"),
-        (("--rates", ",".join(["0.5"] * 8), "--futility", "0.1"), "at most 7"),
+        (("--rates", ",".join(["0.5"] * 8), "--futility", "0.1"), "must be 0 for Holm's ranking"),
+        (("--rates", "0.5,0.5,0.5", "--rule", "savi"), "Use 'closed' or 'holm'"),
     ],
 )
 def test_refusals(capsys, words, text):

@@ -78,7 +78,7 @@ def test_more_than_seven_policies_are_ranked_by_holm_and_told_so(here, capsys):
     code, out, err = said(capsys, "create", "plan.toml", "--policies", "a,b,c,d,e,f,g,h", "--horizon", "5", "--check")
     assert code == 0, err
     assert "holm rule at 95%" in out
-    assert "More than 7 policies are ranked by Holm. Closed testing, of up to 7, takes a fifth less." in out
+    assert "More than 7 policies are ranked by Holm's ranking. Up to 7, by closed ranking: ranks three to" in out
 
 
 def listed(here, count=40, more=""):

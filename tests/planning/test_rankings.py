@@ -64,7 +64,7 @@ def test_progress_is_told_and_blocks_do_not_matter():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"rule": 3}, "`rule` must be a ClosedRanking or a RankingRule"),
+        ({"rule": 3}, "`rule` must be a rule that ranks, such as ClosedRanking"),
         ({"policies": [0.9, 0.5]}, "`policies` must hold one for each of 3 names; got 2"),
         ({"policies": [0.9, 0.5, 2.0]}, r"`policies\[2\]` must be between 0 and 1"),
         ({"runs": 0}, "`runs` must be at least 1"),
@@ -107,16 +107,20 @@ def test_the_command_gives_the_plan_as_json(capsys):
 
 def test_a_pilot_in_place_of_rates(capsys, tmp_path):
     pilot = tmp_path / "pilot.csv"
-    rows = [f"{name},{score}" for name, scores in (("new", (0.9, 0.8)), ("old", (0.1, 0.3))) for score in scores * 6]
+    rows = [
+        f"{name},{score}"
+        for name, scores in (("new", (0.9, 0.8)), ("old", (0.1, 0.3)), ("poor", (0.0,)))
+        for score in scores * 6
+    ]
     pilot.write_text("policy,score\n" + "\n".join(rows))
     words = ("plan", "rank", "--from", str(pilot), "--horizon", "30", "--runs", "10", "--json")
     _, out, _ = said(capsys, *words, "--low", "0", "--high", "1")
     plan = json.loads(out)
-    assert plan["means"] == pytest.approx([0.85, 0.2])
-    assert plan["rule"]["names"] == ["new", "old"]
-    pilot.write_text("policy,success\n" + "\n".join(["new,1", "new,1", "old,0", "old,1"] * 5))
+    assert plan["means"] == pytest.approx([0.85, 0.2, 0.0])
+    assert plan["rule"]["names"] == ["new", "old", "poor"]
+    pilot.write_text("policy,success\n" + "\n".join(["new,1", "new,1", "old,0", "old,1", "poor,0"] * 5))
     plan = json.loads(said(capsys, *words)[1])
-    assert plan["means"] == [1.0, 0.5]
+    assert plan["means"] == [1.0, 0.5, 0.0]
     assert plan["rule"]["binary"] is True
 
 
@@ -124,9 +128,11 @@ def test_eight_policies_are_ranked_by_holm_and_told_so(capsys):
     rates = ",".join(["0.9"] * 4 + ["0.1"] * 4)
     code, out, _ = said(capsys, "plan", "rank", "--rates", rates, "--horizon", "20", "--runs", "5")
     assert code == 0
-    assert "Eight policies or more are ranked by Holm." in out
+    assert "More than 7 policies are ranked by Holm's ranking." in out
     _, _, err = said(capsys, "plan", "rank", "--rates", rates, "--futility", "0.1", "--runs", "5")
-    assert "`--rates` must be at most 7 for `--futility` and `--question`; got 8." in err
+    assert (
+        "must be 0 for Holm's ranking; got 0.1. More than 7 policies are ranked by Holm's ranking. Up to 7, by" in err
+    )
 
 
 def test_many_processes_give_the_same_plan(capsys):
@@ -139,12 +145,12 @@ def test_many_processes_give_the_same_plan(capsys):
     ("more", "words"),
     [
         ((), "`--rates` must be given, or `--from` for pilot rollouts; one of the two."),
-        (("--rates", "0.9"), "`--rates` must be two or more rates, such as 0.9,0.7,0.5; got '0.9'."),
-        (("--rates", "0.9,x"), "`--rates` must be two or more rates"),
-        (("--rates", "90,70"), "Write 0.9 for 90%."),
-        (("--rates", "0.9,0.7", "--horizon", "0"), "`--horizon` must be at least 1"),
-        (("--rates", "0.9,0.7", "--futility", "0.7"), "`futility` must be from 0"),
-        (("--rates", "0.9,0.7", "--question", "worst"), "`question` must be one of ranking, best"),
+        (("--rates", "0.9,0.7"), "`--rates` must hold three policies or more; got 2. For two: surefoot plan compare"),
+        (("--rates", "0.9,x"), "`--rates` must be three or more rates"),
+        (("--rates", "90,70,50"), "Write 0.9 for 90%."),
+        (("--rates", "0.9,0.7,0.5", "--horizon", "0"), "`--horizon` must be at least 1"),
+        (("--rates", "0.9,0.7,0.5", "--futility", "0.7"), "`futility` must be from 0"),
+        (("--rates", "0.9,0.7,0.5", "--question", "worst"), "`question` must be one of ranking, best"),
     ],
 )
 def test_the_command_refuses(capsys, more, words):

@@ -56,19 +56,114 @@ class Third(BettingRule):
 '''
 
 
+RANKS = '''
+"""What if one compared the totals of many policies, after so many rounds?"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+from surefoot.core.interval import Interval
+from surefoot.core.record import Record
+from surefoot.core.verdict import Verdict
+from surefoot.sequential.registry import registered
+from surefoot.sequential.round_rules import RoundRule, Standing
+from surefoot.stats.rankings import rank_intervals
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class Lead(RoundRule):
+    """Says better once ahead by ten."""
+
+    name: ClassVar[str] = "lead"
+    title: ClassVar[str] = "rule of leads"
+    label: ClassVar[str] = "LEAD"
+    summary: ClassVar[str] = "Says better once ahead by ten."
+
+    def start(self):
+        return LeadState(self, 0, (0,) * len(self.names), (0.0,) * len(self.names))
+
+    def step(self, state, scores):
+        ran = self.running(state, scores)
+        return LeadState(
+            self,
+            state.rounds + 1,
+            tuple(used + (name in ran) for name, used in zip(self.names, state.rollouts)),
+            tuple(total + scores.get(name, 0.0) for name, total in zip(self.names, state.totals)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LeadState(Standing, Record):
+    """Who is ahead."""
+
+    rule: Lead
+    rounds: int
+    rollouts: tuple[int, ...]
+    totals: tuple[float, ...]
+
+    @property
+    def verdicts(self):
+        def said(lead):
+            return Verdict.BETTER if lead >= 10.0 else Verdict.WORSE if lead <= -10.0 else Verdict.UNDECIDED
+
+        return tuple(said(one - other) for one, other in combinations(self.totals, 2))
+
+    @property
+    def ranks(self):
+        return rank_intervals(self.rule.names, self.rule.pairs, self.verdicts)
+
+    @property
+    def complete(self):
+        return Verdict.UNDECIDED not in self.verdicts
+
+    @property
+    def running(self):
+        return () if self.complete or self.rounds >= self.rule.horizon else self.rule.names
+
+    @property
+    def finished(self):
+        return not self.running
+
+    def interval(self, first, second):
+        return Interval(-1.0, 1.0, 0.0, confidence=self.rule.confidence, method="none", scale="gain")
+'''
+
+
 @pytest.fixture
-def third(tmp_path, monkeypatch):
-    """The toy rule as a file of the room."""
+def added(tmp_path, monkeypatch):
+    """Toy rules as files of the room, gone afterwards."""
     (tmp_path / "room").mkdir()
-    (tmp_path / "room" / "third.py").write_text(TOY)
     monkeypatch.setattr(sequential, "__path__", [*sequential.__path__, str(tmp_path / "room")])
-    registry._homes.cache_clear()
-    (kind,) = registry.kinds("third")
-    yield kind
+    kinds = []
+
+    def add(name, text):
+        (tmp_path / "room" / f"{name}.py").write_text(text)
+        registry._homes.cache_clear()
+        kinds.extend(registry.kinds(name))
+        return kinds[-1]
+
+    yield add
     monkeypatch.undo()
-    for table, key in ((registry.REGISTRY, "third"), (sys.modules, kind.__module__), (Record._known, "Third")):
-        table.pop(key)
+    for kind in kinds:
+        sys.modules.pop(kind.__module__, None)
+        registry.REGISTRY.pop(kind.name, None)
+        for name in [name for name, one in Record._known.items() if one.__module__ == kind.__module__]:
+            Record._known.pop(name)
     registry._homes.cache_clear()
+
+
+@pytest.fixture
+def third(added):
+    """The toy rule for two policies."""
+    return added("third", TOY)
+
+
+@pytest.fixture
+def lead(added):
+    """The toy rule for many policies."""
+    return added("lead", RANKS)
 
 
 def rollouts() -> sf.Rollouts:
@@ -146,6 +241,56 @@ def test_it_is_held_to_what_every_rule_must_do(third):
         by_claim = "claim" in inspect.signature(check).parameters
         for claim in conformance.CLAIMS if by_claim else [None]:
             check(**{"kind": kind, "claim": claim} if by_claim else {"kind": kind})
+
+
+NAMES = ("new", "old", "none")
+
+
+def test_a_toy_ranking_is_planned(lead, capsys):
+    plan = sf.plan_ranking(lead(NAMES, 40), [1.0, 0.5, 0.0], rng=1, runs=20)
+    assert plan.each[0] == plan.each[2] >= 20.0
+    assert 0.0 < plan.complete <= 1.0
+    quick = ("--horizon", "20", "--runs", "5")
+    assert run(("plan", "rank", "--rates", "1,0.5,0", "--rule", "lead", *quick, "--json")) == 0
+    assert json.loads(capsys.readouterr().out)["rule"]["type"] == "Lead"
+    assert run(("plan", "rank", "--rates", "1,0.5,0", "--rule", "lead", *quick, "--futility", "0.1")) == 64
+    assert "futility` must be 0 for rule of leads; got 0.1" in capsys.readouterr().err
+
+
+def test_a_toy_ranking_is_a_study(lead, tmp_path, capsys):
+    plan = sf.Plan(policies=NAMES, rule="lead", horizon=40)
+    assert sf.Plan.from_toml(plan.to_toml()) == plan
+    assert '"lead"    Says better once ahead by ten.' in plan.to_toml()
+    study = sf.Study.create(plan, tmp_path / "study.db")
+    while (turn := study.next_turn()) is not None:
+        study.record(turn, turn.policy == "new" or (turn.policy == "old" and turn.block % 2 == 0))
+    assert study.verdict is sf.Verdict.BETTER
+    assert sf.verify(study.store).sound
+    study.unblind(reason="it is over")
+    assert "rule of leads" in sf.report(study).html()
+    assert run(("study", "create", str(tmp_path / "p.toml"), "--policies", "a,b,c", "--rule", "lead", "--check")) == 0
+    assert "lead" in capsys.readouterr().out
+
+
+def test_a_toy_ranking_is_replayed(lead, tmp_path, capsys):
+    table = sf.read(pl.DataFrame({"policy": list(NAMES) * 30, "success": [1, 1, 0, 1, 0, 0] * 15}))
+    beside = sf.replay_ranking(table)
+    assert list(beside.rankings[0].others) == ["Holm", "LEAD"]
+    alone = sf.replay_ranking(table, rule="lead")
+    assert alone.rankings[0].used == beside.rankings[0].others["LEAD"] == 3 * 20
+    assert beside.rankings[0].used == alone.rankings[0].others["Closed"]
+    (tmp_path / "rows.csv").write_text("policy,success\n" + "new,1\nold,1\nnone,0\nnew,1\nold,0\nnone,0\n" * 15)
+    assert run(("replay", str(tmp_path / "rows.csv"), "--rule", "lead")) == 0
+    assert f"Closed: {beside.rankings[0].used}. Holm: {beside.rankings[0].others['Holm']}." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [("replay",), ("study", "create"), ("plan", "rank")])
+def test_the_command_line_and_the_docs_offer_a_toy_ranking(lead, capsys, command):
+    assert run((*command, "--help")) == 0
+    assert lead.name in capsys.readouterr().out
+    assert (
+        "| `Lead` | `lead` | 3 or more | success, score | Says better once ahead by ten. |" in registry_tables.rules()
+    )
 
 
 def test_the_tables_of_the_docs_are_up_to_date():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from surefoot import _check
 from surefoot.analysis.comparisons import chosen
@@ -13,11 +13,13 @@ from surefoot.analysis.replays import BLOCKED, HINDSIGHT, blocking
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.errors import DataError
-from surefoot.numerics.weak_orders import MOST
-from surefoot.sequential import RankingRule, registry, run_ranking, simulate_ranking
+from surefoot.sequential import registry, run_ranking, simulate_ranking
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.validity import declared
 from surefoot.table.rollouts import Rollouts
+
+if TYPE_CHECKING:
+    from surefoot.sequential.round_rules import RoundRule
 
 Round = dict[str, float]
 
@@ -30,8 +32,8 @@ class ReplayedRanking(Record):
         task: The task, or None when there is only one.
         rounds: Rounds recorded.
         horizon: The most rounds that the rule was given.
-        state: Where the rule ended: a `ClosedRankingState`, or a `RankingState` for eight policies or more.
-        holm: The rollouts that Holm's step-down would have taken, for comparison.
+        state: Where the rule ended, such as a `ClosedRankingState`.
+        others: The rollouts that other rules would have taken for the whole ranking, by their labels.
         notes: What a reader must know besides.
     """
 
@@ -39,7 +41,7 @@ class ReplayedRanking(Record):
     rounds: int
     horizon: int
     state: Any
-    holm: int
+    others: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -76,9 +78,12 @@ class RankingReplay(Record):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        used, holm, batch = (sum(getattr(one, name) for one in self.rankings) for name in ("used", "holm", "batch"))
-        beside = f" Holm: {holm:,}." if len(self.policies) <= MOST else " Eight policies or more are ranked by Holm."
-        total = f"{used:,} of {batch:,} rollouts, {1.0 - used / batch:.0%} saved.{beside}"
+        used, batch = (sum(getattr(one, name) for one in self.rankings) for name in ("used", "batch"))
+        first = self.rankings[0]
+        others = {label: sum(one.others[label] for one in self.rankings) for label in first.others}
+        beside = "".join(f" {label}: {rollouts:,}." for label, rollouts in others.items())
+        by = beside or f" By {first.state.rule.title}."
+        total = f"{used:,} of {batch:,} rollouts, {1.0 - used / batch:.0%} saved.{by}"
         return "\n".join((*map(str, self.rankings), total, *self.notes))
 
 
@@ -86,6 +91,7 @@ def replay_ranking(
     rollouts: Rollouts,
     *,
     policies: Sequence[str] | None = None,
+    rule: str | None = None,
     horizon: int | None = None,
     measure: Measure | None = None,
     confidence: float = 0.95,
@@ -96,12 +102,13 @@ def replay_ranking(
     """How many rollouts would a ranking have taken on recorded rollouts, in recorded order?
 
     Rollouts in the same environment form a round; where the table cannot tell, the n-th rollouts of all policies do.
-    Every task is a ranking of its own unless `pooled`. Up to seven policies are ranked by `ClosedRanking`, more by
-    Holm.
+    Every task is a ranking of its own unless `pooled`.
 
     Args:
         rollouts: The table.
         policies: The policies to rank; left out, all.
+        rule: A rule that ranks, by its word in plan files; left out, the one that fits best: "closed" for up to seven
+            policies, "holm" for more.
         horizon: The most rounds; left out, as many as were recorded.
         measure: "success" or "score"; success where the table has it.
         confidence: Over all looks and all pairs.
@@ -125,15 +132,18 @@ def replay_ranking(
         _check.choice(name, "policies", dict.fromkeys(rollouts.policies))
     if len(set(names)) < 3 or len(set(names)) < len(names):
         raise _check.refused("policies", "be three or more different policies", list(names))
-    if len(names) > MOST and (question != "ranking" or futility):
-        raise ValueError(f"`policies` must be at most {MOST} for a question or futility; got {len(names)}.")
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     found = []
     for task in tasks:
         part = rollouts if task is None else rollouts.where(task=task)
         known = {group.key[0] for group in part.summary() if group.known(what)}
         if set(names) <= known:
-            found.append(_replayed(part, task, names, what, horizon, (confidence, question, futility)))
+            low, high = (0.0, 1.0) if what == "success" else (part.low, part.high)
+            setting = Setting(
+                policies=names, confidence=confidence, claim="either", measure=what, low=low, high=high,
+                question=question, futility=futility,
+            )  # fmt: skip
+            found.append(_replayed(part, task, setting, horizon, rule))
     if not found:
         raise DataError(f"the policies must share a task with a known {what}; got none.", source=rollouts.source)
     notes = dict.fromkeys(note for one in found for note in one.notes)
@@ -141,38 +151,26 @@ def replay_ranking(
 
 
 def _replayed(
-    part: Rollouts,
-    task: str | None,
-    names: tuple[str, ...],
-    measure: Measure,
-    horizon: int | None,
-    asked: tuple[float, str, float],
+    part: Rollouts, task: str | None, setting: Setting, horizon: int | None, rule: str | None
 ) -> ReplayedRanking:
-    rounds, left = _rounds(part, names, measure)
+    rounds, left = _rounds(part, setting.policies, setting.measure)
     notes = (
         [f"{formatting.rollouts(left)}{f' on {task}' if task else ''} in no round of all policies: left out."]
         if left
         else []
     )
     notes += [BLOCKED.format(what=what) for what in blocking(part, task)]
-    most = len(rounds) if horizon is None else horizon
-    confidence, question, futility = asked
-    low, high = (0.0, 1.0) if measure == "success" else (part.low, part.high)
-    setting = Setting(
-        policies=names,
-        horizon=most,
-        confidence=confidence,
-        measure=measure,
-        low=low,
-        high=high,
-        question=question,
-        futility=futility,
-    )
-    rule: Any = declared(registry.advised(setting), setting)
-    holm = RankingRule.made(replace(setting, question="ranking", futility=0.0))
-    state = run_ranking(rule, rounds)[-1]
-    beside = int(simulate_ranking(holm, [[list(one.values()) for one in rounds]]).rollouts.sum())
-    return ReplayedRanking(task, len(rounds), most, state, beside, tuple(notes))
+    setting = replace(setting, horizon=len(rounds) if horizon is None else horizon)
+    chosen: Any = declared(registry.advised(setting) if rule is None else rule, setting)
+    state = run_ranking(chosen, rounds)[-1]
+    whole = replace(setting, question="ranking", futility=0.0)
+    scores = [[list(one.values()) for one in rounds]]
+    others = {
+        kind.label: int(simulate_ranking(cast("RoundRule[Any]", kind.made(whole)), scores).rollouts.sum())
+        for kind in registry.fitting(whole)
+        if kind.name != chosen.name
+    }
+    return ReplayedRanking(task, len(rounds), setting.horizon, state, others, tuple(notes))
 
 
 def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[list[Round], int]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 import surefoot as sf
 from surefoot import _check
 from surefoot.cli import files, terminal
+from surefoot.sequential import registry
+from surefoot.sequential.validity import declared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from surefoot.planning.assumptions import Law
     from surefoot.planning.rankings import RankingPlan
-
-MOST = 7  # policies that closed testing ranks
+    from surefoot.sequential.round_rules import RoundRule
 
 
 def rank(
@@ -33,6 +35,9 @@ def rank(
     question: Annotated[
         str, typer.Option("--question", help="ranking, best, 'best or tied', or 'against NAME'.")
     ] = "ranking",
+    rule: Annotated[
+        str | None, typer.Option("--rule", help=f"{', '.join(registry.names(3))}; else the one that fits best.")
+    ] = None,
     correlation: Annotated[
         float, typer.Option("--correlation", help="How strongly shared conditions tie the scores of a round.")
     ] = 0.0,
@@ -59,21 +64,25 @@ def rank(
         surefoot plan rank --rates 0.9,0.7,0.5,0.3 --question best
     """
     names, laws, ends = _policies(rates, pilot, score, low, high)
+    if len(names) < 3:
+        cure = "For two: surefoot plan compare --sequential."
+        raise _check.refused("--rates" if pilot is None else "--from", "hold three policies or more", len(names), cure)
+    setting = registry.Setting(policies=names, confidence=confidence, claim="either", question=question, **ends)
+    named = registry.advised(setting) if rule is None else rule
+    kind = registry.one_of(named, setting)
     chosen = (_check.whole(horizon, "--horizon", least=1), futility)
     plans = {}
     with _processes(jobs):
-        for most, little in [chosen] if as_json else _grid(*chosen, closed=len(names) <= MOST):
-            rule = _rule(names, most, little, question, {"confidence": confidence, **ends})
+        for most, little in [chosen] if as_json else _grid(*chosen, gives_up=kind.gives_up):
+            made = cast("RoundRule[Any]", declared(named, replace(setting, horizon=most, futility=little)))
             bar = files.progress(f"simulating, horizon {most:,}, futility {little:g}")
             tied: dict[str, Any] = {"correlation": correlation, "progress": bar}
-            plans[most, little] = sf.plan_ranking(rule, laws, rng=seed, runs=runs, **tied)
+            plans[most, little] = sf.plan_ranking(made, laws, rng=seed, runs=runs, **tied)
     terminal.show(plans[chosen], as_json=as_json)
     if not as_json:
         _show_neighbours(plans, chosen)
-        if len(names) > MOST:
-            typer.echo(
-                "Eight policies or more are ranked by Holm. Closed testing, for up to seven, takes a fifth less."
-            )
+        if fewer := registry.for_fewer(kind, len(names)):
+            typer.echo(fewer)
 
 
 def _show_neighbours(plans: dict[tuple[int, float], RankingPlan], chosen: tuple[int, float]) -> None:
@@ -95,18 +104,6 @@ def _show_neighbours(plans: dict[tuple[int, float], RankingPlan], chosen: tuple[
     )
 
 
-def _rule(names: tuple[str, ...], horizon: int, futility: float, question: str, declared: dict[str, Any]) -> Any:
-    """Closed testing; Holm for eight policies or more."""
-    if len(names) <= MOST:
-        return sf.sequential.ClosedRanking(names, horizon, question=question, futility=futility, **declared)
-    if futility or question != "ranking":
-        raise ValueError(
-            f"`--rates` must be at most {MOST} for `--futility` and `--question`; got {len(names)}. More are ranked by "
-            "Holm, which has neither."
-        )
-    return sf.sequential.RankingRule(names, horizon, **declared)
-
-
 def _policies(
     rates: str | None, pilot: Path | None, score: str | None, low: float | None, high: float | None
 ) -> tuple[tuple[str, ...], list[Law], dict[str, Any]]:
@@ -115,23 +112,23 @@ def _policies(
         raise ValueError("`--rates` must be given, or `--from` for pilot rollouts; one of the two.")
     if pilot is None:
         given = [word for word in str(rates).replace(" ", "").split(",") if word]
-        if not all(map(terminal.is_number, given)) or len(given) < 2:
-            raise _check.refused("--rates", "be two or more rates, such as 0.9,0.7,0.5", rates)
+        if not all(map(terminal.is_number, given)) or not given:
+            raise _check.refused("--rates", "be three or more rates, such as 0.9,0.7,0.5", rates)
         laws: list[Law] = [_check.rate(float(word), "--rates") for word in given]
-        return tuple(f"policy {place}" for place in range(1, len(laws) + 1)), laws, {"binary": True}
+        return tuple(f"policy {place}" for place in range(1, len(laws) + 1)), laws, {}
     rollouts = files.table([pilot], score=score, low=low, high=high)
     what = files.measure_of(rollouts, score)
     known = {name: rollouts.where(policy=name).column(what) for name in rollouts.policies}
     drawn: list[Law] = [sf.Scores([float(v) for v in scores if v is not None]) for scores in known.values()]
     if what == "success":
-        return tuple(known), drawn, {"binary": True}
-    return tuple(known), drawn, {"low": rollouts.low, "high": rollouts.high}
+        return tuple(known), drawn, {}
+    return tuple(known), drawn, {"measure": "score", "low": rollouts.low, "high": rollouts.high}
 
 
-def _grid(horizon: int, futility: float, *, closed: bool) -> list[tuple[int, float]]:
+def _grid(horizon: int, futility: float, *, gives_up: bool) -> list[tuple[int, float]]:
     """The plan asked for among its neighbours."""
     horizons = sorted({max(1, horizon // 2), horizon, 2 * horizon})
-    futilities = sorted({0.0, 0.05, 0.1, futility}) if closed else [futility]
+    futilities = sorted({0.0, 0.05, 0.1, futility}) if gives_up else [futility]
     return [(most, little) for most in horizons for little in futilities if little == futility or most == horizon]
 
 

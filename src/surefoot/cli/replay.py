@@ -112,11 +112,12 @@ def replay(
         if not pool_runs:
             two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
         if first is None and second is None and len(table.policies) > 2:
-            if figure is not None or claim != CLAIMS[0] or randomised or rules or population:
-                options = "`--figure`, `--claim`, `--randomised`, `--population` and `--rule`"
+            if figure is not None or claim != CLAIMS[0] or randomised or len(rules or ()) > 1 or population:
+                options = "`--figure`, `--claim`, `--randomised`, `--population` and more than one `--rule`"
                 raise ValueError(f"{options} must come with `--first` and `--second`.")
             asked = _measure(table, measure, score)
             ranked: dict[str, Any] = {"question": question, "futility": futility, "pooled": pooled}
+            ranked["rule"] = rules[0] if rules else None
             terminal.show(
                 sf.replay_ranking(table, horizon=horizon, measure=asked, confidence=confidence, **ranked),
                 as_json=as_json,

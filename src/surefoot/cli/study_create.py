@@ -197,12 +197,10 @@ def _show(path: Path, plan: Plan, expected: list[str], *, new: bool) -> None:
     typer.echo(f"What it will take, for assumed {what}:")
     for line in expected:
         typer.echo(f"  {line}")
-    from surefoot.numerics.weak_orders import MOST
+    from surefoot.sequential import registry
 
-    if len(plan.policies) > MOST:
-        typer.echo(
-            f"More than {MOST} policies are ranked by Holm. Closed testing, of up to {MOST}, takes a fifth less."
-        )
+    if fewer := registry.for_fewer(registry.kinds(plan.decides)[0], len(plan.policies)):
+        typer.echo(fewer)
 
 
 def _names(text: str | None) -> tuple[str, ...] | None:

@@ -12,9 +12,8 @@ from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.numerics import work_blocks
 from surefoot.planning.assumptions import Law, drawn, law_of
-from surefoot.sequential.closed_ranking import ClosedRanking
-from surefoot.sequential.ranking import RankingRule
-from surefoot.sequential.ranking_simulation import block_studies, played
+from surefoot.sequential.ranking_simulation import block_studies
+from surefoot.sequential.round_rules import RoundRule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +79,7 @@ class RankingPlan(Record):
 
 
 def plan_ranking(
-    rule: ClosedRanking | RankingRule,
+    rule: RoundRule[Any],
     policies: Sequence[Law],
     *,
     rng: np.random.Generator | int,
@@ -93,7 +92,7 @@ def plan_ranking(
     Simulated; on many cores where joblib is told to.
 
     Args:
-        rule: The rule to be declared.
+        rule: The rule to be declared, such as `ClosedRanking`.
         policies: Each policy in the order of the rule's names: a success rate, a chance for each score, or pilot
             scores to draw from.
         rng: A seed or a generator; kept in the result.
@@ -112,8 +111,8 @@ def plan_ranking(
     Reference:
         Simulation of the rule itself.
     """
-    if not isinstance(rule, ClosedRanking | RankingRule):
-        raise _check.mistyped("rule", "be a ClosedRanking or a RankingRule", rule)
+    if not isinstance(rule, RoundRule):
+        raise _check.mistyped("rule", "be a rule that ranks, such as ClosedRanking", rule)
     generator, seed = _check.generator(rng)
     runs = _check.whole(runs, "runs", least=1)
     tied = _check.real(correlation, "correlation")
@@ -152,7 +151,7 @@ def plan_ranking(
 
 
 def _simulated(
-    rule: ClosedRanking | RankingRule,
+    rule: RoundRule[Any],
     laws: list[tuple[Floats, Floats]],
     correlation: float,
     runs: int,
@@ -167,4 +166,4 @@ def _simulated(
     else:
         uniform = rng.random(shape)
     scores = np.stack([drawn(*law, uniform[..., place]) for place, law in enumerate(laws)], axis=-1)
-    return played(rule, scores)
+    return rule.played(scores)

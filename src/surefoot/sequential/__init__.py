@@ -38,7 +38,7 @@ _HOMES = {
     "interval_kind": "surefoot.sequential.after_stop",
     "run": "surefoot.sequential.simulation",
     "run_list": "surefoot.sequential.list_mean",
-    "run_ranking": "surefoot.sequential.ranking",
+    "run_ranking": "surefoot.sequential.round_rules",
     "simulate": "surefoot.sequential.simulation",
     "simulate_list": "surefoot.sequential.list_simulation",
     "simulate_ranking": "surefoot.sequential.ranking_simulation",
@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from surefoot.sequential.nscore import NScore as NScore
     from surefoot.sequential.ranking import RankingRule as RankingRule
     from surefoot.sequential.ranking import RankingState as RankingState
-    from surefoot.sequential.ranking import run_ranking as run_ranking
     from surefoot.sequential.ranking_simulation import RankingSimulation as RankingSimulation
     from surefoot.sequential.ranking_simulation import simulate_ranking as simulate_ranking
     from surefoot.sequential.registry import Setting as Setting
+    from surefoot.sequential.round_rules import run_ranking as run_ranking
     from surefoot.sequential.rules import Rule as Rule
     from surefoot.sequential.rules import State as State
     from surefoot.sequential.savi import Savi as Savi

@@ -25,14 +25,12 @@ from surefoot.numerics import weak_orders
 from surefoot.numerics.closed_bets import Gamblers, widened
 from surefoot.numerics.closed_stakes import Terms
 from surefoot.sequential.history import Trail
-from surefoot.sequential.ranking_standings import Pair, Standing, ranked
-from surefoot.sequential.registry import Offered, Setting, registered
+from surefoot.sequential.registry import Setting, registered
+from surefoot.sequential.round_rules import Pair, RoundRule, Standing, ranked
 from surefoot.stats.confidence_sequences import betting_sequence
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from surefoot.sequential.round_rules import Flags, Floats, Whole
 
 _PLAIN = ("ranking", "best", "best or tied")
 _AGAINST = "against "
@@ -41,7 +39,7 @@ _KEPT = 100_000  # bytes of gamblers that an earlier state may keep; beyond, the
 
 @registered
 @dataclass(frozen=True, slots=True)
-class ClosedRanking(Offered):
+class ClosedRanking(RoundRule["ClosedRankingState"]):
     """A ranking of up to seven policies by closed testing over weak orders, declared before the first rollout.
 
     The default for three to seven policies: it needs about four fifths of the rollouts of `RankingRule` (Holm) and
@@ -76,13 +74,7 @@ class ClosedRanking(Offered):
         docs/closed-ranking.md).
     """
 
-    names: tuple[str, ...]
-    horizon: int = 200
     _: KW_ONLY
-    confidence: float = 0.95
-    low: float = 0.0
-    high: float = 1.0
-    binary: bool | None = None
     question: str = "ranking"
     futility: float = 0.0
     joined: tuple[int, ...] = ()
@@ -94,10 +86,8 @@ class ClosedRanking(Offered):
     place: ClassVar[int] = 80
     chosen_to: ClassVar[int | None] = None
     policies: ClassVar[tuple[int, int | None]] = (3, weak_orders.MOST)
-    claims: ClassVar[tuple[str, ...]] = ("either",)
     gives_up: ClassVar[bool] = True
     widens: ClassVar[bool] = True
-    needs_random_order: ClassVar[bool] = False
 
     @classmethod
     def made(cls, setting: Setting) -> Self:
@@ -105,26 +95,15 @@ class ClosedRanking(Offered):
         return cls(**ranked(setting), question=setting.question, futility=setting.futility)
 
     def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        given: Any = self.names
-        names = (given,) if isinstance(given, str) else tuple(given)
-        if len(names) < 2 or len(set(names)) < len(names):
-            raise _check.refused("names", "be two or more different policies", given)
+        RoundRule.__post_init__(self)
+        set_, names = object.__setattr__, self.names
         if len(names) > weak_orders.MOST:
             hint = "RankingRule ranks more, by Holm."
             raise ValueError(f"`names` must be at most {weak_orders.MOST} policies; got {len(names)}. {hint}")
-        set_(self, "names", names)
-        set_(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
-        set_(self, "confidence", _check.confidence(self.confidence))
-        low, high = _check.span(self.low, self.high)
-        set_(self, "low", low)
-        set_(self, "high", high)
         futility = _check.real(self.futility, "futility")
         if not 0.0 <= futility < 0.5:
             raise _check.refused("futility", "be from 0 (never) to below 0.5", self.futility)
         set_(self, "futility", futility)
-        if self.binary is not None and not isinstance(self.binary, bool):
-            raise _check.mistyped("binary", "be True, False or None", self.binary)
         self._check_question()
         joined = tuple(_check.whole(round_, "joined") for round_ in self.joined) or (0,) * len(names)
         if len(joined) != len(names) or list(joined) != sorted(joined) or joined[1]:
@@ -147,11 +126,6 @@ class ClosedRanking(Offered):
         return self.question.removeprefix(_AGAINST) if self.question not in _PLAIN else None
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """Every pair of policies, in the order of the names."""
-        return tuple(combinations(self.names, 2))
-
-    @property
     def terms(self) -> Terms:
         """What the gamblers must know."""
         return Terms(1.0 - self.confidence, self.horizon, self.binary, self.futility)
@@ -169,23 +143,8 @@ class ClosedRanking(Offered):
         return self._told(self._begun(), 0, (0.0,) * len(self.names), (Trail(), Trail()))
 
     def step(self, state: ClosedRankingState, scores: Mapping[str, float]) -> ClosedRankingState:
-        """The state after one more round.
-
-        Args:
-            state: The state before.
-            scores: The score of every policy still running, and of no other.
-
-        Raises:
-            ValueError: The ranking is finished, a policy is missing or does not run, or a score is out of range. The
-                state stays what it was.
-        """
-        if state.rule != self:
-            raise ValueError("`state` must come from this rule; got a state of another.")
-        if state.finished:
-            raise ValueError(f"`state` must be unfinished; got one after {state.rounds} rounds. A ranking is final.")
-        running = state.running
-        if set(scores) != set(running):
-            raise _check.refused("scores", f"name the running policies {list(running)}", sorted(scores))
+        """The state after one more round; see `RoundRule.step`."""
+        running = self.running(state, scores)
         kept = {name: self._score(name, scores[name]) for name in running}
         before = self._gamblers(state)
         history, mask = state.history, 0
@@ -207,10 +166,8 @@ class ClosedRanking(Offered):
             state: A state of this rule.
             name: The new policy.
         """
-        if state.rule != self:
-            raise ValueError("`state` must come from this rule; got a state of another.")
         rule = replace(self, names=(*self.names, name), joined=(*self.joined, state.rounds))
-        gamblers = widened(self._gamblers(state), rule.family(len(rule.names)))
+        gamblers = widened(self._gamblers(self.own(state)), rule.family(len(rule.names)))
         return rule._told(gamblers, state.rounds, (*state.totals, 0.0), (state.history, state.ran))
 
     def override(self, state: ClosedRankingState) -> ClosedRankingState:
@@ -221,14 +178,35 @@ class ClosedRanking(Offered):
         Raises:
             ValueError: The state belongs to another rule, or no pair is paused.
         """
-        if state.rule != self:
-            raise ValueError("`state` must come from this rule; got a state of another.")
-        if not state.futile:
+        if not self.own(state).futile:
             raise ValueError("`state` must have paused a pair to be overridden; got one that has paused none.")
         rule = replace(self, futility=0.0)
         gamblers = self._gamblers(state)
         going = replace(gamblers, terms=rule.terms, futile=np.zeros_like(gamblers.futile)).on()
         return rule._told(going, state.rounds, state.totals, (state.history, state.ran))
+
+    @property
+    def games(self) -> int:
+        """A bet on every hypothesis."""
+        return len(self.family(len(self.names)))
+
+    def played(self, scores: Floats) -> tuple[Whole, Flags, Flags]:
+        """See `RoundRule.played`."""
+        unit = (scores - self.low) / (self.high - self.low)
+        studies, rounds, size = unit.shape
+        games, going = Gamblers.begin(self.family(size), self.terms, studies), np.arange(studies)
+        rollouts, better = np.zeros((studies, size), np.int64), np.zeros((studies, size, size), bool)
+        complete = np.zeros(studies, bool)
+        for turn in range(min(rounds, self.horizon)):
+            rollouts[going] += games.running
+            games = games.step(unit[going, turn], p_values=False)
+            better[going], complete[going] = games.better, ~games.open.any(axis=(1, 2))
+            more: Flags = np.any(games.running, axis=1)
+            if not more.all():
+                if not more.any():
+                    break
+                games, going = games.keep(more), going[more]
+        return rollouts, better, complete
 
     def _begun(self) -> Gamblers:
         first = sum(round_ == 0 for round_ in self.joined)

@@ -10,29 +10,31 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
 
 from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential.betting import BettingState
+from surefoot.sequential.betting import BettingState, Games
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
-from surefoot.sequential.ranking_standings import APART, Pair, Standing, ranked
-from surefoot.sequential.registry import Offered, Setting, registered
+from surefoot.sequential.registry import registered
+from surefoot.sequential.round_rules import APART, Pair, RoundRule, Standing
 from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
 
 if TYPE_CHECKING:
-    from surefoot.sequential.closed_ranking import ClosedRanking, ClosedRankingState
+    from surefoot.sequential.round_rules import Flags, Floats, Whole
 
 _ADJUSTING = {"holm": holm, "bonferroni": bonferroni}
 
 
 @registered
 @dataclass(frozen=True, slots=True)
-class RankingRule(Offered):
+class RankingRule(RoundRule["RankingState"]):
     """A ranking of many policies, declared before the first rollout.
 
     Each pair is bet on in both directions by a `FiniteHorizonMixture`, and each direction counts as a hypothesis of its
@@ -64,13 +66,7 @@ class RankingRule(Offered):
         Bonferroni.
     """
 
-    names: tuple[str, ...]
-    horizon: int = 200
     _: KW_ONLY
-    confidence: float = 0.95
-    low: float = 0.0
-    high: float = 1.0
-    binary: bool | None = None
     adjusting: Literal["holm", "bonferroni"] = "holm"
 
     name: ClassVar[str] = "holm"
@@ -79,42 +75,10 @@ class RankingRule(Offered):
     summary: ClassVar[str] = "Ranks any number of policies: every two by the mixture, one error for all by Holm."
     place: ClassVar[int] = 90
     chosen_to: ClassVar[int | None] = None
-    policies: ClassVar[tuple[int, int | None]] = (3, None)
-    claims: ClassVar[tuple[str, ...]] = ("either",)
-    needs_random_order: ClassVar[bool] = False
-
-    @classmethod
-    def made(cls, setting: Setting) -> Self:
-        """The ranking as it is declared in this setting.
-
-        Raises:
-            ValueError: The setting asks for what Holm's ranking cannot give.
-        """
-        if setting.question != "ranking":
-            raise _check.refused("question", f"be 'ranking' for {cls.title}", setting.question)
-        if setting.futility:
-            raise _check.refused("futility", f"be 0 for {cls.title}", setting.futility)
-        return cls(**ranked(setting))
 
     def __post_init__(self) -> None:
-        given: Any = self.names
-        names = (given,) if isinstance(given, str) else tuple(given)
-        if len(names) < 2 or len(set(names)) < len(names):
-            raise _check.refused("names", "be two or more different policies", given)
-        object.__setattr__(self, "names", names)
+        RoundRule.__post_init__(self)
         _check.choice(self.adjusting, "adjusting", _ADJUSTING)
-        object.__setattr__(self, "confidence", _check.confidence(self.confidence))
-        object.__setattr__(self, "horizon", self.pair_rule.horizon)  # checks horizon and range
-
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """Every pair of policies, in the order of the names."""
-        return tuple(combinations(self.names, 2))
-
-    @property
-    def joined(self) -> tuple[int, ...]:
-        """After how many rounds each policy joined: all are there from the start."""
-        return (0,) * len(self.names)
 
     @property
     def pair_rule(self) -> FiniteHorizonMixture:
@@ -131,22 +95,8 @@ class RankingRule(Offered):
         return RankingState(self, 0, (0,) * len(self.names), (0.0,) * len(self.names), sides, verdicts)
 
     def step(self, state: RankingState, scores: Mapping[str, float]) -> RankingState:
-        """The state after one more round.
-
-        Args:
-            state: The state before.
-            scores: The score of every policy still running, and of no other.
-
-        Raises:
-            ValueError: The ranking is finished, a policy is missing or no longer runs, or a score is out of range.
-        """
-        if state.rule != self:
-            raise ValueError("`state` must come from this rule; got a state of another.")
-        if state.finished:
-            raise ValueError(f"`state` must be unfinished; got one after {state.rounds} rounds. A ranking is final.")
-        running = state.running
-        if set(scores) != set(running):
-            raise _check.refused("scores", f"name the running policies {list(running)}", sorted(scores))
+        """The state after one more round; see `RoundRule.step`."""
+        self.running(state, scores)
         rule = self.pair_rule
         kept = {name: rule.scores((score, score))[0] for name, score in scores.items()}
         sides = tuple(
@@ -185,10 +135,56 @@ class RankingRule(Offered):
         """The p-values of both directions of every pair, adjusted for there being so many."""
         return _ADJUSTING[self.adjusting](p_values)
 
+    def played(self, scores: Floats) -> tuple[Whole, Flags, Flags]:
+        """See `RoundRule.played`.
+
+        Every pair of every study is a game; verdicts are given where the number of rejected directions grows.
+        """
+        studies, rounds, size = scores.shape
+        pairs = np.array(list(combinations(range(size), 2)))
+        one, other = np.tile(pairs[:, 0], studies), np.tile(pairs[:, 1], studies)
+        games, active = Games.begin(self.pair_rule, studies * len(pairs)), np.arange(studies * len(pairs))
+        best = np.zeros((2, studies * len(pairs)))
+        verdicts = [(Verdict.UNDECIDED,) * len(pairs)] * studies
+        found, rollouts = np.zeros(studies, np.int64), np.zeros((studies, size), np.int64)
+        running = np.ones((studies, size), bool)
+        for turn in range(min(rounds, self.horizon)):
+            rollouts += running
+            study = active // len(pairs)
+            games.bet(scores[study, turn, one[active]], scores[study, turn, other[active]])
+            best[:, active] = games.log_best
+            each = best.reshape(2, studies, -1)
+            now = _rejected(self, np.concatenate(each, axis=1))
+            for place in np.flatnonzero(now > found).tolist():
+                adjusted = self.adjusted(np.exp(-each[:, place]).T.ravel().tolist())
+                verdicts[place] = self.decided(verdicts[place], adjusted)
+                ranks = rank_intervals(self.names, self.pairs, verdicts[place])
+                running[place] = [first < last for first, last in ranks]
+            found = now
+            going = (games.codes() == 0) & running[study, one[active]] & running[study, other[active]]
+            games.keep(going)
+            active = active[going]
+            if not running.any():
+                break
+        better = np.zeros((studies, size, size), bool)
+        for place, (i, j) in enumerate(pairs.tolist()):
+            better[:, i, j] = [said[place] is Verdict.BETTER for said in verdicts]
+            better[:, j, i] = [said[place] is Verdict.WORSE for said in verdicts]
+        return rollouts, better, np.array([Verdict.UNDECIDED not in said for said in verdicts])
+
 
 def adjusted_p(rule: RankingRule, sides: Iterable[BettingState]) -> tuple[float, ...]:
     """Adjusted anytime p-values: of every pair, that the first is better and that it is worse."""
     return rule.adjusted([math.exp(-one.log_best) for side in sides for one in side.sides])
+
+
+def _rejected(rule: RankingRule, log_best: Floats) -> Whole:
+    """How many directions each study rejects: those p-values that stand the step-down."""
+    error, count = 1.0 - rule.confidence, log_best.shape[1]
+    left = np.arange(count, 0, -1) if rule.adjusting == "holm" else np.full(count, count)
+    stands = -np.sort(-log_best, axis=1) >= np.log(left / error) - 1e-9  # a hair early: the rule itself decides
+    found: Whole = np.cumprod(stands, axis=1).sum(axis=1)
+    return found
 
 
 def _closed(pairs: tuple[Pair, ...], names: tuple[str, ...], verdicts: list[Verdict]) -> list[Verdict]:
@@ -281,25 +277,3 @@ class RankingState(Standing, Record):
         # gains that drift may be left out by their bets: then the end moves to the gain observed
         low, high = min(low, seen_gain), max(high, seen_gain)
         return replace(seen, low=low, high=high, method=f"{seen.method}, Holm-compatible")
-
-
-@overload
-def run_ranking(rule: RankingRule, rounds: Iterable[Mapping[str, Any]]) -> list[RankingState]: ...
-@overload
-def run_ranking(rule: ClosedRanking, rounds: Iterable[Mapping[str, Any]]) -> list[ClosedRankingState]: ...
-def run_ranking(rule: Any, rounds: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """What would have been known after each round? The states, up to the one that finished.
-
-    Scores of policies that no longer run are not looked at.
-
-    Args:
-        rule: The rule.
-        rounds: The scores of each round, by policy.
-    """
-    state, states = rule.start(), []
-    for scores in rounds:
-        state = rule.step(state, {name: scores[name] for name in state.running if name in scores})
-        states.append(state)
-        if state.finished:
-            break
-    return states

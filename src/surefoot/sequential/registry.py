@@ -188,6 +188,16 @@ def fitting(setting: Setting) -> tuple[type[Offered], ...]:
     return tuple(found.values())
 
 
+def for_fewer(chosen: type[Offered], policies: int) -> str:
+    """What to know where a rule that is shown earlier does not take so many policies; empty where none is."""
+    for kind in kinds():
+        most = kind.policies[1]
+        if kind.place < chosen.place and most is not None and 2 < most < policies:
+            also = f"{kind.summary[:1].lower()}{kind.summary[1:]}"
+            return f"More than {most} policies are ranked by {chosen.title}. Up to {most}, by {kind.title}: {also}"
+    return ""
+
+
 def one_of(name: str, setting: Setting) -> type[Offered]:
     """The rule of this name for so many policies in such environments.
 

@@ -17,7 +17,7 @@ from surefoot.study.plans import Plan
 
 if TYPE_CHECKING:
     from surefoot.sequential import State
-    from surefoot.sequential.ranking_standings import Standing
+    from surefoot.sequential.round_rules import Standing
     from surefoot.sequential.rules import Ending
 
 

@@ -1,11 +1,11 @@
-"""Tests of `surefoot.sequential.ranking_standings`."""
+"""Tests of `surefoot.sequential.round_rules`."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from surefoot import Verdict
-from surefoot.sequential.ranking_standings import Standing
+from surefoot.sequential.round_rules import Standing
 
 
 class Toy(Standing):
