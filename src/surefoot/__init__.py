@@ -28,10 +28,12 @@ _HOMES = {
     "ComparisonPlan": "surefoot.planning.comparisons",
     "Correction": "surefoot.analysis.judge_corrections",
     "DataError": "surefoot.errors",
+    "Episode": "surefoot.runners.gymnasium",
     "Event": "surefoot.study.events",
     "Finding": "surefoot.table.findings",
     "Gain": "surefoot.core.gain",
     "Group": "surefoot.table.summaries",
+    "GymnasiumRunner": "surefoot.runners.gymnasium",
     "Interval": "surefoot.core.interval",
     "JudgedGain": "surefoot.analysis.judged_gains",
     "LabelDraw": "surefoot.table.label_draws",
@@ -183,6 +185,8 @@ if TYPE_CHECKING:
     from surefoot.reporting.reports import Report as Report
     from surefoot.reporting.reports import report as report
     from surefoot.runners.functions import run_study as run_study
+    from surefoot.runners.gymnasium import Episode as Episode
+    from surefoot.runners.gymnasium import GymnasiumRunner as GymnasiumRunner
     from surefoot.runners.outcomes import Outcome as Outcome
     from surefoot.stats.rankings import Ranking as Ranking
     from surefoot.study.events import Event as Event

@@ -107,3 +107,66 @@ def test_a_turn_of_a_served_study_is_handed_back_too(served, capsys):
     assert "The command cannot be run" in err
     study = sf.Study.open("study.db")
     assert study.next_turn(holder="another").number == 1
+
+
+# --- a Gymnasium environment ---
+
+LAB = """
+def new(state):
+    return int(state[2] + state[3] > 0)
+
+class Old:
+    def reset(self, seed):
+        self.seed = seed
+
+    def act(self, state):
+        return int(state[2] > 0)
+
+def balanced(end):
+    return end.truncated
+
+old = None
+"""
+POLES = ["study", "run", "study.db", "--gym", "CartPole-v1"]
+
+
+def test_an_environment_is_named_on_the_command_line(here, capsys):
+    pytest.importorskip("gymnasium")
+    (here / "my_poles.py").write_text(LAB)
+    words = [*POLES, "--policy", "new=my_poles:new", "--policy", "old=my_poles:Old", "--max-steps", "60"]
+    assert (
+        run([*words, "--success", "my_poles:balanced", "--turns", "2", "--video", "clips", "--time-limit", "60"]) == 0
+    )
+    assert len(list((here / "clips").iterdir())) == 2
+    assert run([*words, "--success", "my_poles:balanced", "--workers", "2"]) == 0
+    assert capsys.readouterr().out.endswith("stop: decided\n")
+    study = Study.open("study.db")
+    assert {result.steps for result in study.fold.results.values() if result.score} == {60}
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "told"),
+    [
+        ([], 64, "`--policy` must be given for each policy"),
+        (["--policy", "my_polls:new"], 64, "`--policy` must be name=module:thing"),
+        (["--policy", "new=my_polls"], 64, "`--policy` must name module:function"),
+        (["--policy", "new=my_polls:none"], 64, "`--policy` my_polls:none cannot be used"),
+        (["--policy", "new=my_polls:old"], 64, "a policy for 'new'; got None"),
+        (["--policy", "new=my_polls:new", "--success", "my_polls:old"], 64, "`--success` must name a function"),
+        (["--policy", "new=my_polls:new", "--max-steps", "0"], 64, "must be at least 1"),
+        (["--policy", "new=my_polls:new", "--batch", "2"], 64, "`--batch` must be given with a `--command`"),
+        (["--policy", "new=my_polls:new", "--command", "true"], 64, "One of `--command`, `--runner` and `--gym`"),
+        (["--policy", "new=my_polls:new"], 65, "'old' is not among them"),
+    ],
+)
+def test_what_is_wrong_with_an_environment_is_told_before_the_first_turn(here, capsys, more, code, told):
+    pytest.importorskip("gymnasium")
+    (here / "my_polls.py").write_text(LAB)
+    assert run([*POLES, *more]) == code
+    assert told in capsys.readouterr().err
+    assert Study.open("study.db").fold.results == {}
+
+
+def test_what_belongs_to_an_environment_is_refused_without_one(here, capsys):
+    assert run(["study", "run", "study.db", "--command", "echo true", "--video", "clips"]) == 64
+    assert "must be given with `--gym`" in capsys.readouterr().err

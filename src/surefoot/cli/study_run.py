@@ -29,6 +29,22 @@ def run(
     runner: Annotated[
         str, typer.Option(help="A Python function to call for each turn, in place of a command: module:function.")
     ] = "",
+    gym: Annotated[
+        str, typer.Option(help="A Gymnasium environment to run the policies in, in place of a command: its id.")
+    ] = "",
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="With --gym, a policy of the study and what acts for it: name=module:thing."),
+    ] = None,
+    success: Annotated[
+        str, typer.Option(help="With --gym, a function of an episode's end: module:function; info's own when left out.")
+    ] = "",
+    max_steps: Annotated[
+        int | None, typer.Option(help="With --gym, the most steps of an episode; the environment's when left out.")
+    ] = None,
+    video: Annotated[
+        str, typer.Option(help="With --gym, a folder for a clip of each rollout, named by its turn alone.")
+    ] = "",
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit code 0 is a success and 1 a failure; standard output is not read.")
     ] = False,
@@ -43,13 +59,16 @@ def run(
     holder: Annotated[str, typer.Option(help="This robot's name, when several run the study.")] = "",
     as_json: terminal.AsJson = False,
 ) -> None:
-    """Run a command or a function for every turn, and record it.
+    """Run a command, a function or an environment for every turn, and record it.
 
     It goes on until the study needs no more. A command learns its turn from the environment (SUREFOOT_POLICY,
     SUREFOOT_TASK, SUREFOOT_CONDITION, SUREFOOT_ITEM, SUREFOOT_TURN, SUREFOOT_CODE) and from one line of JSON on
     standard input. The last line that it prints is the result: true, false, success, failure, a score, or JSON such as
     {"result": 0.5, "failure": "dropped it", "note": "..."}. A function gets the turn and returns a success, a score or
-    an Outcome.
+    an Outcome; a GymnasiumRunner is one.
+
+    With --gym each rollout is an episode of a Gymnasium environment. Its policies are functions of the observation, or
+    classes with reset and act; the same condition begins with the same seed.
 
     With --batch a command gets several turns, a line of JSON for each, and prints a line for each, in any order, with
     the turn's number: {"turn": 7, "result": true}.
@@ -65,6 +84,8 @@ def run(
 
         surefoot study run study.db --runner my_lab:rollout --workers 4
 
+        surefoot study run study.db --gym CartPole-v1 --policy new=my_lab:new --policy old=my_lab:old --video clips
+
         surefoot study run study.db --command 'python batch.py' --batch 20 --workers 2
 
         SUREFOOT_TOKEN=... surefoot study run http://lab:8765 --command 'python rollout.py' --holder "arm 1"
@@ -72,13 +93,19 @@ def run(
     from surefoot.runners.commands import Command
     from surefoot.runners.functions import run_study
 
-    if bool(command.strip()) == bool(runner):
-        raise ValueError("Either `--command` or `--runner` must be given, such as --command 'python rollout.py'.")
-    if batch > 1 and (exit_code or runner):
+    if [bool(command.strip()), bool(runner), bool(gym)].count(True) != 1:
+        raise ValueError(
+            "One of `--command`, `--runner` and `--gym` must be given, such as --command 'python rollout.py'."
+        )
+    if not gym and (policy or success or video or max_steps is not None):
+        raise ValueError("`--policy`, `--success`, `--max-steps` and `--video` must be given with `--gym`.")
+    if batch > 1 and (exit_code or not command):
         raise ValueError("`--batch` must be given with a `--command` that prints its results, without `--exit-code`.")
     if turns is not None and turns < 1:
         raise ValueError(f"`--turns` must be at least 1; got {turns}.")
     rollout: Callable[[Turn], Any] | None = _function(runner) if runner else None
+    if gym:
+        rollout = _environment(gym, policy or [], success=success, max_steps=max_steps, video=video)
     study = taking_part(store, holder=holder)
     done: list[int] = []
 
@@ -141,15 +168,50 @@ def _told_aloud() -> Iterator[None]:
         log.removeHandler(aloud)
 
 
-def _function(word: str) -> Callable[[Turn], Any]:
-    """The function that ``module:function`` names, from here or from where packages are.
+def _environment(
+    env: str, policies: list[str], *, success: str, max_steps: int | None, video: str
+) -> Callable[[Turn], Any]:
+    """The runner of a Gymnasium environment, with the policies that ``name=module:thing`` names.
+
+    Raises:
+        ValueError: A policy is not there, or `max_steps` is too small.
+    """
+    from surefoot.runners.gymnasium import GymnasiumRunner
+
+    named = {}
+    for word in policies:
+        name, equals, thing = word.partition("=")
+        if not (name and equals):
+            raise ValueError(f"`--policy` must be name=module:thing, such as new=my_lab:new; got {word!r}.")
+        named[name] = _found(thing, "--policy")
+    if not named:
+        raise ValueError("`--policy` must be given for each policy of the study, such as --policy new=my_lab:new.")
+    judged = _function(success, "--success") if success else None
+    return GymnasiumRunner(env, named, success=judged, max_steps=max_steps, video=video or None)
+
+
+def _function(word: str, option: str = "--runner") -> Callable[..., Any]:
+    """The function that ``module:function`` names.
 
     Raises:
         ValueError: There is none.
     """
+    found = _found(word, option)
+    if not callable(found):
+        raise ValueError(f"`{option}` must name a function; {word} is not one.")
+    function: Callable[..., Any] = found
+    return function
+
+
+def _found(word: str, option: str) -> Any:
+    """What ``module:name`` names, from here or from where packages are.
+
+    Raises:
+        ValueError: There is nothing of that name.
+    """
     module, _, name = word.partition(":")
     if not (module and name):
-        raise ValueError(f"`--runner` must be module:function, such as my_lab:rollout; got {word!r}.")
+        raise ValueError(f"`{option}` must name module:function, such as my_lab:rollout; got {word!r}.")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -157,11 +219,8 @@ def _function(word: str) -> Callable[[Turn], Any]:
         for part in name.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
-        raise ValueError(f"`--runner` {word} cannot be used: {error}.") from None
-    if not callable(found):
-        raise ValueError(f"`--runner` must name a function; {word} is not one.")
-    function: Callable[[Turn], Any] = found
-    return function
+        raise ValueError(f"`{option}` {word} cannot be used: {error}.") from None
+    return found
 
 
 def release(

@@ -1,1 +1,1 @@
-"""Who carries out a turn: a Python function, or a command."""
+"""Who carries out a turn: a Python function, a command, or a Gymnasium environment."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from surefoot import _check
 from surefoot.errors import StudyError
-from surefoot.runners.outcomes import CrashError, Outcome, outcome_of
+from surefoot.runners.outcomes import Caught, CrashError, Outcome, Rollout, called, outcome_of
 from surefoot.study.leases import LEASE, Unnamed
 from surefoot.study.plans import Plan
 from surefoot.study.protocol import StudyOperations
@@ -34,7 +34,6 @@ MARGIN = 600.0
 """Seconds for which a turn is held beyond its time limit."""
 LOG = logging.getLogger(__name__)
 
-Rollout = Callable[[Turn], "bool | float | Outcome"]
 Told = Callable[[Turn, Receipt], None]
 
 
@@ -83,14 +82,20 @@ def run_study(
     carry = getattr(rollout, "within", None) or _Threaded(rollout)
     run = _Run(study, carry, limit, turns, progress)
     run.several, run.batch = several, batch
+    begin = getattr(rollout, "begin", None) or (lambda _: contextlib.nullcontext())
+    with begin(study):  # a runner may look whether all that the study names is there, and clear up at the end
+        _through(run, workers, holder)
+    return study.status()
+
+
+def _through(run: _Run, workers: int, holder: str) -> None:
     if workers == 1:
         run.worker(holder)
-        return study.status()
+        return
     unnamed = [Unnamed() for _ in range(workers)]  # gone with this call, and their turns come free
     names = [f"{holder} #{place}" if holder else one.name for place, one in enumerate(unnamed, 1)]
     with ThreadPoolExecutor(workers, thread_name_prefix="surefoot-rollout") as pool:
         _all_done([pool.submit(run.worker, name) for name in names], run)
-    return study.status()
 
 
 def _all_done(each: list[Future[None]], run: _Run) -> None:
@@ -110,13 +115,13 @@ class _Threaded:
 
     def __call__(self, turn: Turn, limit: float | None) -> Any:
         if limit is None:
-            return _called(self.rollout, turn)
+            return called(self.rollout, turn)
         answer: Future[Any] = Future()
 
         def carried_out() -> None:
-            caught = _Caught()
+            caught = Caught()
             with caught:
-                answer.set_result(_called(self.rollout, turn))
+                answer.set_result(called(self.rollout, turn))
             if caught.error is not None:
                 answer.set_exception(caught.error)
 
@@ -127,31 +132,6 @@ class _Threaded:
             if answer.done():  # the function's own
                 raise
             raise CrashError("time-out", f"not done after {limit:g} s") from None
-
-
-def _called(rollout: Rollout, turn: Turn) -> Any:
-    caught, found = _Caught(), None
-    with caught:
-        found = rollout(turn)
-    if caught.error is None:
-        return found
-    if isinstance(caught.error, CrashError | StudyError):
-        raise caught.error
-    LOG.warning("surefoot: turn %s crashed.", turn.number, exc_info=caught.error)
-    raise CrashError("crash", f"{type(caught.error).__name__}: {caught.error}")
-
-
-class _Caught:
-    """Keeps whatever a rollout raises: it is an outcome, of whatever kind it is."""
-
-    error: Exception | None = None
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
-        self.error = error if isinstance(error, Exception) else None
-        return self.error is not None
 
 
 class _Run:

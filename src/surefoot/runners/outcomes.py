@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot import _check
 from surefoot.core.record import Record
@@ -12,6 +14,12 @@ from surefoot.errors import StudyError
 from surefoot.study.clips import checked
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Ended
+from surefoot.study.schedules import Turn
+
+LOG = logging.getLogger(__name__)
+T = TypeVar("T")
+
+Rollout = Callable[[Turn], "bool | float | Outcome"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +91,32 @@ def outcome_of(given: Any, plan: Plan) -> Outcome:
     except (StudyError, TypeError, ValueError) as error:
         raise CrashError("unreadable", str(error)) from None
     return found
+
+
+def called(rollout: Callable[[Turn], T], turn: Turn) -> T:
+    """What a rollout gives; whatever it raises is a crash.
+
+    Raises:
+        CrashError: It gave no result.
+        StudyError: It says that the study cannot go on.
+    """
+    caught = Caught()
+    with caught:
+        return rollout(turn)
+    if isinstance(caught.error, CrashError | StudyError):
+        raise caught.error
+    LOG.warning("surefoot: turn %s crashed.", turn.number, exc_info=caught.error)
+    raise CrashError("crash", f"{type(caught.error).__name__}: {caught.error}")
+
+
+class Caught:
+    """Keeps whatever a rollout raises: it is an outcome, of whatever kind it is."""
+
+    error: Exception | None = None
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        self.error = error if isinstance(error, Exception) else None
+        return self.error is not None
