@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
+.PHONY: help demo test quick check style types slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
@@ -26,12 +26,16 @@ test: $(READY)  ## All tests but the long proofs, and every example in the docst
 quick: $(READY)  ## The tests of what you changed, and of the tree, in under a minute (ARGS="stats/rates.py core": of these).
 	@$(BIN)/python tools/quick.py $(ARGS)
 
-check: $(READY)  ## Style, types, layers, docs.
+check: $(READY)  ## Style, types, layers, docs: types and docs take as long as each other, so they are checked at once.
+	@$(MAKE) --no-print-directory -j $(JOBS) style types docs
+
+style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(MAKE) --no-print-directory docs
+
+types: $(READY)
+	$(BIN)/mypy
 
 slow: $(READY)  ## The long statistical proofs.
 	$(BIN)/python -m pytest -n $(JOBS) -m slow tests

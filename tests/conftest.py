@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import time
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from tests.support import databases
 
@@ -40,6 +42,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     within = item.config.getoption("--within")
     if within is not None and time.monotonic() - BEGAN > within:
         pytest.skip("no time left: `make test` runs it")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[None]:
+    """Examples are in the docstrings of src: no file here is read for them, nor imported for nothing."""
+    found = yield
+    return [node for node in found if not isinstance(node, DoctestModule)]
+
+
+def pytest_collection() -> None:
+    gc.disable()  # nothing is garbage yet
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: a collection of garbage in a test need not walk it each time."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 class Missing(pytest.Module):
