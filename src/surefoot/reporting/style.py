@@ -123,6 +123,7 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
 
     buffer = io.StringIO()
     with _quietly(), mpl.rc_context({**FIXED, "svg.hashsalt": name}):
+        _place(figure)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
@@ -139,6 +140,16 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     most = f"{float(width.group(1)) * 4 / 3:.0f}" if width else "700"
     label = f'<svg role="img" aria-label="{_escaped(description)}" style="max-width:{most}px"'
     return text.replace("<svg", label, 1)
+
+
+def _place(figure: Figure) -> None:
+    """Place the figure's parts now: to place them itself, matplotlib would draw all of them once more, for nothing."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    FigureCanvasSVG(figure)  # letters are measured as SVG draws them
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
 
 
 def save(figure: Figure, path: str | Path) -> Path:
