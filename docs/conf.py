@@ -7,6 +7,7 @@ import json
 import os
 import re
 from pathlib import Path
+from types import ModuleType
 
 os.environ["COLUMNS"] = "96"  # help texts wrap the same everywhere
 
@@ -125,17 +126,23 @@ def draw_figures() -> None:
     style.save(coverage_figure(rates, curves, trials=20, confidence=0.95), folder / "coverage.svg")
 
 
+def tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, HERE.parent / "tools" / f"{name}.py")
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
 def write_notebooks() -> None:
     """Every notebook as a page, run anew."""
-    spec = importlib.util.spec_from_file_location("notebook", HERE.parent / "tools" / "notebook.py")
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
+    notebook = tool("notebook")
     for path in sorted((HERE / "notebooks").glob("*.ipynb")):
-        done = tool.run(json.loads(path.read_text(encoding="utf-8")))
-        (path.parent / f"{path.stem}.md").write_text(tool.page(done), encoding="utf-8")
+        done = notebook.run(json.loads(path.read_text(encoding="utf-8")))
+        (path.parent / f"{path.stem}.md").write_text(notebook.page(done), encoding="utf-8")
 
 
 draw_figures()
+tool("gallery").main()
 write_notebooks()
 LACKS = missing()
 if LACKS:

@@ -1,4 +1,4 @@
-"""Make the pictures of the README: a report, the phone, and a terminal that types (docs/pictures).
+"""Make the pictures of README and docs: a report, the phone, a terminal that types, and more (docs/pictures).
 
 `python tools/pictures.py`; it needs the test environment and Chromium. The pictures are committed, small.
 """
@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 import io
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 from html import escape
 from pathlib import Path
 
+import polars as pl
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
@@ -26,6 +29,22 @@ TARGET = ROOT / "docs" / "pictures"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 COMMANDS = ("surefoot rate 38/50", "surefoot compare 17/20 14/20", "surefoot plan compare --first 0.9 --second 0.6")
 COLUMNS, LINE, LETTER = 92, 19, 8.0
+PACE, READ = 0.06, 4.0
+"""Seconds for a letter typed, and for an answer read: twenty in all."""
+DARK = "#10201f"
+TERMINAL = (
+    "text{font:13.3px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#d8e1e0;white-space:pre}"
+    f".t{{fill:#7fd4cf;font-weight:600}}.c{{fill:{DARK}}}.s{{opacity:0;animation:a 1ms forwards}}"
+    "@keyframes a{to{opacity:1}}@keyframes u{to{transform:translateX(var(--l))}}"
+    # Whoever wants no motion, or prints, sees all of it at once.
+    "@media print,(prefers-reduced-motion:reduce){.s{animation:none;opacity:1}.c{display:none}}"
+)
+PAPER = (
+    "body{font:15px/1.5 system-ui,'DejaVu Sans',sans-serif;color:#1f2328;background:#fff;margin:20px}"
+    "h3{font-size:18px;margin:0 0 12px}table{border-collapse:collapse;margin:0 0 12px}"
+    "pre{background:#f3f5f6;padding:8px 12px}"
+    "body>table td,body>table th{border:1px solid #d0d7de;padding:4px 12px}code{background:#eff1f3;padding:1px 5px}"
+)
 
 
 def kept(picture: bytes, name: str, width: int) -> None:
@@ -77,47 +96,71 @@ def phone(browser: Browser) -> None:
         thread.join(10)
 
 
+def comment(browser: Browser) -> None:
+    """What a reviewer sees on a pull request, rendered as a forge does."""
+    from markdown_it import MarkdownIt
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, rate in (("main", 0.9), ("pr", 0.6)):
+            chance = random.Random(name)
+            rows = [f"bot,{'easy' if item % 2 else 'hard'},q{item},{int(chance.random() < rate)}" for item in range(80)]
+            Path(folder, f"{name}.csv").write_text("policy,task,item,success\n" + "\n".join(rows) + "\n")
+        words = ["-m", "surefoot", "compare", "pr.csv", "--previous", "main.csv", "--gate", "--format", "github"]
+        said = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, cwd=folder).stdout
+    shown(browser, MarkdownIt("gfm-like", {"linkify": False}).render(said), "comment.png", 560, 380)
+
+
+def notebook(browser: Browser) -> None:
+    """A result as the last line of a notebook's cell."""
+    counts = {"pi-1": 47, "pi-2": 44, "dp": 33, "act": 12}
+    rows = [(name, number < count) for name, count in counts.items() for number in range(50)]
+    ranking = sf.rank(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    cell = '<pre>[1]: sf.rank(sf.read("results.csv"))</pre>'
+    shown(browser, cell + ranking._repr_html_(), "notebook.png", 720, 480)
+
+
+def shown(browser: Browser, body: str, name: str, width: int, height: int) -> None:
+    """A piece of HTML on white paper."""
+    page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=2)
+    page.set_content(f"<!doctype html><style>{PAPER}</style>{body}")
+    kept(page.screenshot(), name, width)
+    page.close()
+
+
 def terminal() -> None:
-    """A terminal that types three commands and shows what they print, as an animated SVG."""
+    """A terminal that types three commands and shows what they print: twenty seconds, animated by CSS alone."""
     rows: list[tuple[float, str, str]] = []
     now = 0.5
     for command in COMMANDS:
         words = [sys.executable, "-m", *command.split()]
         said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         rows.append((now, "typed", f"$ {command}"))
-        now += 0.045 * len(command) + 0.6
+        now += PACE * len(command) + 0.6
         for line in said.rstrip("\n").split("\n"):
-            while len(line) > COLUMNS:
-                cut = line.rfind(" ", 0, COLUMNS)
-                rows.append((now, "said", line[:cut]))
-                line = line[cut + 1 :]
-            rows.append((now, "said", line))
-        now += 3.5
+            rows += [(now, "said", part) for part in textwrap.wrap(line, COLUMNS, break_on_hyphens=False)]
+        now += READ
         rows.append((now, "said", ""))
-    height, width = LINE * (len(rows) + 2), round(LETTER * COLUMNS + 32)
-    body = []
-    for place, (at, kind, text) in enumerate(rows):
-        y, shown = LINE * (place + 2), escape(text)
-        begin = f'<set attributeName="visibility" to="visible" begin="{at:.2f}s" fill="freeze"/>'
-        if kind == "typed":
-            long = LETTER * len(text)
-            body.append(
-                f'<clipPath id="c{place}"><rect x="16" y="{y - LINE}" height="{LINE + 6}" width="0"><animate '
-                f'attributeName="width" from="0" to="{long:.0f}" begin="{at:.2f}s" dur="{0.045 * len(text):.2f}s" '
-                f'fill="freeze"/></rect></clipPath>'
-                f'<text class="typed" x="16" y="{y}" clip-path="url(#c{place})">{shown}</text>'
-            )
-        elif text:
-            body.append(f'<text x="16" y="{y}" visibility="hidden">{shown}{begin}</text>')
-    style = (
-        "text{font:13.3px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#d8e1e0;white-space:pre}"
-        ".typed{fill:#7fd4cf;font-weight:600}"
-    )
+    height, width = LINE * (len(rows) + 1), round(LETTER * COLUMNS + 32)
+    body = [_line(place, *row) for place, row in enumerate(rows) if row[2]]
     (TARGET / "terminal.svg").write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
-        f'aria-label="A terminal: surefoot rate, compare and plan"><style>{style}</style>'
-        f'<rect width="100%" height="100%" rx="10" fill="#10201f"/>{"".join(body)}</svg>\n',
+        f'aria-label="A terminal: surefoot rate, compare and plan"><style>{TERMINAL}</style>'
+        f'<rect width="100%" height="100%" rx="10" fill="{DARK}"/>{"".join(body)}</svg>\n',
         encoding="utf-8",
+    )
+
+
+def _line(place: int, at: float, kind: str, text: str) -> str:
+    """A line that appears at its second; a typed one is uncovered letter by letter."""
+    y, shown = LINE * (place + 1.6), escape(text)
+    if kind == "said":
+        return f'<text class="s" x="16" y="{y:.0f}" style="animation-delay:{at:.2f}s">{shown}</text>'
+    letters = len(text)
+    lasts = f"animation:u {PACE * letters:.2f}s steps({letters}) {at:.2f}s forwards"
+    return (
+        f'<text class="t" x="16" y="{y:.0f}" textLength="{LETTER * letters:.0f}">{shown}</text>'
+        f'<rect class="c" x="16" y="{y - LINE + 4:.0f}" width="{LETTER * letters:.0f}" height="{LINE + 1}" '
+        f'style="--l:{LETTER * letters:.0f}px;{lasts}"/>'
     )
 
 
@@ -129,6 +172,8 @@ def main() -> None:
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         report(browser)
         phone(browser)
+        comment(browser)
+        notebook(browser)
         browser.close()
     for path in sorted(TARGET.iterdir()):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} kB")

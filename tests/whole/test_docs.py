@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import html
 import importlib
 import io
 import os
@@ -40,6 +41,11 @@ MADE_WITH_THE_SITE = (
     "docs/notebooks/first-look.md",
     "docs/generated/coverage.svg",
 )  # `make docs` follows these
+GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+DRAWN = {
+    *(f"docs/generated/gallery/{name}.svg" for name in re.findall(r'savefig\("([\w-]+)\.svg"\)', GALLERY)),
+    *(f"docs/generated/gallery/card-{name}.svg" for name in ("measure", "compare", "rank")),
+}  # `make docs` draws these
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
@@ -195,13 +201,74 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
             assert runs, f"{page}, line {block.line}: nothing runs this {block.kind or 'nameless'} block"
 
 
+def anchors(page: str) -> set[str]:
+    """What a link may point at inside a page: its headings of three levels, as the site names them, and its targets."""
+    text = FENCE.sub("", page)
+    heads = [re.sub(r"[`*]|\]\(.*?\)", "", head) for head in re.findall(r"(?m)^#{1,3} +(.+?) *$", text)]
+    named = [re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads]
+    return {*named, *re.findall(r"(?m)^\(([\w-]+)\)=$", text)}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_leads_somewhere(page):
     text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
-    for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text):
-        path = ((ROOT / page).parent / target).resolve()
-        made = path.relative_to(ROOT).as_posix() in MADE_WITH_THE_SITE
+    links = [*re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)", text), *re.findall(r'<img src="([^"]+)"', text)]
+    for target, _, anchor in (link.partition("#") for link in links):
+        path = ((ROOT / page).parent / target).resolve() if target else ROOT / page
+        name = path.relative_to(ROOT).as_posix()
+        made = name in MADE_WITH_THE_SITE or name in DRAWN
         assert made or path.exists(), f"{page} links to {target}, which is not there"
+        if anchor:
+            there = anchors(path.read_text(encoding="utf-8"))
+            assert anchor in there, f"{page} links to #{anchor} of {name}, which has no such heading"
+
+
+HOSTS = {
+    "127.0.0.1:8765": "the console, on the reader's own machine",
+    "lab:8765": "the console, on a machine of the reader's lab",
+    "github.com": "openpi, whose server a page explains",
+    "joblib.readthedocs.io": "its backends are documented there",
+}
+"""Where the docs lead besides themselves, and why; whoever adds a link looks at it once."""
+
+
+def test_links_that_leave_the_docs_are_few_and_known():
+    written = " ".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
+    met = set(re.findall(r"https?://([\w.:-]+[\w])", written))
+    assert met == set(HOSTS)
+
+
+def test_the_anchors_of_a_page():
+    page = "# What `x` is: a *word*\n\n(here)=\n```console\n# no heading\n```\n### Two, [three](a.md)\n#### Too deep\n"
+    assert anchors(page) == {"what-x-is-a-word", "here", "two-three"}
+
+
+def test_the_gallery_shows_what_its_lines_draw():
+    """Every picture is drawn by the lines above it, and every drawn picture is shown."""
+    parts = re.split(r"!\[[^\]]+\]\(generated/gallery/([\w-]+)\.svg\)", GALLERY)
+    shown = parts[1::2]
+    assert shown == re.findall(r'savefig\("([\w-]+)\.svg"\)', GALLERY)
+    assert len(shown) >= 15
+
+
+def test_the_pictures_of_the_readme_are_small():
+    named = re.findall(r'<img src="([^"]+)"', (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(named) >= 3
+    assert sum((ROOT / name).stat().st_size for name in named) < 300_000
+
+
+def test_the_terminal_of_the_readme_types_for_twenty_seconds():
+    """As an animation that whoever wants no motion, or prints, sees whole."""
+    drawn = (ROOT / "docs" / "pictures" / "terminal.svg").read_text(encoding="utf-8")
+    starts = [float(one) for one in re.findall(r"(?:animation-delay:|\) )([\d.]+)s", drawn)]
+    assert 10.0 < max(starts) < 20.0
+    assert "prefers-reduced-motion" in drawn
+    typed = re.findall(r'class="t"[^>]*>\$ (surefoot [^<]+)<', drawn)
+    assert len(typed) == 3
+    for command in typed:
+        said = in_this_process(words_of(command) or []).out
+        for line in said.splitlines():
+            assert html.escape(line.split(". ")[0][:60]) in drawn, f"`{command}` says another thing now"
 
 
 def test_the_reader_tells_what_runs_from_what_is_shown():
