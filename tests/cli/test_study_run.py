@@ -132,6 +132,7 @@ POLES = ["study", "run", "study.db", "--gym", "CartPole-v1"]
 
 def test_an_environment_is_named_on_the_command_line(here, capsys):
     pytest.importorskip("gymnasium")
+    pytest.importorskip("pygame")
     (here / "my_poles.py").write_text(LAB)
     words = [*POLES, "--policy", "new=my_poles:new", "--policy", "old=my_poles:Old", "--max-steps", "60"]
     assert (
@@ -142,6 +143,14 @@ def test_an_environment_is_named_on_the_command_line(here, capsys):
     assert capsys.readouterr().out.endswith("stop: decided\n")
     study = Study.open("study.db")
     assert {result.steps for result in study.fold.results.values() if result.score} == {60}
+
+
+def test_a_runner_of_ones_own_is_named_on_the_command_line(here, capsys):
+    pytest.importorskip("gymnasium")
+    made = "runner = sf.GymnasiumRunner('CartPole-v1', {'new': new, 'old': Old}, success=balanced, max_steps=60)"
+    (here / "my_runner.py").write_text(f"import surefoot as sf\n{LAB}\n{made}\n")
+    assert run(["study", "run", "study.db", "--runner", "my_runner:runner", "--time-limit", "60"]) == 0
+    assert capsys.readouterr().out.endswith("stop: decided\n")
 
 
 @pytest.mark.parametrize(

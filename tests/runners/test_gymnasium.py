@@ -465,6 +465,7 @@ def test_loading_takes_no_time_of_the_rollout(monkeypatch):
 
 
 def test_a_clip_of_every_rollout(tmp_path):
+    pytest.importorskip("pygame")
     study, folder = begun(), tmp_path / "videos" / "today"
     runner = sf.GymnasiumRunner("CartPole-v1", POLICIES, success=truncated, max_steps=8, video=folder)
     sf.run_study(study, runner, turns=2)
@@ -477,6 +478,8 @@ def test_a_clip_of_every_rollout(tmp_path):
 
 
 def test_a_clip_that_cannot_be_written_costs_no_result(tmp_path, monkeypatch, caplog):
+    pytest.importorskip("pygame")
+
     def full(*_):
         raise OSError(28, "No space left on device")
 

@@ -363,6 +363,6 @@ def _gymnasium() -> Any:
         import gymnasium
     except ImportError:
         raise StudyError(
-            "This needs the `gymnasium` extra: in a clone of surefoot, pip install '.[gymnasium]'."
+            "A Gymnasium environment needs the `gymnasium` extra: in a clone of surefoot, pip install '.[gymnasium]'."
         ) from None
     return gymnasium
