@@ -164,6 +164,27 @@ def test_an_item_of_a_list_is_the_same_wherever_it_is_met():
     assert all(first[item] == other[item] for item in set(first) & set(other))
 
 
+@pytest.mark.parametrize(
+    ("changes", "warned"),
+    [
+        ({"environments": "shared", "conditions": ("1", "2", "3")}, True),
+        ({"environments": "shared", "conditions": ("1", "2", "3"), "horizon": 3}, False),
+        ({"environments": "shared", "conditions": ("lid left", "2", "3")}, False),  # a fresh seed for each pair
+        ({"environments": "shared"}, False),
+        ({"conditions": ("1", "2", "3")}, False),  # drawn by chance, again and again
+        ({"items": ("1", "2", "3"), "horizon": 3, "rule": None}, False),
+    ],
+)
+def test_seeds_that_come_again_are_told(caplog, changes, warned):
+    runner = sf.GymnasiumRunner("CartPole-v1", POLICIES, success=truncated, max_steps=2)
+    sf.run_study(begun(**changes), runner, turns=1)
+    assert ("40 pairs meet 3 environments: some come again" in caplog.text) is warned
+    caplog.clear()
+    own = sf.GymnasiumRunner("CartPole-v1", POLICIES, success=truncated, max_steps=2, seed=lambda turn: turn.block)
+    sf.run_study(begun(**changes), own, turns=1)
+    assert caplog.text == ""
+
+
 def test_a_seed_of_ones_own():
     assert {seed for _, seed in seeds_of(begun(), seed=lambda turn: 10 * turn.block)} == {10, 20, 30}
     with pytest.raises(sf.StudyError, match=r"`seed` cannot be used: .*whole"):
@@ -225,6 +246,18 @@ def test_a_failure_without_an_end_is_a_time_limit():
 def test_more_steps_than_the_environment_has_by_itself():
     runner = sf.GymnasiumRunner("CartPole-v1", {"new": good}, success=truncated, max_steps=510)
     assert runner(turn(condition="3")).steps == 510
+
+
+def test_a_rollout_lasts_as_long_as_the_environment_says():
+    runner = sf.GymnasiumRunner("CartPole-v1", {"new": good}, success=truncated, max_steps=20)
+    assert runner(turn(condition="3")).duration == 0.4  # 50 steps a second
+
+    def slow(_):
+        time.sleep(0.05)
+        return 0
+
+    timed = sf.GymnasiumRunner(lambda _: Told(), {"new": slow})(turn())
+    assert 0.15 <= timed.duration < 30  # it says nothing: by the clock
 
 
 def test_an_environment_that_tells_nothing_is_refused_and_nothing_is_recorded():

@@ -148,6 +148,7 @@ class GymnasiumRunner:
             self._given(name)
         for task in self._plan.tasks:
             self._made_of(task)
+        self._warn_of_repeats(self._plan)
         if self.video is not None:
             try:
                 self.video.mkdir(parents=True, exist_ok=True)
@@ -159,6 +160,19 @@ class GymnasiumRunner:
             for worker in self._workers:
                 worker.close()
             self._workers, self._own = [], threading.local()
+
+    def _warn_of_repeats(self, plan: Plan) -> None:
+        """Say that a seed which comes again is no new evidence where nothing is left to chance."""
+        seeds = self.seed is None and not plan.items and all(one.isdecimal() for one in plan.conditions)
+        contexts = len(plan.contexts)
+        if seeds and plan.conditions and plan.environments == "shared" and plan.horizon > contexts:
+            LOG.warning(
+                "surefoot: the conditions are seeds, and %s pairs meet %s environments: some come again. Where neither "
+                "policy nor simulator draws by chance, the same rollout is then counted again, which tells nothing of "
+                "other environments. Give as many conditions as pairs.",
+                plan.horizon,
+                contexts,
+            )
 
     def within(self, turn: Turn, limit: float | None) -> Outcome:
         """Run a turn, and give it up after so many seconds.
@@ -189,20 +203,22 @@ class GymnasiumRunner:
         env, policy = self._ready(worker, turn)
         seed, began = self._seed(turn), time.monotonic()
         episode: Episode | None = None
-        film = None if self.video is None else Film(env.metadata.get("render_fps"))
+        fps = env.metadata.get("render_fps")
+        film = None if self.video is None else Film(fps)
         try:
             with self._alone(turn.policy, policy):
                 episode = called(lambda _: self._episode(env, policy, seed, film=film, limit=limit), turn)
         finally:
             if episode is None or not isinstance(self.env, str):
                 worker.drop(turn.task)
-        took = round(time.monotonic() - began, 3)
+        # The environment's own time, where it has one: how fast this machine simulates it tells nothing of a policy.
+        took = episode.steps / fps if fps else time.monotonic() - began
         success, score = self._result(episode)
         return Outcome(
             success=success,
             score=score,
             failure="time limit" if success is False and episode.truncated else "",
-            duration=took,
+            duration=round(took, 3),
             steps=episode.steps,
             notes=f"seed {seed}",
             clip=None if film is None else self._clip(film, turn),
