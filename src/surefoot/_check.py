@@ -27,6 +27,25 @@ def refused(name: str, must: str, got: object, cure: str = "") -> ArgumentError:
     return ArgumentError(refusal(name, must, got, cure), argument=name, value=got, cure=cure)
 
 
+def wrong(name: str | tuple[str, ...], must: str, value: object = None, cure: str = "") -> ArgumentError:
+    """The refusal of an argument, or of two that do not fit, in a sentence of its own: it tells itself what was got."""
+    first = name if isinstance(name, str) else name[0]
+    return ArgumentError(
+        f"{quoted(name)} must {must}{' ' + cure if cure else ''}", argument=first, value=value, cure=cure
+    )
+
+
+def wrong_kind(name: str | tuple[str, ...], must: str, value: object = None, cure: str = "") -> ArgumentTypeError:
+    """The same for a value of the wrong type."""
+    error = wrong(name, must, value, cure)
+    return ArgumentTypeError(str(error), argument=error.argument, value=value, cure=cure)
+
+
+def quoted(name: str | tuple[str, ...]) -> str:
+    """How a sentence names an argument, or several: ``low``, or ``--low``."""
+    return " and ".join(f"`{named(one)}`" for one in ((name,) if isinstance(name, str) else name))
+
+
 def mistyped(name: str, must: str, got: object, cure: str = "") -> ArgumentTypeError:
     """The refusal of a value of the wrong type."""
     return ArgumentTypeError(refusal(name, must, got, cure), argument=name, value=got, cure=cure)
@@ -97,10 +116,14 @@ def span(low: Any, high: Any) -> tuple[float, float]:
     """The two ends of a range of scores."""
     low, high = real(low, "low"), real(high, "high")
     if not low < high:
-        raise ValueError(f"`low` must be below `high`; got low={low:g}, high={high:g}.")
+        raise wrong("low", f"be below {quoted('high')}; got {_ends(low, high)}.", low)
     if not math.isfinite(high - low):
-        raise ValueError(f"`high` - `low` must be finite; got low={low:g}, high={high:g}.")
+        raise wrong("high", f"be finitely far from {quoted('low')}; got {_ends(low, high)}.", high)
     return low, high
+
+
+def _ends(low: float, high: float) -> str:
+    return f"{write('low', f'{low:g}')}, {write('high', f'{high:g}')}" if in_python(".") else f"{low:g} and {high:g}"
 
 
 def margin(value: Any, span: float | None = None) -> float:

@@ -61,7 +61,7 @@ def test_json_holds_the_gain_and_what_could_be_seen(capsys):
         (("compare", "1/2", "1/2", "--using", "mcnemar"), 64, "must be one of"),
         (("compare", "1/2", "1/2", "--using", "fisher", "--gate"), 64, "need the exact gain"),
         (("compare", "1/2", "1/2", "--confidence", "95"), 64, "Write 0.95 for 95%"),
-        (("compare", "1/2", "1/2", "--margin", "-1"), 64, "`margin` must be 0 or more"),
+        (("compare", "1/2", "1/2", "--margin", "-1"), 64, "`--margin` must be 0 or more"),
         (("compare", "nowhere.csv"), 65, "nowhere.csv"),
         (("compare", "1/2", "1/2", "--by", "task"), 64, "`--by` must be left out with tallies; it does nothing there."),
         (("compare", "1/2", "1/2", "--low", "0"), 64, "`--low` must be left out with tallies"),
@@ -71,7 +71,7 @@ def test_json_holds_the_gain_and_what_could_be_seen(capsys):
         (("compare", "a.csv", "--by", "task", "--paired"), 64, "`--paired` must be left out with `--by`"),
         (("compare", "--counts", "nowhere.csv"), 65, "no such file"),
         (("plan", "compare"), 64, "`--second` must be given"),
-        (("plan", "compare", "--second", "0.5"), 64, "`--first` or `rollouts` must be given"),
+        (("plan", "compare", "--second", "0.5"), 64, "`--first` must be given, or `--rollouts`"),
     ],
 )
 def test_misuse_is_one_line_and_a_code(capsys, words, code, text):

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
+import typing
 
 import pytest
+import typer
 
 import surefoot as sf
-from surefoot.cli.main import COMMANDS, run
+from surefoot.cli.main import COMMANDS, application, run
 from tests.support.command_line import said
 
 
@@ -26,10 +29,10 @@ from tests.support.command_line import said
         (["rate", "38/0"], 65, "`trials` must be at least 1"),
         (["rate", "12/10"], 65, "`successes` must be at most `trials`; got 12 successes in 10 trials."),
         (["rate", "--", "-1/5"], 65, "`successes` must be at least 0"),
-        (["rate", "38/50", "--confidence", "0"], 64, "`confidence` must be strictly between 0 and 1; got 0"),
-        (["rate", "38/50", "--confidence", "1"], 64, "`confidence` must be strictly between 0 and 1; got 1"),
+        (["rate", "38/50", "--confidence", "0"], 64, "`--confidence` must be strictly between 0 and 1; got 0"),
+        (["rate", "38/50", "--confidence", "1"], 64, "`--confidence` must be strictly between 0 and 1; got 1"),
         (["rate", "38/50", "--confidence", "95"], 64, "Write 0.95 for 95%."),
-        (["rate", "38/50", "--confidence", "nan"], 64, "`confidence` must be strictly between 0 and 1"),
+        (["rate", "38/50", "--confidence", "nan"], 64, "`--confidence` must be strictly between 0 and 1"),
         (["rate", "38/50", "--using", "guess"], 64, "`--using` must be one of wilson"),
         (
             ["rate", "38/50", "--using", "wald", "--lower"],
@@ -143,3 +146,77 @@ def test_ctrl_c_ends_the_line_and_says_so(tmp_path):
     assert program.wait(60) == 130
     assert out.endswith(b"\r\nsurefoot: stopped.\r\n")
     assert not (tmp_path / "many.html").exists()
+
+
+CALLS = {
+    "rate": "3/5",
+    "compare": "rows.csv",
+    "rank": "three.csv",
+    "band": "0.1 0.5 0.7",
+    "audit": "rows.csv",
+    "report": "rows.csv --output page.html",
+    "replay": "rows.csv",
+    "watch": "rows.csv --once --first a --second b --horizon 20",
+    "open": "",
+    "plan rank": "--rates 0.9,0.5,0.1 --runs 5 --horizon 10",
+    "plan rate": "0.1",
+    "plan bound": "--tightness 0.1",
+    "plan band": "0.1",
+    "plan mean": "0.1 --spread 0.3",
+    "plan compare": "--first 0.9 --second 0.5 --sequential",
+    "study create": "plan.toml --policies a,b --check",
+    "study serve": "study.db",
+    "study run": "study.db --command true",
+    "study record": "study.db 1 success",
+    "labels draw": "rows.csv --n 4 --seed 1",
+}
+"""A call of every command that takes a number, and what it takes besides."""
+INSTEAD = {"plan compare --gain": "--from rows.csv", "plan compare --first-only": "--second-only 0.1"}
+INSTEAD |= {"plan compare --second-only": "--first-only 0.3", "plan compare --rollouts": "--first 0.9 --second 0.5"}
+INSTEAD |= {"rate --pass-at": "rows.csv", "rate --pass-all": "rows.csv", "rank --prior": "preferences.csv"}
+INSTEAD |= {
+    "rank --seed": "preferences.csv",
+    "compare --margin": "17/20 14/20",
+    "plan compare --margin": "--first 0.9 --second 0.5",
+}
+INSTEAD |= {"rate --seed": "3/5 --using optimal --lower"}
+
+
+def numeric_options() -> list[tuple[str, str, str]]:
+    """Every option of every command that takes a number, with a word that none of them takes."""
+    found, todo = [], [("", typer.main.get_command(application()))]
+    while todo:
+        name, command = todo.pop()
+        todo += [(f"{name} {one}".strip(), each) for one, each in getattr(command, "commands", {}).items()]
+        hints = typing.get_type_hints(command.callback) if command.callback else {}
+        for one in command.params:
+            kinds = {hints.get(one.name), *typing.get_args(hints.get(one.name))} & {int, float}
+            if kinds and one.param_type_name == "option":
+                found.append((name, max(one.opts, key=len), "-7" if int in kinds else "nan"))
+    return sorted(found)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The files that the calls name."""
+    folder = tmp_path_factory.mktemp("files")
+    rows = [f"{name},{i},{(3 * i + k) % 7 / 7:.2f}" for i in range(9) for k, name in enumerate("ab")]
+    (folder / "rows.csv").write_text("policy,condition,score\n" + "\n".join(rows))
+    (folder / "three.csv").write_text("policy,success\n" + "a,1\nb,0\nc,1\na,0\nb,1\nc,0\n" * 3)
+    (folder / "preferences.csv").write_text("first,second,preferred\na,b,first\na,b,second\na,b,tie\n")
+    sf.Study.create(sf.Plan(policies=("a", "b")), folder / "study.db").next_turn()
+    return folder
+
+
+@pytest.mark.parametrize(("command", "option", "word"), numeric_options())
+def test_a_number_that_is_refused_is_named_by_its_option(capsys, monkeypatch, files, command, option, word):
+    monkeypatch.chdir(files)
+    given = INSTEAD.get(f"{command} {option}", CALLS[command]).split()
+    if option in given:
+        given[given.index(option) + 1] = word
+    else:
+        given += [option, word]
+    code, out, err = said(capsys, *command.split(), *given)
+    assert (code, out) == (64, "")
+    assert f"`{option}`" in err
+    assert re.findall(r"`[a-z_]+`", err) == []

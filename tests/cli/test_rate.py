@@ -55,7 +55,7 @@ def test_a_rate_of_a_list_says_so(capsys):
         "  About these 500 items, of which 340 were run. It says nothing of other items.",
     ]
     for more, words in (
-        (["--population", "300"], "`population` must be at least 340, the items run; got 300"),
+        (["--population", "300"], "`--population` must be at least 340, the items run; got 300"),
         (["--population", "500", "--lower"], "`--population` must stand alone"),
     ):
         code, _, err = said(capsys, "rate", "170/340", *more)

@@ -46,7 +46,7 @@ def test_a_side_that_is_not_claimed_answers_with_the_end_of_the_range():
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="`uppers` or `lowers` must be given"):
+    with pytest.raises(ValueError, match="`uppers` must be given, or `lowers`"):
         band(uppers=(), lowers=())
     with pytest.raises(ValueError, match="`uppers` must hold 3 heights"):
         band(uppers=(0.5, 1.0))

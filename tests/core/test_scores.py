@@ -15,7 +15,7 @@ from surefoot import Scores
         ([0.5, 1.2], (0, 1), ValueError, r"stated range \[0, 1\]; score 2 is 1.2"),
         ([0.5, math.nan], (0, 1), ValueError, "score 2 is nan"),
         ([0.5], (1, 0), ValueError, "`low` must be below `high`"),
-        ([0.5], (-1e308, 1e308), ValueError, "`high` - `low` must be finite"),
+        ([0.5], (-1e308, 1e308), ValueError, "`high` must be finitely far from `low`"),
         ([0.5], (0, math.inf), ValueError, "`high` must be finite"),
         ("0.5", (0, 1), TypeError, "`values` must be a list of numbers; got '0.5'"),
         (0.5, (0, 1), TypeError, "`values` must be a list of numbers; got 0.5"),

@@ -16,7 +16,7 @@ from surefoot.planning import comparisons
             lambda: sf.plan_paired_comparison(0.2, 0.2),
             "`first_only` must differ from `second_only`; got 0.2. No number of pairs shows a gain of 0",
         ),
-        (lambda: sf.plan_paired_comparison(None, 0.2), "`first_only` or `pairs` must be given; got neither"),
+        (lambda: sf.plan_paired_comparison(None, 0.2), "`first_only` must be given, or `pairs`; got neither"),
         (lambda: sf.plan_paired_comparison(None, 0.4, pairs=3), "got 3. Ask for more pairs or less power"),
         (lambda: sf.plan_paired_comparison(None, 0.6, pairs=9), "second alone in 60.0% of pairs with 80% power"),
         (lambda: sf.plan_paired_comparison(0.05, 0.25, margin=0.2), "`margin` must leave something to show; got 0.2"),

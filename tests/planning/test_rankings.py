@@ -149,8 +149,8 @@ def test_many_processes_give_the_same_plan(capsys):
         (("--rates", "0.9,x"), "`--rates` must be three or more rates"),
         (("--rates", "90,70,50"), "Write 0.9 for 90%."),
         (("--rates", "0.9,0.7,0.5", "--horizon", "0"), "`--horizon` must be at least 1"),
-        (("--rates", "0.9,0.7,0.5", "--futility", "0.7"), "`futility` must be from 0"),
-        (("--rates", "0.9,0.7,0.5", "--question", "worst"), "`question` must be one of ranking, best"),
+        (("--rates", "0.9,0.7,0.5", "--futility", "0.7"), "`--futility` must be from 0"),
+        (("--rates", "0.9,0.7,0.5", "--question", "worst"), "`--question` must be one of ranking, best"),
     ],
 )
 def test_the_command_refuses(capsys, more, words):

@@ -109,7 +109,7 @@ def test_very_narrow_intervals() -> None:
         (lambda: sf.plan_rate(0.1, using=exact), ValueError, "`using` must be wilson, clopper_pearson"),
         (lambda: sf.plan_rate(0.1, using=stats.optimal_interval), ValueError, "For a bound ask `plan_bound`"),
         (sf.plan_bound, ValueError, "must leave exactly one to be found; got neither"),
-        (lambda: sf.plan_bound(confidence=0.9), ValueError, "got neither `tightness` nor `rollouts`"),
+        (lambda: sf.plan_bound(confidence=0.9), ValueError, "got neither of the last two"),
         (lambda: sf.plan_bound(confidence=0.9, tightness=0.1, rollouts=5), ValueError, "got all three"),
         (lambda: sf.plan_bound(tightness=10), ValueError, "Write 0.1 for 10 points"),
         (lambda: sf.plan_bound(rollouts=2.5), TypeError, "`rollouts` must be a whole number; got 2.5"),

@@ -231,8 +231,8 @@ def test_the_digest_is_of_all_that_was_known():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "One of `within`, `against` and `incumbent` must be given; got none."),
-        ({"within": 0.1, "against": 0.5}, "must be given; got `within` and `against`."),
+        ({}, "`within` must be given, or `against` or `incumbent`, one of them; got none."),
+        ({"within": 0.1, "against": 0.5}, "one of them; got `within` and `against`."),
         ({"within": 0.0}, "`within` must be above 0"),
         ({"within": 0.1, "claim": "first better"}, "`claim` must be 'either' with `within`"),
         ({"against": 1.0}, "`against` must lie strictly between the ends of the range, 0 and 1; got 1.0."),

@@ -254,7 +254,7 @@ def test_a_toy_ranking_is_planned(lead, capsys):
     assert run(("plan", "rank", "--rates", "1,0.5,0", "--rule", "lead", *quick, "--json")) == 0
     assert json.loads(capsys.readouterr().out)["rule"]["type"] == "Lead"
     assert run(("plan", "rank", "--rates", "1,0.5,0", "--rule", "lead", *quick, "--futility", "0.1")) == 64
-    assert "futility` must be 0 for rule of leads; got 0.1" in capsys.readouterr().err
+    assert "`--futility` must be 0 for rule of leads; got 0.1" in capsys.readouterr().err
 
 
 def test_a_toy_ranking_is_a_study(lead, tmp_path, capsys):
@@ -347,7 +347,11 @@ def test_a_name_of_two_rules_means_the_one_that_fits_the_environments():
         ("savi", {"futility": 0.1}, "`futility` must be 0 for theta-SAVI, which cannot stop for it; got 0.1"),
         ("holm", {"policies": tuple("abc"), "futility": 0.1}, "`futility` must be 0 for Holm's ranking"),
         ("holm", {"policies": tuple("abc"), "question": "best"}, "`question` must be 'ranking' for Holm's ranking"),
-        ("closed", {"policies": tuple("abc"), "margin": 0.1}, "A ranking needs claim = 'either' and no margin"),
+        (
+            "closed",
+            {"policies": tuple("abc"), "margin": 0.1},
+            "`claim` and `margin` must be 'either' and 0 for a ranking",
+        ),
     ],
 )
 def test_a_rule_that_does_not_fit_is_refused(name, setting, said):

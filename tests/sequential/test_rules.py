@@ -94,7 +94,7 @@ def test_rules_and_states_come_back_from_json(kind, claim):
         ({"horizon": 9, "confidence": 95}, "Write 0.95 for 95%"),
         ({"horizon": 9, "claim": "second better"}, "`claim` must be one of first better, either"),
         ({"horizon": 9, "low": 1.0, "high": 0.0}, "`low` must be below `high`"),
-        ({"horizon": 9, "low": -1e308, "high": 1e308}, "`high` - `low` must be finite"),
+        ({"horizon": 9, "low": -1e308, "high": 1e308}, "`high` must be finitely far from `low`"),
         ({"horizon": 9, "margin": -0.1}, "`margin` must be 0 or more"),
     ],
 )

@@ -185,7 +185,7 @@ def test_a_plan_within_the_margin_plans_for_not_worse():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: sf.plan_comparison(None, 0.5), "`first_rate` or `rollouts` must be given"),
+        (lambda: sf.plan_comparison(None, 0.5), "`first_rate` must be given, or `rollouts`"),
         (lambda: sf.plan_comparison(0.6, 0.5, rollouts=9, power=0.8), "`power` must be left out"),
         (lambda: sf.plan_comparison(0.5, 0.5), "`first_rate` must differ"),
         (lambda: sf.plan_comparison(None, 0.99, rollouts=5), "must be enough to show some gain"),

@@ -188,7 +188,7 @@ def test_a_file_that_is_no_plan_is_refused(text, said):
         ({"measure": "score", "rule": "exact"}, "must take scores"),
         ({"environments": "shared", "rule": "savi"}, "must hold for shared environments"),
         ({"policies": ("a", "b", "c"), "rule": "exact"}, "take 3 policies; got 'exact'. Use 'closed' or 'holm'"),
-        ({"policies": ("a", "b", "c"), "claim": "first better"}, "needs claim = 'either'"),
+        ({"policies": ("a", "b", "c"), "claim": "first better"}, "must be 'either' and 0 for a ranking"),
         ({"rule": "exact", "margin": 0.1}, "margin"),
         ({"rule": "exact", "horizon": 2}, "at least"),
     ],

@@ -139,6 +139,21 @@ def test_files_are_short_documented_and_free_of_asserts_and_blind_excepts(path):
             assert not (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException"))
 
 
+def test_a_refusal_of_an_argument_is_a_value():
+    """What is refused, and what would do instead, is data of the error: `_check.refused` and `_check.wrong` make it."""
+    bare = []
+    for path in FILES:
+        if path.relative_to(SOURCE).parts[0] in ("cli", "console", "integrations", "numerics"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            made = isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args
+            if made and ast.unparse(node.exc.func) in ("ValueError", "TypeError"):
+                said = node.exc.args[0].values[0] if isinstance(node.exc.args[0], ast.JoinedStr) else node.exc.args[0]
+                if isinstance(said, ast.Constant) and said.value.startswith("`"):
+                    bare.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    assert bare == []
+
+
 TESTS = Path(__file__).parents[1]
 UNMIRRORED: set[str] = set()
 """Modules without a test file of their own, at most ten; each with its reason beside it."""

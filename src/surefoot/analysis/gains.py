@@ -9,7 +9,7 @@ from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from surefoot import stats
+from surefoot import _check, stats
 from surefoot.analysis.comparison_data import Asked, Found, Make, Weigh, common_tasks
 from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
@@ -40,7 +40,7 @@ def found_between(
     With `many`, one of very many comparisons: what takes seconds each is approximated.
     """
     if first == second:
-        raise ValueError(f"`first` and `second` must be different policies; got {first!r} twice.")
+        raise _check.wrong(("first", "second"), f"be different policies; got {first!r} twice.", (first, second))
     for name in (first, second):
         if name not in rollouts.policies:
             rollouts.where(policy=name)  # raises, naming the policies that are there

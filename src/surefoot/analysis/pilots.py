@@ -142,7 +142,7 @@ def plan_from_pilot(
     found = compare(rollouts, first, second, measure=what, confidence=confidence)
     aim = found.gain.estimate if gain is None else _check.real(gain, "gain")
     if not aim:
-        raise ValueError("`gain` must not be 0, which no number of rollouts shows; say which gain must be seen.")
+        raise _check.wrong("gain", "not be 0, which no number of rollouts shows; say which gain must be seen.", gain)
     low, high = (0.0, 1.0) if what == "success" else (rollouts.low, rollouts.high)
     reach = (low - found.of_second.estimate, high - found.of_second.estimate)
     if not reach[0] <= aim <= reach[1]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from surefoot import _check, sequential
-from surefoot._arguments import write
+from surefoot._arguments import in_python, write
 from surefoot.analysis.comparisons import chosen
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
@@ -38,9 +38,8 @@ CLUSTERED = (
 )
 ORDER = "Rollouts enter in the order {how}: it must be the order in which they were run."
 NOT_DRAWN = (
-    "The order must have been drawn at random for a verdict about a list of {items:,} items; got rollouts in the order "
-    "of their file. Files are sorted, and in file order 11 to 21% of such verdicts were false. If it was drawn, say "
-    "so: randomised=True, or --randomised."
+    "be given with an order that was drawn at random; got a list of {items:,} items in the order of their file. Files "
+    "are sorted, and in file order 11 to 21% of such verdicts were false."
 )
 NOT_EVERYWHERE = "Rules that do not suit every task are not shown: {names}."
 HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."
@@ -219,7 +218,7 @@ def replay(
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     if population is not None and len(tasks) > 1:
         hint = "Say pooled=True (--pooled) if all tasks are one list, or replay one task."
-        raise ValueError(f"`population` must be the length of one list; got {len(tasks)} tasks. {hint}")
+        raise _check.wrong("population", f"be the length of one list; got {len(tasks)} tasks.", population, hint)
     found = []
     declared = Declared(confidence, claim, randomised, population, futility)
     for task in tasks:
@@ -274,7 +273,7 @@ def replay_pairs(
     check_population(population, randomised=randomised)
     kept = [(float(one), float(other)) for one, other in pairs]
     if not kept:
-        raise ValueError("`pairs` must hold at least one pair; got none.")
+        raise _check.wrong("pairs", "hold at least one pair; got none.", pairs)
     binary = {score for pair in kept for score in pair} <= {low, high}
     declared = Declared(confidence, claim, randomised, population, futility)
     most = declared.horizon(horizon, len(kept))
@@ -321,7 +320,8 @@ def check_population(population: int | None, *, randomised: bool) -> None:
     if population is not None:
         items = _check.whole(population, "population", least=1)
         if not randomised:
-            raise ValueError(NOT_DRAWN.format(items=items))
+            cure = f"If it was drawn, say so: {in_python('randomised=True') or '--randomised'}."
+            raise _check.wrong("population", NOT_DRAWN.format(items=items), population, cure)
 
 
 def _of_list(one: ReplayedPair, first: str, population: int | None) -> list[str]:

@@ -36,7 +36,7 @@ def _group() -> None:
 @app.command()
 def draw(
     paths: files.Paths,
-    n: Annotated[int, typer.Option("--n", help="How many items to label.")],
+    items: Annotated[int, typer.Option("--n", help="How many items to label.")],
     seed: Annotated[int, typer.Option("--seed", help="Seed of the draw; written into the file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to fill in, a CSV.")] = Path("labels.csv"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
@@ -81,7 +81,7 @@ def draw(
         low=low,
         high=high,
     )
-    drawn = sf.draw_labels(rollouts, n, seed=seed)
+    drawn = sf.draw_labels(rollouts, items, seed=seed)
     write_whole(output, drawn.to_csv())
     if drawn.key:
         write_whole(key, drawn.key_csv())

@@ -48,10 +48,11 @@ SAME = "policy policies_in prior low high collected measure weigh where sheet fi
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME.split()} | {
     "columns": "--column",
     "rng": "--seed",
+    "attempts": "--pass-at",
     "first_rate": "--first",
     "second_rate": "--second",
 }
-"""The option that gives an argument; messages name it in place of the argument."""
+"""The option that gives an argument, beside the options of the command itself; messages name it, not the argument."""
 
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
 _HELP: Any = tuple(one for one in _UsageError.__subclasses__() if one.__name__ == "NoArgsIsHelpError")
@@ -137,8 +138,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         app = application(words[0] if words else None)
     command = typer.main.get_command(app)
     try:
-        with as_options(OPTIONS):
-            _check_values(command, left)
+        options = _options(command, left)
+        written = [(one.name, max(one.opts, key=len)) for one in options.values()]
+        own = dict(written) | {option.strip("-").replace("-", "_"): option for _, option in written}
+        with as_options(OPTIONS | own):
+            _check_values(options, left)
             code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
         if code == STOPPED:  # Ctrl+C, which typer takes for an answer of its own
             return _stopped()
@@ -159,17 +163,22 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _stopped()
 
 
-def _check_values(command: Any, words: list[str]) -> None:
+def _options(command: Any, words: list[str]) -> dict[str, Any]:
+    """The options of the command that is called, by how they are written."""
+    for word in words:
+        if word not in getattr(command, "commands", {}):
+            break
+        command = command.commands[word]
+    return {name: one for one in command.params if one.param_type_name == "option" for name in one.opts}
+
+
+def _check_values(options: dict[str, Any], words: list[str]) -> None:
     """Refuse an option whose value was forgotten: the option after it would be taken for the value, unseen.
 
     Raises:
         ValueError: One is followed by another option.
     """
-    place = 0
-    while place < len(words) and words[place] in getattr(command, "commands", {}):
-        command, place = command.commands[words[place]], place + 1
-    options = {name: one for one in command.params if one.param_type_name == "option" for name in one.opts}
-    for name, value in pairwise(words[place:]):
+    for name, value in pairwise(words):
         if name in options and value in options and not options[name].is_flag:
             raise ValueError(f"`{name}` must be followed by its value; got the option {value}.")
 

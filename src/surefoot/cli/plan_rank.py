@@ -110,6 +110,9 @@ def _policies(
     """Names, laws and score range of the policies, from rates or from a pilot."""
     if (rates is None) == (pilot is None):
         raise ValueError("`--rates` must be given, or `--from` for pilot rollouts; one of the two.")
+    for name, value in (("--score", score), ("--low", low), ("--high", high)):
+        if pilot is None and value is not None:
+            raise _check.wrong(name, "come with `--from`: rates are of successes.", value)
     if pilot is None:
         given = [word for word in str(rates).replace(" ", "").split(",") if word]
         if not all(map(terminal.is_number, given)) or not given:
@@ -134,7 +137,7 @@ def _grid(horizon: int, futility: float, *, gives_up: bool) -> list[tuple[int, f
 
 @contextlib.contextmanager
 def _processes(jobs: int) -> Iterator[None]:
-    if jobs == 1:
+    if _check.whole(jobs, "--jobs", least=1) == 1:
         yield
         return
     try:

@@ -153,7 +153,7 @@ def _of_files(
     )
     if not pool_runs:
         two_runs.refuse_two_runs(table, paths, "Give one of them, or compare them: surefoot compare.")
-    attempts = pass_at if pass_at is not None else pass_all
+    attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
     if attempts is not None and any(labels):
         raise ValueError("`--human` must be left out with several attempts: pass@k is not corrected by labels.")
     table = label_options.labelled(table, *labels, None)

@@ -50,7 +50,7 @@ class Band(Record):
     def __post_init__(self) -> None:
         _check.confidence(self.confidence)
         if not self.uppers and not self.lowers:
-            raise ValueError("`uppers` or `lowers` must be given; got neither.")
+            raise _check.wrong("uppers", "be given, or `lowers`; got neither.")
         for name, heights in (("uppers", self.uppers), ("lowers", self.lowers)):
             if heights and len(heights) != len(self.points) + 1:
                 must = f"hold {len(self.points) + 1} heights, one more than there are scores"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.record import Record
 
@@ -26,7 +27,7 @@ class Certified(Record):
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
-            raise ValueError(f"`low` must be at most `high`; got {self.low!r} and {self.high!r}.")
+            raise _check.wrong("low", f"be at most `high`; got {self.low!r} and {self.high!r}.", self.low)
 
     @property
     def value(self) -> float:

@@ -53,11 +53,11 @@ class Interval(Record):
     def __post_init__(self) -> None:
         _check.confidence(self.confidence)
         if not self.low <= self.high:  # also refuses NaN
-            raise ValueError(f"`low` must be at most `high`; got {self.low!r} and {self.high!r}.")
+            raise _check.wrong("low", f"be at most `high`; got {self.low!r} and {self.high!r}.", self.low)
         slack = _ROUNDING * max(1.0, abs(self.low), abs(self.high))
         if not self.low - slack <= self.estimate <= self.high + slack:
-            raise ValueError(
-                f"`estimate` must lie between `low` and `high`, {self.low!r} and {self.high!r}; got {self.estimate!r}."
+            raise _check.refused(
+                "estimate", f"lie between `low` and `high`, {self.low!r} and {self.high!r}", self.estimate
             )
 
     @property
@@ -125,7 +125,7 @@ class Bound(Record):
         if self.side not in ("lower", "upper"):
             raise _check.refused("side", "be 'lower' or 'upper'", self.side)
         if self.value != self.value:
-            raise ValueError("`value` must be a number; got NaN.")
+            raise _check.wrong("value", "be a number; got NaN.", self.value)
 
     def __str__(self) -> str:
         down = self.side == "lower"

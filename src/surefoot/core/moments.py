@@ -39,7 +39,7 @@ class Moments(Sample):
         _check.whole(self.trials, "trials", least=1)
         low, high = _check.span(self.low, self.high)
         if not low <= self.mean <= high:
-            raise ValueError(f"`mean` must lie in the stated range [{low:g}, {high:g}]; got {self.mean:g}.")
+            raise _check.wrong("mean", f"lie in the stated range [{low:g}, {high:g}]; got {self.mean:g}.", self.mean)
         largest = _largest(self.trials, self.mean, low, high)
         if not 0.0 <= self.variance <= largest + _SLACK * (high - low) ** 2:
             must = f"be between 0 and {largest:g}, the largest around this mean in the stated range"

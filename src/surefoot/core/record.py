@@ -91,7 +91,7 @@ class Record:
         record = _record(_check.instance(data, "data", Mapping))  # type: ignore[type-abstract]
         if not isinstance(record, cls):
             must, got = _check.article(cls.__name__), _check.article(type(record).__name__)
-            raise ValueError(f"`data` must describe {must}; got {got}.")
+            raise _check.wrong("data", f"describe {must}; got {got}.", data)
         return record
 
 
@@ -120,9 +120,9 @@ def _plain(value: Any) -> Any:
 def _record(data: Mapping[str, Any]) -> Record:
     kind = _kind(str(data.get("type")))
     if kind is None:
-        raise ValueError(f"`data` must name a known type; got {data.get('type')!r}.")
+        raise _check.wrong("data", f"name a known type; got {data.get('type')!r}.", data)
     if data.get("schema") not in range(1, SCHEMA + 1):
-        raise ValueError(f"`data` must be of schema {SCHEMA}; got {data.get('schema')!r}.")
+        raise _check.wrong("data", f"be of schema {SCHEMA}; got {data.get('schema')!r}.", data)
     hints = typing.get_type_hints(kind)
     body = kind.from_earlier(
         {name: value for name, value in data.items() if name not in ("type", "schema", kind._made)}
@@ -130,7 +130,7 @@ def _record(data: Mapping[str, Any]) -> Record:
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
     unknown = sorted(set(body) - {field.name for field in fields})
     if unknown:
-        raise ValueError(f"`data` must hold the fields of {kind.__name__} only; got {unknown}.")
+        raise _check.wrong("data", f"hold the fields of {kind.__name__} only; got {unknown}.", data)
     lacking = [
         field.name
         for field in fields
@@ -139,7 +139,7 @@ def _record(data: Mapping[str, Any]) -> Record:
         and field.default_factory is dataclasses.MISSING
     ]
     if lacking:
-        raise ValueError(f"`data` must hold every field of {kind.__name__}; {', '.join(lacking)} missing.")
+        raise _check.wrong("data", f"hold every field of {kind.__name__}; {', '.join(lacking)} missing.", data)
     return kind(**{name: _restore(value, hints[name]) for name, value in body.items()})
 
 

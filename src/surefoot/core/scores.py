@@ -36,7 +36,7 @@ class Scores(Sample):
             raise _check.mistyped("values", "be a list of numbers", values)
         kept = tuple(given)
         if not kept:
-            raise ValueError("`values` must hold at least one score; got none.")
+            raise _check.wrong("values", "hold at least one score; got none.", values)
         object.__setattr__(self, "values", tuple(_score(v, i, low, high) for i, v in enumerate(kept, 1)))
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
@@ -63,5 +63,5 @@ def _score(value: Any, place: int, low: float, high: float) -> float:
     if type(value) is not float:
         value = float(value) if isinstance(value, bool) else _check.real(value, f"values[{place - 1}]")
     if not low <= value <= high:  # also refuses NaN and infinities
-        raise ValueError(f"`values` must lie in the stated range [{low:g}, {high:g}]; score {place} is {value:g}.")
+        raise _check.wrong("values", f"lie in the stated range [{low:g}, {high:g}]; score {place} is {value:g}.")
     return float(value)

@@ -28,9 +28,11 @@ class Tally(Sample):
         trials = _check.whole(self.trials, "trials")
         successes = _check.whole(self.successes, "successes")
         if trials == 0:
-            raise ValueError("`trials` must be at least 1; got 0. Without a rollout there is no rate.")
+            raise _check.wrong("trials", "be at least 1; got 0. Without a rollout there is no rate.", self.trials)
         if successes > trials:
-            raise ValueError(f"`successes` must be at most `trials`; got {successes} successes in {trials} trials.")
+            raise _check.wrong(
+                "successes", f"be at most `trials`; got {successes} successes in {trials} trials.", self.successes
+            )
         object.__setattr__(self, "successes", successes)
         object.__setattr__(self, "trials", trials)
 
@@ -72,7 +74,7 @@ class PairTally(Sample):
         for name in ("both", "first_only", "second_only", "neither"):
             object.__setattr__(self, name, _check.whole(getattr(self, name), name))
         if self.pairs == 0:
-            raise ValueError("`pairs` must be at least 1; got 0. Without a pair there is nothing to compare.")
+            raise _check.wrong("pairs", "be at least 1; got 0. Without a pair there is nothing to compare.", self.pairs)
 
     @property
     def pairs(self) -> int:

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot import _check
 from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import text
@@ -117,7 +118,7 @@ def read_preferences(data: Any, *, columns: Mapping[str, str] | None = None) -> 
     asked = dict(columns or {})
     for column in asked:
         if column not in NAMES:
-            raise ValueError(f"`columns` must name columns among {', '.join(NAMES)}; got {column!r}.")
+            raise _check.refused("columns", f"name columns among {', '.join(NAMES)}", column)
     if not isinstance(data, (str, PathLike)):
         return _table(_from_frame(data), asked, "", ())
     path = Path(data)
@@ -203,7 +204,7 @@ def _from_frame(data: Any) -> list[dict[str, Any]]:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        raise TypeError(f"`data` must be a path or a frame; got {type(data).__name__}.") from None
+        raise _check.wrong_kind("data", f"be a path or a frame; got {type(data).__name__}.", data) from None
     home = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     rows: list[dict[str, Any]] = home.rows(named=True)
     return rows

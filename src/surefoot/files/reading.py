@@ -94,9 +94,10 @@ def read(
         sheet=sheet,
     )
     if (rubric is not None or stages is not None) and (low not in (None, 0) or high not in (None, 1)):
-        raise ValueError(
-            f"`low` and `high` must be left out with a rubric or stages; got {low!r} and {high!r}. "
-            "Their scores are shares, from 0 to 1."
+        raise _check.wrong(
+            ("low", "high"),
+            f"be left out with a rubric or stages; got {low!r} and {high!r}. Their scores are shares, from 0 to 1.",
+            (low, high),
         )
     if isinstance(data, (str, PathLike)):
         table = _files(walk(Path(data)), asked, policy)
@@ -104,7 +105,7 @@ def read(
         table = _listed(data, asked, policy)
     else:
         if policy is not None and not isinstance(policy, str):
-            raise TypeError(f"`policy` must be one name for a frame; got {policy!r}.")
+            raise _check.mistyped("policy", "be one name for a frame", policy)
         table = _frame(data, asked, policy)
     scale = {"low": low, "high": high}
     stated = {end: float(value) for end, value in scale.items() if value is not None}
@@ -113,11 +114,11 @@ def read(
 
 def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
     if not data:
-        raise ValueError("`data` must name at least one file; got none.")
+        raise _check.wrong("data", "name at least one file; got none.", data)
     for path in data:
         if not isinstance(path, (str, PathLike)):
-            raise TypeError(
-                f"`data` must be a path, a list of paths or a frame; got a list with {type(path).__name__}."
+            raise _check.wrong_kind(
+                "data", f"be a path, a list of paths or a frame; got a list with {type(path).__name__}.", data
             )
     found = [file for path in data for file in walk(Path(path))]
     if len({file.name for file in found}) < len(found):
@@ -132,9 +133,11 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        raise TypeError(
-            "`data` must be a path, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark; "
-            f"got {type(data).__name__}."
+        raise _check.wrong_kind(
+            "data",
+            "be a path, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark; "
+            f"got {type(data).__name__}.",
+            data,
         ) from None
     lazy = frame if isinstance(frame, nw.LazyFrame) else frame.lazy()
     if asked.policies_in is not None:
@@ -249,7 +252,7 @@ def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]]
         else:
             sheets.append((file, sheet))
     if asked.sheet is not None and not any(map(is_workbook, heads)):
-        raise ValueError("`sheet` must come with an Excel workbook; no file is one.")
+        raise _check.wrong("sheet", "come with an Excel workbook; no file is one.", sheet)
     if not sheets and without:
         raise without[0]
     if not sheets:
@@ -352,7 +355,9 @@ def _names(sheets: list[tuple[Found, Sheet]], policy: str | Sequence[str] | None
     if len(sheets) == 1 and len(policy) == len(sheets[0][1].unnamed):
         return [(tuple(policy), "user")]
     if len(policy) != len(sheets):
-        raise ValueError(f"`policy` must name one policy per file; got {len(policy)} names for {len(sheets)} files.")
+        raise _check.wrong(
+            "policy", f"name one policy per file; got {len(policy)} names for {len(sheets)} files.", policy
+        )
     return [(name, "user") for name in policy]
 
 

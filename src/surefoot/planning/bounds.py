@@ -94,20 +94,20 @@ def plan_bound(
     """
     from surefoot.stats import all_counts
 
-    must = "`confidence`, `tightness` and `rollouts` must leave exactly one to be found; got"
+    names = ("confidence", "tightness", "rollouts")
     asked = None if tightness is None else _check.fraction(tightness, "tightness", hint="Write 0.1 for 10 points.")
     total = None if rollouts is None else _check.whole(rollouts, "rollouts", least=1)
     sure = _check.confidence(0.95 if confidence is None else confidence)
     if asked is not None and total is not None:
         if confidence is not None:
-            raise ValueError(f"{must} all three.")
+            raise _check.wrong(names, "leave exactly one to be found; got all three.")
         solved, sure = "confidence", _surest(total, asked, using)
     elif asked is not None:
         solved, total = "rollouts", _fewest(asked, sure, using)
     elif total is not None:
         solved = "tightness"
     else:
-        raise ValueError(f"{must} neither `tightness` nor `rollouts`.")
+        raise _check.wrong(names, "leave exactly one to be found; got neither of the last two.")
     reached = _worst(total, sure, using, 1e-9).high
     if asked is not None:
         reached = min(reached, asked)  # both are proved
@@ -154,9 +154,10 @@ def _fewest(tightness: float, confidence: float, using: Method) -> int:
         few, many = (few, total) if enough else (total, many)
         guess = round(total * (worst / tightness) ** 2)
     if many > tightnesses.MOST:
-        raise ValueError(
-            f"`tightness` must be reachable with {tightnesses.MOST:,} rollouts at confidence {confidence:g}; "
-            f"got {tightness!r}."
+        raise _check.wrong(
+            "tightness",
+            f"be reachable with {tightnesses.MOST:,} rollouts at confidence {confidence:g}; got {tightness!r}.",
+            tightness,
         )
     return many
 
@@ -176,6 +177,6 @@ def _surest(rollouts: int, tightness: float, using: Method) -> float:
         if _proved(rollouts, _NORMAL.cdf(z), using, tightness)[0]:
             return _NORMAL.cdf(z)
         z -= 1e-7
-    raise ValueError(
-        f"`tightness` must be reachable with {formatting.rollouts(rollouts)} at some confidence; got {tightness!r}."
+    raise _check.refused(
+        "tightness", f"be reachable with {formatting.rollouts(rollouts)} at some confidence", tightness
     )

@@ -221,9 +221,8 @@ def _plan(
     elif size is not None:
         first = _smallest_first(kind, partial(chance, size=size), second, margin, wanted, size)
     else:
-        raise ValueError(
-            f"`{named(kind.first)}` or `{kind.size}` must be given; got neither. Leave out only what you want to learn."
-        )
+        must, cure = f"be given, or {_check.quoted(kind.size)}; got neither.", "Leave out only what you want to learn."
+        raise _check.wrong(kind.first, must, cure=cure)
     return ComparisonPlan(
         rollouts=int(size),
         power=chance(first, size),
@@ -280,7 +279,7 @@ def _start(
     gain = first - second
     gap = margin + gain if _shows(gain, margin, claim) == "not worse" else abs(gain) - margin
     if gap <= _TINY:
-        raise ValueError(f"`margin` must leave something to show; got {margin:g} at a gain of {gain:g}.")
+        raise _check.wrong("margin", f"leave something to show; got {margin:g} at a gain of {gain:g}.", margin)
     if kind is _SEPARATE and not margin and gain:
         one = claim != "either" and confidence > 0.5
         sure = round(2.0 * confidence - 1.0, 15) if one else confidence

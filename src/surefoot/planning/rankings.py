@@ -119,7 +119,7 @@ def plan_ranking(
     if not 0.0 <= tied < 1.0:
         raise _check.refused("correlation", "be from 0 to below 1", correlation)
     if len(policies) != len(rule.names):
-        raise ValueError(f"`policies` must hold one for each of {len(rule.names)} names; got {len(policies)}.")
+        raise _check.wrong("policies", f"hold one for each of {len(rule.names)} names; got {len(policies)}.", policies)
     laws = [law_of(law, f"policies[{place}]", rule.low, rule.high) for place, law in enumerate(policies)]
     means = np.array([float(values @ chances) for values, chances in laws])
     size = max(1, min(block_studies(rule), _SCORES // (rule.horizon * len(laws))))

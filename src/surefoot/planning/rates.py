@@ -101,7 +101,7 @@ def plan_rate(
     while half(rollouts) > half_width:
         few, rollouts = rollouts, 2 * rollouts
         if few > MOST:
-            raise ValueError(f"`half_width` must be reachable with {MOST:,} rollouts; got {half_width!r}.")
+            raise _check.refused("half_width", f"be reachable with {MOST:,} rollouts", half_width)
     while rollouts - few > 1:
         middle = (few + rollouts) // 2
         few, rollouts = (few, middle) if half(middle) <= half_width else (middle, rollouts)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from surefoot import _check
 from surefoot._files import write_whole
 from surefoot.analysis.overview import Overview, overview
 from surefoot.core.record import Record
@@ -169,7 +170,7 @@ def _save(made: Report | ProgressReport, path: str | Path) -> Path:
         return write_whole(target, pdf(made.html()))
     else:
         known = ".html, .pdf, .md, .tex or .json" if ".tex" in writers else ".html, .pdf, .md or .json"
-        raise ValueError(f"`path` must end in {known}; got {target.name!r}.")
+        raise _check.refused("path", f"end in {known}", target.name)
     return write_whole(target, text)
 
 

@@ -9,6 +9,7 @@ from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from surefoot import _check
 from surefoot.analysis.comparisons import Comparison
 from surefoot.analysis.evidence import EvidenceCurve
 from surefoot.analysis.measurements import Measurement
@@ -50,7 +51,7 @@ def frame(result: Record, library: Any = "polars") -> Any:
         ValueError: The library is not known or not installed.
     """
     if library not in LIBRARIES:
-        raise ValueError(f"`library` must be one of {', '.join(LIBRARIES)}; got {library!r}.")
+        raise _check.refused("library", f"be one of {', '.join(LIBRARIES)}", library)
     import narwhals as nw
 
     rows = rows_of(result)
@@ -59,7 +60,7 @@ def frame(result: Record, library: Any = "polars") -> Any:
     try:
         return nw.from_dict(data, backend=library).to_native()
     except ModuleNotFoundError:
-        raise ValueError(f"`library` must be installed; there is no {library} here.") from None
+        raise _check.wrong("library", f"be installed; there is no {library} here.", library) from None
 
 
 def rows_of(result: Record) -> list[Row]:

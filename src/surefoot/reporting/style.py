@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot import _check
 from surefoot._files import whole_file
 
 if TYPE_CHECKING:
@@ -68,12 +69,12 @@ def sized(width: float | None = None, *, style: str | None = None) -> Iterator[N
         ValueError: The width is not between 2 and 20 inches, or matplotlib knows no such style.
     """
     if width is not None and not 2.0 <= width <= 20.0:
-        raise ValueError(f"`width` must be between 2 and 20 inches; got {width:g}.")
+        raise _check.wrong("width", f"be between 2 and 20 inches; got {width:g}.", width)
     if style is not None:
         from matplotlib.style import available
 
         if style not in (*available, "default"):
-            raise ValueError(f"`style` must be one of matplotlib's styles, such as {available[0]!r}; got {style!r}.")
+            raise _check.refused("style", f"be one of matplotlib's styles, such as {available[0]!r}", style)
     before = _width.set(width), _style.set(style)
     try:
         yield
@@ -164,7 +165,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
     kind = target.suffix.lower()
     if kind not in dates:
-        raise ValueError(f"A figure's name must end in .svg, .png or .pdf; got {target.name!r}.")
+        raise _check.refused("path", "end in .svg, .png or .pdf", target.name)
     look = mpl.rc_context({**FIXED, "svg.hashsalt": "surefoot"})
     with _quietly(), look, whole_file(target) as file:
         figure.savefig(file, format=kind[1:], dpi=DOTS, metadata=dates[kind])

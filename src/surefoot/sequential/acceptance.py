@@ -70,9 +70,11 @@ class AcceptanceTest(Record):
         set_(self, "unacceptable", _check.fraction(self.unacceptable, "unacceptable"))
         set_(self, "error", _check.fraction(self.error, "error"))
         if not self.unacceptable < self.at_least:
-            raise ValueError(
-                f"`unacceptable` must be below `at_least`; got unacceptable={self.unacceptable:g}, "
-                f"at_least={self.at_least:g}. The test tells the two rates apart."
+            raise _check.wrong(
+                "unacceptable",
+                f"be below `at_least`; got unacceptable={self.unacceptable:g}, "
+                f"at_least={self.at_least:g}. The test tells the two rates apart.",
+                self.unacceptable,
             )
         if self.error > 0.25:
             hint = "It is the chance to be wrong, such as 0.05."
@@ -87,9 +89,11 @@ class AcceptanceTest(Record):
             enough, _ = acceptance.closed(self.at_least, self.unacceptable, self.error)
         except OverflowError:
             most = formatting.rollouts(acceptance.MOST)
-            raise ValueError(
-                f"`at_least` and `unacceptable` must be far enough apart to be told within {most}; "
-                f"got {self.at_least:g} and {self.unacceptable:g} with an error of {self.error:g}."
+            raise _check.wrong(
+                ("at_least", "unacceptable"),
+                f"be far enough apart to be told within {most}; "
+                f"got {self.at_least:g} and {self.unacceptable:g} with an error of {self.error:g}.",
+                (self.at_least, self.unacceptable),
             ) from None
         if given is None:
             return enough
@@ -111,9 +115,9 @@ class AcceptanceTest(Record):
             ValueError: The state has ended or belongs to another rule, or the outcome is neither success nor failure.
         """
         if state.rule != self:
-            raise ValueError(f"`state` must come from this rule; got a state of {state.rule}")
+            raise _check.wrong("state", f"come from this rule; got a state of {state.rule}", state)
         if state.finished:
-            raise ValueError(f"`state` must be unfinished; got one that ended after {state.rollouts} rollouts.")
+            raise _check.wrong("state", f"be unfinished; got one that ended after {state.rollouts} rollouts.", state)
         if success not in (0, 1):
             raise _check.refused("success", "be True or False", success)
         rollouts, failures = state.rollouts + 1, state.failures + (not success)
@@ -189,7 +193,7 @@ class AcceptanceState(Record):
         from surefoot.numerics import acceptance
 
         if not self.finished:
-            raise ValueError("`interval` must be asked for once the test has ended; got a state that goes on.")
+            raise _check.wrong("interval", "be asked for once the test has ended; got a state that goes on.")
         every = _endings(self.rule)
         low, high = acceptance.ends(every, every.place(self.rollouts, self.failures), self.rule.error)
         tally = Tally(self.rollouts - self.failures, self.rollouts)

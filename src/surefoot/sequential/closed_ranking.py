@@ -99,7 +99,7 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         set_, names = object.__setattr__, self.names
         if len(names) > weak_orders.MOST:
             hint = "RankingRule ranks more, by Holm."
-            raise ValueError(f"`names` must be at most {weak_orders.MOST} policies; got {len(names)}. {hint}")
+            raise _check.wrong("names", f"be at most {weak_orders.MOST} policies; got {len(names)}.", self.names, hint)
         futility = _check.real(self.futility, "futility")
         if not 0.0 <= futility < 0.5:
             raise _check.refused("futility", "be from 0 (never) to below 0.5", self.futility)
@@ -179,7 +179,7 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
             ValueError: The state belongs to another rule, or no pair is paused.
         """
         if not self.own(state).futile:
-            raise ValueError("`state` must have paused a pair to be overridden; got one that has paused none.")
+            raise _check.wrong("state", "have paused a pair to be overridden; got one that has paused none.", state)
         rule = replace(self, futility=0.0)
         gamblers = self._gamblers(state)
         going = replace(gamblers, terms=rule.terms, futile=np.zeros_like(gamblers.futile)).on()

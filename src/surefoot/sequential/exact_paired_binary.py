@@ -122,7 +122,9 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
         first, second = _check.whole(first_only, "first_only"), _check.whole(second_only, "second_only")
         if first + second > items:
             must = f"add up to at most {items:,}, the items on the list"
-            raise ValueError(f"`first_only` and `second_only` must {must}; got {first} and {second}.")
+            raise _check.wrong(
+                ("first_only", "second_only"), f"{must}; got {first} and {second}.", (first_only, second_only)
+            )
         design = self.design
         quits = design_properties.quits(design.declared, self.futility) if curtailed else None
         walk = cast("stopped_walks.PairedWalk", design.walk())

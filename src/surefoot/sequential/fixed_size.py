@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from surefoot import _check
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -78,7 +79,9 @@ class FixedSize(Rule["FixedSizeState"]):
     def __post_init__(self) -> None:
         Rule.__post_init__(self)
         if self.error >= 0.5:
-            raise ValueError(f"`confidence` must be above 0.5 for {self.title}; got {self.confidence:g}.")
+            raise _check.wrong(
+                "confidence", f"be above 0.5 for {self.title}; got {self.confidence:g}.", self.confidence
+            )
 
     @property
     def binary_only(self) -> bool:  # type: ignore[override]

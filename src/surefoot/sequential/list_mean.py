@@ -91,13 +91,13 @@ class ListMean(Record):
                 set_(self, name, self._column(getattr(self, name), name))
         goals = [name for name in ("within", "against", "incumbent") if getattr(self, name) is not None]
         if len(goals) != 1:
-            got = " and ".join(f"`{name}`" for name in goals) or "none"
-            raise ValueError(f"One of `within`, `against` and `incumbent` must be given; got {got}.")
+            got = _check.quoted(tuple(goals)) or "none"
+            raise _check.wrong("within", f"be given, or `against` or `incumbent`, one of them; got {got}.", self.within)
         if self.within is not None:
             set_(self, "within", _check.positive(self.within, "within"))
             if self.claim != "either":
-                raise ValueError(
-                    "`claim` must be 'either' with `within`: an interval has two ends; got 'first better'."
+                raise _check.wrong(
+                    "claim", "be 'either' with `within`: an interval has two ends; got 'first better'.", self.claim
                 )
         if self.against is not None:
             set_(self, "against", _check.real(self.against, "against"))
@@ -117,7 +117,7 @@ class ListMean(Record):
         for place, value in enumerate(column):
             if not self.low <= value <= self.high:
                 must = f"be in the range [{self.low:g}, {self.high:g}]"
-                raise ValueError(f"`{name}` must {must}; got {value:g} for item {place}.")
+                raise _check.wrong(name, f"{must}; got {value:g} for item {place}.")
         return column
 
     @property
@@ -174,9 +174,9 @@ class ListMean(Record):
                 or the score is outside the range. The state stays what it was.
         """
         if state.rule != self:
-            raise ValueError(f"`state` must come from this rule; got a state of {state.rule}")
+            raise _check.wrong("state", f"come from this rule; got a state of {state.rule}", state)
         if state.finished:
-            raise ValueError(f"`state` must be unfinished; got one that has ended after {state.run:,} items.")
+            raise _check.wrong("state", f"be unfinished; got one that has ended after {state.run:,} items.", state)
         item, score = self._datum(state, datum)
         terms = self.terms
         bets = list_bets.Bets.resume(terms, state.run, state.memory)

@@ -58,12 +58,12 @@ def simulate_ranking(rule: RoundRule[Any], scores: ArrayLike) -> RankingSimulati
         raise _check.mistyped("scores", "be an array of numbers", array.dtype.name)
     if array.ndim != 3 or array.shape[2] != len(rule.names) or not array.size:
         must = f"hold studies, rounds and {len(rule.names)} policies"
-        raise ValueError(f"`scores` must {must}; got shape {array.shape}.")
+        raise _check.wrong("scores", f"{must}; got shape {array.shape}.", scores)
     if any(rule.joined):
-        raise ValueError("`rule` must have all policies from the start to be simulated; got one that joins later.")
+        raise _check.wrong("rule", "have all policies from the start to be simulated; got one that joins later.", rule)
     array = np.asarray(array, np.float64)
     if not ((array >= rule.low) & (array <= rule.high)).all():  # NaN is not
-        raise ValueError(f"`scores` must be in the range [{rule.low:g}, {rule.high:g}]; got one that is not.")
+        raise _check.wrong("scores", f"be in the range [{rule.low:g}, {rule.high:g}]; got one that is not.", scores)
     step = block_studies(rule)
     parts = [array[start : start + step] for start in range(0, len(array), step)]
     ended = work_blocks.spread(rule.played, [(part,) for part in parts])

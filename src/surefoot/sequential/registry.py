@@ -144,7 +144,7 @@ REGISTRY: dict[str, list[type[Offered]]] = {}
 def registered(kind: K) -> K:
     """Enter a rule; above its class, and above `@dataclass`."""
     if not kind.name:
-        raise ValueError(f"`name` must be the word in plan files; {kind.__qualname__} has none.")
+        raise _check.wrong("name", f"be the word in plan files; {kind.__qualname__} has none.")
     known = REGISTRY.setdefault(kind.name, [])
     known[:] = [one for one in known if (one.__module__, one.__qualname__) != (kind.__module__, kind.__qualname__)]
     known.append(kind)
@@ -213,7 +213,7 @@ def one_of(name: str, setting: Setting) -> type[Offered]:
     chosen = next((kind for kind in those if kind.stands(setting)), those[-1])
     if setting.measure not in chosen.measures:
         hint = f"Use rule = {advised(setting)!r}."
-        raise ValueError(f"`rule` must take {setting.measure}s; got {chosen.title}. {hint}")
+        raise _check.wrong("rule", f"take {setting.measure}s; got {chosen.title}.", None, hint)
     return chosen
 
 

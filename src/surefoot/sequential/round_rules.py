@@ -115,13 +115,15 @@ class RoundRule(Generic[S], Offered, ABC):
     def own(self, state: S) -> S:
         """A state of this rule, or a refusal."""
         if state.rule != self:
-            raise ValueError("`state` must come from this rule; got a state of another.")
+            raise _check.wrong("state", "come from this rule; got a state of another.", state)
         return state
 
     def running(self, state: S, scores: Mapping[str, float]) -> tuple[str, ...]:
         """The policies of the next round, when the scores are theirs."""
         if self.own(state).finished:
-            raise ValueError(f"`state` must be unfinished; got one after {state.rounds} rounds. A ranking is final.")
+            raise _check.wrong(
+                "state", f"be unfinished; got one after {state.rounds} rounds. A ranking is final.", state
+            )
         if set(scores) != set(state.running):
             raise _check.refused("scores", f"name the running policies {list(state.running)}", sorted(scores))
         return state.running
@@ -156,7 +158,7 @@ def ranked(setting: Setting) -> dict[str, Any]:
         ValueError: The setting asks for what a ranking cannot give.
     """
     if setting.claim != "either" or setting.margin:
-        raise ValueError("A ranking needs claim = 'either' and no margin.")
+        raise _check.wrong(("claim", "margin"), "be 'either' and 0 for a ranking.", (setting.claim, setting.margin))
     told: dict[str, Any] = {"names": setting.policies, "horizon": setting.horizon, "confidence": setting.confidence}
     return told | {"low": setting.low, "high": setting.high, "binary": True if setting.binary else None}
 

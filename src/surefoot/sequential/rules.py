@@ -97,9 +97,11 @@ class Rule(Generic[S], Offered, ABC):
         if self.margin >= self.width:
             raise _check.refused("margin", "be below the width of the score range", self.margin)
         if self.claim in ("first not worse", "same") and not self.margin:
-            raise ValueError(f"`margin` must be above 0 for the claim {self.claim!r}; got 0.")
+            raise _check.wrong("margin", f"be above 0 for the claim {self.claim!r}; got 0.", self.margin)
         if self.claim == "same" and self.confidence <= 0.5:
-            raise ValueError(f"`confidence` must be above 0.5 for the claim 'same'; got {self.confidence:g}.")
+            raise _check.wrong(
+                "confidence", f"be above 0.5 for the claim 'same'; got {self.confidence:g}.", self.confidence
+            )
 
     @classmethod
     def made(cls, setting: Setting) -> Self:
@@ -177,19 +179,23 @@ class Rule(Generic[S], Offered, ABC):
                 stays what it was.
         """
         if state.rule != self:
-            raise ValueError(f"`state` must come from this rule; got a state of {state.rule}")
+            raise _check.wrong("state", f"come from this rule; got a state of {state.rule}", state)
         if state.verdict is not Verdict.UNDECIDED:
-            raise ValueError(f"`state` must be undecided; got the verdict {state.verdict.value!r}. A verdict is final.")
+            raise _check.wrong(
+                "state", f"be undecided; got the verdict {state.verdict.value!r}. A verdict is final.", state
+            )
         if state.pairs >= self.horizon:
-            raise ValueError(
-                f"`state` must be before the horizon of {self.horizon} pairs; got {state.pairs} pairs. "
-                "The declared number of pairs has been run."
+            raise _check.wrong(
+                "state",
+                f"be before the horizon of {self.horizon} pairs; got {state.pairs} pairs. "
+                "The declared number of pairs has been run.",
+                state,
             )
         if state.ending == "futility":
             hint = "To go on all the same, step from `override(state)`."
-            raise ValueError(f"`state` must be unfinished; got one that stopped for futility. {hint}")
+            raise _check.wrong("state", "be unfinished; got one that stopped for futility.", state, hint)
         if state.finished:
-            raise ValueError("`state` must be unfinished; got one from which no verdict can be reached any more.")
+            raise _check.wrong("state", "be unfinished; got one from which no verdict can be reached any more.", state)
         first, second = self.scores(pair)
         return self.advance(state, first, second)
 
@@ -203,10 +209,10 @@ class Rule(Generic[S], Offered, ABC):
             ValueError: The state belongs to another rule, or has not stopped for futility.
         """
         if state.rule != self:
-            raise ValueError(f"`state` must come from this rule; got a state of {state.rule}")
+            raise _check.wrong("state", f"come from this rule; got a state of {state.rule}", state)
         if state.ending != "futility":
             got = "one that goes on" if state.ending is None else f"one that ended by {state.ending!r}"
-            raise ValueError(f"`state` must have stopped for futility to be overridden; got {got}.")
+            raise _check.wrong("state", f"have stopped for futility to be overridden; got {got}.", state)
         return replace(state, overridden=True)
 
     def scores(self, pair: Any) -> tuple[float, float]:

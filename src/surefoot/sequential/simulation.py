@@ -83,7 +83,7 @@ def simulate(rule: Rule[Any], first: ArrayLike, second: ArrayLike) -> Simulation
     """
     one, other = _scores(rule, first, "first"), _scores(rule, second, "second")
     if one.shape != other.shape:
-        raise ValueError(f"`second` must have the shape of `first`, {one.shape}; got {other.shape}.")
+        raise _check.wrong("second", f"have the shape of `first`, {one.shape}; got {other.shape}.", second)
     step = block_rows(one.shape[1])
     parts = [slice(start, start + step) for start in range(0, len(one), step)]
     times, codes = zip(*work_blocks.spread(rule.play, [(one[part], other[part]) for part in parts]), strict=True)
@@ -101,7 +101,7 @@ def _scores(rule: Rule[Any], scores: ArrayLike, name: str) -> NDArray[np.float64
         raise _check.mistyped(name, "be an array of numbers", array.dtype.name)
     array = np.atleast_2d(np.asarray(array, np.float64))
     if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"`{name}` must hold one sequence a row, each with a pair at least; got shape {array.shape}.")
+        raise _check.wrong(name, f"hold one sequence a row, each with a pair at least; got shape {array.shape}.")
     fine = (array >= rule.low) & (array <= rule.high)  # NaN is not
     if rule.binary_only:
         fine = (array == rule.low) | (array == rule.high)
@@ -109,5 +109,5 @@ def _scores(rule: Rule[Any], scores: ArrayLike, name: str) -> NDArray[np.float64
         row, column = np.argwhere(~fine)[0]
         what = f"be {rule.low:g} or {rule.high:g}" if rule.binary_only else f"be in [{rule.low:g}, {rule.high:g}]"
         value = array[row, column]
-        raise ValueError(f"`{name}` must {what}; got {value:g} in row {row + 1}, pair {column + 1}.")
+        raise _check.wrong(name, f"{what}; got {value:g} in row {row + 1}, pair {column + 1}.")
     return array

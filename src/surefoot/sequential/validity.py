@@ -44,13 +44,17 @@ environment, so they are not independent. Use ExactPairedBinary for success, Fin
     if holds(rule, environments, randomised=randomised):
         return rule
     if environments not in rule.environments:
-        raise ValueError(
-            f"`rule` must hold for {environments} environments; got {rule.title}. {_WHY.get(environments, '')} "
-            "Use ExactPairedBinary for success, FiniteHorizonMixture for scores."
+        raise _check.wrong(
+            "rule",
+            f"hold for {environments} environments; got {rule.title}. {_WHY.get(environments, '')} "
+            "Use ExactPairedBinary for success, FiniteHorizonMixture for scores.",
+            rule,
         )
-    raise ValueError(
-        f"`rule` must hold for an order that was not randomised; got {rule.title}. "
-        "Use a betting rule, such as FiniteHorizonMixture, or draw the order of the environments at random."
+    raise _check.wrong(
+        "rule",
+        f"hold for an order that was not randomised; got {rule.title}.",
+        rule,
+        "Use a betting rule, such as FiniteHorizonMixture, or draw the order of the environments at random.",
     )
 
 

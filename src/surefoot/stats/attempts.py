@@ -196,9 +196,11 @@ def pass_all_gain(
 def _attempts(tally: Tally, attempts: int) -> int:
     attempts, recorded = _check.whole(attempts, "attempts", least=1), counts(tally)[1]
     if attempts > recorded:
-        raise ValueError(
-            f"`attempts` must be at most the {recorded:,} recorded; got {attempts:,}. "
-            "Record more attempts per task: nothing unbiased can be said beyond them."
+        raise _check.wrong(
+            "attempts",
+            f"be at most the {recorded:,} recorded; got {attempts:,}.",
+            attempts,
+            "Record more attempts per task: nothing unbiased can be said beyond them.",
         )
     return attempts
 
@@ -218,7 +220,7 @@ def _mean(
 ) -> Interval:
     kept = tuple(tasks)
     if not kept:
-        raise ValueError("`tasks` must hold at least one task; got none.")
+        raise _check.wrong("tasks", "hold at least one task; got none.", tasks)
     values = _values(kept, attempts, statistic)
     if clusters is None:
         made = score_mean(values, confidence=confidence)
@@ -240,7 +242,7 @@ def _gain(
 ) -> Gain:
     first, second = (tuple(side) for side in sides)
     if len(first) != len(second) or not first:
-        raise ValueError(f"`second` must hold a tally for each of the {len(first):,} tasks; got {len(second):,}.")
+        raise _check.wrong("second", f"hold a tally for each of the {len(first):,} tasks; got {len(second):,}.")
     one, other = (_values(side, attempts, statistic) for side in (first, second))
     if clusters is None:
         made = paired_score_gain(one, other, confidence=confidence, margin=margin)

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 FEW = 30
 """Below so many units to resample the interval is likely too narrow."""
 
-_NO_SPREAD = (
-    "`first` and `second` must vary for a bootstrap; got the same gain from every resample. "
-    "Use `paired_score_gain` or `score_gain`, which need no spread."
-)
+_NO_SPREAD = "vary for a bootstrap; got the same gain from every resample."
+_NEEDS_NONE = "Use `paired_score_gain` or `score_gain`, which need no spread."
 RESAMPLES = 10_000
 _UNSEEN = "Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain."
 
@@ -205,7 +203,9 @@ def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> 
     below = np.count_nonzero(means < estimate - slack)
     share = (below + 0.5 * np.count_nonzero(abs(means - estimate) <= slack)) / means.size
     if not 0.0 < share < 1.0:
-        raise ValueError("`resamples` must fall on both sides of the estimate; got one side only. Use more resamples.")
+        raise _check.wrong(
+            "resamples", "fall on both sides of the estimate; got one side only.", None, "Use more resamples."
+        )
     shift = special.ndtri(share)
     z = special.ndtri((1.0 - confidence) / 2.0)
     ends = []
@@ -243,13 +243,13 @@ class _Resampled:
     def percentile(self, method: str, margin: float) -> Gain:
         unseen = alike(self.means)
         if unseen and (self.means[0] != 0.0 or margin):  # a verdict would follow, from no spread at all
-            raise ValueError(_NO_SPREAD)
+            raise _check.wrong(("first", "second"), _NO_SPREAD, cure=_NEEDS_NONE)
         ends = percentile_ends(self.means, self.confidence)
         return self._gain(ends, method, margin, percentile_p(self.means), (_UNSEEN,) if unseen else few(self.units))
 
     def bca(self, method: str, margin: float) -> Gain:
         if alike(self.means):
-            raise ValueError(_NO_SPREAD)
+            raise _check.wrong(("first", "second"), _NO_SPREAD, cure=_NEEDS_NONE)
         ends = bca_ends(self.means, self.estimate, acceleration(self.influence), self.confidence)
         return self._gain(ends, method, margin, None, few(self.units))
 

@@ -227,9 +227,9 @@ def _fits(using: Method, confidence: float, wanted: str) -> None:
     name = getattr(using, "__name__", repr(using))
     if gives != wanted:
         what = {"lower": "a lower bound", "upper": "an upper bound", "interval": "an interval"}
-        raise ValueError(f"`using` must give {what[wanted]}; got `{name}`, which gives {what[gives]}.")
+        raise _check.wrong("using", f"give {what[wanted]}; got `{name}`, which gives {what[gives]}.", using)
     if all_counts.randomised(using):
-        raise ValueError(f"`using` must be an optimal bound of surefoot or a method without a draw; got `{name}`.")
+        raise _check.wrong("using", f"be an optimal bound of surefoot or a method without a draw; got `{name}`.", using)
 
 
 def _total(trials: int, most: int) -> int:

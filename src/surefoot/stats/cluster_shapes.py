@@ -75,8 +75,8 @@ def cluster_shape(sizes: Iterable[int]) -> ClusterShape:
 
     counts = [_check.whole(size, "sizes", least=1) for size in sizes]
     if len(counts) < 2:
-        raise ValueError(
-            f"`sizes` must hold at least 2 clusters; got {len(counts)}. One cluster cannot show how clusters differ."
+        raise _check.wrong(
+            "sizes", f"hold at least 2 clusters; got {len(counts)}. One cluster cannot show how clusters differ.", sizes
         )
     return shape_of(np.asarray(counts, float))
 
@@ -98,7 +98,9 @@ def task_weights(counts: Mapping[str, int], weights: Weights) -> dict[str, float
     if isinstance(weights, Mapping):
         if set(weights) != set(counts):
             odd = sorted(map(str, set(weights) ^ set(counts)))
-            raise ValueError(f"`weights` must hold one number for each task; got a difference in {', '.join(odd)}.")
+            raise _check.wrong(
+                "weights", f"hold one number for each task; got a difference in {', '.join(odd)}.", weights
+            )
         given = {task: _check.positive(weights[task], f"weights[{task!r}]") for task in counts}
     else:
         _check.choice(weights, "weights", {"rollouts": 1, "tasks": 1})
@@ -207,17 +209,19 @@ def _groups(sides: Whole, tasks: Any, weights: Weights, count: int) -> tuple[Who
     signs = np.array([1.0, -1.0][:count])
     if tasks is None:
         if weights != "rollouts":
-            raise ValueError("`tasks` must be given where `weights` say how tasks weigh; got none.")
+            raise _check.wrong("tasks", "be given where `weights` say how tasks weigh; got none.", tasks)
         return sides, signs, ()
     given = [str(task) for side in ([tasks] if count == 1 else tasks) for task in side]
     if len(given) != sides.size:
-        raise ValueError(f"`tasks` must name one task per observation, {sides.size:,}; got {len(given):,}.")
+        raise _check.wrong("tasks", f"name one task per observation, {sides.size:,}; got {len(given):,}.", tasks)
     order = {task: place for place, task in enumerate(dict.fromkeys(given))}
     numbers = np.array([order[task] for task in given])
     met = np.bincount(sides * len(order) + numbers, minlength=count * len(order)).reshape(count, -1)
     if met.min() == 0:
         lone = next(task for task, place in order.items() if met[:, place].min() == 0)
-        raise ValueError(f"`tasks` must be met by both policies; got {lone!r} from one only. Leave it out by name.")
+        raise _check.wrong(
+            "tasks", f"be met by both policies; got {lone!r} from one only.", tasks, "Leave it out by name."
+        )
     shares = task_weights(dict(zip(order, met.sum(axis=0).tolist(), strict=True)), weights)
     return sides * len(order) + numbers, np.outer(signs, list(shares.values())).ravel(), tuple(order) * count
 
@@ -226,9 +230,8 @@ def _refuse_one(met: Whole, names: tuple[str, ...], of: str = "clusters") -> Non
     """Refuse a group that lies in one cluster."""
     if met.min() < 2:
         where = f" on every task; got 1 on {names[int(met.argmin())]!r}" if names else "; got 1"
-        raise ValueError(
-            f"`{of}` must name at least 2 clusters{where}. One cluster cannot show how clusters differ: "
-            "there is no interval."
+        raise _check.wrong(
+            of, f"name at least 2 clusters{where}. One cluster cannot show how clusters differ: there is no interval."
         )
 
 

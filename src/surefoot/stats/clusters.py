@@ -249,9 +249,11 @@ def cluster_bootstrap(
     means = resampling.resampled_ratios(sums, sizes, resamples, generator)
     low, high = bootstrap.percentile_ends(means, confidence)
     if bootstrap.alike(means):
-        raise ValueError(
-            f"`scores` must vary between clusters for a bootstrap; got {groups:,} clusters with one mean. "
-            "Use `cluster_mean`, which needs no spread, or `cluster_rate` for successes."
+        raise _check.wrong(
+            "scores",
+            f"vary between clusters for a bootstrap; got {groups:,} clusters with one mean.",
+            scores,
+            "Use `cluster_mean`, which needs no spread, or `cluster_rate` for successes.",
         )
     return Interval(
         low=low,

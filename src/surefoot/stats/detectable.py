@@ -219,7 +219,7 @@ def outlook(gain: Gain, *, power: float = 0.8) -> Outlook:
             return _independent(gain, first, second, power)
         case (PairTally() as pairs,):
             return _paired(gain, pairs, power)
-    raise TypeError(f"`gain` must compare two tallies or pairs; got {gain.method}.")
+    raise _check.wrong_kind("gain", f"compare two tallies or pairs; got {gain.method}.", gain)
 
 
 def _independent(gain: Gain, first: Tally, second: Tally, wanted: float) -> Outlook:

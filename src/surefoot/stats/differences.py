@@ -31,10 +31,9 @@ def check_ranges(
     for value, name in zip((first, second), names, strict=True):
         _check.instance(value, name, kind, WRITE if kind is Scores else "")
     if (first.low, first.high) != (second.low, second.high):
-        raise ValueError(
-            f"`{names[1]}` must have the range of `{names[0]}`, [{first.low:g}, {first.high:g}]; "
-            f"got [{second.low:g}, {second.high:g}]. Scores on two scales have no gain."
-        )
+        must = f"have the range of `{names[0]}`, [{first.low:g}, {first.high:g}]"
+        got = f"[{second.low:g}, {second.high:g}]. Scores on two scales have no gain."
+        raise _check.wrong(names[1], f"{must}; got {got}", second)
 
 
 def paired(first: Scores, second: Scores) -> Floats:
@@ -43,9 +42,11 @@ def paired(first: Scores, second: Scores) -> Floats:
 
     check_ranges(first, second)
     if len(first) != len(second):
-        raise ValueError(
-            f"`second` must hold one score for each score of `first`, {len(first):,}; got {len(second):,}. "
-            "A score without its partner is no pair: remove it by name, or compare the two unpaired."
+        raise _check.wrong(
+            "second",
+            f"hold one score for each score of `first`, {len(first):,}; got {len(second):,}. "
+            "A score without its partner is no pair: remove it by name, or compare the two unpaired.",
+            second,
         )
     gap = np.subtract(first.values, second.values)
     if np.ptp(gap) <= 1e-15 * max(abs(first.low), abs(first.high)):  # only rounding keeps them apart
@@ -60,13 +61,12 @@ def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tup
     numbers: dict[object, int] = {}
     found = [numbers.setdefault(label, len(numbers)) for label in clusters]
     if any(isinstance(label, float) and label != label for label in numbers):
-        raise ValueError(f"`{name}` must name the cluster of every observation; got NaN for some.")
+        raise _check.wrong(name, "name the cluster of every observation; got NaN for some.")
     if len(found) != size:
-        raise ValueError(f"`{name}` must name one cluster per observation, {size:,}; got {len(found):,}.")
+        raise _check.wrong(name, f"name one cluster per observation, {size:,}; got {len(found):,}.")
     if len(numbers) < 2:
-        raise ValueError(
-            f"`{name}` must name at least 2 clusters; got 1. One cluster cannot show how clusters differ: "
-            "there is no interval."
+        raise _check.wrong(
+            name, "name at least 2 clusters; got 1. One cluster cannot show how clusters differ: there is no interval."
         )
     return np.asarray(found), len(numbers)
 

@@ -124,11 +124,11 @@ def power(
     if using not in (exact_gain, pooled_score):
         raise _check.refused("using", "be exact_gain or pooled_score", getattr(using, "__name__", using))
     if using is pooled_score and margin:
-        raise ValueError("`margin` must be 0 with pooled_score; the pooled test knows no margin.")
+        raise _check.wrong("margin", "be 0 with pooled_score; the pooled test knows no margin.", margin)
     exact = using is exact_gain
     if _one_sided(claim):
         if not exact:
-            raise ValueError("`claim` must be 'either' with pooled_score; its test has two sides.")
+            raise _check.wrong("claim", "be 'either' with pooled_score; its test has two sides.", claim)
         edge = margin if claim == "first better" else -margin
         shown = _above(_side_steps(n1, n2, error, edge), n1, n2, *rates)
         return _one_side(shown, rates, (n1, n2), confidence, margin, claim, ("gain_bounds", RATE_BY_POLICY))
@@ -191,18 +191,18 @@ def paired_power(
     """
     chances = _check.rate(first_only, "first_only"), _check.rate(second_only, "second_only")
     if sum(chances) > 1.0 + 1e-12:
-        both = f"`{named('first_only')}` and `{named('second_only')}`"
-        raise ValueError(f"{both} must not exceed 1 together; got {chances[0]} and {chances[1]}.")
+        must = f"not exceed 1 together; got {chances[0]} and {chances[1]}."
+        raise _check.wrong(("first_only", "second_only"), must, chances)
     n = _check.whole(pairs, "pairs", least=1)
     error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
     if using not in (exact_paired_gain, mcnemar):
         raise _check.refused("using", "be exact_paired_gain or mcnemar", getattr(using, "__name__", using))
     if using is mcnemar and margin:
-        raise ValueError("`margin` must be 0 with mcnemar; McNemar's test knows no margin.")
+        raise _check.wrong("margin", "be 0 with mcnemar; McNemar's test knows no margin.", margin)
     exact = using is exact_paired_gain
     if _one_sided(claim):
         if not exact:
-            raise ValueError("`claim` must be 'either' with mcnemar; its test has two sides.")
+            raise _check.wrong("claim", "be 'either' with mcnemar; its test has two sides.", claim)
         edge = margin if claim == "first better" else -margin
         shown = _pairs_above(_side_pair_steps(n, error, edge), n, *chances)
         return _one_side(shown, chances, (n, n), confidence, margin, claim, ("paired_gain_bounds", PAIRS_APART))

@@ -43,16 +43,22 @@ def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confid
     confidence = _check.confidence(confidence)
     one, other = list(first), list(second)
     if len(one) != len(other):
-        raise ValueError(f"`second` must label the {len(one):,} items of `first`; got {len(other):,}.")
+        raise _check.wrong("second", f"label the {len(one):,} items of `first`; got {len(other):,}.", second)
     if len(one) < 2:
-        raise ValueError(f"`first` must label at least 2 items; got {len(one)}.")
+        raise _check.wrong("first", f"label at least 2 items; got {len(one)}.", first)
     kinds = {label: place for place, label in enumerate(dict.fromkeys([*one, *other]))}
     if any(isinstance(label, float) and label != label for label in kinds):
-        raise ValueError("`first` and `second` must label every item; got NaN for some. Leave those items out of both.")
+        raise _check.wrong(
+            ("first", "second"),
+            "label every item; got NaN for some.",
+            (first, second),
+            "Leave those items out of both.",
+        )
     if len(kinds) < 2:
-        raise ValueError(
-            "`first` and `second` must use at least 2 labels; got one. Where all labels are alike, agreement "
-            "beyond chance is not defined."
+        raise _check.wrong(
+            ("first", "second"),
+            "use at least 2 labels; got one. Where all labels are alike, agreement beyond chance is not defined.",
+            (first, second),
         )
     table = np.zeros((len(kinds), len(kinds)))
     np.add.at(table, ([kinds[label] for label in one], [kinds[label] for label in other]), 1.0)

@@ -328,7 +328,9 @@ def _items(
     g = np.asarray(list(judge), dtype=np.float64)
     given = list(human)
     if len(given) != g.size:
-        raise ValueError(f"`human` must have a label or None for the {g.size:,} items of `judge`; got {len(given):,}.")
+        raise _check.wrong(
+            "human", f"have a label or None for the {g.size:,} items of `judge`; got {len(given):,}.", human
+        )
     there = np.asarray([value is not None for value in given], dtype=bool)
     h = np.asarray([0.0 if value is None else value for value in given], dtype=np.float64)
     slack = 1e-9 * (ends[1] - ends[0])
@@ -339,10 +341,12 @@ def _items(
     documents = documents_of(clusters, g.size)
     count = len(set(documents[there].tolist()))
     if count < 2:
-        raise ValueError(
-            "`human` must label items in at least 2 documents; got "
+        raise _check.wrong(
+            "human",
+            "label items in at least 2 documents; got "
             f"{formatting.counted(int(there.sum()), 'labelled item')} "
-            f"in {count}. One document cannot show how documents differ."
+            f"in {count}. One document cannot show how documents differ.",
+            human,
         )
     return g, h, there, documents
 

@@ -40,14 +40,14 @@ class Calibration(Record):
         for name in ("true_pass", "false_fail", "false_pass", "true_fail"):
             object.__setattr__(self, name, _check.whole(getattr(self, name), name))
         if self.labels == 0:
-            raise ValueError("`calibration` must hold at least one item; got none.")
+            raise _check.wrong("calibration", "hold at least one item; got none.")
 
     @classmethod
     def of(cls, human: Iterable[bool], judge: Iterable[bool]) -> Calibration:
         """Count the items from two lists in the same order."""
         one, other = [_label(value) for value in human], [_label(value) for value in judge]
         if len(one) != len(other):
-            raise ValueError(f"`judge` must label the {len(one):,} items of `human`; got {len(other):,}.")
+            raise _check.wrong("judge", f"label the {len(one):,} items of `human`; got {len(other):,}.", judge)
         pairs = list(zip(one, other, strict=True))
         return cls(*(pairs.count(kind) for kind in ((1, 1), (1, 0), (0, 1), (0, 0))))
 
@@ -183,7 +183,7 @@ def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confide
     z = normal_quantiles.upper_quantile((1.0 - _check.confidence(confidence)) / 2.0)
     raw, error = _corrected(judged, calibration)
     if raw is None:
-        raise ValueError("`calibration` must hold a true success and a true failure; got one kind only.")
+        raise _check.wrong("calibration", "hold a true success and a true failure; got one kind only.", calibration)
     sizes = judged.trials + z * z, calibration.failures + 2.0, calibration.successes + 2.0
     rate = (judged.successes + z * z / 2.0) / sizes[0]
     spec, sens = (calibration.true_fail + 1.0) / sizes[1], (calibration.true_pass + 1.0) / sizes[2]
@@ -261,9 +261,11 @@ def _corrected(judged: Tally, calibration: Calibration) -> tuple[float | None, f
     if sens is None or spec is None:
         return None, None
     if sens + spec <= 1.0 + 1e-12:
-        raise ValueError(
-            f"`calibration` must show sensitivity + specificity above 1; got {sens:.3g} + {spec:.3g}. "
-            "A judge no better than chance cannot be corrected: use another judge or human labels."
+        raise _check.wrong(
+            "calibration",
+            f"show sensitivity + specificity above 1; got {sens:.3g} + {spec:.3g}. "
+            "A judge no better than chance cannot be corrected: use another judge or human labels.",
+            calibration,
         )
     return _delta(judged.rate, spec, sens, (judged.trials, calibration.failures, calibration.successes))
 

@@ -108,13 +108,13 @@ def _ordered(names: Sequence[str], estimates: Sequence[float] | None) -> tuple[s
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise _check.mistyped("names", "be a list of names", names)
     if not names:
-        raise ValueError("`names` must hold at least one policy; got none.")
+        raise _check.wrong("names", "hold at least one policy; got none.", names)
     if len(set(names)) < len(names):
         raise _check.refused("names", "differ from one another", list(names))
     if estimates is None:
         return tuple(names)
     if len(estimates) != len(names):
-        raise ValueError(f"`estimates` must hold one number per policy, {len(names)}; got {len(estimates)}.")
+        raise _check.wrong("estimates", f"hold one number per policy, {len(names)}; got {len(estimates)}.", estimates)
     level = [_check.real(value, f"estimates[{index}]") for index, value in enumerate(estimates)]
     return tuple(names[index] for index in sorted(range(len(names)), key=lambda i: -level[i]))
 

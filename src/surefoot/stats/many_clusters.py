@@ -44,12 +44,14 @@ def all_cluster_gains(
 
     confidence = _check.confidence(confidence)
     if len(scores) < 2:
-        raise ValueError(f"`scores` must hold at least 2 policies; got {len(scores)}.")
+        raise _check.wrong("scores", f"hold at least 2 policies; got {len(scores)}.", scores)
     (start, one), *others = scores.items()
     for name, other in others:
         differences.check_ranges(one, other, names=(f"scores[{start!r}]", f"scores[{name!r}]"))
         if len(other) != len(one):
-            raise ValueError(f"`scores` must hold {len(one):,} scores of every policy; got {len(other):,} of {name!r}.")
+            raise _check.wrong(
+                "scores", f"hold {len(one):,} scores of every policy; got {len(other):,} of {name!r}.", scores
+            )
     numbers, _ = differences.labels(clusters, len(one))
     table = cluster_spread.residual_sums(np.array([side.values for side in scores.values()]).T, numbers)
     shape = shape_of(np.bincount(numbers).astype(float))

@@ -89,8 +89,11 @@ def moments_paired_gain(differences: Moments, *, confidence: float = 0.95, margi
     n = _check.instance(differences, "differences", Moments).trials
     welch_intervals.refuse_one(n, "differences")
     if differences.variance == 0.0:
-        raise ValueError(
-            "`differences` must vary; got equal ones, which show no spread. Use `paired_score_gain`, which needs none."
+        raise _check.wrong(
+            "differences",
+            "vary; got equal ones, which show no spread.",
+            differences,
+            "Use `paired_score_gain`, which needs none.",
         )
     return welch_intervals.student_gain(
         (differences,),

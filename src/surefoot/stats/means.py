@@ -247,11 +247,12 @@ def unit(scores: Scores) -> Floats:
 
 def _refuse_no_spread(z: Floats, who: str) -> None:
     if z.size < 2:
-        raise ValueError(f"`scores` must hold at least two scores for {who}; got one. One score shows no spread.")
+        raise _check.wrong("scores", f"hold at least two scores for {who}; got one. One score shows no spread.")
     if float(z.max()) == float(z.min()):
-        raise ValueError(
-            f"`scores` must differ for {who}; got {z.size} equal scores. It would give an interval of no width; "
-            "`score_mean` is valid here."
+        raise _check.wrong(
+            "scores",
+            f"differ for {who}; got {z.size} equal scores. It would give an interval of no width; "
+            "`score_mean` is valid here.",
         )
 
 

@@ -192,7 +192,9 @@ def _drawn(rng: Rng | None, draw: float | None) -> tuple[float, int | None]:
         source, seed = _check.generator(rng)
         return float(source.random()), seed
     if rng is not None:
-        raise TypeError("`rng` and `draw` must not both be given; `draw` is the number `rng` would draw.")
+        raise _check.wrong_kind(
+            ("rng", "draw"), "not both be given; `draw` is the number `rng` would draw.", (rng, draw)
+        )
     return _check.rate(draw, "draw"), None
 
 

@@ -68,12 +68,14 @@ def prediction_powered_mean(
     differences.check_ranges(human, judge, names=("human", "judge"))
     differences.check_ranges(human, judge_only, names=("human", "judge_only"))
     if len(human) != len(judge):
-        raise ValueError(
-            f"`judge` must score the {len(human):,} items that humans scored, in their order; got {len(judge):,}."
+        raise _check.wrong(
+            "judge", f"score the {len(human):,} items that humans scored, in their order; got {len(judge):,}.", judge
         )
     if len(human) < 2 or len(judge_only) < 2:
-        raise ValueError(
-            f"`human` and `judge_only` must hold at least 2 scores each; got {len(human)} and {len(judge_only)}."
+        raise _check.wrong(
+            ("human", "judge_only"),
+            f"hold at least 2 scores each; got {len(human)} and {len(judge_only)}.",
+            (human, judge_only),
         )
     span = human.high - human.low
     y, f, other = ((np.asarray(scores.values) - scores.low) / span for scores in (human, judge, judge_only))

@@ -179,9 +179,10 @@ def _strengths(
     parts = [(drawn[start : start + step], _RIDGE) for start in range(0, resamples, step)]
     tries = np.concatenate([strengths for strengths, _ in work_blocks.spread(fitted, parts)])
     if np.ptp(tries, axis=0).max() <= 1e-9:
-        raise ValueError(
-            f"`preferences` must differ to be resampled; got {games.size:,} that are alike. They show no spread: "
-            "there is no interval."
+        raise _check.wrong(
+            "preferences",
+            f"differ to be resampled; got {games.size:,} that are alike. They show no spread: there is no interval.",
+            preferences,
         )
     ranks = 1 + (tries[:, None, :] > tries[:, :, None] + 1e-9).sum(axis=2)
     order = sorted(range(len(games.names)), key=lambda i: -theta[i])
@@ -252,7 +253,7 @@ class _Games:
             key = (one, other, points) if one < other else (other, one, 1.0 - points)
             kept.append(cells.setdefault(key, len(cells)))
         if not kept:
-            raise ValueError("`preferences` must hold at least one; got none.")
+            raise _check.wrong("preferences", "hold at least one; got none.", preferences)
         self.names, self.cells, self.size = tuple(places), tuple(cells), len(kept)
         self.counts = np.bincount(kept, minlength=len(cells)).astype(float)
         self.table: Floats | None = None
@@ -309,9 +310,11 @@ class _Games:
             csgraph.bellman_ford(csr_array(most))
         except csgraph.NegativeCycleError:
             return
-        raise ValueError(
-            "`preferences` must hold wins that ties cannot explain away: here strengths, or the readiness to tie, "
-            f"would be infinite. Give {write('prior', 1)} to hold them, or use `bradley_terry`."
+        raise _check.wrong(
+            "preferences",
+            "hold wins that ties cannot explain away: here strengths, or the readiness to tie, would be infinite.",
+            None,
+            f"Give {write('prior', 1)} to hold them, or use `bradley_terry`.",
         )
 
     def refuse_unlinked(self, points: Floats) -> None:
@@ -330,4 +333,4 @@ class _Games:
             count, group = csgraph.connected_components(links, directed=True, connection=kind)
             if count > 1:
                 apart = [name for name, own in zip(self.names, group, strict=True) if own == group[0]]
-                raise ValueError(f"`preferences` must link all policies; {', '.join(sorted(apart))} {why}.")
+                raise _check.wrong("preferences", f"link all policies; {', '.join(sorted(apart))} {why}.")

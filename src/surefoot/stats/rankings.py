@@ -162,7 +162,7 @@ def rank_policies(
         rank intervals from pairwise verdicts.
     """
     if len(policies) < 2:
-        raise ValueError(f"`policies` must hold at least 2 policies; got {len(policies)}.")
+        raise _check.wrong("policies", f"hold at least 2 policies; got {len(policies)}.", policies)
     level = {name: _estimate(name, data) for name, data in policies.items()}
     names = tuple(sorted(policies, key=lambda name: -level[name]))
     pairs = tuple(combinations(names, 2))
@@ -222,7 +222,7 @@ def against_baseline(
         raise _check.refused("baseline", f"be one of {', '.join(policies)}", baseline)
     names = tuple(name for name in policies if name != baseline)
     if not names:
-        raise ValueError("`policies` must hold a policy besides the baseline; got none.")
+        raise _check.wrong("policies", "hold a policy besides the baseline; got none.", policies)
     data = [(policies[name], policies[baseline]) for name in names]
     members = _members(adjusting(data, using, confidence=confidence, margin=margin))
     kept = tuple(policies[name] for name in (baseline, *names))
@@ -254,7 +254,7 @@ def rank_intervals(
         neighbourhoods and academic achievement across countries", theorem 3.1.
     """
     if len(verdicts) != len(pairs):
-        raise ValueError(f"`verdicts` must hold one verdict per pair, {len(pairs)}; got {len(verdicts)}.")
+        raise _check.wrong("verdicts", f"hold one verdict per pair, {len(pairs)}; got {len(verdicts)}.", verdicts)
     place = {name: index for index, name in enumerate(names)}
     beaten = [0] * len(names)  # bits of those that each policy is better than
     for pair, verdict in zip(pairs, verdicts, strict=True):
@@ -267,7 +267,9 @@ def rank_intervals(
             if beaten[index] >> through & 1:
                 beaten[index] |= beaten[through]
     if any(under >> index & 1 for index, under in enumerate(beaten)):
-        raise ValueError("`verdicts` must not form a circle; got a policy that is better than itself through others.")
+        raise _check.wrong(
+            "verdicts", "not form a circle; got a policy that is better than itself through others.", verdicts
+        )
     over = [sum(under >> index & 1 for under in beaten) for index in range(len(names))]
     return tuple((1 + over[index], len(names) - beaten[index].bit_count()) for index in range(len(names)))
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.assumptions import GAIN_NEARLY, RATE_BY_POLICY, TEST_GUARANTEED, Assumed, Assumption
 from surefoot.core.record import Record
@@ -275,9 +276,11 @@ def _enumerable(first: Tally, second: Tally) -> None:
     first, second = tallies(first, second)
     cells = (first.trials + second.trials) * max(first.trials, second.trials)
     if cells > MOST_CELLS:
-        raise ValueError(
-            f"`first` and `second` must be small enough to enumerate all tables, some 3,000 rollouts each; got "
-            f"{first.trials:,} and {second.trials:,}. `exact_gain` and `pooled_score` take any number."
+        raise _check.wrong(
+            ("first", "second"),
+            f"be small enough to enumerate all tables, some 3,000 rollouts each; got "
+            f"{first.trials:,} and {second.trials:,}. `exact_gain` and `pooled_score` take any number.",
+            (first, second),
         )
 
 

@@ -102,7 +102,7 @@ class Components(Record):
         """
         runs, tasks = _check.whole(runs, "runs", least=1), _check.whole(tasks, "tasks", least=1)
         if self.within_task is None or self.run_part is None:
-            raise ValueError(f"`runs` must be at least 2 to foresee other runs; got {self.runs}. {_UNSEEN}")
+            raise _check.wrong("runs", f"be at least 2 to foresee other runs; got {self.runs}.", runs, _UNSEEN)
         shared = self.run_part if (self.shared_runs if shared_runs is None else shared_runs) else 0.0
         noise = self.within_task - shared
         task = max(0.0, self.between_tasks - noise / self.runs)
@@ -175,7 +175,9 @@ def mean_over_tasks(
     notes = found.notes
     if shared_runs:
         if found.run_part is None:
-            raise ValueError("`shared_runs` must be False with one run; got True. One run cannot show how runs differ.")
+            raise _check.wrong(
+                "shared_runs", "be False with one run; got True. One run cannot show how runs differ.", shared_runs
+            )
         added = found.run_part / found.runs
         if added > 0.0:
             freedom = satterthwaite(variance, found.tasks - 1, added, found.runs - 1)
@@ -217,9 +219,11 @@ def mean_on_these_tasks(
     table = _table(outcomes)
     scores, found = Scores(table.ravel(), low, high), _components(table, shared_runs)
     if found.within_task is None or found.between_runs is None:
-        raise ValueError(
-            "`outcomes` must hold at least 2 runs; got 1. One run of a fixed set of tasks cannot show its own "
-            "noise: repeat it, or ask for `mean_over_tasks`."
+        raise _check.wrong(
+            "outcomes",
+            "hold at least 2 runs; got 1. One run of a fixed set of tasks cannot show its own "
+            "noise: repeat it, or ask for `mean_over_tasks`.",
+            outcomes,
         )
     if shared_runs:
         variance, freedom = found.between_runs**2 / found.runs, float(found.runs - 1)
@@ -296,16 +300,20 @@ def _table(outcomes: Sequence[Sequence[float]]) -> Floats:
 
     given: list[Any] = list(outcomes.tolist() if hasattr(outcomes, "tolist") else outcomes)
     if not all(isinstance(row, Iterable) for row in given):
-        raise TypeError("`outcomes` must hold one list of outcomes per run; got outcomes that are in no list.")
+        raise _check.wrong_kind(
+            "outcomes", "hold one list of outcomes per run; got outcomes that are in no list.", outcomes
+        )
     rows = [list(row) for row in given]
     if not rows or len(rows[0]) < 2:
-        raise ValueError(
-            "`outcomes` must hold at least 1 run of at least 2 tasks. One task cannot show how tasks differ."
+        raise _check.wrong(
+            "outcomes", "hold at least 1 run of at least 2 tasks. One task cannot show how tasks differ.", outcomes
         )
     if len({len(row) for row in rows}) > 1:
-        raise ValueError(
-            f"`outcomes` must hold every task in every run; got runs of {sorted({len(row) for row in rows})} tasks. "
-            "Cluster by task with `cluster_mean` where runs are incomplete."
+        raise _check.wrong(
+            "outcomes",
+            f"hold every task in every run; got runs of {sorted({len(row) for row in rows})} tasks.",
+            outcomes,
+            "Cluster by task with `cluster_mean` where runs are incomplete.",
         )
     kept = [[float(v) if isinstance(v, bool) else _check.real(v, "outcomes") for v in row] for row in rows]
     return np.asarray(kept)
@@ -375,7 +383,9 @@ def _interval(
         half = reach * math.sqrt(variance)
         low, high = max(scores.low, mean - half), min(scores.high, mean + half)
     else:
-        raise ValueError("`outcomes` must vary; got no spread to learn from. Use `score_mean` on the means of tasks.")
+        raise _check.wrong(
+            "outcomes", "vary; got no spread to learn from.", None, "Use `score_mean` on the means of tasks."
+        )
     return Interval(
         low=min(low, mean),
         high=max(high, mean),

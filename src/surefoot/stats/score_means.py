@@ -113,7 +113,7 @@ def score_mean_test(scores: Scores, mean: float, *, several_tasks: bool = False)
     """
     test, mean = _test(scores, several_tasks), _check.real(mean, "mean")
     if not scores.low <= mean <= scores.high:
-        raise ValueError(f"`mean` must lie in the range [{scores.low:g}, {scores.high:g}]; got {mean:g}.")
+        raise _check.wrong("mean", f"lie in the range [{scores.low:g}, {scores.high:g}]; got {mean:g}.", mean)
     share = (mean - scores.low) / (scores.high - scores.low)
     p_value, above, below = order_free.all_sides(test, share)
     return ScoreTest(

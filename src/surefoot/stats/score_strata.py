@@ -189,7 +189,7 @@ def _compared(strata: Strata, weights: Weights, paired: bool) -> Compared:
 
 def _some(strata: Mapping[str, object]) -> None:
     if not strata:
-        raise ValueError("`strata` must hold at least one task; got none.")
+        raise _check.wrong("strata", "hold at least one task; got none.", strata)
 
 
 def _assumptions(groups: Assumption, count: int) -> tuple[Assumption, ...]:

@@ -346,4 +346,4 @@ def _gain(
 
 def _some(pairs: Pairs) -> None:
     if not pairs:
-        raise ValueError("`pairs` must hold at least one comparison; got none.")
+        raise _check.wrong("pairs", "hold at least one comparison; got none.", pairs)

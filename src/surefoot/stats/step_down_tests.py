@@ -111,7 +111,7 @@ def step_down(sides: Sequence[Sides], *, confidence: float = 0.95) -> tuple[Step
     """
     error = 1.0 - _check.confidence(confidence)
     if not sides:
-        raise ValueError("`sides` must hold at least one comparison; got none.")
+        raise _check.wrong("sides", "hold at least one comparison; got none.", sides)
     count = 2 * len(sides)
     above, below = [one.better for one in sides], [one.worse for one in sides]
     adjusted = holm([*above, *below])

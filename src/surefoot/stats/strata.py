@@ -149,9 +149,11 @@ def stratified_hoeffding_gain(strata: Strata, *, confidence: float = 0.95, margi
     each = _given(strata)
     uneven = [task for task, (first, second) in strata.items() if first.trials != second.trials]
     if uneven:
-        raise ValueError(
-            f"`strata` must hold equally many rollouts of both policies on every task; got unequal numbers on "
-            f"{uneven[0]!r}. Use `stratified_rate_gain`."
+        raise _check.wrong(
+            "strata",
+            f"hold equally many rollouts of both policies on every task; got unequal numbers on {uneven[0]!r}.",
+            strata,
+            "Use `stratified_rate_gain`.",
         )
     confidence = _check.confidence(confidence)
     hits = sum(first.successes + second.failures for first, second in each)
@@ -203,7 +205,7 @@ def _inverted(
 
 def _given(strata: Strata) -> list[tuple[Tally, Tally]]:
     if not strata:
-        raise ValueError("`strata` must hold at least one stratum; got none.")
+        raise _check.wrong("strata", "hold at least one stratum; got none.", strata)
     return [tallies(first, second) for first, second in strata.values()]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from surefoot import _check
 from surefoot.core.assumptions import STREAMS
 from surefoot.core.gain import Gain
 from surefoot.core.moments import Moments
@@ -53,7 +54,7 @@ def stratified_t_gain(
     from surefoot.numerics import cluster_spread
 
     if not strata:
-        raise ValueError("`strata` must hold at least one stratum; got none.")
+        raise _check.wrong("strata", "hold at least one stratum; got none.", strata)
     one = next(iter(strata.values()))[0]
     width = one.high - one.low
     variances, freedoms, gaps = [], [], []
@@ -62,7 +63,7 @@ def stratified_t_gain(
         kind = type(pair[0]) if isinstance(pair[0], Moments) else Scores
         differences.check_ranges(*pair, kind=kind)
         if (pair[0].low, pair[0].high) != (one.low, one.high):
-            raise ValueError(f"`strata` must hold scores of one range; got another on {task!r}.")
+            raise _check.wrong("strata", f"hold scores of one range; got another on {task!r}.", strata)
         for name, side in zip(("first", "second"), pair, strict=True):
             welch_intervals.refuse_one(len(side), f"{name} on {task!r}")
             seen = welch_intervals.variance(side) / len(side) or width**2 * unseen(len(side))

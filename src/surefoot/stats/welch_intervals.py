@@ -46,9 +46,11 @@ def welch_gain(first: Ranged, second: Ranged, variances: tuple[float, float], co
         refuse_one(len(scores), name)
     one, other = variances[0] / len(first), variances[1] / len(second)
     if one + other == 0.0:
-        raise ValueError(
-            "`first` and `second` must vary; got equal scores on both sides, which show no spread. "
-            "Use `score_gain`, which needs none."
+        raise _check.wrong(
+            ("first", "second"),
+            "vary; got equal scores on both sides, which show no spread.",
+            (first, second),
+            "Use `score_gain`, which needs none.",
         )
     return student_gain(
         (first, second),
@@ -103,7 +105,7 @@ def satterthwaite(one: float, one_freedom: float, other: float, other_freedom: f
 def refuse_one(size: int, name: str) -> None:
     """Refuse a single score: it has no variance."""
     if size < 2:
-        raise ValueError(f"`{name}` must hold at least 2 scores; got 1. One score shows no spread.")
+        raise _check.wrong(name, "hold at least 2 scores; got 1. One score shows no spread.")
 
 
 def variance(scores: Ranged) -> float:

@@ -32,7 +32,7 @@ def checked_items(value: Any) -> tuple[str, ...]:
     seen: dict[str, int] = {}
     for place, item in enumerate(value, 1):
         if item in seen:
-            raise ValueError(f"`items` must name each item once; got {item!r} at places {seen[item]} and {place}.")
+            raise _check.wrong("items", f"name each item once; got {item!r} at places {seen[item]} and {place}.")
         seen[item] = place
         if any("\ud800" <= letter <= "\udfff" for letter in item):
             raise _check.refused("items", "be whole Unicode text", item)
@@ -47,9 +47,9 @@ def check_list(plan: Plan) -> None:
     """
     if len(plan.policies) != 2:
         hint = "More can be ranked without a list."
-        raise ValueError(f"`items` must be run by two policies; got {len(plan.policies)} policies. {hint}")
+        raise _check.wrong("items", f"be run by two policies; got {len(plan.policies)} policies.", None, hint)
     if plan.tasks or plan.conditions:
-        raise ValueError("`tasks` and `conditions` must be left out with `items`: the list has them all.")
+        raise _check.wrong(("tasks", "conditions"), "be left out with `items`: the list has them all.")
     if plan.environments != "shared":
         must = "be 'shared' with `items`: both policies of a pair meet the same item"
         raise _check.refused("environments", must, plan.environments)
@@ -81,7 +81,7 @@ def checked_predictions(plan: Plan) -> tuple[float, ...]:
     for item, value in zip(plan.items, column, strict=False):
         if not plan.low <= value <= plan.high:
             must = f"lie in the range [{plan.low:g}, {plan.high:g}]"
-            raise ValueError(f"`helped_by` must {must}; got {value:g} for {item!r}.")
+            raise _check.wrong("helped_by", f"{must}; got {value:g} for {item!r}.")
     return column
 
 

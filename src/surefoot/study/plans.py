@@ -241,7 +241,7 @@ class Plan(Record):
         for name in ("title", "reset", "question"):
             _text(getattr(self, name), name)
         if len(self.policies) < 2:
-            raise ValueError(f"`policies` must name at least two policies; got {len(self.policies)}.")
+            raise _check.wrong("policies", f"name at least two policies; got {len(self.policies)}.", self.policies)
         _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
         object.__setattr__(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
         for name, options in (("claim", StudyClaim), ("environments", Environments), ("on_crash", OnCrash)):
@@ -269,8 +269,11 @@ class Plan(Record):
         object.__setattr__(self, "futility", futility)
         if self.environments == "one" and len(self.contexts) > 1:
             hint = "Use 'shared' (both policies meet the same one), or 'independent'."
-            raise ValueError(
-                f"`environments` must not be 'one' with {len(self.contexts)} tasks and conditions to run in. {hint}"
+            raise _check.wrong(
+                "environments",
+                f"not be 'one' with {len(self.contexts)} tasks and conditions to run in.",
+                self.environments,
+                hint,
             )
 
     @property
@@ -308,13 +311,13 @@ class Plan(Record):
             raise _check.mistyped("levels", "be a list of scores", self.levels)
         levels = tuple(_check.real(level, "levels") for level in self.levels)
         if any(not low <= level <= high for level in levels) or list(levels) != sorted(set(levels)):
-            raise ValueError(f"`levels` must rise within [{low:g}, {high:g}]; got {list(levels)}.")
+            raise _check.wrong("levels", f"rise within [{low:g}, {high:g}]; got {list(levels)}.", self.levels)
         if len(levels) == 1:
-            raise ValueError(f"`levels` must be at least two, or left out; got {list(levels)}.")
+            raise _check.wrong("levels", f"be at least two, or left out; got {list(levels)}.", self.levels)
         for name, value in (("low", low), ("high", high), ("levels", levels)):
             object.__setattr__(self, name, value)
         if self.measure == "success" and (levels or (low, high) != (0.0, 1.0)):
-            raise ValueError("`levels`, `low` and `high` must be left out when `measure` is 'success'.")
+            raise _check.wrong(("levels", "low", "high"), f"be left out when {_check.quoted('measure')} is 'success'.")
 
     def joining(self, changes: Mapping[str, Any]) -> tuple[str, ...]:
         """The policies that a change adds at the end, where that is all it changes and the rule allows it."""

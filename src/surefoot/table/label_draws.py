@@ -123,8 +123,8 @@ def draw_labels(rollouts: Rollouts, items: int, *, seed: int) -> LabelDraw:
     items, seed = _check.whole(items, "items", least=1), _check.whole(seed, "seed")
     listed = listing(rollouts)
     if items > len(listed.items):
-        raise ValueError(
-            f"`items` must be at most the {len(listed.items):,} that every policy has an outcome on; got {items}."
+        raise _check.wrong(
+            "items", f"be at most the {len(listed.items):,} that every policy has an outcome on; got {items}.", items
         )
     head = Head(items, len(listed.items), seed, listed.by, listed.fingerprint)
     drawn = set(drawn_items(listed, head))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from surefoot import _check
 from surefoot._arguments import write
 from surefoot.core import formatting
 from surefoot.core.notes import Note, Noted
@@ -53,7 +54,7 @@ class Asked:
     def __post_init__(self) -> None:
         for column in self.columns:
             if column not in COLUMNS:
-                raise ValueError(f"`columns` must name columns among {', '.join(COLUMNS)}; got {column!r}.")
+                raise _check.refused("columns", f"name columns among {', '.join(COLUMNS)}", column)
 
 
 @dataclass(frozen=True, slots=True)

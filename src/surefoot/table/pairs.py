@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.moments import Moments
 from surefoot.core.record import Record
@@ -164,10 +165,10 @@ def matched(rollouts: Rollouts, first: str, second: str, on: Sequence[str] | Non
 def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]) -> None:
     _both_there(rollouts, first, second)
     if not keys or "policy" in keys:
-        raise ValueError(f"`on` must name columns other than policy; got {keys!r}.")
+        raise _check.refused("on", "name columns other than policy", keys)
     for key in keys:
         if key not in COLUMNS:
-            raise ValueError(f"`on` must name columns of a rollout; got {key!r}.")
+            raise _check.refused("on", "name columns of a rollout", key)
         rollouts.require(key)
     empty = _unfilled(rollouts, keys)
     for name in (first, second):
@@ -186,7 +187,7 @@ def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]
 
 def _both_there(rollouts: Rollouts, first: str, second: str) -> None:
     if first == second:
-        raise ValueError(f"`first` and `second` must be different policies; got {first!r} twice.")
+        raise _check.wrong(("first", "second"), f"be different policies; got {first!r} twice.", (first, second))
     for name in (first, second):
         if name not in rollouts.policies:
             rollouts.where(policy=name)  # raises, naming the policies that are there

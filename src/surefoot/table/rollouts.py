@@ -377,7 +377,7 @@ class Rollouts:
         if column in self.columns:
             return
         if column not in COLUMNS:
-            raise ValueError(f"`{column}` must be a column of a rollout: {', '.join(COLUMNS)}.")
+            raise _check.wrong(column, f"be a column of a rollout: {', '.join(COLUMNS)}.")
         other = {
             "success": " There are scores: ask for those.",
             "score": " There is success: rates, comparisons and reports go by that.",

@@ -32,9 +32,13 @@ class Scoring:
     def of(cls, rubric: int | Sequence[str] | None, stages: Sequence[str] | None) -> Scoring:
         """Check what the user said."""
         if rubric is not None and stages is not None:
-            raise ValueError("`rubric` and `stages` must not both be given; a score comes from one of them.")
+            raise _check.wrong(
+                ("rubric", "stages"), "not both be given; a score comes from one of them.", (rubric, stages)
+            )
         if isinstance(rubric, (str, bytes)) or isinstance(stages, (str, bytes)):
-            raise TypeError("`rubric` and `stages` must list names; got one text. Write them as a tuple.")
+            raise _check.wrong_kind(
+                ("rubric", "stages"), "list names; got one text.", (rubric, stages), "Write them as a tuple."
+            )
         if stages is not None:
             named = tuple(str(name).strip() for name in stages)
             if len(set(named)) != len(named) or len(named) < 2:
@@ -43,7 +47,7 @@ class Scoring:
         if rubric is None or isinstance(rubric, int):
             return cls(rubric=None if rubric is None else _check.whole(rubric, "rubric", least=1))
         if not rubric:
-            raise ValueError("`rubric` must name at least one column; got none.")
+            raise _check.wrong("rubric", "name at least one column; got none.", rubric)
         return cls(rubric=tuple(rubric))
 
     @property
