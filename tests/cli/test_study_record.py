@@ -6,6 +6,7 @@ import pytest
 
 from surefoot.cli.main import run
 from surefoot.study.studies import Study
+from tests.support.clips import GIF
 from tests.support.studies import plan
 
 # --- at the command line ---
@@ -37,3 +38,16 @@ def test_a_person_enters_results_by_hand(here, capsys):
     kept = Study.open("study.db").fold
     assert kept.voids[1].body["note"] == "gripper"
     assert [event.body["reason"] for event in kept.history if event.kind == "recorded"] == ["", "from the sheet"]
+
+
+def test_a_clip_is_kept_with_the_result_and_a_missing_one_is_told(here, capsys):
+    (here / "1.gif").write_bytes(GIF)
+    study = Study.open("study.db")
+    for turn in ("1", "2"):
+        study.next_turn(holder="arm 1")
+        more = ["--holder", "arm 1", "--clip", f"{turn}.gif", "--clips", "films"]
+        assert run(["study", "record", "study.db", turn, "success", *more]) == 0
+    assert "The clip of turn 2 was not kept: there is no such file (2.gif)." in capsys.readouterr().err
+    kept = Study.open("study.db").fold.results
+    assert (kept[1].clip.kind, kept[2].clip.fault) == ("gif", "missing")
+    assert [one.name for one in (here / "films").iterdir()] == [kept[1].clip.file]

@@ -24,6 +24,8 @@ Width = Annotated[
 ]
 Look = Annotated[str | None, typer.Option("--style", help="A style of matplotlib for the figures, such as ggplot.")]
 
+NoClips = Annotated[bool, typer.Option("--no-clips", help="Do not copy clips of rollouts beside the page.")]
+
 
 def report(
     paths: files.Paths,
@@ -51,6 +53,7 @@ def report(
     high: files.High = None,
     collected: files.Collected = None,
     margin: files.Margin = 0.0,
+    no_clips: NoClips = False,
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
@@ -109,7 +112,7 @@ def report(
             progress=files.progress("comparing policies"),
         )
     with files.busy("drawing"):
-        made.save(output)
+        made.save(output, clips=not no_clips)
         if figures is not None:
             save_figures(made, figures, width, look)
     if as_json:

@@ -9,6 +9,7 @@ import typer
 
 from surefoot.cli.study_create import create
 from surefoot.cli.study_log import (
+    Clips,
     Kept,
     amend,
     anchor,
@@ -37,6 +38,7 @@ def serve(
     tokens: Annotated[Path | None, typer.Option(help="The file of the roles' tokens, made if there is none.")] = None,
     certificate: Annotated[Path | None, typer.Option(help="A TLS certificate, to serve over HTTPS.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None,
+    clips: Clips = None,
 ) -> None:
     """Run a study from a phone, a browser or a script.
 
@@ -58,7 +60,7 @@ def serve(
         raise ValueError(f"`--port` must be a whole number from 0 to 65535; got {port}.")
     if (certificate is None) != (key is None):
         raise ValueError("`--certificate` and `--key` must be given together.")
-    study = opened(store)
+    study = opened(store, clips=clips)
     known = study.status().study
     kept = tokens or Path(f"surefoot-{known}.tokens.json" if "://" in store else f"{store}.tokens.json")
     place = Place(host or (lan_address() if lan else "127.0.0.1"), port, tuple(name or ()), certificate, key)

@@ -15,7 +15,7 @@ import typer
 from surefoot._files import write_whole
 from surefoot._secret import Secret, without_password
 from surefoot.cli import terminal
-from surefoot.cli.report import Figures, Look, Width, save_figures
+from surefoot.cli.report import Figures, Look, NoClips, Width, save_figures
 from surefoot.core.formatting import counted, rollouts
 from surefoot.errors import StudyError
 
@@ -27,11 +27,17 @@ if TYPE_CHECKING:
 Kept = Annotated[str, typer.Argument(help="The study: a file, or postgresql://host/database?study=NAME.")]
 Reason = Annotated[str, typer.Option(help="Why; kept in the log and shown in the report.")]
 Author = Annotated[str, typer.Option(help="Who does it; kept in the log.")]
+Clips = Annotated[
+    Path | None,
+    typer.Option(
+        "--clips", help="The folder of the clips; study.clips of study.db, of a database in the current folder."
+    ),
+]
 UNSOUND = 65
 TOKEN = "SUREFOOT_TOKEN"
 
 
-def opened(store: str, author: str = "") -> Study:
+def opened(store: str, author: str = "", clips: Path | None = None) -> Study:
     """The study that is kept there.
 
     Raises:
@@ -39,10 +45,10 @@ def opened(store: str, author: str = "") -> Study:
     """
     from surefoot.study.studies import Study
 
-    return Study.open(_there(store), author=author)
+    return Study.open(_there(store), author=author, clips=clips)
 
 
-def taking_part(store: str, author: str = "", holder: str = "") -> StudyOperations:
+def taking_part(store: str, author: str = "", holder: str = "", clips: Path | None = None) -> StudyOperations:
     """The study, here or served elsewhere.
 
     Raises:
@@ -50,7 +56,7 @@ def taking_part(store: str, author: str = "", holder: str = "") -> StudyOperatio
         StudyError: There is none, or its log was changed by hand.
     """
     if not store.startswith(("http://", "https://")):
-        return opened(store, author)
+        return opened(store, author, clips)
     from surefoot.console.client import Client
 
     token = os.environ.get(TOKEN, "")
@@ -149,11 +155,14 @@ def report(
     figures: Figures = None,
     width: Width = None,
     look: Look = None,
+    clips: Clips = None,
+    no_clips: NoClips = False,
     as_json: terminal.AsJson = False,
 ) -> None:
     """What did the study find?
 
-    Its rule's verdict, every deviation, and its rollouts; while it is blinded, its progress.
+    Its rule's verdict, every deviation, and its rollouts; while it is blinded, its progress. Clips of rollouts are
+    copied into a folder beside the page.
 
     Examples:
 
@@ -162,20 +171,24 @@ def report(
         surefoot study report study.db --figures figures/ --width 3.4in
     """
     from surefoot.reporting.reports import Report, study_report
+    from surefoot.study.clips import ClipFolder
     from surefoot.study.events import seeded
     from surefoot.study.stores import open_store
     from surefoot.study.verification import taken, verified
 
-    lines = seeded(open_store(_there(store)).read())
+    kept = open_store(_there(store))
+    lines = seeded(kept.read())
     if not lines:
         raise StudyError(f"{without_password(store)}: there is no study here. Make one with `surefoot study create`.")
     checked, (fold, _) = verified(lines), taken(lines)
     if fold.last is None:
         raise StudyError(f"{without_password(store)}: no report can be made. {checked}")
-    made = study_report(
-        fold, checked, command=f"surefoot study report {shlex.quote(without_password(store))} -o {output}"
-    )
-    made.save(output)
+    command = f"surefoot study report {shlex.quote(without_password(store))} -o {output}"
+    made = study_report(fold, checked, command=command, clips=ClipFolder(clips or kept.clips))
+    if isinstance(made, Report):
+        made.save(output, clips=not no_clips)
+    else:
+        made.save(output)
     if figures is not None:
         if not isinstance(made, Report):
             raise StudyError("There are no figures while a study is blinded: unblind it first.")
@@ -197,12 +210,14 @@ def verify(
     witness: Annotated[
         list[Path] | None, typer.Option(help="A file that knows the log: a report, an anchor, an export; repeatable.")
     ] = None,
+    clips: Clips = None,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Is the log what was written, and does the verdict follow?
 
-    That the end of a log was cut off, or that all of it was written anew, only a witness can show: a hash that was kept
-    elsewhere. The exit code is 65 when the log does not verify.
+    Clips of rollouts are held against the hashes in the log. That the end of a log was cut off, or that all of it was
+    written anew, only a witness can show: a hash that was kept elsewhere. The exit code is 65 when the log does not
+    verify.
 
     Examples:
 
@@ -216,7 +231,7 @@ def verify(
     from surefoot.study.verification import verify as checked
 
     known = {str(path): marks(path.read_text(encoding="utf-8", errors="replace")) for path in witness or ()}
-    found = checked(_there(store), heads=head or (), witnesses=known)
+    found = checked(_there(store), heads=head or (), witnesses=known, clips=clips)
     terminal.show(found, as_json=as_json)
     if not found.sound:
         raise typer.Exit(UNSOUND)
@@ -240,7 +255,7 @@ def anchor(
     from surefoot.study.log_files import anchor_of
     from surefoot.study.verification import verify as checked
 
-    found = checked(_there(store))
+    found = checked(_there(store), clips=False)
     if not found.sound:
         typer.echo(str(found), err=True)
         raise typer.Exit(UNSOUND)
@@ -281,6 +296,8 @@ def backup(
         f"{'Made its key' if new else 'Its key is'} {place}: keep a copy apart from the backup; without it, "
         "nobody can open the backup."
     )
+    if any(one.clip is not None and one.clip.sha256 for one in study.fold.results.values()):
+        typer.echo(f"The clips are not in it: copy the folder {study.clips.path} too.")
 
 
 def _key(path: Path) -> Secret:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surefoot.cli import terminal
-from surefoot.cli.study_log import Author, Kept, Reason, taking_part
+from surefoot.cli.study_log import Author, Clips, Kept, Reason, taking_part
+from surefoot.cli.terminal import told_aloud
 from surefoot.core.formatting import counted
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def record(
     duration: Annotated[float | None, typer.Option(help="Seconds that it took.")] = None,
     failure: Annotated[str, typer.Option(help="What went wrong.")] = "",
     note: Annotated[str, typer.Option(help="Anything worth remembering.")] = "",
+    clip: Annotated[str, typer.Option(help="Its video or picture: a file, of which a copy is kept, or a link.")] = "",
+    clips: Clips = None,
     author: Author = "",
     as_json: terminal.AsJson = False,
 ) -> None:
@@ -38,12 +41,17 @@ def record(
         surefoot study record study.db 12 success --reason "the phone was lost; from the paper sheet"
 
         surefoot study record study.db 13 failure --holder "arm 1" --failure "dropped it"
+
+        surefoot study record study.db 14 success --holder "arm 1" --clip videos/14.mp4
     """
     word = result.strip().lower()
     value = RESULTS[word] if word in RESULTS else _score(result)
-    study = taking_part(store, author)
+    study = taking_part(store, author, clips=clips)
     given = {"duration": duration, "failure": failure, "note": note, "reason": reason, "holder": holder}
-    _told(study.record(turn, value, **given), f"Turn {turn} is recorded", as_json=as_json)  # type: ignore[arg-type]
+    given["clip"] = clip or None
+    with told_aloud():
+        receipt = study.record(turn, value, **given)  # type: ignore[arg-type]
+    _told(receipt, f"Turn {turn} is recorded", as_json=as_json)
 
 
 def undo(store: Kept, turn: Turn, reason: Reason = "", author: Author = "", as_json: terminal.AsJson = False) -> None:

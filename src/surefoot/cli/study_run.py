@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 import signal
 import sys
 import threading
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli import terminal
-from surefoot.cli.study_log import Author, Kept, taking_part
+from surefoot.cli.study_log import Author, Clips, Kept, taking_part
 from surefoot.errors import StudyError
 
 if TYPE_CHECKING:
@@ -57,6 +56,7 @@ def run(
     ] = None,
     turns: Annotated[int | None, typer.Option(help="Stop after this many turns.")] = None,
     holder: Annotated[str, typer.Option(help="This robot's name, when several run the study.")] = "",
+    clips: Clips = None,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Run a command, a function or an environment for every turn, and record it.
@@ -64,8 +64,8 @@ def run(
     It goes on until the study needs no more. A command learns its turn from the environment (SUREFOOT_POLICY,
     SUREFOOT_TASK, SUREFOOT_CONDITION, SUREFOOT_ITEM, SUREFOOT_TURN, SUREFOOT_CODE) and from one line of JSON on
     standard input. The last line that it prints is the result: true, false, success, failure, a score, or JSON such as
-    {"result": 0.5, "failure": "dropped it", "note": "..."}. A function gets the turn and returns a success, a score or
-    an Outcome; a GymnasiumRunner is one.
+    {"result": 0.5, "failure": "dropped it", "note": "...", "clip": "videos/7.mp4"}. A function gets the turn and
+    returns a success, a score or an Outcome; a GymnasiumRunner is one.
 
     With --gym each rollout is an episode of a Gymnasium environment. Its policies are functions of the observation, or
     classes with reset and act; the same condition begins with the same seed.
@@ -106,7 +106,7 @@ def run(
     rollout: Callable[[Turn], Any] | None = _function(runner) if runner else None
     if gym:
         rollout = _environment(gym, policy or [], success=success, max_steps=max_steps, video=video)
-    study = taking_part(store, holder=holder)
+    study = taking_part(store, holder=holder, clips=clips)
     done: list[int] = []
 
     def told(turn: Turn, receipt: Receipt) -> None:
@@ -115,7 +115,7 @@ def run(
             known = receipt.status
             typer.echo(f"turn {turn.number} ({turn.code}) done; {known.blocks} of at most {known.horizon} count")
 
-    with _ending_well(), _told_aloud():
+    with _ending_well(), terminal.told_aloud():
         known = run_study(
             study,
             rollout or Command(command, study.plan, exit_code=exit_code),
@@ -149,23 +149,6 @@ def _ending_well() -> Iterator[None]:
     finally:
         if here:
             signal.signal(signal.SIGTERM, before)
-
-
-class _Aloud(logging.Handler):
-    """Says on standard error what a run has to say."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        typer.echo(self.format(record), err=True)
-
-
-@contextlib.contextmanager
-def _told_aloud() -> Iterator[None]:
-    log, aloud = logging.getLogger("surefoot"), _Aloud()
-    log.addHandler(aloud)
-    try:
-        yield
-    finally:
-        log.removeHandler(aloud)
 
 
 def _environment(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -87,3 +89,21 @@ def is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class _Aloud(logging.Handler):
+    """Says on standard error what the code has to say."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(self.format(record), err=True)
+
+
+@contextlib.contextmanager
+def told_aloud() -> Iterator[None]:
+    """Say on standard error what the code has to say meanwhile."""
+    log, aloud = logging.getLogger("surefoot"), _Aloud()
+    log.addHandler(aloud)
+    try:
+        yield
+    finally:
+        log.removeHandler(aloud)

@@ -12,6 +12,7 @@ from surefoot.reporting.style import COLOURS, canvas, drawing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from surefoot.reporting.rollout_pages import RolloutLinks
     from surefoot.study.conduct import Conduct, Part
     from surefoot.study.plans import Plan
     from surefoot.study.status import Account
@@ -22,20 +23,31 @@ MOST_WAYS = 12
 DASHES = ("-", "--", "-.", ":")
 
 
-def conduct_sections(account: Account, figures: dict[str, Any]) -> list[dict[str, Any]]:
-    """The sections of the page; one that has nothing to tell is left out."""
+def conduct_sections(
+    account: Account, figures: dict[str, Any], links: RolloutLinks | None = None
+) -> list[dict[str, Any]]:
+    """The sections of the page; one that has nothing to tell is left out. Its counts lead to their rollouts."""
     conduct, found = account.conduct, []
     if conduct is None:
         return []
     if conduct.modes:
         rows = [[one.policy, one.failure, str(one.count), "; ".join(one.notes)] for one in conduct.modes]
         failures = _section("What went wrong", [], _table("Failures", "policy,what went wrong,count,notes", rows))
+        if links is not None:
+            told = [{"policy": one.policy, "failure": one.failure, "outcome": "counted"} for one in conduct.modes]
+            failures["table"]["links"] = [{2: links.to(**one)} for one in told]
         found.append({**failures, "figures": _drawn(figures, "failures")})
     if conduct.voids:
         rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in conduct.voids]
         header = "turn,policy,reason,note,an outcome was seen"
         unit = f"{account.plan.unit.capitalize()}s"
-        found.append(_section(f"{unit} that do not count", [], _table("Voids", header, rows)))
+        voids = _section(f"{unit} that do not count", [], _table("Voids", header, rows))
+        if links is not None:
+            seen = {row.turn for row in links.rows}
+            voids["table"]["links"] = [
+                {0: links.to(turn=str(one.turn))} if one.turn in seen else {} for one in conduct.voids
+            ]
+        found.append(voids)
     if conduct.times:
         lines = [_times_line(one.policy, one.by(one.limit), one.limit) for one in conduct.times]
         found.append({**_section("Time to success", lines, None), "figures": _drawn(figures, "times")})
@@ -44,9 +56,14 @@ def conduct_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
         what = "success" if account.plan.measure == "success" else "mean score"
         lines = ["Described, not tested: the verdict is the declared rule's."]
         table = _table("By third of the study, and by condition", f"part,policy,{what},rollouts", rows)
+        if links is not None:
+            table["links"] = [links.of_part(one.policy, one.part) for one in (*conduct.stages, *conduct.conditions)]
         found.append({**_section("Over the course of the study", lines, table), "figures": _drawn(figures, "thirds")})
     rows = [[name, one.name, str(one.recorded)] for name, each in _people(conduct) for one in each]
-    found.append(_section("Who, where and when", conduct_lines(conduct), _table("By whom", "as,name,results", rows)))
+    people = _table("By whom", "as,name,results", rows)
+    if links is not None:
+        people["links"] = [links.of_operator(name) if what == "scored" else {} for what, name, _ in rows]
+    found.append(_section("Who, where and when", conduct_lines(conduct), people))
     return found
 
 

@@ -21,6 +21,7 @@ from surefoot.reporting.figures import (
     intervals_figure,
     scores_figure,
 )
+from surefoot.reporting.rollout_pages import RolloutLinks, rollouts_section
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,12 +36,13 @@ LONG = 8
 FEW = 3
 
 
-def page(report: Report, *, scripts: bool) -> str:
+def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = None) -> str:
     """The page as HTML."""
+    links = RolloutLinks(report.rollouts, scripts=scripts)
     found = report.overview
     kind, text = answers.chip(found)
     chip = {"kind": kind, "text": text} if text else None
-    said, notes, sections = list(answers.overview_answer(found)), tables.notes(found), _sections(found)
+    said, notes, sections = list(answers.overview_answer(found)), tables.notes(found), _sections(found, links)
     study = report.study
     used, needs = methods(found), assumptions(found)
     if study is None:
@@ -48,14 +50,14 @@ def page(report: Report, *, scripts: bool) -> str:
     elif study.finding is not None:
         used, needs = [*map(str, study.finding.methods), *used], [*map(str, study.finding.assumptions), *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
-        notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [*study_pages.study_sections(study), *sections]
+        notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [*study_pages.study_sections(study, links), *sections]
     findings = found.audit.findings
     return (
         environment()
         .get_template("report.html.j2")
         .render(
             title=report.title,
-            long=LONG if scripts and _long(found, sections) else 0,
+            long=LONG if scripts and (_long(found, sections) or len(report.rollouts) >= LONG) else 0,
             facts=tables.facts(found),
             chip=chip,
             answers=said,
@@ -64,7 +66,9 @@ def page(report: Report, *, scripts: bool) -> str:
             mild=[one for one in findings if not one.serious],
             caption=f"Ends rounded outward; {formatting.percent(found.confidence)} confidence.",
             columns=tables.columns(found),
-            rows=[tables.row(found, place) for place in range(len(found.policies))],
+            rows=_policy_rows(found, links),
+            rollouts=rollouts_section(report, links, clips),
+            scripts=scripts,
             table_notes=notes,
             sections=sections,
             methods=used,
@@ -77,6 +81,14 @@ def page(report: Report, *, scripts: bool) -> str:
             versions=report.versions,
         )
     )
+
+
+def _policy_rows(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
+    rows, names = [tables.row(found, place) for place in range(len(found.policies))], tables.columns(found)[1:]
+    for row in rows:
+        for name, cell in zip(names, row["cells"], strict=True):
+            cell["links"] = links.of_policy(name, cell["text"], row["policy"])
+    return rows
 
 
 def figures(found: Overview) -> dict[str, Figure]:
@@ -173,7 +185,7 @@ def _breakable(name: str) -> Markup:
     return Markup("<wbr>").join(escape(part) for part in parts)
 
 
-def _sections(found: Overview) -> list[dict[str, Any]]:
+def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
     drawn = drawn_twice(lambda: page_figures(found))
     sections: list[dict[str, Any]] = []
     if found.corrections:
@@ -206,11 +218,11 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
                     *map(str, found.disagreements),
                 ],
                 "figures": [shown_figure(drawn, "tasks", f"Gain on each task. {answers.reading(found)}")],
-                "heat": tables.heat(found),
+                "heat": _heat(found, links),
             }
         )
     elif found.cells:
-        sections.append({"title": "Task by task", "heat": tables.heat(found)})
+        sections.append({"title": "Task by task", "heat": _heat(found, links)})
     if found.curves:
         sections.append(_evidence(found, drawn))
     if found.bands:
@@ -228,6 +240,18 @@ def _sections(found: Overview) -> list[dict[str, Any]]:
     for section in sections:
         section["figures"] = [figure for figure in section.get("figures", []) if figure]
     return sections
+
+
+def _heat(found: Overview, links: RolloutLinks) -> dict[str, Any]:
+    """Tasks against policies; the rate of a cell leads to its successes, its size to all of its rollouts."""
+    heat = tables.heat(found)
+    for row in heat["rows"]:
+        for policy, cell in zip(heat["policies"], row["cells"], strict=True):
+            if cell is not None and links.rows:
+                which = {"policy": policy, "task": row["task"]}
+                best = "success" if found.measure == "success" else "counted"
+                cell |= {"to": links.to(**which, outcome=best), "all": links.to(**which, outcome="counted")}
+    return heat
 
 
 def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,8 @@ from surefoot import _check
 from surefoot._files import write_whole
 from surefoot.analysis.overview import Overview, overview
 from surefoot.core.record import Record
+from surefoot.reporting.rollout_rows import RolloutRow, gathered, rows_of_study, rows_of_table
+from surefoot.study.clips import ClipFolder
 from surefoot.study.result_table import rollouts_of
 from surefoot.study.state import Fold
 from surefoot.study.status import Account, account
@@ -44,6 +47,7 @@ class Report(Record):
         versions: What made it.
         deviations: How a study departed from its plan.
         study: What the study says of itself, when the rollouts are a study's.
+        rollouts: Every rollout of a study, or of a table that names clips.
     """
 
     overview: Overview
@@ -53,16 +57,18 @@ class Report(Record):
     versions: str
     deviations: tuple[str, ...] = ()
     study: Account | None = None
+    rollouts: tuple[RolloutRow, ...] = ()
 
-    def html(self, *, scripts: bool = True) -> str:
+    def html(self, *, scripts: bool = True, clips: Mapping[str, str] | None = None) -> str:
         """One self-contained page: no network, light and dark, phone to desktop, prints well.
 
         Args:
             scripts: Whether long tables can be searched and sorted; without, the page has no JavaScript at all.
+            clips: The address of each clip of a rollout by its path, where the page has a folder of them beside it.
         """
         from surefoot.reporting.pages import page
 
-        return page(self, scripts=scripts)
+        return page(self, scripts=scripts, clips=clips)
 
     def markdown(self) -> str:
         """The answer and its tables as Markdown."""
@@ -95,12 +101,20 @@ class Report(Record):
         with look.sized(width, style=style):
             return figures(self.overview) | (study_figures(self.study) if self.study is not None else {})
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, clips: bool = True) -> Path:
         """Write the report as .html, .pdf, .md, .tex or .json; a PDF is printed by the browser that is here.
+
+        Args:
+            path: The file. Clips of rollouts are copied into a folder beside a page: ``report.clips`` of
+                ``report.html``.
+            clips: Whether they are.
 
         Raises:
             ValueError: The name ends in something else.
         """
+        target = Path(path)
+        if clips and self.rollouts and target.suffix.lower() in (".html", ".htm"):
+            return write_whole(target, self.html(clips=gathered(self.rollouts, target.with_suffix(".clips"))))
         return _save(self, path)
 
     def __str__(self) -> str:
@@ -226,7 +240,8 @@ def report(
     """
     if isinstance(rollouts, Study):
         rollouts.refresh()
-        return study_report(rollouts.fold, verify(rollouts.store), title=title, command=command)
+        checked = verify(rollouts.store, clips=False)
+        return study_report(rollouts.fold, checked, title=title, command=command, clips=rollouts.clips)
     found = overview(
         rollouts,
         measure_of=measure,
@@ -242,11 +257,12 @@ def report(
         command=command or _command(found),
         made=_now(),
         versions=_versions(),
+        rollouts=rows_of_table(rollouts, found.measure),
     )
 
 
 def study_report(
-    fold: Fold, verification: Verification, *, title: str = "", command: str = ""
+    fold: Fold, verification: Verification, *, title: str = "", command: str = "", clips: ClipFolder | None = None
 ) -> Report | ProgressReport:
     """What does a study amount to? Its declared rule's word, its deviations, and then what its rollouts look like.
 
@@ -255,6 +271,7 @@ def study_report(
         verification: What checking the log found.
         title: What the page is called; the plan's title when not given.
         command: The command that makes the page again, as shown on it.
+        clips: Where the clips of its rollouts are kept.
 
     Raises:
         StudyError: Nothing was recorded yet.
@@ -267,7 +284,9 @@ def study_report(
     # No verdict but the declared rule's: comparisons of a fixed size have no place beside it.
     found = replace(found, comparisons=(), tasks=(), ranking=None, curves=(), replayed=(), disagreements=())
     made = command or "surefoot.report(study).save('report.html')"
-    return Report(found, title or plan.title, made, _now(), _versions(), told.deviations, told)
+    return Report(
+        found, title or plan.title, made, _now(), _versions(), told.deviations, told, rows_of_study(fold, clips)
+    )
 
 
 def _now() -> str:
@@ -293,6 +312,8 @@ def _lean(value: Any) -> Any:
     if isinstance(value, dict):
         if value.get("type") == "Scores" and len(value["values"]) > KEPT:
             return {**value, "values": [], "count": len(value["values"])}
+        if value.get("type") == "Report" and len(value["rollouts"]) > KEPT:
+            value = {**value, "rollouts": []}
         if value.get("type") == "Band" and len(value["points"]) > KEPT:
             value = {**value, "points": [], "uppers": [], "lowers": []}
         return {key: _lean(item) for key, item in value.items()}

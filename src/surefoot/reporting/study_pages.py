@@ -14,6 +14,7 @@ from surefoot.study.plans import LISTED
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from surefoot.reporting.rollout_pages import RolloutLinks
     from surefoot.study.plans import Plan
     from surefoot.study.status import Account, StudyFinding
 
@@ -125,7 +126,7 @@ def study_figures(account: Account) -> dict[str, Figure]:
     return made
 
 
-def study_sections(account: Account) -> list[dict[str, Any]]:
+def study_sections(account: Account, links: RolloutLinks) -> list[dict[str, Any]]:
     """The sections of the page that are the study's own: how it was decided, and what happened on the way."""
     from surefoot.reporting.pages import drawn_twice, shown_figure
 
@@ -137,7 +138,7 @@ def study_sections(account: Account) -> list[dict[str, Any]]:
         "ranking": "Means with their intervals, for reading; letters by the ranking; rollouts used of those planned.",
     }
     shown = {name: shown_figure(drawn, name, captions[name], prefix="apart") for name in drawn}
-    return [*ranking_sections(account, shown), study_section(account), *conduct_sections(account, shown)]
+    return [*ranking_sections(account, shown), study_section(account), *conduct_sections(account, shown, links)]
 
 
 def _sequence_figure(account: Account, finding: StudyFinding) -> Figure:

@@ -214,7 +214,9 @@ def _heat_cell(one: Interval | None) -> dict[str, str] | None:
         "ink": ink,
         "text": formatting.number(one.estimate, one.scale),
         "short": f"{100 * one.estimate:.0f}" if one.scale == "rate" else f"{one.estimate:.2g}",
+        "span": formatting.span(one.low, one.high, one.scale),
         "size": f"{formatting.span(one.low, one.high, one.scale)} n={one.trials:,}",
+        "n": f"n={one.trials:,}",
     }
 
 

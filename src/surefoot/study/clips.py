@@ -32,6 +32,7 @@ FAULTS = {
     "unreadable": "the file cannot be read",
     "unknown": f"it is not one of {', '.join(get_args(ClipKind))}",
     "not kept": "it could not be copied into the study's folder of clips",
+    "changed": "its content is not the one that was recorded",
     "too large": f"a server takes at most {MOST_BYTES >> 20} MiB",
 }
 """Why a clip was not kept."""
@@ -148,17 +149,20 @@ def clip_of(given: str | os.PathLike[str]) -> Clip:
 class ClipFolder:
     """A study's folder of clips, each under the hash of its content."""
 
-    def __init__(self, path: str | Path) -> None:
-        """Nothing is made before the first clip."""
-        self.path = Path(path)
+    def __init__(self, path: str | Path, *, private: bool = True) -> None:
+        """Nothing is made before the first clip; when `private`, only its owner may read what is kept."""
+        self.path, self.private = Path(path), private
 
-    def kept(self, given: str | os.PathLike[str]) -> Clip:
+    def kept(self, given: str | os.PathLike[str], *, expected: str = "") -> Clip:
         """Keep a clip: copy a file, whole or not at all; only tell of a link. What cannot be kept says why.
 
         Args:
             given: A file's path, or a link (http or https).
+            expected: The hash that the file must have, if it is known.
         """
         clip = clip_of(given)
+        if clip.sha256 and expected not in ("", clip.sha256):
+            return Clip(name=clip.name, fault="changed")
         if clip.sha256:
             try:
                 self._copied(Path(given), clip)
@@ -169,9 +173,9 @@ class ClipFolder:
     def _copied(self, source: Path, clip: Clip) -> None:
         if self.fault(clip) is None:  # the same content, kept before
             return
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path.mkdir(mode=0o700 if self.private else 0o777, parents=True, exist_ok=True)
         digest = hashlib.sha256()
-        with source.open("rb") as file, whole_file(self.path / clip.file, private=True) as copy:
+        with source.open("rb") as file, whole_file(self.path / clip.file, private=self.private) as copy:
             while block := file.read(BLOCK):
                 digest.update(block)
                 copy.write(block)

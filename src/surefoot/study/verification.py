@@ -7,17 +7,18 @@ whoever knows a hash of it from elsewhere: a witness.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential import run
+from surefoot.study.clips import Clip, ClipFolder, faults_of
 from surefoot.study.decision import rule_of
 from surefoot.study.events import Line, breaks, seeded
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
@@ -48,6 +49,7 @@ class Verification(Record):
         mark: The log's length and head in one word, for a witness to keep.
         notes: What is odd and breaks nothing, each as a sentence: a clock that jumped.
         witnesses: How many marks kept elsewhere were found in the log.
+        clips: How many clips of rollouts are the ones that were recorded.
     """
 
     lines: int
@@ -60,6 +62,7 @@ class Verification(Record):
     mark: str = ""
     notes: tuple[str, ...] = ()
     witnesses: int = 0
+    clips: int = 0
 
     @property
     def sound(self) -> bool:
@@ -71,22 +74,28 @@ class Verification(Record):
             return "The study does not verify.\n" + "\n".join(f"  ! {fault}" for fault in self.faults)
         said = "replays the same" if self.verdict is None else f"replays the same: {self.verdict.value}"
         plan = f"plan {self.fingerprint[:16]}" + (f", exact table {self.table[:12]}" if self.table else "")
+        clips = f"\nClips: {self.clips:,}, each as it was recorded." if self.clips else ""
         known = f"\nWitnesses: {formatting.counted(self.witnesses, 'mark')} kept elsewhere, all in the log."
         return (
             f"The study verifies: {formatting.counted(self.lines, 'line')}, unbroken; {plan}; the verdict {said}.\n"
-            f"Head of the log: {self.head}{known if self.witnesses else ''}"
+            f"Head of the log: {self.head}{clips}{known if self.witnesses else ''}"
         ) + "".join(f"\n  note: {note}" for note in self.notes)
 
 
 def verify(
-    store: Store | str | Path, *, heads: Iterable[str] = (), witnesses: Mapping[str, Iterable[Mark]] | None = None
+    store: Store | str | Path,
+    *,
+    heads: Iterable[str] = (),
+    witnesses: Mapping[str, Iterable[Mark]] | None = None,
+    clips: str | Path | Literal[False] | None = None,
 ) -> Verification:
-    """Check a study's chain of lines, its plan's fingerprint, its seed, and its verdict by a second path.
+    """Check a study's chain of lines, its plan's fingerprint, its seed, its verdict by a second path, and its clips.
 
     Args:
         store: Where the log is kept.
         heads: Hashes of lines that somebody wrote down, whole or their first eight characters at least.
         witnesses: What others know of the log, by their name: the marks in a report, an anchor, a receipt.
+        clips: The folder of its clips, if they are not where the store keeps them; False does not check them.
 
     Raises:
         StudyError: There is no study, or its store cannot be read at all.
@@ -101,7 +110,16 @@ def verify(
         return Verification(0, "", "", True, None, (str(error),))
     if not lines:
         raise StudyError("There is no study here yet; create one.")
-    return verified(lines, tuple(heads), told)
+    found = verified(lines, tuple(heads), told)
+    if clips is False:
+        return found
+    kept_clips = [(turn, clip) for turn, clip in _clips(taken(lines)[0]) if clip.sha256]
+    wrong = faults_of(kept_clips, ClipFolder(kept.clips if clips is None else clips)) if kept_clips else []
+    return replace(found, faults=(*found.faults, *wrong), clips=len(kept_clips) - len(wrong))
+
+
+def _clips(fold: Fold) -> list[tuple[int, Clip]]:
+    return [(turn, one.clip) for turn, one in sorted(fold.results.items()) if one.clip is not None]
 
 
 def verified(

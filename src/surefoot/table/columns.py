@@ -23,6 +23,7 @@ TEXT = (
     "started_at",
     "note",
     "source",
+    "clip",
 )
 """Names and keys, kept as text so that '007' stays '007'; a whole number is written without a point."""
 
@@ -33,7 +34,7 @@ YES_OR_NO = ("success", "valid")
 COLUMNS = (
     *("policy", "task", "condition", "seed", "order", "success", "score", "reward", "repeat", "steps", "duration"),
     *("stage", "failure", "cluster", "run", "dataset", "judge", "human", "session", "robot", "evaluator"),
-    *("started_at", "valid", "note", "source", "forecast"),
+    *("started_at", "valid", "note", "source", "forecast", "clip"),
 )
 """The canonical row; only `policy` and one of `success` and `score` are required."""
 
@@ -91,6 +92,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "note": ("notes", "comment", "comments", "feedback", "language_feedback"),
     "source": (),
     "forecast": (),
+    "clip": ("video", "episode_video", "video_path", "clip_path"),
 }
 
 OUTCOMES = frozenset(("success", "score", *OTHER_NAMES["success"], *OTHER_NAMES["score"]))

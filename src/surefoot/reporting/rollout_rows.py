@@ -1,0 +1,138 @@
+"""Which rollouts are behind a report's numbers, and where are their clips?
+
+One row for each rollout, from a study or from a table with a column of clips. A page is one file; its clips lie in a
+folder beside it, each copied whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+from surefoot.core.record import Record
+from surefoot.study.clips import FAULTS, Clip, ClipFolder, is_link
+from surefoot.study.leases import PREFIX, known_as
+from surefoot.study.state import Fold, Result
+from surefoot.table.rollouts import Rollouts
+
+Class = Literal["success", "failure", "scored", "unknown", "void"]
+"""What a rollout counts as: a success or a failure, a score, nothing because nothing is known, or nothing as void."""
+MOST = 5_000
+"""More rollouts than this are not listed: a page of them would not open."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutRow(Record):
+    """One rollout as a report lists it.
+
+    Attributes:
+        turn: Its turn in a study, or its place in a table.
+        policy: The policy.
+        task: The task; empty when there is none.
+        condition: The start, scene or item that it met.
+        counts: What it counts as.
+        score: Its score, in a study or table of scores.
+        failure: What went wrong.
+        duration: Seconds that it took.
+        operator: Who recorded it.
+        note: What was noted.
+        clip: A link, or the file's path; empty when there is none.
+        clip_hash: The hash of the file, when it is known.
+        clip_fault: Why there is no clip, when one was meant to be.
+    """
+
+    turn: int
+    policy: str
+    task: str
+    condition: str
+    counts: Class
+    score: float | None
+    failure: str
+    duration: float | None
+    operator: str
+    note: str
+    clip: str = ""
+    clip_hash: str = ""
+    clip_fault: str = ""
+
+
+def rows_of_study(fold: Fold, folder: ClipFolder | None) -> tuple[RolloutRow, ...]:
+    """Every recorded rollout of a study, voided ones marked; none while it is blinded, or when they are too many."""
+    if fold.blinded or len(fold.results) > MOST:
+        return ()
+    return tuple(_row_of(fold, result, folder) for _, result in sorted(fold.results.items()))
+
+
+def _row_of(fold: Fold, result: Result, folder: ClipFolder | None) -> RolloutRow:
+    turn, success = fold.turns[result.turn], fold.plan.measure == "success"
+    counts: Class = "scored" if not success else "success" if result.score else "failure"
+    clip, place, fault = result.clip, "", ""
+    if clip is not None and clip.fault:
+        fault = FAULTS[clip.fault]
+    elif clip is not None:
+        place = clip.link or ("" if folder is None else str(folder.where(clip)))
+    return RolloutRow(
+        turn=result.turn,
+        policy=turn.policy,
+        task=turn.task,
+        condition=turn.condition,
+        counts="void" if turn.block in fold.voids else counts,
+        score=None if success else result.score,
+        failure=result.failure,
+        duration=result.duration,
+        operator="" if result.author.startswith(PREFIX) else known_as(result.author),
+        note=result.note,
+        clip=place,
+        clip_hash="" if clip is None else clip.sha256,
+        clip_fault=fault,
+    )
+
+
+def rows_of_table(rollouts: Rollouts, measure: str) -> tuple[RolloutRow, ...]:
+    """Every rollout of a table that names clips; none when it names none, or when they are too many."""
+    if "clip" not in rollouts.columns or len(rollouts) > MOST:
+        return ()
+    folders = [Path(file).parent for file in rollouts.files]
+    rows = rollouts.polars().iter_rows(named=True)
+    return tuple(_row_in(place, one, measure, folders) for place, one in enumerate(rows, 1))
+
+
+def _row_in(place: int, one: dict[str, Any], measure: str, folders: list[Path]) -> RolloutRow:
+    value = one.get(measure)
+    known: Class = "scored" if measure == "score" else "success" if value else "failure"
+    texts = {name: str(one.get(name) or "") for name in ("policy", "task", "condition", "failure", "note")}
+    return RolloutRow(
+        turn=place,
+        counts="void" if one.get("valid") is False else "unknown" if value is None else known,
+        score=value if measure == "score" else None,
+        duration=one.get("duration"),
+        operator=one.get("evaluator") or "",
+        clip=_found(one.get("clip") or "", folders),
+        **texts,
+    )
+
+
+def _found(clip: str, folders: list[Path]) -> str:
+    """A clip as a table names it: a link, or a path from the table's own folder or from the current one."""
+    if not clip or is_link(clip):
+        return clip
+    with contextlib.suppress(OSError, ValueError):
+        return str(next((folder / clip for folder in folders if (folder / clip).is_file()), Path(clip)))
+    return clip
+
+
+def gathered(rows: Iterable[RolloutRow], folder: Path) -> dict[str, str]:
+    """Copy the clips of a page into the folder beside it; the address of each by its path.
+
+    A file that is no clip, that is not there, or that is not the one that was recorded, is left out.
+    """
+    beside, found = ClipFolder(folder, private=False), dict[str, str]()
+    for path, expected in dict.fromkeys((row.clip, row.clip_hash) for row in rows):
+        clip = beside.kept(path, expected=expected) if path and not is_link(path) else Clip()
+        if clip.sha256:
+            found[path] = f"./{quote(folder.name)}/{clip.file}"
+    return found
