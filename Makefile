@@ -37,8 +37,9 @@ style: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-slow: $(READY)  ## The long statistical proofs.
+slow: $(READY)  ## The long statistical proofs, the cases that `make test` leaves out, and laws on more examples.
 	$(BIN)/python -m pytest -n $(JOBS) -m slow tests
+	$(BIN)/python -m pytest -n $(JOBS) -m hypothesis --hypothesis-profile long tests
 
 coverage: $(READY)  ## Branches taken by the quick tests, room by room; fails below 95% in a room of the statistics.
 	$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report= --doctest-modules src tests

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import hypothesis
 import pytest
 from _pytest.doctest import DoctestModule
 
@@ -20,6 +22,9 @@ NEEDS = {
     "test_kill.py": ("uvicorn", "psycopg"),
 }
 """What whole files of tests cannot do without, beyond the core dependencies; they skip where it is missing."""
+hypothesis.settings.register_profile("quick", max_examples=40)
+hypothesis.settings.register_profile("long", max_examples=1_000, deadline=None)  # `make slow` asks for it
+hypothesis.settings.load_profile("quick")
 pytest_plugins = ["pytester"]
 collect_ignore = ["fixtures"]  # data, and the script that made some of it with an earlier version
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
@@ -53,6 +58,18 @@ def pytest_collect_file() -> Iterator[None]:
 
 def pytest_collection() -> None:
     gc.disable()  # nothing is garbage yet
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the cases of a test marked `sample(n)`, the first of every n is run at once, and the others by `make slow`."""
+    met: Counter[str] = Counter()
+    for item in items:
+        if marked := item.get_closest_marker("sample"):
+            test = item.nodeid.partition("[")[0]
+            if met[test] % marked.args[0]:
+                item.add_marker(pytest.mark.slow)
+            met[test] += 1
 
 
 def pytest_collection_finish() -> None:

@@ -30,6 +30,7 @@ def simulated(seed: int, *, paired: bool, score: bool) -> sf.Rollouts:
     return sf.read(frame if paired else frame.drop("condition"))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("block", range(10))
 def test_it_stops_where_a_replay_stops(block: int) -> None:
     """200 simulated files in all: pairs and streams, successes and scores, with and without a gain."""

@@ -824,6 +824,7 @@ def _split(part):
     return [" ".join(words)] if len(words) <= 3 else words
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("look", [PHONE, DESK], ids=["phone", "desk"])
 @pytest.mark.parametrize("program", [{"rule": "exact", "horizon": 50}], indirect=True)
 @pytest.mark.parametrize("ending", ["futility", "verdict"])

@@ -17,6 +17,7 @@ from tests.oracles import acceptance as twin
 PAIRS = [(0.95, 0.8), (0.9, 0.7), (0.99, 0.9)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("good", "bad"), PAIRS)
 def test_the_boundaries_are_those_of_the_twin(good, bad):
     found = acceptance.boundaries(good, bad, 0.05)

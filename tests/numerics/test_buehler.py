@@ -8,6 +8,7 @@ from tests.oracles import one_sided
 TABLES = [(7, 8, 2, 5), (3, 3, 1, 6), (5, 6, 5, 7), (0, 4, 3, 4), (6, 6, 0, 5)]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("error", [0.025, 0.1])
 def test_one_sided_p_values_are_those_of_the_slow_twin(table, error):

@@ -6,6 +6,7 @@ import pytest
 from surefoot.numerics import randomised_counts, randomised_widths
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
 @pytest.mark.parametrize("tail", [1e-3, 0.05, 0.5, 0.9, 0.999])
 def test_the_mean_over_the_draw(n: int, tail: float) -> None:
@@ -15,6 +16,7 @@ def test_the_mean_over_the_draw(n: int, tail: float) -> None:
     np.testing.assert_allclose(randomised_widths.unbiased(n, tail), (high - low).mean(axis=1), atol=2e-5)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("trials", [1, 2, 7])
 def test_mean_widths_over_the_draw(trials: int, confidence: float) -> None:

@@ -16,6 +16,7 @@ every_claim = pytest.mark.parametrize("claim", ["first better", "either"])
 # --- each end by the twin ---
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 @pytest.mark.parametrize("futility", [0.0, 0.1])

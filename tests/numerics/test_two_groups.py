@@ -13,6 +13,7 @@ def groups(first, second):
     return TwoGroups(pooled, (0.5, 0.5))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("first", "second"),
     [

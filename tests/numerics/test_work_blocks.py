@@ -88,9 +88,11 @@ def ray() -> Iterator[None]:
 
 PLACES = [
     pytest.param(nullcontext, 1, id="joblib imported, nothing configured"),
-    pytest.param(lambda: joblib.parallel_config(backend="threading", n_jobs=2), 1, id="two threads"),
+    pytest.param(
+        lambda: joblib.parallel_config(backend="threading", n_jobs=2), 1, id="two threads", marks=pytest.mark.slow
+    ),
     pytest.param(lambda: joblib.parallel_config(backend="loky", n_jobs=2), 2, id="two processes"),
-    pytest.param(dask, 2, id="dask cluster of two processes"),
+    pytest.param(dask, 2, id="dask cluster of two processes", marks=pytest.mark.slow),
     pytest.param(
         ray, 2, id="ray", marks=[pytest.mark.slow, pytest.mark.filterwarnings("default")]
     ),  # ray's own warnings are not ours

@@ -86,13 +86,18 @@ def test_a_question_of_one_side_needs_fewer_rollouts(rates: tuple[float, float],
     assert (plan.shows, plan.claim) == ("better", "first better")
     assert "show the first better in 80." in str(plan)
     assert "(one-sided exact score, 95% confidence)" in str(plan)
+
+
+@pytest.mark.parametrize("rollouts", [8, pytest.param(26, marks=pytest.mark.slow)])
+def test_the_power_of_one_side_is_that_of_every_table(rollouts: int) -> None:
     chance = sum(
-        binom.pmf(x, rollouts, rates[0]) * binom.pmf(y, rollouts, rates[1])
+        binom.pmf(x, rollouts, 0.9) * binom.pmf(y, rollouts, 0.6)
         for x in range(rollouts + 1)
         for y in range(x)
-        if rollouts < 30 and sf.stats.gain_bounds(sf.Tally(x, rollouts), sf.Tally(y, rollouts))[0].value > 0.0
+        if sf.stats.gain_bounds(sf.Tally(x, rollouts), sf.Tally(y, rollouts))[0].value > 0.0
     )
-    assert rollouts >= 30 or chance == pytest.approx(plan.power, abs=1e-9)
+    plan = sf.plan_comparison(0.9, 0.6, rollouts=rollouts, claim="first better")
+    assert chance == pytest.approx(plan.power, abs=1e-9)
 
 
 def test_one_side_of_pairs_and_of_a_margin() -> None:

@@ -130,5 +130,5 @@ def test_results_that_hold_a_gain_or_a_state_keep_their_numbers(rollouts: sf.Rol
     state = sf.sequential.run(sf.sequential.Wsr(20), [(1, 0)] * 20)[-1]
     (row,) = state.to_frame().to_dicts()
     assert (row["pairs"], row["verdict"]) == (state.pairs, state.verdict.value)
-    plan = sf.plan_from_pilot(rollouts, "new", "old", gain=0.1)
+    plan = sf.plan_from_pilot(rollouts, "new", "old", gain=0.3)
     assert plan.to_frame()["needed"].to_list() == [plan.needed]

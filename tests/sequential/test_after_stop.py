@@ -94,12 +94,14 @@ def check_everything(rule: ExactRule, points: int) -> AllEnds:
     return found
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_coverage_by_summation_at_20_pairs(make, claim):
     check_everything(make(20, claim=claim), 60)
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_coverage_by_summation_with_futility(make, claim):
@@ -195,6 +197,7 @@ FIGURES = {  # design figures, plus .006 allowed; .002 of it for the proof
 LONG = (ExactBinary, 200, 0.0)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "setting", [pytest.param(one, marks=[pytest.mark.slow] * (one == LONG)) for one in FIGURES], ids=str
 )
@@ -205,6 +208,7 @@ def test_mean_widths_are_those_of_the_design(setting):
     assert [have <= most + 0.004 for have, most in zip(found, FIGURES[setting], strict=True)] == [True] * len(found)
 
 
+@pytest.mark.sample(3)
 @every_rule
 @pytest.mark.parametrize("horizon", [50, 100])
 def test_proved_ends_are_next_to_those_found_on_a_grid(make, horizon):

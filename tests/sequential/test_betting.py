@@ -155,6 +155,7 @@ def test_successes_gain_points_and_scores_gain_scores(pairs, ends, scale):
 # --- betting rules ---
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("claim", ["first better", "either", "first not worse", "same"])
 @pytest.mark.parametrize("make", [FiniteHorizonMixture, Wsr])
 def test_betting_futility_is_the_closed_form(make, claim):

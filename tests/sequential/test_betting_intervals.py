@@ -24,6 +24,7 @@ CLAIMS = [
 ]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("claim", "margin"), CLAIMS)
 @pytest.mark.parametrize("make", [FiniteHorizonMixture, NScore, Wsr])
 def test_the_interval_excludes_the_tested_gain_exactly_when_decided(make, claim, margin):

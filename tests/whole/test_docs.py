@@ -5,7 +5,7 @@ A page is run from top to bottom in an empty folder of its own:
 * ``console`` blocks: each line that begins with ``$`` is given to bash (lines that begin with ``>`` continue it). It
   must end with exit code 0, and print what is shown below it, if anything is; ``...`` stands for any text. A plain
   ``surefoot`` command, of which bash would only split the words, is run in this process: starting it anew takes longer
-  than most answers. The README's commands are all given to bash.
+  than most answers. What is done with its answer is left to bash. So is the first command of each block of the README.
 * ``python`` blocks with ``>>>``: a doctest. The blocks of a page share their names and the page's folder.
 * ``{code-block}`` with a caption: written to the file of that name, for the blocks after it.
 * A comment ``<!-- not run: the reason -->`` before a block leaves it out; ``<!-- needs: module, module -->`` anywhere
@@ -54,6 +54,8 @@ PAGES = sorted(
 SHOWN = {"text", "toml", "yaml", "json", "csv", "bibtex", "html"}
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL)
 PROGRESS = re.compile(r"^.+: [\d,]+ of [\d,]+\n", re.MULTILINE)  # said only where the machine is slow
+USED = re.compile(r"(?P<plain>surefoot [^;|&<>]+?)(?: > (?P<out>\S+))?(?: 2> (?P<err>\S+))?(?:; (?P<next>.+))?")
+LONG = {"docs/howto/inspect.md"}  # whose evals are those of tests/integrations/test_inspect.py, in four processes more
 LEFT_OUT = re.compile(r"<!-- not run: (?P<reason>\S.*?) -->\s*\Z")
 
 
@@ -150,14 +152,31 @@ def in_bash(command: str, folder: Path) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+def ran(command: str, folder: Path) -> Done:
+    """A command, by bash only as far as it is needed."""
+    used = USED.fullmatch(command)
+    words = words_of(command) or (words_of(used["plain"]) if used else None)
+    if words is None:
+        return in_bash(command, folder)
+    done = in_this_process(words)
+    if words_of(command) is None and used:
+        if used["out"]:
+            (folder / used["out"]).write_text(done.out, encoding="utf-8")
+            done = done._replace(out="")
+        if used["err"]:
+            (folder / used["err"]).write_text(done.err, encoding="utf-8")
+            done = done._replace(err="")
+        if used["next"]:
+            after = in_bash(f"(exit {done.code}); {used['next']}", folder)
+            done = Done(after.code, done.out + after.out, done.err + after.err)
+    return done
+
+
 def run_console(block: Block, page: str, folder: Path) -> None:
-    for prompt in prompts(block):
-        quiet = prompt.command.removesuffix(" > /dev/null")
-        words = None if page == "README.md" else words_of(quiet)
-        done = in_this_process(words) if words is not None else in_bash(prompt.command, folder)
-        out = "" if words is not None and quiet != prompt.command else done.out
+    for place, prompt in enumerate(prompts(block)):
+        done = (in_bash if page == "README.md" and not place else ran)(prompt.command, folder)
         where = f"{page}, line {prompt.line}: $ {prompt.command}"
-        printed = squeezed(out + PROGRESS.sub("", done.err))
+        printed = squeezed(done.out + PROGRESS.sub("", done.err))
         assert done.code == 0, f"{where}\nended with {done.code}:\n{printed}"
         shown = squeezed(prompt.shown)
         if shown:
@@ -173,7 +192,7 @@ def run_python(block: Block, page: str, names: dict[str, object]) -> None:
     assert not said, "".join(said)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in PAGES])
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
@@ -311,6 +330,20 @@ print(1)
 )
 def test_only_what_bash_would_merely_split_is_run_without_it(command, words):
     assert words_of(command) == words
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "surefoot rate 38/50",
+        "surefoot rate 38/50 > /dev/null",
+        'surefoot rate 9/8 2> notes.txt; echo "exit code $?"; cat notes.txt',
+        "surefoot rate 38/50 > out.txt 2> notes.txt; tail -1 out.txt",
+    ],
+)
+def test_a_command_ends_and_prints_as_in_bash(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert ran(command, tmp_path) == in_bash(command, tmp_path)
 
 
 def test_a_wrong_page_is_caught(tmp_path):
