@@ -32,9 +32,9 @@ def test_scores_come_with_the_greatest_change_first() -> None:
 def test_tasks_and_repeats_are_named_where_they_tell() -> None:
     rollouts = table(
         policy=["new"] * 4 + ["old"] * 4,
-        task=["cut", "cut", "pour", "pour"] * 2,
-        condition=["a"] * 8,
-        repeat=["1", "2"] * 4,
+        task=["cut", "cut", "cut", "pour"] * 2,
+        condition=["a", "a", "b", "a"] * 2,
+        repeat=["1", "2", "1", "1"] * 2,
         success=[0, 1, 1, 1, 1, 1, 1, 1],
     )
     found = flips(rollouts, "new", "old")

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from surefoot.analysis.flips import flips
 from surefoot.core.notes import Note
 from tests.support.comparisons import table as comparisons_table
 from tests.support.rollouts import ROWS
@@ -37,16 +38,16 @@ def test_what_has_no_partner_is_said() -> None:
 def test_pairs_that_cannot_be_told(table: sf.Rollouts) -> None:
     bare = sf.read(pl.DataFrame({"policy": ["a", "b"], "success": [1, 0]}))
     assert not bare.pairing("a", "b")
-    with pytest.raises(sf.DataError, match="neither a condition nor a seed"):
+    with pytest.raises(sf.DataError, match="no column tells which rollouts belong together"):
         bare.pairs("a", "b")
-    twice = sf.read(pl.DataFrame({"policy": ["a", "a", "b"], "seed": [1, 1, 1], "success": [1, 0, 0]}))
+    twice = sf.read(pl.DataFrame({"policy": ["a", "a", "b", "b"], "seed": [1, 1, 1, 2], "success": [1, 0, 0, 1]}))
     with pytest.raises(sf.DataError, match=r"'a' has 2 rollouts with seed '1'; a repeat would tell them apart"):
         twice.pairs("a", "b")
-    apart = sf.read(pl.DataFrame({"policy": ["a", "b"], "seed": [1, 2], "success": [1, 0]}))
-    with pytest.raises(sf.DataError, match="'a' and 'b' share no seed"):
+    apart = sf.read(pl.DataFrame({"policy": ["a", "a", "b"], "seed": [1, 3, 2], "success": [1, 1, 0]}))
+    with pytest.raises(sf.DataError, match="the two share no seed"):
         apart.pairs("a", "b")
     holes = sf.read(pl.DataFrame({"policy": ["a", "a", "b"], "seed": [1, None, 1], "success": [1, 0, 0]}))
-    with pytest.raises(sf.DataError, match="some rollouts have no condition and no seed"):
+    with pytest.raises(sf.DataError, match="some rollouts do not say in which environment"):
         holes.pairs("a", "b")
     with pytest.raises(ValueError, match="must be different policies; got 'new' twice"):
         table.pairs("new", "new")
@@ -69,7 +70,7 @@ def test_declared_pairs(table: sf.Rollouts) -> None:
 def test_a_policy_whose_every_rollout_is_void_has_no_pairs() -> None:
     rows = {"policy": ["a", "a", "b"], "seed": [1, 2, 1], "success": [1, 0, 1], "valid": [1, 1, 0]}
     table = sf.read(pl.DataFrame(rows))
-    assert str(table.pairing("a", "b")) == "Not paired: 'a' and 'b' share no seed."
+    assert str(table.pairing("a", "b")) == "Not paired: the two share no seed."
     with pytest.raises(sf.DataError, match="must share some seed; they share none"):
         table.pairs("a", "b", on="seed")
     with pytest.raises(sf.DataError, match="at least one rollout must have a known success; got none"):
@@ -123,3 +124,37 @@ def test_rollouts_beyond_the_shorter_policy_have_no_partner():
     )
     assert found.gain == sf.stats.exact_paired_gain(sf.PairTally(0, 1, 1, 0))
     assert Note("no partner", {"count": 2}) in found.notes
+
+
+SCENES = ["x", "y", "z", "w"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "on"),
+    [
+        # every rollout draws a seed of its own: the scene is what two policies share
+        ({"condition": SCENES * 2, "seed": range(8), "success": [1, 1, 0, 1, 1, 0, 0, 0]}, ("condition",)),
+        # one seed for all: nothing tells one rollout from another
+        ({"seed": [7] * 8, "success": [1, 1, 0, 1, 1, 0, 0, 0]}, ()),
+        # one scene in common of four: nothing is left out for a pair
+        ({"condition": [*SCENES, "x", "u", "v", "s"], "success": [1, 1, 0, 1, 1, 0, 0, 0]}, ()),
+        # the same scene again, told apart by a repeat
+        ({"condition": ["x", "x", "y", "y"] * 2, "repeat": [1, 2] * 4, "success": [1, 0] * 4}, ("condition", "repeat")),
+    ],
+)
+def test_a_table_is_paired_alike_where_it_is_compared_replayed_and_told_item_by_item(columns, on):
+    read = sf.read(pl.DataFrame({"policy": ["a"] * 4 + ["b"] * 4, **{name: list(v) for name, v in columns.items()}}))
+    found = sf.compare(read, "a", "b")
+    assert found.structure.paired == bool(read.pairing("a", "b")) == bool(on)
+    assert read.pairing("a", "b").on == on
+    assert (flips(read, "a", "b") is not None) == bool(on)
+    if on:
+        assert read.pairs("a", "b").matched == 4
+        assert sf.replay(read, "a", "b").comparisons[0].pairs == 4
+
+
+def test_declared_as_drawn_is_not_paired_in_a_replay_either():
+    rows = {"policy": ["a"] * 4 + ["b"] * 4, "condition": SCENES * 2, "success": [1, 1, 0, 1, 1, 0, 0, 0]}
+    read = sf.read(pl.DataFrame(rows), collected="independent")
+    assert str(read.pairing("a", "b")) == "Not paired: each rollout drew an environment of its own, as declared."
+    assert not sf.compare(read, "a", "b").structure.paired

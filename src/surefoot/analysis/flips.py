@@ -37,9 +37,9 @@ def flips(
         measure: What was compared.
         on: The columns that the user said tell which belong together; found out from the table when not said.
     """
-    if on is None and not rollouts.pairing(first, second):
+    if on is None and not rollouts.pairing(first, second, measure=measure):
         return None
-    pairs = rollouts.pairs(first, second, on=on)
+    pairs = rollouts.pairs(first, second, on=on, measure=measure)
     values = pairs.values(measure)
     labels = pairs.labels(pairs.on, measure)
     telling = [at for at, name in enumerate(pairs.on) if _tells(name, [label[at] for label in labels])]

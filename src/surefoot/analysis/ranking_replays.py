@@ -175,7 +175,7 @@ def _replayed(
 
 def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[list[Round], int]:
     """The scores of every round that all policies have, and how many rollouts are in none."""
-    pairings = [part.pairing(names[0], name) for name in names[1:]]
+    pairings = [part.pairing(names[0], name, measure=measure) for name in names[1:]]
     on = pairings[0].on if all(pairings) and len({one.on for one in pairings}) == 1 else ()
     own: dict[str, dict[object, float]] = {}
     for name in names:

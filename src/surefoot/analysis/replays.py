@@ -344,10 +344,10 @@ def _replayed(
     declared: Declared,
     only: Sequence[str] | None,
 ) -> ReplayedPair:
-    pairing = part.pairing(*policies)
+    pairing = part.pairing(*policies, measure=measure)
     notes = []
     if pairing:
-        pairs = [(float(a), float(b)) for a, b in part.pairs(*policies).values(measure)]
+        pairs = [(float(a), float(b)) for a, b in part.pairs(*policies, measure=measure).values(measure)]
     else:
         ones, others = (
             [float(v) for v in part.where(policy=policy).column(measure) if v is not None] for policy in policies

@@ -14,10 +14,11 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally
 from surefoot.errors import DataError
-from surefoot.table.columns import COLUMNS, PAIR_KEYS
+from surefoot.table.columns import COLUMNS
 from surefoot.table.environments import WIDE, by_environment
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts, scores_in
+from surefoot.table.structure import Measure, structure
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -122,30 +123,36 @@ class Pairs:
         return f"{pairs} of {self.first!r} and {self.second!r} on {', '.join(self.on)}{said}{left}."
 
 
-def pairing(rollouts: Rollouts, first: str, second: str) -> Pairing:
-    """Whether the table tells which rollouts of two policies belong together."""
-    keys = [key for key in PAIR_KEYS if key in rollouts.columns]
+def pairing(rollouts: Rollouts, first: str, second: str, measure: Measure | None = None) -> Pairing:
+    """Whether the table tells, one by one, which rollouts of two policies belong together.
+
+    What is paired, and by which columns, is what `structure` says. Where one policy met an environment several times,
+    its rollouts must be told apart, by a seed or a repeat that both policies carry.
+    """
     _both_there(rollouts, first, second)
-    if not {"condition", "seed"} & set(keys):
-        return Pairing(
-            (), "Not paired: there is neither a condition nor a seed to tell which rollouts belong together."
-        )
-    empty = _unfilled(rollouts, tuple(keys))
-    on = tuple(key for key in keys if not empty[first, key] and not empty[second, key])
-    if not {"condition", "seed"} & set(on):
-        return Pairing((), "Not paired: some rollouts have no condition and no seed.")
-    met = _met(rollouts, first, second, on)
+    found = structure(rollouts, measure or ("success" if "success" in rollouts.columns else "score"), (first, second))
+    if not found.paired:
+        return Pairing((), found.pairing(counts=False))
+    on, met = found.environment, _met(rollouts, first, second, found.environment)
+    for key in ("seed", "repeat"):
+        if met.repeated and key in rollouts.columns and key not in on:
+            empty = _unfilled(rollouts, (key,))
+            if not empty[first, key] and not empty[second, key]:
+                on = (*on, key)
+                met = _met(rollouts, first, second, on)
     if met.repeated:
-        return Pairing((), f"Not paired: {met.repeated}; {NUMBERED}")
+        return Pairing((), f"Not paired one by one: {met.repeated}; {NUMBERED}")
     if not met.matched:
-        return Pairing((), f"Not paired: {first!r} and {second!r} share no {', '.join(on)}.")
+        return Pairing((), f"Not paired one by one: the two share no {', '.join(on)}.")
     return Pairing(on, f"Paired on {', '.join(on)}.")
 
 
-def matched(rollouts: Rollouts, first: str, second: str, on: Sequence[str] | None) -> Pairs:
+def matched(
+    rollouts: Rollouts, first: str, second: str, on: Sequence[str] | None, measure: Measure | None = None
+) -> Pairs:
     """The pairs of two policies; see `Rollouts.pairs`."""
     if on is None:
-        answer = pairing(rollouts, first, second)
+        answer = pairing(rollouts, first, second, measure)
         if not answer:
             raise DataError(
                 f'{answer.why} Say what belongs together, on=("task", "order") for instance, or compare unpaired.',

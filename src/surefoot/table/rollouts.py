@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from surefoot.table.pairs import Pairing, Pairs
+    from surefoot.table.structure import Measure
 
 
 Collected = Environments
@@ -304,28 +305,34 @@ class Rollouts:
         home = small(counted)
         return tuple(sorted(zip(map(float, home["score"]), map(int, home["count"]), strict=True)))
 
-    def pairing(self, first: str, second: str) -> Pairing:
-        """Whether two policies were run in the same environments, and by which columns one can tell."""
+    def pairing(self, first: str, second: str, *, measure: Measure | None = None) -> Pairing:
+        """Whether two policies were run in the same environments, and by which columns one can tell.
+
+        It is what `compare` goes by, and asks besides that each rollout has one partner.
+        """
         from surefoot.table.pairs import pairing
 
-        return pairing(self, first, second)
+        return pairing(self, first, second, measure)
 
-    def pairs(self, first: str, second: str, *, on: Sequence[str] | None = None) -> Pairs:
+    def pairs(
+        self, first: str, second: str, *, on: Sequence[str] | None = None, measure: Measure | None = None
+    ) -> Pairs:
         """Rollouts of two policies in the same environments.
 
         Args:
             first: The policy the gain is about.
             second: The policy it is compared with.
-            on: The columns that tell which rollouts belong together; by default task, condition, seed and repeat,
-                those of them that both policies carry. Saying ``on=("task", "order")`` declares that the n-th rollouts
-                shared an environment.
+            on: The columns that tell which rollouts belong together; by default the task and the condition, or the
+                seed where there is no condition, and what tells several rollouts there apart. Saying
+                ``on=("task", "order")`` declares that the n-th rollouts shared an environment.
+            measure: Whose known outcomes count; success where the table has it.
 
         Raises:
             DataError: The table cannot tell which rollouts belong together.
         """
         from surefoot.table.pairs import matched
 
-        return matched(self, first, second, on)
+        return matched(self, first, second, on, measure)
 
     def __str__(self) -> str:
         tasks = f" on {formatting.counted(len(self.tasks), 'task')}" if self.tasks else ""

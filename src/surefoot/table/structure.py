@@ -92,9 +92,12 @@ class Structure(Record):
 
     def said(self, *, counts: bool = True) -> str:
         """The description as a sentence or two; without counts it is the same for all that is structured alike."""
-        return " ".join(part for part in (self._pairing(counts), self._clustering(counts), self._running()) if part)
+        return " ".join(
+            part for part in (self.pairing(counts=counts), self._clustering(counts), self._running()) if part
+        )
 
-    def _pairing(self, counts: bool) -> str:
+    def pairing(self, *, counts: bool) -> str:
+        """Whether two policies are paired and by what, or why not, in a sentence."""
         where = self.called(self.environment)
         many = f": {counted(self.shared, 'pair')}" if counts else ""
         some = f"{self.shared:,} of {self.environments:,} environments ({where})" if counts else f"few {where}"
