@@ -74,6 +74,7 @@ _HOMES = {
     "Turn": "surefoot.study.schedules",
     "Verdict": "surefoot.core.verdict",
     "Verification": "surefoot.study.verification",
+    "Words": "surefoot.core.words",
     "audit": "surefoot.auditing.audits",
     "compare": "surefoot.analysis.comparisons",
     "compare_on_list": "surefoot.analysis.list_comparisons",
@@ -157,6 +158,7 @@ if TYPE_CHECKING:
     from surefoot.core.tally import PairTally as PairTally
     from surefoot.core.tally import Tally as Tally
     from surefoot.core.verdict import Verdict as Verdict
+    from surefoot.core.words import Words as Words
     from surefoot.errors import ArgumentError as ArgumentError
     from surefoot.errors import ArgumentTypeError as ArgumentTypeError
     from surefoot.errors import DataError as DataError

@@ -11,6 +11,7 @@ import pytest
 from surefoot import DataError, Verdict, sequential
 from surefoot.analysis.replays import CLUSTERED, HINDSIGHT, ORDER, Replay, replay, replay_pairs
 from surefoot.cli.main import run as surefoot
+from surefoot.core.words import say
 from surefoot.files.reading import read
 from surefoot.sequential import FiniteHorizonMixture, run
 from tests.support.replays import table
@@ -149,7 +150,7 @@ def test_a_rule_that_not_every_task_allows_is_left_out_of_all(few_first):
     assert found.rules == ("FHM", "N-SCORE", "WSR", "theta-SAVI")
     assert all(tuple(stop.name for stop in one.stops) == found.rules for one in found.comparisons)
     assert "Rules that do not suit every task are not shown: Exact, Exact paired." in found.notes
-    assert replay(read(table()), "new", "old").notes == (ORDER.format(how="of the rows"), HINDSIGHT)
+    assert replay(read(table()), "new", "old").notes == (say(ORDER, how="of the rows"), say(HINDSIGHT))
 
 
 def test_exact_rules_take_the_range_of_the_pairs():
@@ -173,10 +174,10 @@ def test_what_makes_no_sense_is_refused():
 def test_clusters_are_warned_about_and_blocks_of_them_too(mixed):
     labels = [str(pair % 8 if mixed else pair // 5) for pair in range(40) for _ in range(2)]
     found = replay(read(table(cluster=labels)), "new", "old")
-    assert CLUSTERED in found.notes
+    assert say(CLUSTERED) in found.notes
     assert any("blocked by cluster" in note for note in found.notes) is not mixed
     alone = replay(read(table(cluster=[str(place) for place in range(80)])), "new", "old")
-    assert CLUSTERED not in alone.notes
+    assert say(CLUSTERED) not in alone.notes
 
 
 def test_a_replay_counts_in_pairs_and_plans_what_was_recorded(capsys, tmp_path):

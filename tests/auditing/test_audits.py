@@ -17,7 +17,7 @@ def test_clean_data_are_left_in_peace() -> None:
     audit = audited(clean())
     assert audit.findings == ()
     assert audit.collected == "shared"
-    assert str(audit).startswith("80 rollouts: no findings.\nCollected as the same environments")
+    assert str(audit).startswith("80 rollouts: no findings.\nThe policies met the same environments")
 
 
 def test_names_alike() -> None:

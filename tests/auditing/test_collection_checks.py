@@ -31,9 +31,9 @@ def test_incomplete_pairs() -> None:
 def test_policies_in_blocks_of_time() -> None:
     rows = sorted(clean(), key=lambda row: row["policy"])
     rows = [{**row, "order": place} for place, row in enumerate(rows)]
-    assert found(rows)["policies run in blocks"].startswith("By `order`, the policy changes once in 80 rollouts")
+    assert found(rows)["run in blocks"].startswith("By `order`, the policy changes once in 80 rollouts")
     by_clock = [{**row, "started_at": f"2026-01-01T{row['order']:05d}"} for row in rows]
-    assert "By `started_at`" in found(by_clock)["policies run in blocks"]
+    assert "By `started_at`" in found(by_clock)["run in blocks"]
 
 
 def test_a_number_that_restarts_is_no_order() -> None:
@@ -43,8 +43,8 @@ def test_a_number_that_restarts_is_no_order() -> None:
         for task in ("cut", "pour", "wipe")
         for place in range(12)
     ]
-    assert "policies run in blocks" not in found(rows)
-    assert "policies run in blocks" in found([{**row, "order": place} for place, row in enumerate(rows)])
+    assert "run in blocks" not in found(rows)
+    assert "run in blocks" in found([{**row, "order": place} for place, row in enumerate(rows)])
 
 
 def test_tasks_in_blocks() -> None:
@@ -104,5 +104,5 @@ def test_a_whole_table_logged_twice_is_found_where_conditions_come_back() -> Non
 
 def test_unequal_task_mixes_and_simpson() -> None:
     says = found(simpson())
-    assert "'hard' is 90% of 'new' and 10% of 'old'" in says["unequal task mixes"]
+    assert "'hard' is 90% of 'new' and 10% of 'old'" in says["unequal mixes"]
     assert says["Simpson's paradox"] == "'new' against 'old': pooled -0.350, but +0.117 on average within tasks."

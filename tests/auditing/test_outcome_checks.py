@@ -71,7 +71,7 @@ def test_success_in_one_file_and_score_in_another_is_not_missing() -> None:
 
 def test_void_rollouts() -> None:
     rows = [{**row, "valid": row["order"] != 7} for row in clean()]
-    assert "void rollouts" in found(rows)
+    assert "voided" in found(rows)
 
 
 def test_different_datasets_and_judges() -> None:

@@ -44,6 +44,6 @@ def test_policy_names_come_from_the_file_the_path_or_the_user(tmp_path: Path) ->
     named = FIXTURES / "inspect" / "log.json"
     renamed = sf.read(named, policy="small")
     assert renamed.policies == ("small",)
-    assert "The policy is called 'small' as you say; the file calls it 'acme/small'." in renamed.notes
+    assert "The model is called 'small' as you say; the file calls it 'acme/small'." in renamed.notes
     with pytest.raises(ValueError, match="must be left out when the data name several policies; they name new, old"):
         sf.read(FIXTURES / "rollouts.csv", policy="mine")

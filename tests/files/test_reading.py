@@ -35,15 +35,15 @@ def test_a_column_left_out_on_purpose_is_not_named(tmp_path: Path) -> None:
 
 
 def test_each_path_is_said_once(tmp_path: Path) -> None:
-    one = put(tmp_path / "a", "r.csv", "Method,Task,ok,lab\nnew,cut,1,x\n")
+    one = put(tmp_path / "a", "r.csv", "Method,Scenario,ok,lab\nnew,cut,1,x\n")
     two = put(tmp_path / "b", "r.csv", "Policy,skill,ok,lab\nold,cut,1,x\n")
     rollouts = sf.read([one, two], columns={"success": "ok"})
     for path in (one, two):
         assert sum(str(note).count(path.as_posix()) for note in rollouts.notes) == 1
     assert [str(note) for note in rollouts.notes] == [
-        f"{one.as_posix()}: policy is guessed to be the column 'Method'. task is guessed to be the column 'Task'.",
+        f"{one.as_posix()}: task is guessed to be the column 'Scenario'.",
         "Not used: 'lab'.",
-        f"{two.as_posix()}: policy is guessed to be the column 'Policy'. task is guessed to be the column 'skill'.",
+        f"{two.as_posix()}: task is guessed to be the column 'skill'.",
     ]
 
 

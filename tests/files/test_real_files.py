@@ -83,7 +83,7 @@ def test_counts(shared_data: Path) -> None:
     study = sf.read(shared_data / "counts" / "dream_machines_pi05.csv")
     assert study.where(policy="R50_B20", task="serving_sweep_21h").tally() == sf.Tally(74, 80)
     assert len(study.summary(by=("policy", "task"))) == 40
-    assert sf.audit(study).about("unequal task mixes")
+    assert sf.audit(study).about("unequal mixes")
     ice = sf.read(shared_data / "counts" / "pour_ice_diffusion_policy.csv")
     assert ice.where(task="ood_harmful").tally() == sf.Tally(4, 50)
 

@@ -30,9 +30,9 @@ def test_poses_and_trials_are_no_policies(tmp_path: Path) -> None:
     assert rollouts.where(policy="ACT").column("repeat") == ("1", "2", "3")
     assert (rollouts.called("condition"), rollouts.called("repeat")) == ("Initial pose", "Trial")
     assert rollouts.pairs("ACT", "DP").matched == 3
-    said = "The columns 'ACT', 'DP', 'pi0' are policies, and each row is shared by them; the cells are success."
+    said = "The columns 'ACT', 'DP', 'pi0' are compared, and each row is shared by them; the cells are success."
     assert said in rollouts.notes
-    assert "1 empty cell: not run, no rollout." in rollouts.notes
+    assert "1 empty cell: not run." in rollouts.notes
 
 
 def test_tasks_and_trials(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.table.columns import words_of
 
 
 def test_columns_are_checked() -> None:
@@ -32,3 +33,26 @@ def test_a_column_called_name_is_the_policy_when_its_values_come_back(tmp_path: 
     for path in both:  # of several files, each is a policy's, whatever is called by a name in it
         path.write_text("name,success\npick,1\nstack,0\npick,1\nstack,1\n")
     assert sf.read(both).policies == ("new", "old")
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({}, ("policy", "rollout", "task", "environment")),
+        ({"policy": "model", "condition": "question"}, ("model", "sample", "task", "question")),
+        ({"policy": "LLM", "condition": "sample_id"}, ("model", "sample", "task", "item")),
+        ({"condition": "prompt"}, ("model", "sample", "task", "prompt")),
+        ({"policy": "policy", "condition": "question"}, ("policy", "sample", "task", "question")),
+        ({"policy": "model", "condition": "scene"}, ("model", "rollout", "task", "environment")),
+        ({"policy": "model", "seed": "seed", "order": "episode"}, ("model", "episode", "task", "environment")),
+        ({"policy": "Method", "task": "Skill", "order": "Trial ID"}, ("method", "trial", "skill", "environment")),
+        ({"policy": "agent", "condition": "item", "repeat": "attempt"}, ("agent", "attempt", "task", "item")),
+        (
+            {"policy": "x", "task": "command", "condition": "cluster", "order": "idx"},
+            ("policy", "rollout", "task", "environment"),
+        ),
+    ],
+)
+def test_words_follow_the_names_of_columns(named: dict[str, str], said: tuple[str, ...]) -> None:
+    words = words_of(named)
+    assert (words.policy, words.rollout, words.task, words.environment) == said

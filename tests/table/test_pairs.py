@@ -47,7 +47,7 @@ def test_pairs_that_cannot_be_told(table: sf.Rollouts) -> None:
     with pytest.raises(sf.DataError, match="the two share no seed"):
         apart.pairs("a", "b")
     holes = sf.read(pl.DataFrame({"policy": ["a", "a", "b"], "seed": [1, None, 1], "success": [1, 0, 0]}))
-    with pytest.raises(sf.DataError, match="some rollouts do not say in which environment"):
+    with pytest.raises(sf.DataError, match="some rollouts do not say of which environment"):
         holes.pairs("a", "b")
     with pytest.raises(ValueError, match="must be different policies; got 'new' twice"):
         table.pairs("new", "new")

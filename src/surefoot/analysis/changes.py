@@ -7,6 +7,7 @@ from dataclasses import replace
 from surefoot.analysis.comparison_data import Weigh
 from surefoot.analysis.comparisons import Comparison, chosen, family, family_level, plain_comparison
 from surefoot.analysis.outlook import outlook
+from surefoot.core.words import in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.files.reading import read
 from surefoot.table.rollouts import Rollouts, a_table
@@ -15,6 +16,7 @@ from surefoot.table.structure import Measure
 NOW, BEFORE = "now", "previous run"
 
 
+@in_its_words
 def change(
     rollouts: Rollouts,
     previous: Rollouts,
@@ -51,7 +53,7 @@ def change(
     both = [name for name in rollouts.policies if name in known[0] & known[1]]
     if not both:
         raise DataError(
-            f"the two runs must share a policy by name, with a {what} in both; they share none.",
+            f"the two runs must share {spoken().a_policy} by name, with a {what} in both; they share none.",
             source=previous.source,
         )
     if what == "score" and (rollouts.low, rollouts.high) != (previous.low, previous.high):
@@ -81,6 +83,7 @@ def both_runs(rollouts: Rollouts, previous: Rollouts, name: str, names: tuple[st
     return replace(
         read(both, low=rollouts.low, high=rollouts.high),
         named=rollouts.named,
+        words=rollouts.words,
         source=rollouts.source,
         labelling=rollouts.labelling,
     )

@@ -14,6 +14,7 @@ from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.structure import Measure, Structure
@@ -129,7 +130,8 @@ class Asked:
             return {}
         if lone:
             raise DataError(
-                f"each task must hold at least 2 clusters for tasks to weigh alike; got 1 on {lone[0]!r}. One cluster "
+                f"each {spoken().task} must hold at least 2 clusters for {spoken().tasks} to weigh alike; got 1 "
+                f"on {lone[0]!r}. One cluster "
                 "cannot show how clusters differ: there is no interval.",
                 source=self.rollouts.source,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot import _check, stats
@@ -18,6 +18,7 @@ from surefoot.core.interval import Bound, Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import Words, in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.stats.detectable import Outlook
 from surefoot.stats.one_sided_gains import bounds_of
@@ -47,6 +48,7 @@ class Comparison(Record):
         bounds: The two one-sided bounds of a gate, each at its own error; None where no gate asked for them.
         judged: What human labels tell of the gain, where there are any: the gain above is theirs.
         uncorrected: The gain by the judge's outcomes alone, where human labels decide.
+        words: What the table calls policies, rollouts, tasks and environments.
     """
 
     first: str
@@ -65,6 +67,7 @@ class Comparison(Record):
     bounds: tuple[Bound, Bound] | None = None
     judged: JudgedGain | None = None
     uncorrected: Gain | None = None
+    words: Words = field(default_factory=spoken)
 
     @property
     def refused(self) -> Note | None:
@@ -82,23 +85,30 @@ class Comparison(Record):
     @property
     def why(self) -> str:
         """Which method was used, and the reason."""
-        return self._reason(self.structure.said())
+        return self._reason()
 
     @property
     def how(self) -> str:
         """The same without counts, so that comparisons made alike say the same."""
-        return self._reason(self.structure.said(counts=False))
+        return self._reason(counts=False)
 
-    def _reason(self, structure: str) -> str:
-        return " ".join(part for part in (structure, self._target(), f"Method: {self.gain.method}.") if part)
+    @in_its_words
+    def _reason(self, *, counts: bool = True) -> str:
+        return " ".join(
+            part
+            for part in (self.structure.said(counts=counts), self._target(), f"Method: {self.gain.method}.")
+            if part
+        )
 
     def _target(self) -> str:
         """What the gain is an average over, where there are several tasks."""
         if self.structure.tasks < 2 or not self.comparable or self.task is not None:
             return ""
+        words = spoken()
+        many = f"{self.structure.tasks} {words.tasks}, compared within {words.tasks}"
         if self.weigh == "tasks":
-            return f"{self.structure.tasks} tasks, compared within tasks; every task weighs the same."
-        return f"{self.structure.tasks} tasks, compared within tasks; each weighs by its share of rollouts."
+            return f"{many}; every {words.task} weighs the same."
+        return f"{many}; each weighs by its share of {words.rollouts}."
 
     @property
     def interval(self) -> Interval:
@@ -118,13 +128,15 @@ class Comparison(Record):
         """
         return self.gain.verdict if self.stepped is None else self.stepped.verdict
 
+    @in_its_words
     def __str__(self) -> str:
         where = f" on {self.task}" if self.task else ""
-        why = "no common task" if self.refused is None else "human labels that do not tell"
+        why = f"no common {spoken().task}" if self.refused is None else "human labels that do not tell"
         said = self.gain if self.comparable else f"{str(self.interval).removesuffix('.')}; no verdict: {why}."
         return f"{self.first} against {self.second}{where}: {said}"
 
 
+@in_its_words
 def compare(
     rollouts: Rollouts,
     first: str,
@@ -173,6 +185,7 @@ def compare(
     return replace(found, outlook=outlook(found, most=rollouts.high - rollouts.low))
 
 
+@in_its_words
 def plain_comparison(
     rollouts: Rollouts,
     first: str,
@@ -251,6 +264,7 @@ def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, 
     return found
 
 
+@in_its_words
 def compare_tasks(
     rollouts: Rollouts,
     first: str,
@@ -274,7 +288,9 @@ def compare_tasks(
     ]
     tasks = [task for task in rollouts.tasks if task in known[0] & known[1]]
     if not tasks:
-        raise DataError(f"{first!r} and {second!r} must share a task; they share none.", source=rollouts.source)
+        raise DataError(
+            f"{first!r} and {second!r} must share {spoken().a_task}; they share none.", source=rollouts.source
+        )
     level = family_level(len(tasks), confidence, gate=gate)
     found = []
     for task in tasks:

@@ -14,6 +14,7 @@ from surefoot.analysis.comparison_data import Asked, Found, Make, Weigh, common_
 from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
 from surefoot.core.tally import PairTally, Tally
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.pairs import pairs_by_position
 from surefoot.table.rollouts import Rollouts
@@ -40,7 +41,9 @@ def found_between(
     With `many`, one of very many comparisons: what takes seconds each is approximated.
     """
     if first == second:
-        raise _check.wrong(("first", "second"), f"be different policies; got {first!r} twice.", (first, second))
+        raise _check.wrong(
+            ("first", "second"), f"be different {spoken().policies}; got {first!r} twice.", (first, second)
+        )
     for name in (first, second):
         if name not in rollouts.policies:
             rollouts.where(policy=name)  # raises, naming the policies that are there
@@ -310,7 +313,8 @@ def _within_tasks(asked: Asked, frames: Sequence[pl.DataFrame], tasks: Sequence[
         if fewest < 2:
             task = min(sizes, key=lambda name: sizes[name])
             raise DataError(
-                f"with so many tasks, every one must have at least two scores of each policy; {task!r} has one. Run it "
+                f"with so many {spoken().tasks}, every one must have at least two scores of each "
+                f"{spoken().policy}; {task!r} has one. Run it "
                 "again, or leave it out.",
                 source=asked.rollouts.source,
             )

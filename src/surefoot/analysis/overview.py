@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from surefoot import _check, stats
 from surefoot.analysis.changes import change
@@ -20,6 +20,7 @@ from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import NOUNS, Words, in_its_words, spoken
 from surefoot.stats.rankings import Ranking
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.rollouts import Rollouts
@@ -56,6 +57,7 @@ class Overview(Record):
         replayed: What a reader must know of those curves.
         disagreements: Where letters that the file carries say otherwise.
         corrections: Each policy's rate corrected for the judge's errors, where humans labelled some of its rollouts.
+        words: What the table calls policies, rollouts, tasks and environments.
     """
 
     source: str
@@ -80,17 +82,21 @@ class Overview(Record):
     replayed: tuple[str, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    words: Words = field(default_factory=spoken)
 
     def called(self, column: str) -> str:
         """What the user calls a column."""
         met = self.audit.structure
-        return column if met is None else met.named.get(column, column)
+        usual = getattr(self.words, column) if column in NOUNS else column
+        return usual if met is None else met.named.get(column, usual)
 
+    @in_its_words
     def __str__(self) -> str:
         lines = [str(one) for one in self.policies] + [str(one) for one in self.comparisons]
         return "\n".join(lines)
 
 
+@in_its_words
 def overview(
     rollouts: Rollouts,
     *,

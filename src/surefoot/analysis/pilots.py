@@ -14,6 +14,7 @@ from surefoot import _check
 from surefoot.analysis.comparisons import chosen, compare
 from surefoot.core import formatting
 from surefoot.core.record import Record
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.numerics.normal_quantiles import upper_quantile
 from surefoot.planning.comparisons import plan_comparison, plan_paired_comparison
@@ -142,7 +143,9 @@ def plan_from_pilot(
     found = compare(rollouts, first, second, measure=what, confidence=confidence)
     aim = found.gain.estimate if gain is None else _check.real(gain, "gain")
     if not aim:
-        raise _check.wrong("gain", "not be 0, which no number of rollouts shows; say which gain must be seen.", gain)
+        raise _check.wrong(
+            "gain", f"not be 0, which no number of {spoken().rollouts} shows; say which gain must be seen.", gain
+        )
     low, high = (0.0, 1.0) if what == "success" else (rollouts.low, rollouts.high)
     reach = (low - found.of_second.estimate, high - found.of_second.estimate)
     if not reach[0] <= aim <= reach[1]:
@@ -190,7 +193,9 @@ def _separate(values: list[pl.Series], baseline: float, asked: _Asked) -> dict[s
     """Rollouts of each policy on their own."""
     if min(len(one) for one in values) < FEWEST:
         fewest = min(len(one) for one in values)
-        raise DataError(f"a pilot must have {FEWEST} rollouts of each policy or more; got {fewest}.")
+        raise DataError(
+            f"a pilot must have {FEWEST} {spoken().rollouts} of each {spoken().policy} or more; got {fewest}."
+        )
     variance = math.fsum(_variance(one) for one in values)
     exact = asked.measure == "success"
     if exact:
@@ -216,7 +221,7 @@ def _environments(cells: pl.DataFrame, names: tuple[str, str], paired: bool, ask
     seen = (met, met) if paired else tuple(sides)
     units = min(side.height for side in seen)
     if units < FEWEST:
-        raise DataError(f"a pilot must have {FEWEST} environments or more; got {units}.")
+        raise DataError(f"a pilot must have {FEWEST} {spoken().environments} or more; got {units}.")
     each = [_mean(side[f"var{at}"].drop_nulls()) for at, side in enumerate(seen)]  # what one rollout varies by
     within = math.fsum(each)
     noise = math.fsum(one * _mean(1.0 / side[f"n{at}"]) for at, (one, side) in enumerate(zip(each, seen, strict=True)))

@@ -12,6 +12,7 @@ from surefoot.analysis.measurements import Measure
 from surefoot.analysis.replays import BLOCKED, HINDSIGHT, blocking
 from surefoot.core import formatting
 from surefoot.core.record import Record
+from surefoot.core.words import say, spoken
 from surefoot.errors import DataError
 from surefoot.sequential import registry, run_ranking, simulate_ranking
 from surefoot.sequential.registry import Setting
@@ -83,7 +84,7 @@ class RankingReplay(Record):
         others = {label: sum(one.others[label] for one in self.rankings) for label in first.others}
         beside = "".join(f" {label}: {rollouts:,}." for label, rollouts in others.items())
         by = beside or f" By {first.state.rule.title}."
-        total = f"{used:,} of {batch:,} rollouts, {1.0 - used / batch:.0%} saved.{by}"
+        total = f"{used:,} of {batch:,} {spoken().rollouts}, {1.0 - used / batch:.0%} saved.{by}"
         return "\n".join((*map(str, self.rankings), total, *self.notes))
 
 
@@ -131,7 +132,7 @@ def replay_ranking(
     for name in names:
         _check.choice(name, "policies", dict.fromkeys(rollouts.policies))
     if len(set(names)) < 3 or len(set(names)) < len(names):
-        raise _check.refused("policies", "be three or more different policies", list(names))
+        raise _check.refused("policies", f"be three or more different {spoken().policies}", list(names))
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     found = []
     for task in tasks:
@@ -145,9 +146,12 @@ def replay_ranking(
             )  # fmt: skip
             found.append(_replayed(part, task, setting, horizon, rule))
     if not found:
-        raise DataError(f"the policies must share a task with a known {what}; got none.", source=rollouts.source)
+        raise DataError(
+            f"the {spoken().policies} must share {spoken().a_task} with a known {what}; got none.",
+            source=rollouts.source,
+        )
     notes = dict.fromkeys(note for one in found for note in one.notes)
-    return RankingReplay(names, what, float(confidence), tuple(found), (*notes, HINDSIGHT))
+    return RankingReplay(names, what, float(confidence), tuple(found), (*notes, say(HINDSIGHT)))
 
 
 def _replayed(
@@ -155,7 +159,10 @@ def _replayed(
 ) -> ReplayedRanking:
     rounds, left = _rounds(part, setting.policies, setting.measure)
     notes = (
-        [f"{formatting.rollouts(left)}{f' on {task}' if task else ''} in no round of all policies: left out."]
+        [
+            f"{formatting.rollouts(left)}{f' on {task}' if task else ''} in no round of all "
+            f"{spoken().policies}: left out."
+        ]
         if left
         else []
     )
@@ -187,7 +194,10 @@ def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[l
         {name: own[name][key] for name in names} for key in own[names[0]] if all(key in own[name] for name in names)
     ]
     if not rounds:
-        raise DataError("the policies must share an environment; got none that all of them met.", source=part.source)
+        raise DataError(
+            f"the {spoken().policies} must share {spoken().an_environment}; got none that all of them met.",
+            source=part.source,
+        )
     return rounds, sum(map(len, own.values())) - len(rounds) * len(names)
 
 

@@ -16,6 +16,7 @@ from surefoot.analysis.labelled_comparisons import corrected_alone
 from surefoot.analysis.outlook import outlook
 from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import in_its_words, spoken
 from surefoot.files.preferences import Preferences
 from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
@@ -74,6 +75,7 @@ def rank(
     return replace(found, alone=tuple(corrected_alone(rollouts, what, own).values()))
 
 
+@in_its_words
 def all_pairs(
     rollouts: Rollouts,
     *,
@@ -92,7 +94,8 @@ def all_pairs(
     names = [name for name in rollouts.policies if name in known]
     if len(names) < 2:
         raise ValueError(
-            f"the table must hold at least two policies with a {what} to rank; got {', '.join(names) or 'none'}."
+            f"the table must hold at least two {spoken().policies} with a {what} to rank; got "
+            f"{', '.join(names) or 'none'}."
         )
     heights = {name: alone(rollouts, name, what, confidence, weigh).estimate for name in names}
     pairs = list(combinations(sorted(names, key=lambda name: (-heights[name], name)), 2))

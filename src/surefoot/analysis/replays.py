@@ -14,6 +14,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import in_its_words, say, spoken
 from surefoot.errors import DataError
 from surefoot.sequential.after_stop import AT_ONCE
 from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
@@ -29,20 +30,22 @@ BLOCKED = (
     "sequential rule keeps its promise on this order; run contexts in random order."
 )
 NO_ORDER = (
-    "The order across tasks is not recorded: each task counts its own rollouts. If tasks were run in turn and "
-    "the gain differs between them, no sequential rule keeps its promise."
+    "The order across {words.tasks} is not recorded: each {words.task} counts its own {words.rollouts}. If "
+    "{words.tasks} "
+    "were run in turn and the gain differs between them, no sequential rule keeps its promise."
 )
 CLUSTERED = (
-    "Rollouts come in clusters: the rules take every pair to stand alone, so what they would have said is about these "
+    "The {words.rollouts} come in clusters: the rules take every pair to stand alone, so what they would have "
+    "said is about these "
     "clusters only. A comparison at fixed size allows for clusters."
 )
-ORDER = "Rollouts enter in the order {how}: it must be the order in which they were run."
+ORDER = "The {words.rollouts} enter in the order {how}: it must be the order in which they were run."
 NOT_DRAWN = (
     "be given with an order that was drawn at random; got a list of {items:,} items in the order of their file. Files "
     "are sorted, and in file order 11 to 21% of such verdicts were false."
 )
-NOT_EVERYWHERE = "Rules that do not suit every task are not shown: {names}."
-HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same rollouts."
+NOT_EVERYWHERE = "Rules that do not suit every {words.task} are not shown: {names}."
+HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same {words.rollouts}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +166,14 @@ class Replay(Record):
         for name in self.rules:
             left = self.undecided(name)
             marked = f" ({left} undecided, counted at the horizon)" if left else ""
-            total = f"{self.total(name):,} of {self.batch:,} rollouts{'' if self.as_recorded else ' planned'}"
+            total = (
+                f"{self.total(name):,} of {self.batch:,} {spoken().rollouts}{'' if self.as_recorded else ' planned'}"
+            )
             lines.append(f"{name}: {total}{marked}, {self.saving(name):.0%} saved.")
         return "\n".join((*lines, *self.notes))
 
 
+@in_its_words
 def replay(
     rollouts: Rollouts,
     first: str,
@@ -217,8 +223,10 @@ def replay(
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     if population is not None and len(tasks) > 1:
-        hint = "Say pooled=True (--pooled) if all tasks are one list, or replay one task."
-        raise _check.wrong("population", f"be the length of one list; got {len(tasks)} tasks.", population, hint)
+        hint = f"Say pooled=True (--pooled) if all {spoken().tasks} are one list, or replay one {spoken().task}."
+        raise _check.wrong(
+            "population", f"be the length of one list; got {len(tasks)} {spoken().tasks}.", population, hint
+        )
     found = []
     declared = Declared(confidence, claim, randomised, population, futility)
     for task in tasks:
@@ -227,17 +235,17 @@ def replay(
         if task is None or {first, second} <= known:
             found.append(_replayed(part, task, (first, second), horizon, what, declared, rules))
     if not found:
-        raise DataError(f"{first!r} and {second!r} must share a task; got none.", source=rollouts.source)
+        raise DataError(f"{first!r} and {second!r} must share {spoken().a_task}; got none.", source=rollouts.source)
     notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
     how = f"by `{rollouts.called('order')}`" if "order" in rollouts.columns else "of the rows"
-    notes[ORDER.format(how=how)] = None
+    notes[say(ORDER, how=how)] = None
     shown = dict.fromkeys(stop.name for comparison in found for stop in comparison.stops)
     everywhere = set.intersection(*({stop.name for stop in comparison.stops} for comparison in found))
     if len(everywhere) < len(shown):  # a total over some tasks only would pass for a saving
-        notes[NOT_EVERYWHERE.format(names=", ".join(name for name in shown if name not in everywhere))] = None
+        notes[say(NOT_EVERYWHERE, names=", ".join(name for name in shown if name not in everywhere))] = None
         found = [replace(one, stops=tuple(stop for stop in one.stops if stop.name in everywhere)) for one in found]
     notes |= dict.fromkeys(_of_list(found[0], first, population))
-    return Replay(first, second, what, claim, float(confidence), tuple(found), (*notes, HINDSIGHT))
+    return Replay(first, second, what, claim, float(confidence), tuple(found), (*notes, say(HINDSIGHT)))
 
 
 def replay_pairs(
@@ -281,7 +289,7 @@ def replay_pairs(
     stops = _stops(kept, _rules(most, declared, ways, binary, (low, high), rules), population)
     measure: Measure = "success" if binary else "score"
     comparison = ReplayedPair(None, len(kept), most, stops)
-    notes = (*_of_list(comparison, "first", population), HINDSIGHT)
+    notes = (*_of_list(comparison, "first", population), say(HINDSIGHT))
     return Replay("first", "second", measure, claim, float(confidence), (comparison,), notes)
 
 
@@ -356,17 +364,19 @@ def _replayed(
         if not pairs:
             known = measure == "score" and "success" in part.columns
             other = f"Successes are there: {write('measure', 'success')}." if known else ""
-            raise DataError(f"both policies must have a {measure}; got none.", source=part.source, cure=other)
+            raise DataError(
+                f"both {spoken().policies} must have a {measure}; got none.", source=part.source, cure=other
+            )
         if len(ones) != len(others):
             short, long = policies if len(ones) < len(others) else policies[::-1]
             where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(len(ones) - len(others)))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
-    notes += [BLOCKED.format(what=what) for what in blocking(part, task)]
+    notes += [say(BLOCKED, what=what) for what in blocking(part, task)]
     if any(structure(part, measure, (policy,)).clusters for policy in policies):
-        notes.append(CLUSTERED)
+        notes.append(say(CLUSTERED))
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")
-        notes += [NO_ORDER] if len(set(orders)) < len(orders) else []
+        notes += [say(NO_ORDER)] if len(set(orders)) < len(orders) else []
     low, high = (part.low, part.high) if measure == "score" else (0.0, 1.0)
     environments = part.collected or ("shared" if pairing else "independent")
     most = declared.horizon(horizon, len(pairs))

@@ -16,6 +16,7 @@ from surefoot.analysis.comparisons import chosen
 from surefoot.core import formatting, sentences
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.sequential import registry
 from surefoot.sequential.registry import Setting
@@ -159,10 +160,11 @@ def declare(
     """
     what = chosen(rollouts, measure)
     if first == second:
-        raise _check.refused("second", "be another policy than the first", second)
+        raise _check.refused("second", f"be another {spoken().policy} than the first", second)
     if "cluster" in rollouts.columns:
         raise DataError(
-            "rollouts must not come in clusters where pairs are looked at one by one; there is a `cluster` column.",
+            f"{spoken().rollouts} must not come in clusters where pairs are looked at one by one; there is a "
+            "`cluster` column.",
             source=rollouts.source,
         )
     low, high = (rollouts.low, rollouts.high) if what == "score" else (0.0, 1.0)
@@ -270,11 +272,16 @@ def _pairs(rows: list[tuple[Any, ...]], watch: Watch, source: str) -> list[tuple
             continue
         key = tuple(where)
         if shared and None in key:
-            raise DataError("every rollout must say in which environment it was run.", source=source, row=place)
+            raise DataError(
+                f"every {spoken().rollout} must say in which {spoken().environment} it was run.",
+                source=source,
+                row=place,
+            )
         if shared and (policy, key) in met:
             raise DataError(
-                f"each environment must be met once by each policy; {policy!r} met one again. Rollouts of one "
-                "environment are not independent: compare them when all are run.",
+                f"each {spoken().environment} must be met once by each {spoken().policy}; {policy!r} met one "
+                f"again. The {spoken().rollouts} "
+                f"of one {spoken().environment} are not independent: compare them when all are run.",
                 source=source,
                 row=place,
             )

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from surefoot.auditing import collection_checks, outcome_checks
 from surefoot.core import formatting
 from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
+from surefoot.core.words import Words, in_its_words, say, spoken
 from surefoot.table.findings import Finding
 from surefoot.table.rollouts import Collected, Rollouts, a_table
 from surefoot.table.structure import Structure, structure
 
-MEANING: dict[str, str] = {
-    "one": "one environment for all rollouts: the result speaks for that environment only",
-    "shared": "the same environments for every policy: compare by pairs; tests for independent streams do not hold",
-    "independent": "an environment of its own for each rollout: tests for independent streams are valid",
-    "stratified": "an environment of its own for each rollout within every task: compare task by task or stratified",
+MEANING: dict[Collected, str] = {
+    "one": "All {words.rollouts} are of one {words.environment}: the result is about that {words.environment} only.",
+    "shared": "The {words.policies} met the same {words.environments}: compare pairs; tests for independent groups do "
+    "not hold.",
+    "independent": "Each {words.rollout} had {words.an_environment} of its own: tests for independent groups hold.",
+    "stratified": "Within each {words.task}, each {words.rollout} had {words.an_environment} of its own: "
+    "compare within "
+    "{words.tasks}.",
 }
+"""How environments were met, and what follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,7 @@ class Audit(Record):
         rollouts: The size of the table.
         structure: What is paired and clustered in it.
         source: Where it came from.
+        words: What the table calls policies and rollouts.
     """
 
     collected: Collected
@@ -39,6 +45,7 @@ class Audit(Record):
     rollouts: int
     source: str = ""
     structure: Structure | None = None
+    words: Words = field(default_factory=spoken)
 
     @property
     def serious(self) -> tuple[Finding, ...]:
@@ -49,6 +56,7 @@ class Audit(Record):
         """The findings of one kind."""
         return tuple(finding for finding in self.findings if finding.about == what)
 
+    @in_its_words
     def __str__(self) -> str:
         count = len(self.findings)
         origin = f" from {self.source}" if self.source else ""
@@ -56,13 +64,14 @@ class Audit(Record):
         lines = [
             f"{formatting.rollouts(self.rollouts)}{origin}: {count or 'no'} "
             f"finding{'' if count == 1 else 's'}{serious}.",
-            f"Collected as {MEANING[self.collected]}. {self.why}",
+            f"{say(MEANING[self.collected])} {self.why}",
             *([str(self.structure)] if self.structure is not None and self.structure.clusters else []),
             *(f"{'!' if finding.serious else '-'} {finding}" for finding in self.findings),
         ]
         return "\n".join(lines)
 
 
+@in_its_words
 def audit(rollouts: Rollouts) -> Audit:
     """What these rollouts cannot support, what each finding threatens, and what to do about it.
 

@@ -6,6 +6,8 @@ from collections import defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from surefoot.core import formatting
+from surefoot.core.words import spoken
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import REST, small
 from surefoot.table.rollouts import Rollouts
@@ -36,9 +38,11 @@ def environments_met(met: Structure) -> list[Finding]:
     return [
         Finding(
             about="incomplete pairs",
-            says=f"Of {met.environments:,} environments ({met.called(met.environment)}), {met.shared:,} were met by "
-            f"every policy and {met.environments - met.shared:,} by some only.",
-            threatens="Pairs are fewer than rollouts; if runs were dropped for how they went, pairs mislead.",
+            says=f"Of {formatting.environments(met.environments)} ({met.called(met.environment)}), "
+            f"{met.shared:,} were met by "
+            f"every {spoken().policy} and {met.environments - met.shared:,} by some only.",
+            threatens=f"Pairs are fewer than {spoken().rollouts}; if runs were dropped for how they went, pairs "
+            "mislead.",
             remedy="Run the missing ones, or say why they are missing; the pairs that exist are used.",
             serious=False,
         )
@@ -70,8 +74,9 @@ def duplicated_rows(rollouts: Rollouts, met: Structure) -> list[Finding]:
         Finding(
             about=DUPLICATED,
             says=f"Rows that repeat another row in every column: {rows - groups:,}.",
-            threatens="A rollout counted twice makes every interval too narrow.",
-            remedy="Find out whether a file was read or logged twice, and remove the copies; if each row is a rollout "
+            threatens=f"One {spoken().rollout} counted twice makes every interval too narrow.",
+            remedy="Find out whether a file was read or logged twice, and remove the copies; if each row is "
+            f"{spoken().a_rollout} "
             "of its own, number them in a `repeat` or `order` column.",
         )
     ]
@@ -102,12 +107,13 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
         if in_blocks(labels):
             found.append(
                 Finding(
-                    about="policies run in blocks",
-                    says=f"By `{clock}`, the policy changes {_times(changes(labels))} in {len(labels):,} rollouts; "
+                    about="run in blocks",
+                    says=f"By `{clock}`, the {spoken().policy} changes {_times(changes(labels))} in "
+                    f"{len(labels):,} {spoken().rollouts}; "
                     f"mixed at random it would change about {expected_changes(labels):,.0f} times.",
                     threatens="Whatever drifts with time (light, wear, the operator's skill) counts as a difference "
-                    "between policies.",
-                    remedy="Next time draw the order at random; now, report when each policy was run.",
+                    f"between {spoken().policies}.",
+                    remedy=f"Next time draw the order at random; now, report when each {spoken().policy} was run.",
                 )
             )
     if len(rollouts.tasks) > 1 and clock is not None:  # the order of the rows alone says nothing of when
@@ -117,11 +123,12 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
             found.append(
                 Finding(
                     about="tasks run in blocks",
-                    says=f"The task of {rollouts.policies[0]!r} changes {_times(changes(labels))} in "
-                    f"{len(labels):,} rollouts; mixed at random it would change about "
+                    says=f"The {spoken().task} of {rollouts.policies[0]!r} changes {_times(changes(labels))} in "
+                    f"{len(labels):,} {spoken().rollouts}; mixed at random it would change about "
                     f"{expected_changes(labels):,.0f} times.",
-                    threatens="Sequential tests over all tasks together are not valid on blocked contexts.",
-                    remedy="Test each task by itself, or use fixed-size methods; next time shuffle tasks and starts.",
+                    threatens=f"Sequential tests over all {spoken().tasks} together are not valid on blocked contexts.",
+                    remedy=f"Test each {spoken().task} by itself, or use fixed-size methods; next time shuffle "
+                    f"{spoken().tasks} and starts.",
                     serious=False,
                 )
             )
@@ -155,12 +162,15 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
         _, first, second, task, (a, b) = max(gaps)
         found.append(
             Finding(
-                about="unequal task mixes",
-                says=f"Tasks are not equally shared: {task!r} is {a:.0%} of {first!r} and {b:.0%} of {second!r}"
+                about="unequal mixes",
+                says=f"The {spoken().tasks} are not equally shared: {task!r} is {a:.0%} of {first!r} and "
+                f"{b:.0%} of {second!r}"
                 f"{f', and {len(gaps) - 1} more pairs differ' if len(gaps) > 1 else ''}.",
-                threatens="Their rates over all tasks are not comparable (Simpson's paradox). Their gains are: they "
-                "are compared within tasks.",
-                remedy="Look at gains, or at rates task by task; next time run every task equally often with both.",
+                threatens=f"Their rates over all {spoken().tasks} are not comparable (Simpson's paradox). Their "
+                "gains are: they "
+                f"are compared within {spoken().tasks}.",
+                remedy=f"Look at gains, or at rates {spoken().task} by {spoken().task}; next time run every "
+                f"{spoken().task} equally often with both.",
                 serious=False,
             )
         )
@@ -168,9 +178,10 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
         found.append(
             Finding(
                 about="Simpson's paradox",
-                says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within tasks.",
+                says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within "
+                f"{spoken().tasks}.",
                 threatens="The pooled comparison points the wrong way.",
-                remedy="Use the comparison within tasks: it is the one that is made here.",
+                remedy=f"Use the comparison within {spoken().tasks}: it is the one that is made here.",
                 serious=False,
             )
         )

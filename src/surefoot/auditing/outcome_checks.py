@@ -10,6 +10,7 @@ from itertools import combinations
 from surefoot._arguments import write
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
+from surefoot.core.words import spoken
 from surefoot.stats.cluster_shapes import cluster_shape
 from surefoot.table.cells import state_range
 from surefoot.table.findings import Finding
@@ -64,10 +65,10 @@ def void_rollouts(rollouts: Rollouts) -> list[Finding]:
         return []
     return [
         Finding(
-            about="void rollouts",
+            about="voided",
             says=f"Declared not to count: {some([f'{group.void:,} of {group.key[0]!r}' for group in void])}.",
-            threatens="If a rollout was voided because of how it ended, the rates are biased.",
-            remedy="Say why each was voided, and void both rollouts of a pair.",
+            threatens=f"If {spoken().a_rollout} was voided because of how it ended, the rates are biased.",
+            remedy=f"Say why each was voided, and void both {spoken().rollouts} of a pair.",
             serious=False,
         )
     ]
@@ -118,7 +119,7 @@ def contradictions(rollouts: Rollouts) -> list[Finding]:
             about="success contradicts score",
             says=f"Successes with the least score: {low:,}; failures with the greatest: {high:,}.",
             threatens="One of the two columns is wrong, or they measure different things.",
-            remedy="Look at these rollouts; say which column decides.",
+            remedy=f"Look at these {spoken().rollouts}; say which column decides.",
         )
     ]
 
@@ -137,7 +138,9 @@ def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
         return []
     by = met.called(met.clusters)
     policy, shape = min(weak.items(), key=lambda item: item[1].freedom)
-    heavy = f" One {by} holds {shape.largest_share:.0%} of the rollouts." if shape.largest_share > HEAVY else ""
+    heavy = (
+        f" One {by} holds {shape.largest_share:.0%} of the {spoken().rollouts}." if shape.largest_share > HEAVY else ""
+    )
     return [
         Finding(
             about="few clusters",
@@ -146,7 +149,7 @@ def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
             threatens="The interval allows for this, and is wide for it."
             if shape.freedom >= FEW_FREEDOM
             else "With so few degrees of freedom the interval is very wide, and rough all the same.",
-            remedy=f"More different {by} narrow it; more rollouts of the same hardly do.",
+            remedy=f"More different {by} narrow it; more {spoken().rollouts} of the same hardly do.",
             serious=shape.freedom < FEW_FREEDOM,
         )
     ]
@@ -163,9 +166,10 @@ def uncalibrated_judge(rollouts: Rollouts) -> list[Finding]:
         Finding(
             about="judged without calibration",
             says=f"Outcomes come from {some([repr(judge) for judge in judges])}; "
-            f"{labels or 'no'} rollouts carry a human label.",
-            threatens="A judge's own errors move the rate, and more rollouts do not remove them.",
-            remedy=f"Label at least {FEW_LABELS} rollouts by hand in a `human` column and correct the rate with them.",
+            f"{labels or 'no'} {spoken().rollouts} carry a human label.",
+            threatens=f"A judge's own errors move the rate, and more {spoken().rollouts} do not remove them.",
+            remedy=f"Label at least {FEW_LABELS} {spoken().rollouts} by hand in a `human` column and correct "
+            "the rate with them.",
         )
     ]
 
@@ -188,7 +192,7 @@ def not_comparable(rollouts: Rollouts) -> list[Finding]:
                         about=f"different {what}",
                         says=f"{first!r} was measured with {names[0]}, {second!r} with {names[1]}.",
                         threatens="A difference between them may be one between the measurements.",
-                        remedy=f"Compare policies on the same {column}.",
+                        remedy=f"Compare {spoken().policies} on the same {column}.",
                     )
                 )
                 break
@@ -201,8 +205,8 @@ def not_comparable(rollouts: Rollouts) -> list[Finding]:
                 Finding(
                     about="names alike",
                     says=f"{some([repr(name) for name in names])} differ by letter case or spaces only.",
-                    threatens="They may be one policy, counted as several.",
-                    remedy="Give one policy one name.",
+                    threatens=f"They may be one {spoken().policy}, counted as several.",
+                    remedy=f"Give one {spoken().policy} one name.",
                 )
             )
     return found
@@ -215,9 +219,9 @@ def unknown_order(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="order unknown",
-            says="The order of the rollouts is not recorded.",
+            says=f"The order of the {spoken().rollouts} is not recorded.",
             threatens="Drift and blocks cannot be seen, and no sequential test can be replayed.",
-            remedy="Keep results rollout by rollout, with an `order` or `started_at` column.",
+            remedy=f"Keep results {spoken().rollout} by {spoken().rollout}, with an `order` or `started_at` column.",
             serious=False,
         )
     ]
@@ -231,9 +235,11 @@ def training_seeds(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="perhaps a training seed",
-            says=f"{found.column!r} takes {found.seeds} values, and each meets {found.environments:,} environments or "
+            says=f"{found.column!r} takes {found.seeds} values, and each meets {found.environments:,} "
+            f"{spoken().environments} or "
             "more.",
-            threatens="Taken for an environment's seed, it hides that rollouts of one training belong together; "
+            threatens=f"Taken for {spoken().an_environment}'s seed, it hides that {spoken().rollouts} of one "
+            "training belong together; "
             "intervals come out too narrow.",
             remedy=f"If it is the seed of a training, say {write('columns', {'run': found.column})}.",
             serious=False,
@@ -252,9 +258,12 @@ def lone_totals(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="perhaps totals",
-            says="Each policy has one score" + (" on each task" if "task" in rollouts.columns else "") + ".",
-            threatens="A mean over many rollouts counts here as one rollout, so that every interval is wrong.",
-            remedy="Read the rollouts themselves; of means nothing can be said without them.",
+            says=f"Each {spoken().policy} has one score"
+            + (f" on each {spoken().task}" if "task" in rollouts.columns else "")
+            + ".",
+            threatens=f"A mean over many {spoken().rollouts} counts here as one {spoken().rollout}, so that "
+            "every interval is wrong.",
+            remedy=f"Read the {spoken().rollouts} themselves; of means nothing can be said without them.",
         )
     ]
 

@@ -13,6 +13,7 @@ import typer
 import surefoot as sf
 from surefoot import _check
 from surefoot.core.notes import Note
+from surefoot.core.words import speak, spoken
 from surefoot.errors import DataError
 from surefoot.table.two_runs import sources
 
@@ -120,6 +121,7 @@ def table(
         where=wanted_rows(where),
         sheet=sheet,
     )
+    speak(rollouts.words)
     for note in rollouts.notes:
         typer.echo(f"note: {note}", err=True)
     if len(paths) > most_files:
@@ -180,8 +182,10 @@ def two_policies(
             return known[0], known[1]
     if len(known) == 1:
         naming = " To tell files apart that name it alike: --policy new --policy old, in the order of the files."
-        raise DataError(f"Two policies must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}")
-    raise ValueError(f"`--first` and `--second` must name two of the policies {', '.join(known)}.")
+        raise DataError(
+            f"Two {spoken().policies} must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}"
+        )
+    raise ValueError(f"`--first` and `--second` must name two of the {spoken().policies} {', '.join(known)}.")
 
 
 def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import typer
 from surefoot.core import formatting as formatting
 from surefoot.core.interval import Bound
 from surefoot.core.sentences import BEHIND, GATE
+from surefoot.core.words import say
 
 NOT_COMPARABLE = 3
 TWICE = "rows repeat others in every column, so rollouts may count twice. Remove the copies, or number the repeats."
@@ -54,7 +55,7 @@ def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
     if refused:
         return not_comparable(f"the human labels allow no verdict. {refused[0]}")
     if not all(one.comparable for one in found):
-        return not_comparable(NO_TASK.format(repr(found[0].first), repr(found[0].second)))
+        return not_comparable(say(NO_TASK, first=repr(found[0].first), second=repr(found[0].second)))
     if any(finding.about == DUPLICATED for finding in findings):
         return not_comparable(TWICE)
     return of_bounds([one.bounds for one in found], found[0].gain.margin)

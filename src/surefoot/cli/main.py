@@ -19,6 +19,7 @@ import typer
 
 from surefoot import __version__
 from surefoot._arguments import as_options
+from surefoot.core.words import Words, said_in
 from surefoot.errors import SurefootError
 
 USAGE, DATA, STOPPED = 64, 65, 130
@@ -141,7 +142,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         options = _options(command, left)
         written = [(one.name, max(one.opts, key=len)) for one in options.values()]
         own = dict(written) | {option.strip("-").replace("-", "_"): option for _, option in written}
-        with as_options(OPTIONS | own):
+        with as_options(OPTIONS | own), said_in(Words()):
             _check_values(options, left)
             code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
         if code == STOPPED:  # Ctrl+C, which typer takes for an answer of its own

@@ -10,6 +10,7 @@ import typer
 
 import surefoot as sf
 from surefoot.cli import files, label_options, terminal, two_runs
+from surefoot.core.words import spoken
 
 
 def rank(
@@ -85,7 +86,7 @@ def rank(
         weigh=files.weigh_of(weigh),
         confidence=confidence,
         margin=margin,
-        progress=files.progress("comparing policies"),
+        progress=files.progress(f"comparing {spoken().policies}"),
     )
     ranking = ranking_of(pairs)
     found = {one.policy: one for one in measure(rollouts, confidence=confidence)}

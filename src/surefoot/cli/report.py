@@ -11,6 +11,7 @@ import typer
 
 import surefoot as sf
 from surefoot.cli import files, label_options, terminal, two_runs
+from surefoot.core.words import spoken
 from surefoot.table.two_runs import two_runs as runs_of
 
 ENDINGS = (".html", ".htm", ".pdf", ".md", ".tex", ".json")
@@ -99,7 +100,7 @@ def report(
     said |= {"where": where, "sheet": sheet}
     rollouts, before = two or (rollouts, _previous(previous, policies, **said))
     what = files.measure_of(rollouts, score)
-    with files.busy("comparing policies"):
+    with files.busy(f"comparing {spoken().policies}"):
         made = sf.report(
             rollouts,
             title=title,
@@ -109,7 +110,7 @@ def report(
             weigh=files.weigh_of(weigh),
             previous=before,
             command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
-            progress=files.progress("comparing policies"),
+            progress=files.progress(f"comparing {spoken().policies}"),
         )
     with files.busy("drawing"):
         made.save(output, clips=not no_clips)

@@ -12,6 +12,7 @@ import typer
 import surefoot as sf
 from surefoot._files import write_whole
 from surefoot.cli import files, terminal
+from surefoot.core.words import speak
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def _look(path: Path, policies: tuple[str, str], asked: dict[str, Any], reading:
     rollouts = _read(path, **reading)
     if rollouts is None:
         return None
+    speak(rollouts.words)
     kept = path.with_name(f"{path.name}.watch.json")
     known = _declared(kept, policies, asked) if kept.exists() else None
     if known is not None and keys_of(rollouts) != known.keys and "condition" not in known.keys:

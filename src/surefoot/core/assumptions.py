@@ -6,9 +6,11 @@ Every condition and every promise that a result can state stands in this file, s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from surefoot.core.notes import SENTENCES, Note
+from surefoot.core.words import say
 
 PROMISES: set[str] = set()
 """The kinds that say what a method promises; the others say what it needs."""
@@ -37,7 +39,7 @@ class Assumption(Note):
     @property
     def brief(self) -> str:
         """What it says first, without the rest, to be put into a longer sentence."""
-        said = _BRIEF[self.kind].format(**self.values)
+        said = say(_BRIEF[self.kind], **self.values)
         return said[:1].lower() + said[1:]
 
 
@@ -67,7 +69,7 @@ def holds_if(stated: Sequence[Assumed]) -> str:
 
 
 def _needs(kind: str, brief: str, more: str = "", *, fixes_size: bool = False) -> str:
-    _BRIEF[kind], SENTENCES[kind] = brief, f"{brief}{'; ' + more if more else ''}.".format
+    _BRIEF[kind], SENTENCES[kind] = brief, partial(say, f"{brief}{'; ' + more if more else ''}.")
     FIXES_SIZE.update({kind} if fixes_size else ())
     return kind
 
@@ -83,31 +85,44 @@ def _promise(kind: str, says: str) -> Assumption:
 
 # What belongs together and what stands alone
 
-ONE_RATE = _need("one rate", "The rollouts are independent and share one success rate")
-RATE_BY_POLICY = _need("rate by policy", "All rollouts are independent, and each policy has one success rate")
-RATE_BY_TASK = _need("rate by task", "Rollouts are independent", "on each task each policy has one success rate")
-ONE_MEAN = _need("one mean", "The rollouts are independent and share one mean score")
-MEAN_BY_POLICY = _need("mean by policy", "All rollouts are independent, and those of each policy share one mean score")
+ONE_RATE = _need("one rate", "The {words.rollouts} are independent and share one success rate")
+RATE_BY_POLICY = _need(
+    "rate by policy", "All {words.rollouts} are independent, and each {words.policy} has one success rate"
+)
+RATE_BY_TASK = _need(
+    "rate by task",
+    "The {words.rollouts} are independent",
+    "on each {words.task} each {words.policy} has one success rate",
+)
+ONE_MEAN = _need("one mean", "The {words.rollouts} are independent and share one mean score")
+MEAN_BY_POLICY = _need(
+    "mean by policy", "All {words.rollouts} are independent, and those of each {words.policy} share one mean score"
+)
 MEAN_BY_TASK = _need(
-    "mean by task", "All rollouts are independent, and those of one policy on one task share one mean score"
+    "mean by task",
+    "All {words.rollouts} are independent, and those of one {words.policy} on one {words.task} share one mean score",
 )
 MEANS_DIFFER = _need(
     "means differ by task",
-    "The rollouts are independent",
-    "those of different tasks may have different means, and a task weighs by its rollouts. Guaranteed for tasks drawn "
-    "at random; for fixed tasks the error allowed is that of the worst case known",
+    "The {words.rollouts} are independent",
+    "those of different {words.tasks} may have different means, and {words.a_task} weighs by its {words.rollouts}. "
+    "Guaranteed for {words.tasks} drawn at random; for fixed {words.tasks} the error allowed is that of the "
+    "worst case known",
 )
-ONE_DISTRIBUTION = _need("one distribution", "The rollouts are independent and their scores share one distribution")
+ONE_DISTRIBUTION = _need(
+    "one distribution", "The {words.rollouts} are independent and their scores share one distribution"
+)
 SCORES_ALIKE = _need("scores alike", "The scores are independent with one distribution")
 TWO_DISTRIBUTIONS = _need(
     "two distributions",
-    "The rollouts of the two policies are independent, and each policy's scores share one distribution",
+    "The {words.rollouts} of the two {words.policies} are independent, and the scores of each {words.policy} share one "
+    "distribution",
 )
-STREAMS = _need("two streams", "All rollouts are independent: the two policies were run separately")
+STREAMS = _need("two streams", "All {words.rollouts} are independent: the two {words.policies} were run separately")
 PAIRS_APART = _need(
     "pairs apart",
     "The pairs are independent of one another",
-    "the two rollouts of a pair may depend on each other",
+    "the two {words.rollouts} of a pair may depend on each other",
 )
 SCORE_PAIRS_APART = _need(
     "score pairs apart",
@@ -119,12 +134,15 @@ PAIRS_ONE_GAIN = _need(
     "The pairs are independent and share one mean gain",
     "the two scores of a pair may depend on each other",
 )
-PAIRS_GAIN_BY_TASK = _need("pairs by task", "The pairs are independent, and those of one task share one mean gain")
+PAIRS_GAIN_BY_TASK = _need(
+    "pairs by task", "The pairs are independent, and those of one {words.task} share one mean gain"
+)
 PAIRS_GAINS_DIFFER = _need(
     "pairs differ by task",
     "The pairs are independent",
-    "those of different tasks may have different mean gains, and a task weighs by its pairs. Guaranteed for tasks "
-    "drawn at random; for fixed tasks the error allowed is that of the worst case known",
+    "those of different {words.tasks} may have different mean gains, and {words.a_task} weighs by its pairs. "
+    "Guaranteed for {words.tasks} drawn at random; for fixed {words.tasks} the error allowed is that of the "
+    "worst case known",
 )
 PAIRS_IN_TURN = _need(
     "pairs in turn", "Pairs are independent of one another, and their mean gain is the same throughout"
@@ -136,34 +154,39 @@ PAIRS_EXCHANGEABLE = _need(
 )
 NO_TREND = _need(
     "no trend",
-    "When the claim is false, so is it for the mean gain of each pair given the past: environments do not come in an "
-    "order that follows the effect. Rollouts within a pair may depend on each other",
+    "When the claim is false, so is it for the mean gain of each pair given the past: {words.environments} do not come "
+    "in an order that follows the effect. The {words.rollouts} within a pair may depend on each other",
 )
 CLUSTERS_APART = _need(
-    "clusters apart", "The clusters are independent of one another", "rollouts inside a cluster need not be"
+    "clusters apart", "The clusters are independent of one another", "{words.rollouts} inside a cluster need not be"
 )
 DOCUMENTS_APART = _need("documents apart", "The documents are independent of one another")
-TASKS_DRAWN = _need("tasks drawn", "The tasks are independent draws from those that matter")
+TASKS_DRAWN = _need("tasks drawn", "The {words.tasks} are independent draws from those that matter")
 RUNS_OF_DRAWN_TASKS = _need(
-    "runs of drawn tasks", "The tasks are independent draws from those that matter, and all runs did all tasks"
+    "runs of drawn tasks",
+    "The {words.tasks} are independent draws from those that matter, and all runs did all {words.tasks}",
 )
-RUNS_OF_THESE_TASKS = _need("runs of these tasks", "These tasks are all that matters, and all runs did all tasks")
+RUNS_OF_THESE_TASKS = _need(
+    "runs of these tasks", "These {words.tasks} are all that matters, and all runs did all {words.tasks}"
+)
 NOTHING_SHARED = _need(
     "runs share nothing",
-    "Nothing is shared by a whole run but the policy: if runs are trained or set up anew, say shared_runs=True",
+    "Nothing is shared by a whole run but the {words.policy}: if runs are trained or set up anew, say shared_runs=True",
 )
 RUNS_DIFFER = _need(
     "runs differ",
     "Whatever a whole run shares (a training seed, a day, a set-up) differs independently between runs",
 )
 SAME_MEAN = _need(
-    "same mean", "Each score has the same mean given the scores before it", "independent rollouts of one policy do"
+    "same mean",
+    "Each score has the same mean given the scores before it",
+    "independent {words.rollouts} of one {words.policy} do",
 )
 
 # What was fixed beforehand
 
 SIZE_FIXED = _need(
-    "size fixed", "The number of rollouts was fixed beforehand, not by looking at results", fixes_size=True
+    "size fixed", "The number of {words.rollouts} was fixed beforehand, not by looking at results", fixes_size=True
 )
 RANGE_FIXED = _need("range fixed", "The range of the scores was fixed before the first was seen")
 RANGE_BEFORE_PAIRS = _need("range before pairs", "The score range was fixed before the first pair")
@@ -172,7 +195,7 @@ STOPPED_BY_RULE = _need(
     "stopped by rule", "The rule was declared before the first pair, and the run stopped where it says"
 )
 TEST_STOPPED = _need(
-    "test stopped", "The test was declared before the first rollout, and the run stopped where it says"
+    "test stopped", "The test was declared before the first {words.rollout}, and the run stopped where it says"
 )
 IN_ORDER = _need("in order", "The scores are in the order they were recorded")
 IN_ORDER_OF_FIXED_SIZE = _need(
@@ -189,7 +212,7 @@ LIST_DECLARED = _need(
 LISTED_PAIRS = _need(
     "listed pairs",
     "The list was fixed before the first pair, its order was drawn at random, and an item that crashed counts with the "
-    "lowest score. Rollouts within a pair may depend on each other",
+    "lowest score. The {words.rollouts} within a pair may depend on each other",
 )
 LISTED_ITEMS = _need(
     "listed items",
@@ -205,7 +228,7 @@ ITEMS_FIXED = _need("items fixed", "How many items to run was fixed beforehand",
 DRAWN_ONCE = _need("drawn once", "The draw is made once and kept: redrawn until it pleases, the bound holds less often")
 LIST_IN_RANDOM_ORDER = _needs(
     "list in random order",
-    "The list of {environments:,} environments was fixed, and they were run in an order drawn at random",
+    "The list of {environments:,} {words.environments} was fixed, and they were run in an order drawn at random",
 )
 NO_LOOK = _needs("no look", "The number of {what} is fixed beforehand: no looking in between", fixes_size=True)
 SPREAD_AS_ASSUMED = _need(
@@ -213,7 +236,7 @@ SPREAD_AS_ASSUMED = _need(
     "The scores have the assumed mean and spread",
     "a plan, not a guarantee: the interval itself is guaranteed",
 )
-NUMBER_KEPT = _need("number kept", "The rollouts are independent and their number is kept", fixes_size=True)
+NUMBER_KEPT = _need("number kept", "The {words.rollouts} are independent and their number is kept", fixes_size=True)
 
 # What people and judges did
 
@@ -233,34 +256,41 @@ JUDGES_APART = _need(
 )
 PREFERENCES_APART = _need(
     "preferences apart",
-    "Each preference (or session) is independent of the others, and a policy's strength does not depend on its rival",
+    "Each preference (or session) is independent of the others, and the strength of {words.a_policy} does not "
+    "depend on "
+    "its rival",
 )
 ENVIRONMENTS_MET: dict[Environments, Assumption] = {
-    "one": _need("one environment", "Every rollout was in the same environment"),
-    "shared": _need("shared environments", "Both policies of a pair met the same task and condition, set up alike"),
-    "independent": _need("environments apart", "Each rollout drew its own task and condition"),
+    "one": _need("one environment", "Every {words.rollout} was in the same {words.environment}"),
+    "shared": _need(
+        "shared environments", "Both {words.policies} of a pair met the same {words.task} and condition, set up alike"
+    ),
+    "independent": _need("environments apart", "Each {words.rollout} drew its own {words.task} and condition"),
     "stratified": _need(
-        "environments by kind", "Both policies of a pair met the same kind of environment, each drawn afresh"
+        "environments by kind",
+        "Both {words.policies} of a pair met the same kind of {words.environment}, each drawn afresh",
     ),
 }
-RANDOM_ORDER = _need("random order", "Policies were run in the random order that the study drew")
-BLINDED = _need("blinded", "Whoever scored a rollout did not know its policy")
+RANDOM_ORDER = _need("random order", "The {words.policies} were run in the random order that the study drew")
+BLINDED = _need("blinded", "Whoever scored {words.a_rollout} did not know its {words.policy}")
 NOTHING_HIDDEN = _need("nothing hidden", "No pair was voided, and no result undone, because of how it went")
 
 # Which gain it is, and what is promised
 
 WEIGHED = {
-    "given": _promise("weighed as given", "The gain is the average over tasks, weighed as given"),
-    "tasks": _promise("weighed alike", "The gain is the average over tasks, each weighing the same"),
+    "given": _promise("weighed as given", "The gain is the average over {words.tasks}, weighed as given"),
+    "tasks": _promise("weighed alike", "The gain is the average over {words.tasks}, each weighing the same"),
     "rollouts": _promise(
-        "weighed by rollouts", "The gain is the average over tasks, each weighing by its share of the rollouts"
+        "weighed by rollouts",
+        "The gain is the average over {words.tasks}, each weighing by its share of the {words.rollouts}",
     ),
 }
 ANY_RATE = _promise("rate guaranteed", "Coverage is at least the confidence, whatever the rate")
 RATE_EXACT = _promise("rate exact", "Coverage is exactly the confidence, whatever the rate")
 RATE_NEAR = _promise("rate near", "Coverage is close to the confidence, not guaranteed: see `coverage`")
 NOT_FOR_USE = _promise(
-    "not for use", "Wald is here to be compared against: it covers far too little for few rollouts or extreme rates"
+    "not for use",
+    "Wald is here to be compared against: it covers far too little for few {words.rollouts} or extreme rates",
 )
 ANY_SCORES = _promise(
     "scores guaranteed", "Coverage is at least the confidence, whatever the distribution of the scores"
@@ -274,7 +304,9 @@ GAIN_MEASURED = _promise(
     "gain measured", "The error is close to 1 - confidence: measured on small layouts by enumeration, not proved"
 )
 TEST_GUARANTEED = _promise("test guaranteed", "The error is at most the level, whatever the common rate")
-MANY_ROLLOUTS = _promise("many rollouts", "Coverage is close to the confidence for many rollouts, not guaranteed")
+MANY_ROLLOUTS = _promise(
+    "many rollouts", "Coverage is close to the confidence for many {words.rollouts}, not guaranteed"
+)
 GAIN_CLOSE = _promise(
     "exact gain better", "Coverage is close to the confidence, not guaranteed; `exact_gain` guarantees it"
 )
@@ -290,7 +322,7 @@ BAND_EXACT = _promise(
 )
 BAND_AT_LEAST = _promise("band at least", "The confidence is at least as stated")
 BANDS_TOGETHER = _promise(
-    "bands together", "Each policy's band holds with half the error: all gains and ranges here hold together"
+    "bands together", "Each {words.policy}'s band holds with half the error: all gains and ranges here hold together"
 )
 ANYTIME = _promise("anytime", "All the intervals hold together with the confidence: look, and stop, whenever you like")
 ITEMS_SOFTENED = _promise(

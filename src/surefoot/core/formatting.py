@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+from surefoot.core.words import plural, spoken
+
 Toward = Literal["down", "nearest", "up"]
 Scale = Literal["rate", "gain", "score", "score gain"]
 """What a number is: a rate or a gain between rates (shown in percent and points), or a score as it is."""
@@ -73,12 +75,31 @@ def p_value(value: float) -> str:
 
 def counted(count: int, noun: str) -> str:
     """``1 pair``, ``50 pairs``, ``1,000 pairs``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun if count == 1 else plural(noun)}"
 
 
 def rollouts(count: int) -> str:
-    """``1 rollout``, ``50 rollouts``, ``1,000 rollouts``."""
-    return counted(count, "rollout")
+    """``1 rollout``, ``50 rollouts``, ``1,000 rollouts``; or samples, or whatever the table calls them."""
+    words = spoken()
+    return f"{count:,} {words.rollout if count == 1 else words.rollouts}"
+
+
+def policies(count: int) -> str:
+    """``1 policy``, ``3 policies``; or models, or whatever the table calls them."""
+    words = spoken()
+    return f"{count:,} {words.policy if count == 1 else words.policies}"
+
+
+def tasks(count: int) -> str:
+    """``1 task``, ``16 tasks``; or benchmarks, or whatever the table calls them."""
+    words = spoken()
+    return f"{count:,} {words.task if count == 1 else words.tasks}"
+
+
+def environments(count: int) -> str:
+    """``1 environment``, ``50 environments``; or questions, or whatever the table calls them."""
+    words = spoken()
+    return f"{count:,} {words.environment if count == 1 else words.environments}"
 
 
 def some_names(names: Sequence[str], most: int = 5) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 from surefoot import _check
@@ -14,6 +15,7 @@ from surefoot._arguments import named, write
 from surefoot.core import formatting, sentences
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import say, spoken
 
 SENTENCES: dict[str, Callable[..., str]] = {}
 """The sentence of every kind of note; filled below."""
@@ -82,16 +84,18 @@ PLAIN = {
     "labels without items": "Human labels correct a gain item by item, and no column tells the items apart: say which "
     "is the `condition` (item, question, scene).",
     "labels declared random": "The labelled items are declared to be drawn at random; surefoot did not draw them.",
-    "no common task": "The two share no task: this gain is one between tasks as much as between policies.",
-    "declared pairs": "Nothing in the table tells which rollouts share an environment: the n-th of both on each task "
-    "are paired as you say, which is right only if both met the same starts in the same order.",
-    "one cluster": "All rollouts are of one cluster: this is about that cluster, and says nothing of others.",
+    "no common task": "The two share no {words.task}: this gain is one between {words.tasks} as much as between "
+    "{words.policies}.",
+    "declared pairs": "Nothing in the table tells which {words.rollouts} share {words.an_environment}: the n-th "
+    "of both on "
+    "each {words.task} are paired as you say, which is right only if both met the same starts in the same order.",
+    "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says nothing of others.",
     "not corrected": "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the "
     "judge's errors by the human labels.",
     "clusters alike": "All clusters are alike, which shows nothing of how they differ: each counts as one.",
     "raw_verdict": "A verdict that comes early tends to overstate the observed gain.",
-    "met unequally often": "The two met some environments unequally often: the gain is the one within environments, "
-    "and may differ from the difference of their rates or mean scores.",
+    "met unequally often": "The two met some {words.environments} unequally often: the gain is the one within "
+    "{words.environments}, and may differ from the difference of their rates or mean scores.",
     "scores drift": "In recorded order the bets leave out the observed mean: the scores drift, or the confidence is "
     "low. The interval was widened to hold it.",
     "gains drift": "In the order of the pairs the bets leave out the observed gain: the gains drift. The interval was "
@@ -100,11 +104,14 @@ PLAIN = {
     "side, and the interval is that of these two alone.",
     "barely excludes zero": "The end at 0 is not in the interval: the verdict excludes 0.",
     "collected as declared": "Declared.",
-    "one environment for all": "All rollouts are of one environment.",
-    "met by several": "{several:,} of {environments:,} environments ({by}) were met by several policies.",
+    "one environment for all": "The table names no other.",
+    "met by several": "{several:,} of {environments:,} {words.environments} ({by}) were met by several "
+    "{words.policies}.",
 }
 """The notes whose sentence only has places for values."""
-SENTENCES.update({kind: sentence.format for kind, sentence in PLAIN.items()})
+
+
+SENTENCES.update({kind: partial(say, sentence) for kind, sentence in PLAIN.items()})
 
 
 @says("labels of one policy")
@@ -202,8 +209,8 @@ def _labels_drawn(drawn: int, seed: int) -> str:
 def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> str:
     beyond = "" if kappa is None else f" (kappa {kappa:.2f})"
     return (
-        f"{raters:,} people labelled, {twice:,} rollouts by more than one of them, {100 * alike / twice:.0f}% of those "
-        f"alike{beyond}; labels of one rollout are averaged."
+        f"{raters:,} people labelled, {formatting.rollouts(twice)} by more than one of them, "
+        f"{100 * alike / twice:.0f}% of those alike{beyond}; labels of one {spoken().rollout} are averaged."
     )
 
 
@@ -225,20 +232,20 @@ def _no_outcome(count: int, measure: str) -> str:
 @says("tasks left out")
 def _tasks_left_out(tasks: Sequence[str]) -> str:
     shown = ", ".join(tasks[:6]) + (f" and {len(tasks) - 6:,} more" if len(tasks) > 6 else "")
-    return f"Left out, run with one policy only: {shown}."
+    return f"Left out, run with one {spoken().policy} only: {shown}."
 
 
 @says("without a task")
 def _without_a_task(count: int) -> str:
-    return f"Left out, because they name no task: {formatting.rollouts(count)}."
+    return f"Left out, because they name no {spoken().task}: {formatting.rollouts(count)}."
 
 
 @says("few rollouts a task")
 def _few_rollouts_a_task(count: int) -> str:
+    words = spoken()
     return (
-        f"Some task has only {formatting.rollouts(count)} of a policy. The interval holds, but "
-        "it is wide; 10 or more on "
-        "every task make it much narrower."
+        f"Some {words.task} has only {formatting.rollouts(count)} of {words.a_policy}. The interval holds, but it is "
+        f"wide; 10 or more on every {words.task} make it much narrower."
     )
 
 
@@ -249,7 +256,7 @@ def _in_clusters(structure: Record) -> str:
 
 @says("cluster dominates")
 def _cluster_dominates(share: float) -> str:
-    return f"One cluster holds {100.0 * share:.0f}% of the rollouts."
+    return f"One cluster holds {100.0 * share:.0f}% of the {spoken().rollouts}."
 
 
 @says("interval_family")
@@ -274,42 +281,54 @@ def _unused_columns(columns: Sequence[str], files: Sequence[str] = ()) -> str:
 
 @says("files pooled")
 def _files_pooled(policy: str, files: int) -> str:
-    return f"{policy!r} is in {files:,} files on the same tasks: they are taken for one run."
+    return f"{policy!r} is in {files:,} files on the same {spoken().tasks}: they are taken for one run."
 
 
 @says("items guessed")
 def _items_guessed(column: str, files: Sequence[str] = ()) -> str:
     where = f"{formatting.some_names(files)}: " if files else ""
-    return f"{where}condition is guessed to be the column {column!r}, because one policy met its values several times."
+    return (
+        f"{where}condition is guessed to be the column {column!r}, because one {spoken().policy} met its values "
+        "several times."
+    )
 
 
 @says("recurring column")
 def _recurring_column(column: str, values: int, times: int, files: Sequence[str] = ()) -> str:
     where = f"{formatting.some_names(files)}: " if files else ""
+    words = spoken()
     return (
-        f"{where}{column!r} takes {values:,} values, and every policy met each of them {times:,} times. If they are "
-        f"items or scenes, those rollouts are not independent: say so, {write('columns', {'condition': column})}."
+        f"{where}{column!r} takes {values:,} values, and every {words.policy} met each of them {times:,} times. If "
+        f"they are items or scenes, those {words.rollouts} are not independent: say so, "
+        f"{write('columns', {'condition': column})}."
     )
 
 
 @says("training seed")
 def _training_seed(column: str, seeds: int, environments: int) -> str:
     return (
-        f"{column!r} takes {seeds} values and each meets {environments:,} environments or more. If it is "
-        f"the seed of a training, say {write('columns', {'run': column})}: rollouts of one training belong together."
+        f"{column!r} takes {seeds} values and each meets {formatting.environments(environments)} or more. If it is "
+        f"the seed of a training, say {write('columns', {'run': column})}: {spoken().rollouts} of one training "
+        "belong together."
     )
 
 
 @says("pooled the other way")
 def _pooled_the_other_way(gain: float) -> str:
     shown = formatting.number(gain, "gain")
-    return f"Pooled over tasks the gain is {shown} points, the other way: tasks were run in unequal shares (Simpson)."
+    tasks = spoken().tasks
+    return (
+        f"Pooled over {tasks} the gain is {shown} points, the other way: {tasks} were run in unequal shares (Simpson)."
+    )
 
 
 @says("pooled verdict")
 def _pooled_verdict(gain: float, pooled: str, within: str) -> str:
     shown = formatting.number(gain, "gain")
-    return f"Pooled over tasks the gain is {shown} points and the verdict '{pooled}', not '{within}': trust the tasks."
+    tasks = spoken().tasks
+    return (
+        f"Pooled over {tasks} the gain is {shown} points and the verdict '{pooled}', not '{within}': trust the {tasks}."
+    )
 
 
 @says("after_stop")
@@ -332,7 +351,8 @@ def _early_verdict(observed: float, scale: formatting.Scale) -> str:
 @says("labels weigh items")
 def _labels_weigh() -> str:
     return (
-        "Human labels correct the gain in which items weigh alike, not the one in which tasks do: leave out "
+        f"Human labels correct the gain in which items weigh alike, not the one in which {spoken().tasks} do: "
+        "leave out "
         f"{named('weigh')}."
     )
 
@@ -360,8 +380,8 @@ def _early_end(observed: float, scale: formatting.Scale) -> str:
 @says("of_the_list")
 def _of_the_list(environments: int, run: int) -> str:
     if run == environments:
-        return f"All {environments:,} environments of the list were run: the gain on them is known."
-    return f"It is about the {environments:,} environments of the list itself, of which {run:,} were run."
+        return f"All {formatting.environments(environments)} of the list were run: the gain on them is known."
+    return f"It is about the {formatting.environments(environments)} of the list itself, of which {run:,} were run."
 
 
 @says("gain by stakes")
@@ -468,4 +488,7 @@ def _items_not_looked_at(run: int, more: int) -> str:
 
 @says("environments not told")
 def _environments_not_told() -> str:
-    return f"Nothing in the table tells environments apart, so this is assumed: declare it with {write('collected')}."
+    return (
+        f"Nothing in the table tells {spoken().environments} apart, so this is assumed: declare it with "
+        f"{write('collected')}."
+    )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from surefoot.core import formatting
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import spoken
 
 SHORT = {
     Verdict.BETTER: "the first is better",
@@ -108,7 +109,7 @@ def sentence(
     *,
     margin: float = 0.0,
     scale: formatting.Scale = "gain",
-    first: str = "The first policy",
+    first: str = "",
     second: str = "the second",
 ) -> str:
     """The verdict as one sentence, with the ends of the interval it rests on."""
@@ -116,7 +117,7 @@ def sentence(
     edge = formatting.margin(margin, scale)
     near, far = sorted((abs(low), abs(high)))
     return DECIDED[verdict].format(
-        first=first,
+        first=first or f"The first {spoken().policy}",
         second=second,
         beyond=f" by more than {edge}" if margin else "",
         margin=edge,
@@ -149,13 +150,16 @@ def standing(
     others = len(over) + len(rest)
     below, beside = f"Shown below it: {listed(over)}.", f"Not told from it: {listed(rest)}."
     if under:
-        circle = f"{best} is better than {listed(over)} and worse than {listed(under)}, on the tasks that they share."
-        return f"No policy stands first: {circle}", *((beside,) if over and rest else ())
+        circle = (
+            f"{best} is better than {listed(over)} and worse than {listed(under)}, on the {spoken().tasks} "
+            "that they share."
+        )
+        return f"No {spoken().policy} stands first: {circle}", *((beside,) if over and rest else ())
     if not rest:
         return (OF_ALL[Verdict.BETTER].format(first=best),)
     if not over:
         top = f"; {best} has the highest estimate" if highest else ""
-        return (f"Cannot tell which of {others + 1} policies is best{top}.",)
+        return (f"Cannot tell which of {formatting.policies(others + 1)} is best{top}.",)
     if len(over) <= 2 and len(rest) <= 2:
         return (f"{best} is better than {listed(over)}; it cannot be told from {listed(rest)}.",)
     rests = f"the other {len(rest)}" if len(rest) > 1 else rest[0]
@@ -163,21 +167,23 @@ def standing(
     return first, below, *((beside,) if len(rest) > 1 else ())
 
 
-def claimed(claim: str, margin: float, first: str = "the first policy") -> str:
+def claimed(claim: str, margin: float, first: str = "") -> str:
     """What a rule may show, as a clause."""
+    words = spoken()
+    first = first or f"the first {words.policy}"
     by = f" by more than {margin:g}" if margin else ""
     return {
         "first better": f"{first} is better{by}",
         "first not worse": f"{first} is not worse{by}",
-        "either": f"one policy is better{by}",
-        "same": f"the policies differ by less than {margin:g}",
+        "either": f"one {words.policy} is better{by}",
+        "same": f"the {words.policies} differ by less than {margin:g}",
     }[claim]
 
 
-def shown(verdict: Verdict, claim: str, margin: float, first: str = "the first policy") -> str:
+def shown(verdict: Verdict, claim: str, margin: float, first: str = "") -> str:
     """What a rule that made this claim has shown, as a clause."""
     if verdict is Verdict.WORSE:
-        return f"{first} is worse{f' by more than {margin:g}' if margin else ''}"
+        return f"{first or f'the first {spoken().policy}'} is worse{f' by more than {margin:g}' if margin else ''}"
     return claimed("first better" if claim == "either" and verdict is Verdict.BETTER else claim, margin, first)
 
 

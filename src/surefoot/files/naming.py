@@ -1,16 +1,19 @@
-"""What is a policy called when its file does not say?"""
+"""What is a policy called when its file does not say, and what do files call their columns?"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from surefoot._arguments import write
-from surefoot.table.columns import KNOWN, plain
+from surefoot.core.words import Words, spoken
+from surefoot.files.importers import Sheet
+from surefoot.table.columns import COLUMNS, KNOWN, match, plain, words_of
 from surefoot.table.findings import Finding
+from surefoot.table.normalising import Asked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,11 +66,11 @@ def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str) -> list[Findi
     return [
         Finding(
             about="policy not named",
-            says=f"No column is known to name the policy, so all rollouts count as one, {name!r}; "
-            f"the column {column!r} has {count} different values.",
-            threatens="If those are policies, their rollouts are pooled into one rate.",
-            remedy=f"If it names the policy, say {write('columns', {'policy': column})}; "
-            f"if there is one policy, say its name, {write('policy', name)}.",
+            says=f"No column is known to name the {spoken().policy}, so all {spoken().rollouts} count as one, "
+            f"{name!r}; the column {column!r} has {count} different values.",
+            threatens=f"If those are {spoken().policies}, their {spoken().rollouts} are pooled into one rate.",
+            remedy=f"If it names the {spoken().policy}, say {write('columns', {'policy': column})}; "
+            f"if there is one {spoken().policy}, say its name, {write('policy', name)}.",
         )
     ]
 
@@ -97,3 +100,24 @@ def _parts(path: Path) -> list[str]:
     folders = [TIMED.sub("", part) for part in reversed(path.absolute().parent.parts[1:])]
     telling = [part for part in (stem, *folders) if not GENERIC.fullmatch(part)]
     return telling or [stem]
+
+
+def words(sheet: Sheet, asked: Asked) -> Words:
+    """What is said of one file, in its own words."""
+    there, _ = match(list(sheet.frame.collect_schema()), asked.columns)
+    return words_of(own_names({**{column: column for column in sheet.named}, **there}, sheet.named))
+
+
+def own_names(found: Mapping[str, str], renamed: Mapping[str, str]) -> dict[str, str]:
+    """The user's names of the canonical columns; the format's own where its importer has renamed a column.
+
+    A column that was added in reading, renamed to nothing, has no name of its own.
+    """
+    names = {column: renamed.get(column, name) if name == column else name for column, name in found.items()}
+    return {column: name for column, name in names.items() if name}
+
+
+def in_common(called: list[dict[str, str]]) -> dict[str, str]:
+    """What all files call each column; a column whose name differs from file to file keeps the canonical one."""
+    names = {column: {of[column] for of in called if column in of} for column in COLUMNS}
+    return {column: min(one) for column, one in names.items() if len(one) == 1}

@@ -13,6 +13,7 @@ from surefoot import _check
 from surefoot._arguments import in_python, named
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
+from surefoot.core.words import said_in, spoken
 from surefoot.errors import DataError
 from surefoot.files import naming, selection
 from surefoot.files.formats import importer_of
@@ -22,7 +23,7 @@ from surefoot.files.recognising import Head
 from surefoot.files.totals import names_outcome, no_table
 from surefoot.files.wide_tables import may_be_policies, unpivoted, untold
 from surefoot.files.workbooks import as_text, is_workbook
-from surefoot.table.columns import COLUMNS, OUTCOMES, match
+from surefoot.table.columns import OUTCOMES, match, words_of
 from surefoot.table.normalising import Asked, from_engine, from_polars, unread
 from surefoot.table.rollouts import Collected, Rollouts
 from surefoot.table.scoring import Scoring
@@ -144,7 +145,8 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
         sheet = Sheet(lazy.collect(backend="polars").to_native().lazy(), "frame", policies_in=asked.policies_in)
         long = unpivoted(sheet, asked.columns, source="")
         table = _frame(long.frame, replace(asked, policies_in=None), policy)
-        return replace(table, notes=(*long.notes, *table.notes), named={**table.named, **long.named})
+        called = naming.own_names(table.named, long.named)
+        return replace(table, notes=(*long.notes, *table.notes), named=called, words=words_of(called))
     if frame.implementation.is_polars():
         sheet, asked = selection.columns(Sheet(lazy.to_native(), "frame"), asked, "")
         lazy = nw.from_native(sheet.frame)
@@ -163,7 +165,8 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
     notes = made.notes
     if not ordered:
         notes = (*notes, "This engine keeps no order of rows and there is no `order` column: the order is not used.")
-    table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole, named=made.named)
+    called = naming.own_names(made.named, {"policy": ""} if policy is not None and not there else {})
+    table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole, named=called, words=words_of(called))
     table = table.where(**asked.where) if asked.where else table
     return _renamed(table, policy) if policy is not None and there else table
 
@@ -179,7 +182,7 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
     frames, findings, called, empty = [], [], [], list[Sheet]()
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
-        with _polars_errors(source):
+        with _polars_errors(source), said_in(naming.words(sheet, given)):
             sheet, asked = selection.columns(sheet, given, source)
             frame, said, added, theirs = _named(sheet, asked, name, origin, alone=not several)
             if asked.where:
@@ -194,7 +197,9 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
                 frame = frame.with_columns(pl.lit(source).alias("source"))
             made = from_polars(frame, replace(asked, named=added), source=source, hold=sheet.hold)
         frames.append(made.frame.to_native())
-        called.append({**_own_names(made.named, sheet.named), **theirs})
+        called.append(
+            {**naming.own_names(made.named, {"policy": ""} | dict(sheet.named) if added else sheet.named), **theirs}
+        )
         findings += [finding for finding in sheet.findings if finding not in findings]
         notes += [(source if several else "", note) for note in (*sheet.notes, *said, *made.notes)]
     if not frames:
@@ -204,6 +209,7 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         table = table.with_columns(pl.col("valid").fill_null(1))  # a file that voids nothing need not say so
     if several and all(sheet.hold for _, sheet in sheets):
         table = table.collect().lazy()
+    names = naming.in_common(called)
     stated = {(sheet.low, sheet.high) for _, sheet in sheets}
     low, high = stated.pop() if len(stated) == 1 else (None, None)
     return Rollouts(
@@ -216,19 +222,9 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         ordered=all(sheet.ordered for _, sheet in sheets),
         files=tuple(str(file.path) for file, _ in sheets),
         letters=tuple(letters for _, sheet in sheets for letters in sheet.letters),
-        named=_called(called),
+        named=names,
+        words=words_of(names),
     )
-
-
-def _own_names(found: Mapping[str, str], renamed: Mapping[str, str]) -> dict[str, str]:
-    """The user's names of the canonical columns; the format's own where its importer has renamed a column."""
-    return {column: renamed.get(column, name) if name == column else name for column, name in found.items()}
-
-
-def _called(called: list[dict[str, str]]) -> dict[str, str]:
-    """What all files call each column; a column whose name differs from file to file keeps the canonical one."""
-    names = {column: {of[column] for of in called if column in of} for column in COLUMNS}
-    return {column: min(one) for column, one in names.items() if len(one) == 1}
 
 
 def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
@@ -376,10 +372,12 @@ def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) 
     frame = sheet.frame
     if origin == "user" and sheet.unnamed and isinstance(name, tuple):
         renamed = pl.col("policy").replace_strict(dict(zip(sheet.unnamed, name, strict=True)))
-        return _Named(frame.with_columns(renamed), (f"The policies are called {' and '.join(map(repr, name))}.",))
+        return _Named(
+            frame.with_columns(renamed), (f"The {spoken().policies} are called {' and '.join(map(repr, name))}.",)
+        )
     if origin == "user" and sheet.after_path:
         renamed = pl.lit(f"{name}") + pl.col("policy").str.strip_prefix(sheet.after_path)
-        return _Named(frame.with_columns(renamed.alias("policy")), (f"The policy is called {name!r}.",))
+        return _Named(frame.with_columns(renamed.alias("policy")), (f"The {spoken().policy} is called {name!r}.",))
     found, _ = match(list(frame.collect_schema()), asked.columns)
     guessing = alone and origin == "path" and "policy" not in found  # of several files, each is a policy's
     perhaps = naming.policy_column(frame, _rest(frame, asked)) if guessing else None
@@ -387,9 +385,8 @@ def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) 
         said = f"policy is guessed to be the column {perhaps!r}."
         return _Named(frame.rename({perhaps: "policy"}), (said,), called={"policy": perhaps})
     if "policy" not in found:
-        said = (
-            f"The policy is called {name!r}, after the path." if origin == "path" else f"The policy is called {name!r}."
-        )
+        origin = ", after the path" if origin == "path" else ""
+        said = f"The {spoken().policy} is called {name!r}{origin}."
         return _Named(frame.with_columns(pl.lit(name).alias("policy")), (said,), added=True)
     if origin == "path":
         return _Named(frame)
@@ -397,7 +394,7 @@ def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) 
     there = frame.select(column.cast(pl.String)).unique().head(5).collect(engine="streaming").to_series().to_list()
     if len(there) > 1:
         raise _already_named(sorted(map(str, there)))
-    said = f"The policy is called {name!r} as you say; the file calls it {there[0]!r}."
+    said = f"The {spoken().policy} is called {name!r} as you say; the file calls it {there[0]!r}."
     return _Named(frame.with_columns(pl.lit(name).alias(found["policy"])), (said,))
 
 
@@ -413,14 +410,14 @@ def _renamed(table: Rollouts, policy: str) -> Rollouts:
 
     if len(table.policies) > 1:
         raise _already_named(list(table.policies))
-    said = f"The policy is called {policy!r} as you say; the table calls it {table.policies[0]!r}."
+    said = f"The {spoken().policy} is called {policy!r} as you say; the table calls it {table.policies[0]!r}."
     return replace(table, frame=table.frame.with_columns(nw.lit(policy).alias("policy")), notes=(*table.notes, said))
 
 
 def _already_named(there: list[str]) -> ValueError:
     return ValueError(
-        f"`{named('policy')}` must be left out when the data name several policies; they name {', '.join(there[:5])}."
-        + in_python(f' Narrow the table instead: .where(policy="{there[0]}").')
+        f"`{named('policy')}` must be left out when the data name several {spoken().policies}; "
+        f"they name {', '.join(there[:5])}." + in_python(f' Narrow the table instead: .where(policy="{there[0]}").')
     )
 
 

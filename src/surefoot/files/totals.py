@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_ROWS = 20_000_000
-UNORDERED = "Rollouts are rebuilt from counts: how many is known, the order and the pairs are not."
+UNORDERED = "Rows are rebuilt from counts: how many is known, the order and the pairs are not."
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,10 +69,15 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
         raise DataError("at least one cell of a policy must be filled; all are empty.", source=source)
     empty = cells.height * cells.width - long.height
     shown = formatting.some_names([repr(name) for name in policies], 8)
-    said = [f"The columns {shown} are policies, and each row is shared by them; the cells are {kind}.", *notes]
-    said += [f"{formatting.counted(empty, 'empty cell')}: not run, no rollout."] if empty else []
+    said = [f"The columns {shown} are compared, and each row is shared by them; the cells are {kind}.", *notes]
+    said += [f"{formatting.counted(empty, 'empty cell')}: not run."] if empty else []
     return replace(
-        sheet, frame=long.lazy(), notes=(*sheet.notes, *said), named={**sheet.named, **named}, policies_in=(), hold=True
+        sheet,
+        frame=long.lazy(),
+        notes=(*sheet.notes, *said),
+        named={"policy": "", **sheet.named, **named},
+        policies_in=(),
+        hold=True,
     )
 
 

@@ -10,6 +10,7 @@ from surefoot.analysis.labelled_comparisons import label_lines
 from surefoot.analysis.rankings import leading_outlook
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import spoken
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
@@ -82,7 +83,7 @@ def _alone(found: Overview) -> str:
     if only is None:
         return f"Nothing is known of {name}."
     what = "succeeds in" if found.measure == "success" else "scores"
-    after = " of rollouts" if found.measure == "success" else " on average"
+    after = f" of {spoken().rollouts}" if found.measure == "success" else " on average"
     shown = f"{formatting.number(only.estimate, only.scale)} {formatting.span(only.low, only.high, only.scale)}"
     return f"{name} {what} {shown}{after} (n={only.trials:,}, {formatting.percent(only.confidence)} confidence)."
 

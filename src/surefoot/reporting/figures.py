@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import spoken
 from surefoot.reporting import style
 
 if TYPE_CHECKING:
@@ -125,7 +126,10 @@ def scores_figure(
             _beside(axes, place, f"n={len(values):,}{letter}")
         _rows(axes, [name for name, _ in scores])
         pad = 0.02 * (high - low)
-        axes.set(xlim=(low - pad, high + pad), xlabel=style.wrapped("score of each rollout; the line is the mean"))
+        axes.set(
+            xlim=(low - pad, high + pad),
+            xlabel=style.wrapped(f"score of each {spoken().rollout}; the line is the mean"),
+        )
     return figure
 
 

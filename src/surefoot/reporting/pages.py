@@ -11,6 +11,7 @@ from surefoot import __version__
 from surefoot.analysis.overview import Overview
 from surefoot.core import formatting, sentences
 from surefoot.core.assumptions import SIZE_FIXED, Assumed, conditions, promises
+from surefoot.core.words import spoken
 from surefoot.reporting import answers, study_pages, style, tables
 from surefoot.reporting.band_figures import band_figure
 from surefoot.reporting.evidence_figures import curves_figure
@@ -57,6 +58,7 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
         .get_template("report.html.j2")
         .render(
             title=report.title,
+            words=spoken(),
             long=LONG if scripts and (_long(found, sections) or len(report.rollouts) >= LONG) else 0,
             facts=tables.facts(found),
             chip=chip,
@@ -124,7 +126,7 @@ def page_figures(found: Overview) -> dict[str, Figure]:
 def methods(found: Overview) -> list[str]:
     """Which methods were used, and why."""
     stated, shown = _stated(found), [one.of(found.measure) for one in found.policies]
-    used = {f"{interval.method} interval for each policy" for interval in shown if interval is not None}
+    used = {f"{interval.method} interval for each {spoken().policy}" for interval in shown if interval is not None}
     why: dict[str, list[str]] = {}
     for one in found.comparisons:
         reason = one.why if len(found.comparisons) == 1 else one.how
@@ -211,18 +213,18 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         pair = f"{found.tasks[0].first} against {found.tasks[0].second}"
         sections.append(
             {
-                "title": "Task by task",
+                "title": f"{spoken().task} by {spoken().task}".capitalize(),
                 "lines": [
-                    f"{pair}, all {len(found.tasks):,} tasks holding together at "
+                    f"{pair}, all {len(found.tasks):,} {spoken().tasks} holding together at "
                     f"{formatting.percent(found.confidence)}.",
                     *map(str, found.disagreements),
                 ],
-                "figures": [shown_figure(drawn, "tasks", f"Gain on each task. {answers.reading(found)}")],
+                "figures": [shown_figure(drawn, "tasks", f"Gain on each {spoken().task}. {answers.reading(found)}")],
                 "heat": _heat(found, links),
             }
         )
     elif found.cells:
-        sections.append({"title": "Task by task", "heat": _heat(found, links)})
+        sections.append({"title": f"{spoken().task} by {spoken().task}".capitalize(), "heat": _heat(found, links)})
     if found.curves:
         sections.append(_evidence(found, drawn))
     if found.bands:
@@ -234,7 +236,10 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
                     "A band holds for every score at once, so its bound on the mean is lower than the interval of the "
                     "mean alone, in the table above."
                 ],
-                "figures": [shown_figure(drawn, "scores", "How the scores of each policy are spread."), *bands],
+                "figures": [
+                    shown_figure(drawn, "scores", f"How the scores of each {spoken().policy} are spread."),
+                    *bands,
+                ],
             }
         )
     for section in sections:
@@ -256,11 +261,15 @@ def _heat(found: Overview, links: RolloutLinks) -> dict[str, Any]:
 
 def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> dict[str, Any]:
     each = " each" if len(found.curves) > 1 else ""
-    level = f"{formatting.percent(found.confidence)} over all looks{', for each task by itself' if each else ''}"
+    level = (
+        f"{formatting.percent(found.confidence)} over all "
+        f"looks{f', for each {spoken().task} by itself' if each else ''}"
+    )
     return {
         "title": "When it could have stopped",
         "lines": [
-            f"Had the rollouts been run under the sequential rule {found.curves[0].rule}, on {found.measure}, asking "
+            f"Had the {spoken().rollouts} been run under the sequential rule {found.curves[0].rule}, on "
+            f"{found.measure}, asking "
             f"which of the two is better, {level}:",
             *(map(str, found.curves) if len(found.curves) <= FEW else ()),
             *found.replayed,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import say, spoken
 from surefoot.reporting.figures import draw_intervals, row_height
 from surefoot.reporting.style import COLOURS, FAINT, canvas, drawing, narrow
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from surefoot.study.ranking import RankedPair, RankedPolicy, StudyRanking
     from surefoot.study.status import Account
 
-LETTERS = "Two policies share a letter exactly when they are not told apart."
+LETTERS = "Two {words.policies} share a letter exactly when no difference between them was shown."
 DECIDED = "who is better"
 
 
@@ -54,12 +55,12 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
         {
             "title": "The ranking",
             "lines": [
-                f"All claims of who is better hold together at {level}, over all looks. {LETTERS}",
+                f"All claims of who is better hold together at {level}, over all looks. {say(LETTERS)}",
                 _saved(ranking),
             ],
             "figures": [figures["ranking"]] if figures.get("ranking") is not None else [],
             "table": {
-                "summary": "Where each policy stands",
+                "summary": f"Where each {spoken().policy} stands",
                 "header": ["place", "policy", "letters", "rollouts", "joined after", ""],
                 "rows": [_policy_row(one) for one in ranking.policies],
             },
@@ -73,7 +74,7 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
                 "lines": [_family(ranking, level)],
                 "figures": [],
                 "table": {
-                    "summary": "Every two policies",
+                    "summary": f"Every two {spoken().policies}",
                     "header": ["first", "second", DECIDED, "gain", f"{level} for all sizes together"],
                     "rows": [_pair_row(pair) for pair in ranking.pairs],
                 },

@@ -18,13 +18,18 @@ from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import counted, number, p_value, percent, span, unit
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
+from surefoot.core.words import say, spoken
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
     from surefoot.analysis.flips import Flips
     from surefoot.table.findings import Finding
 
-NO_TASK = "{} and {} share no task: the gain only describes, and no gate passes on it. Run both on the same tasks."
+NO_TASK = (
+    "{first} and {second} share no {words.task}: the gain only describes, and no gate passes on it. Run both on "
+    "the same "
+    "{words.tasks}."
+)
 NO_VERDICT = "No verdict: the human labels do not allow one."
 LISTED, MOST_TASKS = 8, 12
 SHORT_ITEMS = 10
@@ -126,7 +131,10 @@ class Review:
 
     def _flips(self, flips: Flips | None) -> list[str]:
         if flips is None:
-            return ["", "No item can be said to have flipped: nothing tells which two rollouts belong together."]
+            return [
+                "",
+                f"No item can be said to have flipped: nothing tells which two {spoken().rollouts} belong together.",
+            ]
         if not flips.lost and not flips.won:
             return ["", f"No item flipped, of {flips.pairs:,}."]
         parts = [
@@ -142,7 +150,7 @@ def sentence_of(one: Comparison, first: str, second: str) -> str:
     if one.refused is not None:
         return NO_VERDICT
     if not one.comparable:
-        return NO_TASK.format(first, second)
+        return say(NO_TASK, first=first, second=second)
     ends = one.interval
     return sentences.sentence(
         one.verdict, ends.low, ends.high, margin=one.gain.margin, scale=ends.scale, first=first, second=second
@@ -235,7 +243,7 @@ def _task_table(tasks: Sequence[Comparison]) -> list[str]:
     """The tasks with the greatest changes; their intervals hold together."""
     ordered = sorted(tasks, key=lambda one: -abs(one.gain.estimate))
     first, second = (code_span(name, cell=True) for name in (tasks[0].first, tasks[0].second))
-    lines = [f"| task | {first} | {second} | gain | interval | |", "|---|---|---|---|---|---|"]
+    lines = [f"| {spoken().task} | {first} | {second} | gain | interval | |", "|---|---|---|---|---|---|"]
     for one in ordered[:MOST_TASKS]:
         cells = [
             code_span(str(one.task), cell=True),
@@ -246,7 +254,7 @@ def _task_table(tasks: Sequence[Comparison]) -> list[str]:
         ]
         lines.append(f"| {' | '.join(cells)} | {sentences.CELL[one.verdict]} |")
     if len(ordered) > MOST_TASKS:
-        lines.append(f"\n{len(ordered) - MOST_TASKS:,} more tasks changed less.")
+        lines.append(f"\n{len(ordered) - MOST_TASKS:,} more {spoken().tasks} changed less.")
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
+from surefoot.core.words import spoken
 from surefoot.reporting.figures import tile_colours
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ def facts(found: Overview) -> str:
     parts = [
         found.source,
         formatting.rollouts(found.rollouts),
-        f"{len(found.policies):,} policies" if len(found.policies) > 1 else "",
-        f"{tasks:,} tasks" if tasks else "",
+        f"{len(found.policies):,} {spoken().policies}" if len(found.policies) > 1 else "",
+        f"{tasks:,} {spoken().tasks}" if tasks else "",
         _named("dataset", found.datasets),
         _named("judge", found.judges),
     ]
@@ -101,7 +102,7 @@ def notes(found: Overview) -> list[str]:
     said = []
     if found.ranking is not None:
         if found.ranking.letters.readable:
-            said.append("Two policies share a letter exactly when they cannot be told apart.")
+            said.append(f"Two {spoken().policies} share a letter exactly when no difference between them was shown.")
         else:
             said += found.ranking.letters.notes
         said.append(f"Ranks and letters go by {found.measure}.")
@@ -178,9 +179,11 @@ def correction_lines(found: Overview) -> list[str]:
     methods = sentences.listed(sorted({one.interval.method for one in found.corrections}))
     without = [one.policy for one in found.policies if one.policy not in {c.policy for c in found.corrections}]
     return [
-        f"Corrected: the {what} of each policy over all its rollouts, by those of them that a human labelled too "
+        f"Corrected: the {what} of each {spoken().policy} over all its {spoken().rollouts}, by those of them "
+        "that a human labelled too "
         f"({methods} interval). This is right if those were drawn at random.",
-        "Gains, verdicts, ranks and letters are corrected item by item where both policies carry labels. Rates by task "
+        f"Gains, verdicts, ranks and letters are corrected item by item where both {spoken().policies} carry "
+        f"labels. Rates by {spoken().task} "
         "and the tables below are what the judge said, and right about the truth only as far as the judge is.",
         *([f"Without human labels, so not corrected: {sentences.listed(without)}."] if without else []),
         *dict.fromkeys(str(note) for one in found.corrections for note in one.interval.notes),
@@ -194,8 +197,10 @@ def heat(found: Overview) -> dict[str, Any]:
     known = {(one.task or "", one.policy): one.of(found.measure) for one in found.cells}
     rows = [{"task": task, "cells": [_heat_cell(known.get((task, name))) for name in policies]} for task in tasks]
     what = "Success rate" if found.measure == "success" else "Mean score"
-    short = f"{what} by task{' in percent' if found.measure == 'success' else ''}; more on each when pointed at."
-    told = short if len(policies) > MANY else f"{what} by task, with its interval and n."
+    short = (
+        f"{what} by {spoken().task}{' in percent' if found.measure == 'success' else ''}; more on each when pointed at."
+    )
+    told = short if len(policies) > MANY else f"{what} by {spoken().task}, with its interval and n."
     return {
         "caption": told,
         "policies": policies,

@@ -11,6 +11,7 @@ from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
+from surefoot.core.words import spoken
 from surefoot.stats import differences
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class ClusterShape(Record):
         return (
             f"{self.clusters:,} clusters, worth {formatting.rounded(self.effective, 1, 'down'):.1f} of one size, "
             f"{formatting.rounded(self.freedom, 1, 'down'):.1f} degrees of freedom; the largest holds "
-            f"{100 * self.largest_share:.0f}% of the rollouts."
+            f"{100 * self.largest_share:.0f}% of the {spoken().rollouts}."
         )
 
 

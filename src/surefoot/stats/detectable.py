@@ -16,6 +16,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.record import Record
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import spoken
 from surefoot.numerics import normal_quantiles
 from surefoot.stats.exact_power import Power, approximate_rollouts, paired_power
 from surefoot.stats.exact_power import power as at_rates
@@ -95,7 +96,7 @@ class Outlook(Record):
     def wanted(self) -> str:
         """How many would tell, in words."""
         if self.reason == "no gain":
-            return "No gain was observed: no number of rollouts would show one."
+            return f"No gain was observed: no number of {spoken().rollouts} would show one."
         told = []
         if self.not_worse is not None:
             few = self._count(self.not_worse)
@@ -106,7 +107,7 @@ class Outlook(Record):
             told.append(f"{count[0].lower()}{count[1:]} to {aim}" if told else f"{count} would be needed to {aim}")
         said = f"{', '.join(told)}, if the observed gain is the true one." if told else ""
         if self.reason == "at margin":
-            said += " The observed gain is as large as the margin: no number of rollouts would decide."
+            said += f" The observed gain is as large as the margin: no number of {spoken().rollouts} would decide."
         return said.lstrip()
 
     def _size(self) -> str:
@@ -115,13 +116,13 @@ class Outlook(Record):
         one, *others = self.sizes
         if others in ([], [one]):
             return f"{formatting.rollouts(one)} each"
-        return f"{one:,} and {others[0]:,} rollouts"
+        return f"{one:,} and {others[0]:,} {spoken().rollouts}"
 
     def _count(self, size: int) -> str:
-        kind = "rollouts of each policy" if self.unit == "rollouts" else self.unit
+        kind = f"{spoken().rollouts} of each {spoken().policy}" if self.unit == "rollouts" else self.unit
         if size > MOST:
             return f"More than a million {kind}"
-        of = f"{formatting.rollouts(size)} of each policy"
+        of = f"{formatting.rollouts(size)} of each {spoken().policy}"
         return f"About {of if self.unit == 'rollouts' else formatting.counted(size, self.unit.removesuffix('s'))}"
 
 

@@ -22,7 +22,7 @@ from surefoot.stats import differences
 from surefoot.stats.bands import Heights, ks, two_sided_band
 
 NEVER = (
-    "Full dominance cannot be shown unless the weaker policy has scores at the low end of the range and the stronger "
+    "Full dominance cannot be shown unless the weaker one has scores at the low end of the range and the stronger "
     "at the high end: beyond the observed scores the bands always overlap."
 )
 

@@ -10,6 +10,7 @@ from surefoot.core.assumptions import ANY_RATES, GAIN_NEARLY, PAIRS_APART, RATE_
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
+from surefoot.core.words import spoken
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
@@ -59,7 +60,7 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         (first, second),
         observed_gain(first, second),
         total,
-        f"more than {EXACT_ROLLOUTS:,} rollouts in all" if total > EXACT_ROLLOUTS else None,
+        f"more than {EXACT_ROLLOUTS:,} {spoken().rollouts} in all" if total > EXACT_ROLLOUTS else None,
         ("exact score", "Miettinen-Nurminen"),
         RATE_BY_POLICY,
         confidence,

@@ -12,6 +12,7 @@ from surefoot._arguments import write
 from surefoot.core.assumptions import EACH_STRENGTH, PREFERENCES_APART
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
+from surefoot.core.words import spoken
 from surefoot.stats import bootstrap, differences
 
 if TYPE_CHECKING:
@@ -190,7 +191,9 @@ def _strengths(
     finite = float(np.mean(met_both.any(axis=1).all(axis=1) & met_both.any(axis=2).all(axis=1)))
     notes: tuple[str, ...] = (f"{resamples:,} resamples.",)
     if 1.0 - finite > (1.0 - confidence) / 2.0:
-        notes += ("In many resamples a policy never lost or never won: that end is held finite, not known.",)
+        notes += (
+            f"In many resamples {spoken().a_policy} never lost or never won: that end is held finite, not known.",
+        )
     method = "Davidson bootstrap" if davidson_ties else "Bradley-Terry bootstrap"
     intervals, places = [], []
     for i in order:

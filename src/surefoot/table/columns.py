@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from surefoot.core.words import Words
+
 TEXT = (
     "policy",
     "task",
@@ -125,8 +127,67 @@ def match(header: Iterable[str], columns: Mapping[str, str]) -> tuple[dict[str, 
         if not candidates:
             continue
         chosen = found[column] = candidates[0]
-        if chosen != column:
-            others = [name for name in candidates[1:] if name != chosen]
+        others = [name for name in candidates[1:] if name != chosen]
+        if others or not _says_it(column, plain(chosen)):
             also = f" (it could also be {', '.join(map(repr, others))})" if others else ""
             notes.append(f"{column} is guessed to be the column {chosen!r}{also}.")
     return found, tuple(notes)
+
+
+def _says_it(column: str, name: str) -> bool:
+    """Whether a header says what its column is, so that nothing is guessed."""
+    return name == column or (column == "policy" and name in POLICY_NOUNS)
+
+
+# What sentences call the things of a table
+
+
+def _nouns(*groups: str) -> dict[str, str]:
+    """Names of columns and the noun that each stands for: the first of its group."""
+    return {name: group.split()[0] for group in groups for name in group.split()}
+
+
+POLICY_NOUNS = _nouns(
+    *("policy policy_name policy_id", "model model_name model_id llm provider", "agent agent_name agent_id"),
+    *("checkpoint ckpt", "algorithm algo", "method", "system", "solver", "controller", "planner", "variant"),
+)
+"""What is compared, by the name of its column; a column of any other name holds policies."""
+ROLLOUT_NOUNS = _nouns(
+    *("rollout rollout_id", "episode episode_id episode_index episode_ix", "trial trial_id trial_index", "attempt"),
+)
+"""A row, by the name of a column that counts rows or tells them apart."""
+ASKED_NOUNS = {
+    **_nouns("question question_id", "prompt prompt_id", "problem problem_id", "document doc_id doc_hash"),
+    **dict.fromkeys(("sample", "sample_id"), "item"),
+}
+"""What only a model is asked, by the name of its column; a row is a sample there, so a sample's name is an item's."""
+ITEM_NOUNS = ASKED_NOUNS | _nouns(
+    *("item item_id", "example example_id", "instance instance_id", "case case_id test_case", "test")
+)
+"""What is shared by the rows of a pair, by the name of its column."""
+TASK_NOUNS = _nouns("task", "benchmark", "skill", "scenario")
+
+
+def words_of(named: Mapping[str, str]) -> Words:
+    """What sentences call the things of a table, by its users' own names of the columns; the usual words for others.
+
+    Args:
+        named: What the users call each canonical column; a column that nobody named is not in it.
+
+    Example:
+        >>> from surefoot.table.columns import words_of
+        >>> words_of({"policy": "model", "condition": "question"}).rollouts
+        'samples'
+    """
+    name = {column: plain(yours) for column, yours in named.items()}
+    told = name.get("condition", "")
+    asked, item = told in ASKED_NOUNS, ITEM_NOUNS.get(told)
+    policy = POLICY_NOUNS.get(name.get("policy", ""), "model" if asked and "policy" not in name else "policy")
+    of_models = asked or (policy == "model" and (item or not {"condition", "robot", "seed"} & set(name)))
+    counted = (ROLLOUT_NOUNS.get(name.get(column, "")) for column in ("order", "repeat", "condition"))
+    return Words(
+        policy=policy,
+        rollout=next((noun for noun in counted if noun is not None), "sample" if of_models else "rollout"),
+        task=TASK_NOUNS.get(name.get("task", ""), "task"),
+        environment=item or ("item" if of_models else "environment"),
+    )

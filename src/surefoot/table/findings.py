@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from surefoot.core.record import Record
+from surefoot.core.words import spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def own_total(what: str, says: float, counted: float) -> Finding:
     """A file whose own total is not what its rows give."""
     return Finding(
         about="own totals disagree",
-        says=f"The file gives {what} as {says:.10g}; its rollouts give {counted:.10g}.",
+        says=f"The file gives {what} as {says:.10g}; its {spoken().rollouts} give {counted:.10g}.",
         threatens="Rows may be missing, repeated or changed, so any number made from them may be wrong.",
         remedy="Find out which of the two is right before using either.",
     )

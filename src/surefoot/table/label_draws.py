@@ -15,6 +15,7 @@ from typing import Any
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.record import Record
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts, a_table
@@ -124,7 +125,9 @@ def draw_labels(rollouts: Rollouts, items: int, *, seed: int) -> LabelDraw:
     listed = listing(rollouts)
     if items > len(listed.items):
         raise _check.wrong(
-            "items", f"be at most the {len(listed.items):,} that every policy has an outcome on; got {items}.", items
+            "items",
+            f"be at most the {len(listed.items):,} that every {spoken().policy} has an outcome on; got {items}.",
+            items,
         )
     head = Head(items, len(listed.items), seed, listed.by, listed.fingerprint)
     drawn = set(drawn_items(listed, head))

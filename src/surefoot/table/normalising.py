@@ -10,6 +10,7 @@ from surefoot import _check
 from surefoot._arguments import write
 from surefoot.core import formatting
 from surefoot.core.notes import Note, Noted
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table import cells
 from surefoot.table.cells import Cell
@@ -317,7 +318,9 @@ def _cell_at_fault(column: str, found: Mapping[str, str], asked: Asked, wrong: M
 def _refused(column: str, name: str, value: object, scoring: Scoring, *, source: str, row: int | None) -> DataError:
     if column == "policy":
         return DataError(
-            f"{cells.called(column, name)} must name a policy in every row; got {value!r}.", source=source, row=row
+            f"{cells.called(column, name)} must name {spoken().a_policy} in every row; got {value!r}.",
+            source=source,
+            row=row,
         )
     if column == "score" and scoring.must:
         what = cells.called(column, name)

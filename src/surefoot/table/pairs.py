@@ -13,6 +13,7 @@ from surefoot.core.moments import Moments
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.columns import COLUMNS
 from surefoot.table.environments import WIDE, by_environment
@@ -182,19 +183,22 @@ def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]
         for key in keys:
             if empty[name, key]:
                 raise DataError(
-                    f"`{key}` must be known for every rollout of {name!r}; {empty[name, key]:,} have none.",
+                    f"`{key}` must be known for every {spoken().rollout} of {name!r}; {empty[name, key]:,} have none.",
                     source=rollouts.source,
                 )
     met = _met(rollouts, first, second, keys)
     if met.repeated:
         raise DataError(
-            f"each policy must have one rollout per {', '.join(keys)}; {met.repeated}.", source=rollouts.source
+            f"each {spoken().policy} must have one {spoken().rollout} per {', '.join(keys)}; {met.repeated}.",
+            source=rollouts.source,
         )
 
 
 def _both_there(rollouts: Rollouts, first: str, second: str) -> None:
     if first == second:
-        raise _check.wrong(("first", "second"), f"be different policies; got {first!r} twice.", (first, second))
+        raise _check.wrong(
+            ("first", "second"), f"be different {spoken().policies}; got {first!r} twice.", (first, second)
+        )
     for name in (first, second):
         if name not in rollouts.policies:
             rollouts.where(policy=name)  # raises, naming the policies that are there
@@ -250,7 +254,7 @@ def _counted(wide: nw.LazyFrame[Any], first: str, second: str, names: tuple[str,
         twice = small(wide.filter((one > 1) | (two > 1)).head(1))
         place = ", ".join(f"{key} {twice[f'key_{number}'][0]!r}" for number, key in enumerate(on))
         times, who = max((twice[f"n{a}"][0], first), (twice[f"n{b}"][0], second))
-        repeated = f"{who!r} has {int(times)} rollouts with {place}"
+        repeated = f"{who!r} has {formatting.rollouts(int(times))} with {place}"
     return _Met(**{name: home.get(name, 0) for name in (*cells, *home)}, repeated=repeated)
 
 
@@ -317,7 +321,7 @@ def _numbered(rollouts: Rollouts, by: tuple[str, ...]) -> Rollouts:
 
     if not rollouts.ordered or not rollouts.frame.implementation.is_polars():
         raise DataError(
-            "the order of the rollouts must be known to pair the n-th with the n-th; it is not. "
+            f"the order of the {spoken().rollouts} must be known to pair the n-th with the n-th; it is not. "
             "Add an `order`, a `seed` or a `condition` column.",
             source=rollouts.source,
         )

@@ -19,6 +19,7 @@ from surefoot.core.moments import Moments
 from surefoot.core.notes import Noted
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
+from surefoot.core.words import NOUNS, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.table.cells import outside
 from surefoot.table.columns import COLUMNS, NUMBERS, PAIR_KEYS, TEXT, WHOLE
@@ -66,6 +67,7 @@ class Rollouts:
         whole: Whether rows that are alike here were alike in every column where they came from.
         named: What the files call a canonical column, where they all call it the same.
         labelling: Where the human labels came from, when they were joined to the table.
+        words: What sentences call the policies, rollouts, tasks and environments of this table.
 
     Example:
         >>> import polars as pl
@@ -88,6 +90,7 @@ class Rollouts:
     whole: bool = field(default=True, repr=False)
     named: Mapping[str, str] = field(default_factory=dict, repr=False)
     labelling: Labelling | None = field(default=None, repr=False)
+    words: Words = field(default_factory=Words, repr=False)
 
     def __post_init__(self) -> None:
         _check.span(self.low, self.high)
@@ -123,8 +126,8 @@ class Rollouts:
         return int(small(self.counted().select(nw.col("human").count().alias("labels")))["labels"][0])
 
     def called(self, column: str) -> str:
-        """What the user calls a canonical column: ``scene`` for `condition`; its own name when files differ."""
-        return self.named.get(column, column)
+        """What the user calls a canonical column: ``scene`` for `condition`; the usual noun when files differ."""
+        return self.named.get(column, getattr(self.words, column) if column in NOUNS else column)
 
     def names(self, column: str) -> tuple[str, ...]:
         """The different values of a column, sorted."""
@@ -132,9 +135,10 @@ class Rollouts:
         values = small(self.frame.select(column).unique())[column]
         return tuple(sorted(value for value in values if value is not None))
 
+    @in_its_words
     def __repr__(self) -> str:
-        what = [f"{len(self.policies):,} {'policy' if len(self.policies) == 1 else 'policies'}"]
-        what += [formatting.counted(len(self.tasks), "task")] if self.tasks else []
+        what = [formatting.policies(len(self.policies))]
+        what += [formatting.tasks(len(self.tasks))] if self.tasks else []
         return f"<{formatting.rollouts(len(self))} of {', '.join(what)}{f' from {self.source}' if self.source else ''}>"
 
     def _repr_html_(self) -> str:
@@ -241,7 +245,9 @@ class Rollouts:
         self.require("success")
         group = self.summary(by=())[0]
         if not group.outcomes:
-            raise DataError("at least one rollout must have a known success; got none.", source=self.source)
+            raise DataError(
+                f"at least one {self.words.rollout} must have a known success; got none.", source=self.source
+            )
         return group.tally
 
     def scores(self) -> Scores:
@@ -250,7 +256,7 @@ class Rollouts:
         self.require("score")
         values = [value for value in self.column("score") if value is not None]
         if not values:
-            raise DataError("at least one rollout must have a score; got none.", source=self.source)
+            raise DataError(f"at least one {self.words.rollout} must have a score; got none.", source=self.source)
         return scores_in(values, self.low, self.high, self.source)
 
     def moments(self) -> Moments:
@@ -259,7 +265,7 @@ class Rollouts:
         self.require("score")
         group = self.summary(by=())[0]
         if group.least is None or group.most is None:
-            raise DataError("at least one rollout must have a score; got none.", source=self.source)
+            raise DataError(f"at least one {self.words.rollout} must have a score; got none.", source=self.source)
         for end in (group.least, group.most):
             if not self.low <= end <= self.high:
                 raise DataError(outside(self.low, self.high, f"one is {end:g}"), source=self.source)
@@ -334,14 +340,14 @@ class Rollouts:
 
         return matched(self, first, second, on, measure)
 
+    @in_its_words
     def __str__(self) -> str:
-        tasks = f" on {formatting.counted(len(self.tasks), 'task')}" if self.tasks else ""
+        tasks = f" on {formatting.tasks(len(self.tasks))}" if self.tasks else ""
         known = [name for name in ("success", "score") if name in self.columns]
         scale = f" in [{self.low:g}, {self.high:g}]" if "score" in known else ""
         origin = f", from {self.source}" if self.source else ""
-        several = "policy" if len(self.policies) == 1 else "policies"
         return (
-            f"{formatting.rollouts(len(self))} of {len(self.policies):,} {several}{tasks}, "
+            f"{formatting.rollouts(len(self))} of {formatting.policies(len(self.policies))}{tasks}, "
             f"with {' and '.join(known)}{scale}{origin}."
         )
 
@@ -395,7 +401,7 @@ class Rollouts:
     def _one_policy(self) -> None:
         if len(self.policies) > 1:
             raise ValueError(
-                f"the table must hold one policy here; got {', '.join(self.policies[:6])}."
+                f"the table must hold one {self.words.policy} here; got {', '.join(self.policies[:6])}."
                 + in_python(f' Narrow it first: .where(policy="{self.policies[0]}").')
             )
 
@@ -467,5 +473,9 @@ def thinned(rollouts: Rollouts, rng: np.random.Generator | int) -> Rollouts:
         .drop("__row__")
         .with_columns(pl.col(name).cast(pl.Int8) for name in ("success", "valid") if name in rollouts.columns)
     )
-    said = f"Thinned to one random policy per environment ({'seed ' + str(seed) if seed is not None else 'own rng'})."
+    words = rollouts.words
+    said = (
+        f"Thinned to one random {words.policy} per {words.environment} "
+        f"({'seed ' + str(seed) if seed is not None else 'own rng'})."
+    )
     return replace(rollouts, frame=nw.from_native(rows.lazy()), notes=(*rollouts.notes, said))

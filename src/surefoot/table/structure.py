@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from surefoot.core.formatting import counted
+from surefoot.core.formatting import counted, rollouts
 from surefoot.core.record import Record
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.cells import outside
 from surefoot.table.crosstab import Crosstab, crosstab
@@ -100,32 +101,38 @@ class Structure(Record):
         """Whether two policies are paired and by what, or why not, in a sentence."""
         where = self.called(self.environment)
         many = f": {counted(self.shared, 'pair')}" if counts else ""
-        some = f"{self.shared:,} of {self.environments:,} environments ({where})" if counts else f"few {where}"
+        some = (
+            f"{self.shared:,} of {self.environments:,} {spoken().environments} ({where})" if counts else f"few {where}"
+        )
+        words = spoken()
         told = {
             None: f"Paired by {where}{many}.",
             "one policy": "",
-            "no column": "Not paired: no column tells which rollouts belong together.",
-            "incomplete": "Not paired: some rollouts do not say in which environment they were run.",
-            "one environment": "Not paired: all rollouts are of one environment.",
+            "no column": f"Not paired: no column tells which {words.rollouts} belong together.",
+            "incomplete": f"Not paired: some {words.rollouts} do not say of which {words.environment} they are.",
+            "one environment": f"Not paired: all {words.rollouts} are of one {words.environment}.",
             "none shared": f"Not paired: the two share no {where}.",
             "few shared": f"Not paired: the two share {some}.",
             "other runs": "Not paired: the runs of the two have no names in common.",
             "asked": "Not paired, as asked.",
-            "drawn": "Not paired: each rollout drew an environment of its own, as declared.",
+            "drawn": f"Not paired: each {words.rollout} drew {words.an_environment} of its own, as declared.",
         }
         return told[self.unpaired]
 
     def _running(self) -> str:
         if not self.runs:
             return ""
-        return f"Several runs of each policy, told by {self.called(('run',))}: what a whole run shares is allowed for."
+        return (
+            f"Several runs of each {spoken().policy}, told by {self.called(('run',))}: what a whole run "
+            "shares is allowed for."
+        )
 
     def _clustering(self, counts: bool) -> str:
         if not self.clusters:
             return ""
         by = f"clustered by {self.called(self.clusters)}"
-        many = f"{counted(self.rollouts, 'rollout')} in {counted(self.groups, 'cluster')}, {by}" if counts else by
-        why = "" if self.declared else ", because one policy met it several times"
+        many = f"{rollouts(self.rollouts)} in {counted(self.groups, 'cluster')}, {by}" if counts else by
+        why = "" if self.declared else f", because one {spoken().policy} met it several times"
         return f"{many[:1].upper()}{many[1:]}{why}."
 
 

@@ -99,7 +99,6 @@ def test_tsv_guesses_and_says_so() -> None:
     rollouts = sf.read(FIXTURES / "rollouts.tsv")
     assert rollouts.where(policy="old").scores().values == (1.0,)
     assert set(rollouts.notes) == {
-        "policy is guessed to be the column 'Method'.",
         "task is guessed to be the column 'Task ID'.",
         "score is guessed to be the column 'Progress'.",
     }

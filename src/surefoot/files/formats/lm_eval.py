@@ -73,7 +73,7 @@ def load(head: Head) -> Sheet:
         frame_of(rows, head.name),
         "lm-evaluation-harness samples",
         tuple(notes),
-        named={"condition": "document"},
+        named={"policy": "model", "condition": "document"},
         records=[line for _, line in lines],
     )
 

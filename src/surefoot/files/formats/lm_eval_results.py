@@ -70,7 +70,7 @@ def load(head: Head) -> Sheet:
         notes.append(f"Left out, for want of a share and n: {', '.join(left[:8])}.")
     frame = expand(frame_of(tasks, head.name).collect(), successes, trials, head.name)
     name = "lm-evaluation-harness results"
-    return Sheet(frame, name, tuple(notes), tuple(findings), ordered=False, aggregate=True)
+    return Sheet(frame, name, tuple(notes), tuple(findings), ordered=False, aggregate=True, named={"policy": "model"})
 
 
 def _size(task: str, result: dict[str, Any], sizes: dict[str, Any], source: str) -> int | None:

@@ -20,7 +20,7 @@ ABOUT = About(
 
 EVENT = frozenset(("sample_id", "type", "data"))
 SPEC = frozenset(("completion_fns", "eval_name", "base_eval"))
-NAMED = {"condition": "sample"}
+NAMED = {"policy": "model", "condition": "sample"}
 
 
 def recognises(head: Head) -> bool:

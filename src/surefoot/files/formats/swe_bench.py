@@ -66,7 +66,7 @@ def load(head: Head) -> Sheet:
         tuple(notes),
         _totals(document, ended, head.name),
         ordered=False,
-        named={"condition": "instance"},
+        named={"policy": "model", "condition": "instance"},
     )
 
 

@@ -1,0 +1,147 @@
+"""What do sentences call the things a table is about: policies and rollouts, or models and samples?
+
+Whoever shows results of a table says which, before any sentence is made; nothing that was said is ever rewritten, so
+the names of users stay as they are. No code asks what the words are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from surefoot import _check
+from surefoot.core.record import Record
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Record):
+    """The nouns of sentences, each with its plural; a plural that is left out follows the rule of English.
+
+    Attributes:
+        policy: What is compared: a policy, a model, an agent.
+        rollout: One row: a rollout, a sample, an episode.
+        task: What rollouts are of: a task, a benchmark.
+        environment: What is shared by the rollouts of a pair: an environment, a question.
+        policies: Several of the first.
+        rollouts: Several rollouts.
+        tasks: Several tasks.
+        environments: Several environments.
+
+    Example:
+        >>> import surefoot as sf
+        >>> words = sf.Words(policy="model", rollout="query")
+        >>> words.policies, words.rollouts
+        ('models', 'queries')
+    """
+
+    policy: str = "policy"
+    rollout: str = "rollout"
+    task: str = "task"
+    environment: str = "environment"
+    policies: str = ""
+    rollouts: str = ""
+    tasks: str = ""
+    environments: str = ""
+
+    def __post_init__(self) -> None:
+        for one, several in NOUNS.items():
+            noun = getattr(self, one)
+            if not isinstance(noun, str) or not noun.strip():
+                raise _check.refused(one, "be a noun", noun)
+            object.__setattr__(self, several, getattr(self, several) or plural(noun))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{getattr(self, one)} ({getattr(self, several)})" for one, several in NOUNS.items())
+
+    @property
+    def a_policy(self) -> str:
+        """One of them, with its article: ``a policy``, ``an agent``."""
+        return _check.article(self.policy)
+
+    @property
+    def a_rollout(self) -> str:
+        """``a rollout``, ``an episode``."""
+        return _check.article(self.rollout)
+
+    @property
+    def a_task(self) -> str:
+        """``a task``."""
+        return _check.article(self.task)
+
+    @property
+    def an_environment(self) -> str:
+        """``an environment``, ``a question``."""
+        return _check.article(self.environment)
+
+
+NOUNS = {"policy": "policies", "rollout": "rollouts", "task": "tasks", "environment": "environments"}
+"""The fields of `Words`: one of a thing, and several of it."""
+
+
+def plural(noun: str) -> str:
+    """Several of it, by the rule of English: ``policies``, ``boxes``, ``trials``."""
+    if noun[-1:] == "y" and noun[-2:-1] not in tuple("aeiou"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"
+
+
+_SPOKEN: ContextVar[Words] = ContextVar("words", default=Words())  # noqa: B039  # frozen
+
+
+def spoken() -> Words:
+    """The words that sentences are made of now."""
+    return _SPOKEN.get()
+
+
+def say(sentence: str, **values: Any) -> str:
+    """A sentence with its places filled, those for values and those for words: ``{words.rollouts}``."""
+    return sentence.format(**values, words=spoken())
+
+
+def speak(words: Words) -> None:
+    """Let sentences from here on use these words; for a command that has read its table."""
+    _SPOKEN.set(words)
+
+
+@contextlib.contextmanager
+def said_in(words: Words) -> Iterator[None]:
+    """Let sentences use these words."""
+    before = _SPOKEN.set(words)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(before)
+
+
+class _Worded(Protocol):
+    """What knows its words: a table, or a result of one."""
+
+    @property
+    def words(self) -> Words: ...
+
+
+_W = TypeVar("_W", bound=_Worded)
+
+
+def in_its_words(make: Callable[Concatenate[_W, _P], _R]) -> Callable[Concatenate[_W, _P], _R]:
+    """Let a function of a table, or a method of a result, speak in the words that its first argument carries."""
+
+    @functools.wraps(make)
+    def made(of: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with said_in(_words_of(of)):
+            return make(of, *args, **kwargs)
+
+    return made
+
+
+def _words_of(value: Any) -> Words:
+    """The words of a table; whatever is given in its place is refused by the function itself."""
+    words = getattr(value, "words", None)
+    return words if isinstance(words, Words) else spoken()
