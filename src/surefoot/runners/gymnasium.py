@@ -220,7 +220,7 @@ class GymnasiumRunner:
             failure="time limit" if success is False and episode.truncated else "",
             duration=round(took, 3),
             steps=episode.steps,
-            notes=f"seed {seed}",
+            notes="" if turn.condition == str(seed) else f"seed {seed}",
             clip=None if film is None else self._clip(film, turn),
         )
 
