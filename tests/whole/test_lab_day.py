@@ -71,6 +71,11 @@ def test_a_study_with_clips_is_killed_twice_resumed_and_reported(tmp_path, monke
 
     assert run(["study", "unblind", "pole.db", "--reason", "decided"]) == 0
     assert run(["study", "report", "pole.db", "-o", "pole.html"]) == 0
+    page = (tmp_path / "pole.html").read_text(encoding="utf-8")
+    assert all(f"pole.clips/{result.clip.file}" in page for result in study.fold.results.values())
+    for policy in ("steady", "hasty"):  # the successes and the rollouts of each lead to theirs
+        assert f'href="#rollouts?policy={policy}&amp;outcome=success"' in page
+        assert f'href="#rollouts?policy={policy}&amp;outcome=counted"' in page
     checked = sf.verify("pole.db")
     assert checked.sound
     study = sf.Study.open("pole.db")
