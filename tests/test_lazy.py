@@ -1,5 +1,7 @@
 """Tests of `surefoot._lazy`."""
 
+import importlib
+
 import pytest
 
 from surefoot import _lazy
@@ -15,13 +17,31 @@ def test_a_name_is_fetched_from_its_module_and_a_module_is_itself():
     assert names() == ["Tally", "stats"]
 
 
-def test_a_name_that_is_not_there_is_refused_like_any_other():
-    fetch, _ = _lazy.attach("surefoot", {})
-    with pytest.raises(AttributeError, match="module 'surefoot' has no attribute 'Tallies'"):
-        fetch("Tallies")
+ROOMS = ["core", "numerics", "table", "files", "auditing", "analysis", "study", "runners", "reporting", "console"]
 
 
-def test_a_room_that_is_not_public_says_where_to_look():
-    fetch, _ = _lazy.attach("surefoot", {"audit": "surefoot.auditing.audits", "Audit": "surefoot.auditing.audits"})
-    with pytest.raises(AttributeError, match=r"'auditing'; what is public of it is surefoot\.Audit, surefoot\.audit"):
-        fetch("auditing")
+@pytest.mark.parametrize(
+    ("package", "name", "said"),
+    [
+        ("surefoot", "Tallies", "; dir(surefoot) lists what is public"),
+        ("surefoot", "rollouts", "; did you mean surefoot.Rollouts?"),
+        ("surefoot", "wilson", "; did you mean surefoot.stats.wilson?"),
+        ("surefoot.stats", "foo", "; dir(surefoot.stats) lists what is public"),
+        ("surefoot.stats", "wilsn", "; did you mean surefoot.stats.wilson?"),
+        ("surefoot.stats", "compare", "; did you mean surefoot.compare?"),
+        ("surefoot.planning", "Plan_Rate", "; did you mean surefoot.planning.plan_rate?"),
+        *((f"surefoot.{room}", "compare", "; did you mean surefoot.compare?") for room in ROOMS),
+        *((f"surefoot.{room}", "nothing_like_it", "; dir(surefoot) lists what is public") for room in ROOMS),
+    ],
+)
+def test_a_name_that_is_not_there_says_where_to_look(package, name, said):
+    room = importlib.import_module(package)
+    with pytest.raises(AttributeError) as refused:
+        getattr(room, name)
+    assert str(refused.value) == f"module {package!r} has no attribute {name!r}{said}"
+    assert not hasattr(room, name)
+
+
+def test_a_room_that_is_not_public_says_what_is_public_of_it():
+    said = "module 'surefoot' has no attribute 'auditing'; what is public of it is surefoot.Audit, surefoot.audit"
+    assert str(_lazy.MissingNameError("surefoot", "auditing")) == said

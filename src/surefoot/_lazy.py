@@ -16,6 +16,49 @@ def sources(package: str) -> Iterator[tuple[str, str]]:
                 yield f"{package}.{file.stem}", file.read_text(encoding="utf-8")
 
 
+class MissingNameError(AttributeError):
+    """A name that a package does not have; where to look instead is found out when somebody reads it."""
+
+    def __init__(self, package: str, name: str) -> None:
+        super().__init__(package, name)
+        self.package, self.missing = package, name
+
+    def __str__(self) -> str:
+        return f"module {self.package!r} has no attribute {self.missing!r}{_cure(self.package, self.missing)}"
+
+
+def _cure(package: str, name: str) -> str:
+    """What may have been meant: the public names of a room, the same name elsewhere, or one written nearly so."""
+    from difflib import get_close_matches
+
+    root = package.partition(".")[0]
+    tables = {root: importlib.import_module(root)._HOMES}
+    tables |= {
+        home: importlib.import_module(home)._HOMES for key, home in tables[root].items() if home == f"{root}.{key}"
+    }
+    inside = [known for known, home in tables[root].items() if home.startswith(f"{package}.{name}.")]
+    if package == root and inside:
+        return f"; what is public of it is {', '.join(f'{root}.{known}' for known in inside)}"
+    places: dict[str, list[str]] = {}
+    for place in sorted(tables, key=lambda place: place != package):
+        for known in tables[place]:
+            places.setdefault(known.casefold(), []).append(f"{place}.{known}")
+    near = [name.casefold()] if name.casefold() in places else get_close_matches(name.casefold(), places, cutoff=0.8)
+    meant = " or ".join(places[one][0] for one in near)
+    return (
+        f"; did you mean {meant}?" if meant else f"; dir({package if package in tables else root}) lists what is public"
+    )
+
+
+def elsewhere(package: str) -> Callable[[str], Any]:
+    """`__getattr__` of a room that is not public: it says where what is meant can be found."""
+
+    def __getattr__(name: str) -> Any:
+        raise MissingNameError(package, name)
+
+    return __getattr__
+
+
 def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package whose names live in other modules.
 
@@ -27,9 +70,7 @@ def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
     def __getattr__(name: str) -> Any:
         home = homes.get(name)
         if home is None:
-            inside = [f"{package}.{known}" for known in sorted(homes) if homes[known].startswith(f"{package}.{name}.")]
-            cure = f"; what is public of it is {', '.join(inside)}" if inside else ""
-            raise AttributeError(f"module {package!r} has no attribute {name!r}{cure}")
+            raise MissingNameError(package, name)
         module = importlib.import_module(home)
         return module if home == f"{package}.{name}" else getattr(module, name)
 
