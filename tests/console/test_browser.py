@@ -18,6 +18,7 @@ from surefoot.study.leases import LeaseClock
 from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
+from tests.support.clips import GIF
 from tests.support.consoles import Program, study, threaded
 
 pytestmark = pytest.mark.browser
@@ -337,7 +338,7 @@ def test_the_worker_keeps_no_secret_and_no_other_page(chromium, program):
         for path in ("/live", "/mirror", "/runner", "/owner", "/run"):
             person.page.goto(f"{program.address}{path}")
         kept = kept_by_worker(person.page)
-        names = ("console.css", "mark.svg", "base.js", "console.js", "watching.js")
+        names = ("console.css", "mark.svg", "base.js", "clips.js", "console.js", "watching.js")
         assert set(kept) == {"/run", *(f"/static/{name}" for name in names)}
         tokens = [getattr(program.tokens, name).reveal() for name in ("operator", "runner", "owner")]
         page = kept["/run"]
@@ -961,3 +962,35 @@ def test_four_policies_are_ranked_and_a_fifth_joins_on_the_way(chromium, program
     owner.errors = [said for said in owner.errors if "sandboxed" not in said]  # a report may run nothing
     ann.close()
     owner.close()
+
+
+def test_a_clip_follows_its_result_and_never_holds_it_back(chromium, program, tmp_path):
+    film, text = tmp_path / "film.gif", tmp_path / "notes.gif"
+    film.write_bytes(GIF)
+    text.write_text("no film", encoding="utf-8")
+    ann = Person(chromium, program, **PHONE)
+    away = True
+    ann.page.route("**/clip?*", lambda route: route.abort() if away else route.continue_())
+    ann.code()
+    ann.page.set_input_files("#clip-camera", film)
+    assert "film.gif (1 kB) goes with this result." in ann.page.inner_text("#clip-chosen")
+    ann.by_tap("[data-result=true]")
+    ann.settled()
+    ann.page.wait_for_selector("#clips [data-state=later]")
+    assert "The server cannot be reached. It is sent again by itself." in ann.page.inner_text("#clips")
+    assert ann.page.is_hidden("#clip-chosen")
+    assert [body["turn"] for body in recorded(program)] == [1]
+    away = False
+    ann.page.wait_for_selector("#clips [data-state=kept]")
+    kept = opened(program)
+    assert (kept.fold.results[1].clip.name, kept.fold.results[1].clip.kind) == ("film.gif", "gif")
+    ann.code()
+    ann.page.set_input_files("#clip-file", text)
+    ann.by_tap("[data-result=false]")
+    ann.page.wait_for_selector("#clips [data-state=refused]")
+    assert "The clip was not kept: it is not one of mp4" in ann.page.inner_text("#clips")
+    ann.page.click("#clips button:has-text('Leave it out')")
+    assert "turn 2" not in ann.page.inner_text("#clips")
+    assert [body["turn"] for body in recorded(program)] == [1, 2]
+    assert opened(program).fold.results[2].clip is None
+    ann.close()

@@ -16,6 +16,7 @@ from surefoot.console.responses import Refusal
 from surefoot.console.service import Service
 from surefoot.core import formatting
 from surefoot.sequential import registry
+from surefoot.study.clips import MOST_BYTES
 from surefoot.study.plans import BINDING, LISTED, Plan
 
 AHEAD = 5
@@ -100,7 +101,7 @@ class Pages:
         """The operator's page."""
         session = self.door.enter(request)
         status = await self.service.now()
-        more: dict[str, Any] = {"status": status, "ahead": AHEAD, "checklist": CHECKLIST}
+        more: dict[str, Any] = {"status": status, "ahead": AHEAD, "checklist": CHECKLIST, "most_clip": MOST_BYTES}
         return self._page("run.html", request, session, **more)
 
     async def mirror(self, request: Request) -> Response:

@@ -1,6 +1,7 @@
 /* The console in a browser. Results are put into localStorage before they are sent, sent in order, and dropped only when
    the server has acknowledged them; every request carries a word by which a repetition is known. */
 import { $, Away, SignedOut, ahead, ask, best, keeps, limit, made, page, stamp, store, study, unit } from "./base.js";
+import { attach, clips, clipsWait, resultKept } from "./clips.js";
 import { join, watch } from "./watching.js";
 
 // --- the operator's page ---------------------------------------------------------------------------------------
@@ -67,6 +68,7 @@ async function send(op) {
   if (!answer.ok) store.write(`refused:${op.name.slice(3)}`, { turn: op.turn, code: op.code, kind: op.kind, said: answer.said });
   if (answer.ok) learned(answer.content.status);
   if (answer.ok && op.kind === "record") settled(`Turn ${op.turn} · ${op.code} is recorded as a ${word(op.body.result)}.`);
+  if (op.kind === "record") resultKept(op.turn, op.body.attempt, answer.ok);
   if (op.kind === "record") store.write("turns", turns().filter((turn) => turn.number !== op.turn || turn.attempt > op.body.attempt));
   if (op.kind === "void") store.write("turns", turns().filter((turn) => turn.block !== op.block));
   store.drop(op.name);
@@ -109,6 +111,7 @@ function outcome(result) {
   if (failure && Number(result) >= Number(best)) [failure, note] = ["", [failure, note].filter(Boolean).join("; ")];
   if (failure) store.write("failures", [failure, ...store.read("failures", []).filter((old) => old !== failure)].slice(0, 12));
   const body = { result, duration: Math.round(seconds(kept) * 100) / 100, note, failure, request: stamp(), attempt: turn.attempt, holder: turn.holder };
+  attach(turn);
   store.drop("timer");
   store.write("recent", [{ ...turn, result }, ...store.read("recent", []).filter((old) => old.number !== turn.number)].slice(0, 8));
   $("failure").value = $("note").value = "";
@@ -308,6 +311,7 @@ function pressed(event) {
 
 function operate() {
   document.addEventListener("keydown", pressed);
+  clips(say);
   $("start").addEventListener("click", startOrStop);
   for (const button of document.querySelectorAll("[data-result]")) button.addEventListener("click", () => outcome(JSON.parse(button.dataset.result)));
   $("send-score")?.addEventListener("click", () => {
@@ -337,7 +341,7 @@ function operate() {
   });
   source.addEventListener("error", () => { if (!away) pump(); });
   window.addEventListener("beforeunload", (event) => { // without a worker this page cannot come back before the server does
-    if (ops().length && !(keeps() && navigator.serviceWorker?.controller)) event.preventDefault();
+    if (clipsWait() || (ops().length && !(keeps() && navigator.serviceWorker?.controller))) event.preventDefault();
   });
   navigator.serviceWorker?.register("/worker.js", { scope: "/run", updateViaCache: "none" }).catch(() => {}); // offline, or not trusted
   setInterval(tick, 200);

@@ -2,8 +2,8 @@
    scripts, and nothing else: no answer of the API, no other role's page. What is asked goes to the server first; what is
    kept is used only when no answer comes. A server that answers "not you" ends what is kept. */
 "use strict";
-const KEPT = "surefoot-run-2", PAGE = "/run", PATIENCE = 5000;
-const SCRIPTS = ["/static/base.js", "/static/console.js", "/static/watching.js"];
+const KEPT = "surefoot-run-3", PAGE = "/run", PATIENCE = 5000;
+const SCRIPTS = ["/static/base.js", "/static/clips.js", "/static/console.js", "/static/watching.js"];
 const PARTS = ["/static/console.css", "/static/mark.svg", ...SCRIPTS];
 
 self.addEventListener("install", (event) => {
