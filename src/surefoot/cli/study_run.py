@@ -57,6 +57,10 @@ def run(
     turns: Annotated[int | None, typer.Option(help="Stop after this many turns.")] = None,
     holder: Annotated[str, typer.Option(help="This robot's name, when several run the study.")] = "",
     clips: Clips = None,
+    clips_from: Annotated[
+        Path | None,
+        typer.Option(help="A folder that a camera writes to: the newest clip of a turn goes with its result."),
+    ] = None,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Run a command, a function or an environment for every turn, and record it.
@@ -125,6 +129,7 @@ def run(
             time_limit=time_limit,
             holder=holder,
             progress=told,
+            clips_from=clips_from,
         )
     if as_json:
         terminal.show_json({**known.to_dict(), "turns": len(done)})

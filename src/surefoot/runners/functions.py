@@ -15,10 +15,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from surefoot import _check
 from surefoot.errors import StudyError
+from surefoot.runners.camera_folders import CameraFolder
 from surefoot.runners.outcomes import Caught, CrashError, Outcome, Rollout, called, outcome_of
 from surefoot.study.leases import LEASE, Unnamed
 from surefoot.study.plans import Plan
@@ -47,6 +49,7 @@ def run_study(
     time_limit: float | None = None,
     holder: str = "",
     progress: Told | None = None,
+    clips_from: str | Path | None = None,
 ) -> Status:
     """Run a study to its end: a function for every turn, several at a time if you like.
 
@@ -62,6 +65,8 @@ def run_study(
         time_limit: Seconds after which a rollout is given up; the plan's time limit when not given.
         holder: This machine's name, when several run the study.
         progress: Called after each turn with the turn and its receipt.
+        clips_from: A folder into which a camera writes: the newest clip that appeared there during a turn goes with its
+            result, unless the outcome names one. For one worker.
 
     Returns:
         The study's status at the end.
@@ -82,6 +87,10 @@ def run_study(
     carry = getattr(rollout, "within", None) or _Threaded(rollout)
     run = _Run(study, carry, limit, turns, progress)
     run.several, run.batch = several, batch
+    if clips_from is not None:
+        if workers > 1 or batch > 1:
+            raise _check.refused("clips_from", "be left out with several workers or a batch", str(clips_from))
+        run.clips = CameraFolder(clips_from)
     begin = getattr(rollout, "begin", None) or (lambda _: contextlib.nullcontext())
     with begin(study):  # a runner may look whether all that the study names is there, and clear up at the end
         _through(run, workers, holder)
@@ -151,6 +160,7 @@ class _Run:
         self.stop = threading.Event()
         self.several: Callable[[list[Turn], float | None], list[Any]] | None = None
         self.batch = 1
+        self.clips: CameraFolder | None = None
 
     def worker(self, holder: str) -> None:
         """Run turns until none is needed."""
@@ -207,6 +217,7 @@ class _Run:
 
     def _once(self, turn: Turn, carry: Callable[[Turn, float | None], Any]) -> None:
         began, settled = time.monotonic(), False
+        before = {} if self.clips is None else self.clips.seen()
         try:
             try:
                 outcome = outcome_of(carry(turn, self.limit), self.plan)
@@ -215,6 +226,8 @@ class _Run:
                 receipt = self._kept(lambda word: self._crash(turn, gone, word))
             else:
                 took = round(time.monotonic() - began, 3) if outcome.duration is None else outcome.duration
+                if self.clips is not None and outcome.clip is None:
+                    outcome = replace(outcome, clip=self.clips.newest(before))
                 receipt = self._kept(lambda word: self._record(turn, outcome, took, word))
             settled = True
         except RefusedError as refused:  # voided, or taken over, meanwhile: the study goes on
