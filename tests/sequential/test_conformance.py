@@ -88,7 +88,7 @@ def test_the_p_value_never_rises_and_agrees_with_the_verdict(kind, claim):
 @every_claim
 def test_the_promised_error_is_kept(kind, claim):
     slow = not kind.steps or getattr(kind.make(30), "remembers_all", False)
-    horizon, runs = 30, 200 if slow else 2000
+    horizon, runs = 30, 100 if slow else 1000
     if kind.listed:  # every item has its mirror image on the list, which so has no gain
         half = draws(kind, 6, runs, 45)
         order = np.random.default_rng(6).random((runs, 90)).argsort(axis=1)

@@ -113,6 +113,7 @@ def test_the_mixture_keeps_its_error_quickly(null):
     keeps_its_error(FiniteHorizonMixture(PAIRS), null, 103, 4000)
 
 
+@pytest.mark.slow
 def test_the_mixture_beats_the_anytime_rule_of_the_closest_product():
     """At most 100 pairs, both directions, 95% overall, .60 v .75: its rule has power .30 and takes 86 pairs."""
     rng = np.random.default_rng(104)
@@ -123,6 +124,7 @@ def test_the_mixture_beats_the_anytime_rule_of_the_closest_product():
         assert done.mean_pairs <= 81.0
 
 
+@pytest.mark.slow
 def test_measured_error_of_the_mixture_is_near_the_promise():
     """On equal successes at .5 with 50 pairs the error was measured as .0481 in 400,000 runs."""
     rng = np.random.default_rng(105)

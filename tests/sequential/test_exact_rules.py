@@ -42,6 +42,7 @@ def endings(rule: ExactRule, first: float, second: float) -> Iterator[tuple[floa
                 yield mass, n, Counts(f, s), verdict
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 @pytest.mark.parametrize("common", [0.02, 0.15, 0.33, 0.5])
@@ -64,6 +65,7 @@ def further(make: type[ExactRule], one: tuple[int, int, int], other: tuple[int, 
     return one[0] < other[0] or (one[0] == other[0] and one[2] - one[1] >= other[2] - other[1])
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_the_p_value_is_the_largest_chance_of_ending_as_far(make, claim):
@@ -153,6 +155,7 @@ def test_hopeless_is_what_the_slow_twin_calls_hopeless(make, claim):
                     assert rule.hopeless(n, Counts(f, s)) == ((n, s, f) in known)
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_simulated_is_run(make, claim):
@@ -167,6 +170,7 @@ def test_simulated_is_run(make, claim):
     assert (short.stopping_times == 3).all()
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_operating_is_the_law_of_every_end(make, claim):
@@ -183,6 +187,7 @@ def test_operating_is_the_law_of_every_end(make, claim):
     assert sum(n * c for n, c in enumerate(sooner, 1)) < sum(n * c for n, c in enumerate(stopping, 1))
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_the_chance_to_decide_from_here(make, claim):
@@ -238,6 +243,7 @@ def test_states_keep_their_tallies():
     assert paired.tally == PairTally(both=1, first_only=2, second_only=1, neither=1)
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 @pytest.mark.parametrize("horizon", [6, 40])
@@ -267,6 +273,7 @@ def chances(make: type[ExactRule], first: float, second: float) -> tuple[float, 
     return first, second, 0.0, 1 - first - second
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_the_interval_holds_the_gain_at_every_moment_by_enumeration(make, claim):
@@ -294,6 +301,7 @@ def test_the_interval_holds_the_gain_at_every_moment_by_enumeration(make, claim)
     assert 0.02 < missed.max() <= 0.2 + 1e-12
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("claim", ["first better", "either"])
 @pytest.mark.parametrize("make", [ExactBinary, ExactPairedBinary, Savi])
 def test_the_interval_is_about_all_pairs_where_the_bets_have_stopped(make, claim):
@@ -330,6 +338,7 @@ def test_what_an_exact_rule_refuses(make):
 # --- where a run is given up ---
 
 
+@pytest.mark.sample(5)
 @every_rule
 @every_claim
 @pytest.mark.parametrize("futility", [0.01, 0.05, 0.2])
@@ -346,6 +355,7 @@ def test_futile_is_a_predictive_chance_below_the_declared_one(make, claim, futil
     assert some
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_simulated_is_run_with_futility(make, claim):
@@ -362,6 +372,7 @@ def test_simulated_is_run_with_futility(make, claim):
     assert done.mean_pairs < simulate(dataclasses.replace(rule, futility=0.0), first, second).mean_pairs
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_the_chance_to_decide_counts_giving_up(make, claim):

@@ -45,6 +45,7 @@ def level(text: str) -> str:
     return re.sub(r"[─━ ]+", " ", text.replace("'", "")).strip()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("words", CASES, ids=[" ".join(case) for case in CASES])
 @pytest.mark.parametrize(
     "command",

@@ -25,6 +25,8 @@ from tests.oracles import (
 from tests.oracles.common import dec, z_two_sided
 from tests.reference import cases, doc, groups
 
+pytestmark = pytest.mark.sample(3)
+
 Case = tuple[dict[str, Any], dict[str, Any]]
 
 
