@@ -105,5 +105,6 @@ endef
 $(READY): pyproject.toml requirements/lock.txt
 	$(call install,$(VENV),requirements/lock.txt)
 
-$(BENCH)/.ready: pyproject.toml requirements/lock.txt requirements/bench.txt
+$(BENCH)/.ready: pyproject.toml requirements/lock.txt requirements/bench.txt requirements/bench-apart.txt
 	$(call install,$(BENCH),requirements/lock.txt requirements/bench.txt)
+	-$(BENCH)/bin/python -m pip install -q --disable-pip-version-check --no-deps -r requirements/bench-apart.txt

@@ -16,7 +16,8 @@ from benchmarks.common import arrange
 
 HERE = Path(__file__).parent
 ORDER = (
-    *("features", "exact_designs", "sequential_table", "closed_ranking", "finite_lists", "real_rollouts"),
+    *("features", "exact_designs", "sequential_table", "closed_ranking", "best_arm", "finite_lists", "real_rollouts"),
+    *("clusters", "strata", "preferences"),
     *(
         "sequential_speed",
         "long_horizons",

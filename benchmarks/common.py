@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import os
 import platform
 import resource
@@ -89,6 +90,15 @@ def dated(packages: Sequence[str]) -> str:
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     return f"{today}, Python {platform.python_version()}, {versions}"
+
+
+def importable(package: str) -> bool:
+    """Whether a peer that is hard to install is there, and works."""
+    try:
+        importlib.import_module(package)
+    except (ImportError, OSError):  # torch without its libraries raises the second
+        return False
+    return True
 
 
 def write(name: str, lines: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import dated, write
+from benchmarks.common import dated, importable, write
 
 TOOLS = {
     "surefoot": "surefoot",
@@ -33,9 +33,13 @@ TOOLS = {
     "STEP": "sequentialized_barnard_tests",
     "nscore": "nscore",
     "ville": "ville",
+    "evalica": "evalica",
+    "banditeval": "banditeval",
     "scipy": "scipy",
     "statsmodels": "statsmodels",
 }
+APART = {"banditeval"}
+"""Peers that `make bench` may fail to install: it needs torch."""
 BIN = Path(sys.executable).parent
 PROBES: dict[str, dict[str, Callable[[], tuple[bool, str]]]] = {}
 
@@ -623,6 +627,82 @@ def _() -> tuple[bool, str]:
     return after.returncode != 0, "" if after.returncode else "analysed without a word"
 
 
+# --- preferences, the best of several --------------------------------------------------------------------------
+
+STRENGTH = "strengths from 70 wins and 30 losses, with an interval that holds log(7/3)"
+UNDEFEATED = "a policy that never lost is refused or put first"
+BEST = "the best of five is named, wrongly in at most 5% where all are equal (60 lists of 100)"
+
+
+def stronger(first: float, second: float, low: float, high: float) -> tuple[bool, str]:
+    """Whether log-strengths of two differ as they must, and the interval of the first holds half of it."""
+    right = math.log(7 / 3)
+    off = abs(first - second - right)
+    return off < 1e-6 and low < right / 2 < high, "" if off < 1e-6 else f"off by {off:.1g}"
+
+
+@probe(STRENGTH, "surefoot")
+def _() -> tuple[bool, str]:
+    from surefoot.stats import bradley_terry
+
+    found = bradley_terry([("a", "b", 1)] * 70 + [("a", "b", 0)] * 30, rng=1)
+    place = dict(zip(found.names, range(2), strict=True))
+    one = found.intervals[place["a"]]
+    return stronger(found.log_strengths[place["a"]], found.log_strengths[place["b"]], one.low, one.high)
+
+
+@probe(STRENGTH, "evalica")
+def _() -> tuple[bool, str]:
+    import evalica
+
+    games = ["a"] * 100, ["b"] * 100, [evalica.Winner.X] * 70 + [evalica.Winner.Y] * 30
+    found = evalica.bootstrap(evalica.bradley_terry, *games, random_state=1, tolerance=1e-12, limit=10_000)
+    logs = np.log(evalica.bradley_terry(*games, tolerance=1e-12, limit=10_000).scores)
+    return stronger(logs["a"], logs["b"], np.log(found.low["a"]), np.log(found.high["a"]))
+
+
+@probe(UNDEFEATED, "surefoot")
+def _() -> tuple[bool, str]:
+    from surefoot.stats import bradley_terry
+
+    return refused(lambda: bradley_terry([("a", "b", 1)] * 10, rng=1))
+
+
+@probe(UNDEFEATED, "evalica")
+def _() -> tuple[bool, str]:
+    import evalica
+
+    found = evalica.bradley_terry(["a"] * 10, ["b"] * 10, [evalica.Winner.X] * 10).scores
+    return bool(found["a"] > found["b"]), f"answered {found['a']:.3g} and {found['b']:.3g}"
+
+
+def few_wrong(wrong: int) -> tuple[bool, str]:
+    """Whether so many of 60 lists are no proof of more than 5%."""
+    from scipy.special import betainc
+
+    return wrong == 0 or bool(betainc(wrong, 61 - wrong, 0.05) > 1e-3), f"{wrong} of 60"
+
+
+def equals() -> np.ndarray[Any, Any]:
+    return (np.random.default_rng(5).random((60, 100, 5)) < 0.5).astype(float)
+
+
+@probe(BEST, "surefoot")
+def _() -> tuple[bool, str]:
+    from surefoot.sequential import ClosedRanking, simulate_ranking
+
+    found = simulate_ranking(ClosedRanking(tuple("abcde"), 100, binary=True, question="best"), equals())
+    return few_wrong(int((found.better.sum(axis=2) == 4).any(axis=1).sum()))
+
+
+@probe(BEST, "banditeval")
+def _() -> tuple[bool, str]:
+    from benchmarks.best_arm import bandit
+
+    named = sum(0 <= bandit(one, 250) < 5 for one in equals())
+    return few_wrong(named)
+
+
 # --- the table -----------------------------------------------------------------------------------------------
 
 
@@ -637,18 +717,19 @@ def cell(check: Callable[[], tuple[bool, str]] | None) -> str:
 
 def main() -> int:
     rows = []
+    tools = {name: package for name, package in TOOLS.items() if name not in APART or importable(name)}
     for feature, checks in PROBES.items():
-        cells = [cell(checks.get(tool)) for tool in TOOLS]
+        cells = [cell(checks.get(tool)) for tool in tools]
         rows.append([feature, *cells])
-        print(f"{feature}: " + ", ".join(f"{tool} {said}" for tool, said in zip(TOOLS, cells, strict=True)), flush=True)
+        print(f"{feature}: " + ", ".join(f"{tool} {said}" for tool, said in zip(tools, cells, strict=True)), flush=True)
     lines = [
         "## What each tool does, by running it",
         "",
-        f"{dated(list(TOOLS.values()))}. Command: `python -m benchmarks.features`. yes: the call gave the known right "
+        f"{dated(list(tools.values()))}. Command: `python -m benchmarks.features`. yes: the call gave the known right "
         "answer; no: it did not, with what it said; none: we know of no call for it, so nothing was run.",
         "",
-        "| what | " + " | ".join(TOOLS) + " |",
-        "|---" * (len(TOOLS) + 1) + "|",
+        "| what | " + " | ".join(tools) + " |",
+        "|---" * (len(tools) + 1) + "|",
         *("| " + " | ".join(row) + " |" for row in rows),
     ]
     write("features", lines)
