@@ -36,6 +36,7 @@ class Page(HTMLParser):
         self.links: list[tuple[str, str]] = []
         self.rows: list[dict[str, str]] = []
         self.names: list[str] = []
+        self.thirds: list[str] = []
         self.clips: list[dict[str, str]] = []
         self._to = self._cell = None
         self._inside = False
@@ -50,6 +51,7 @@ class Page(HTMLParser):
             self.clips.append(told)
         if self._inside and tag == "tr":
             self.rows.append({"counts": told.get("data-counts", "")})
+            self.thirds.append(told.get("data-third", ""))
         if self._inside and tag in ("td", "th"):
             self._cell = tag
             if tag == "td":
@@ -71,9 +73,10 @@ class Page(HTMLParser):
     def behind(self, address: str) -> list[dict[str, str]]:
         """The rows that an address leads to."""
         only = dict(parse_qsl(address.partition("?")[2]))
-        outcome = only.pop("outcome", "")
+        outcome, third = only.pop("outcome", ""), only.pop("third", "")
         kinds = {"": None, "counted": ("success", "failure", "scored")}.get(outcome, (outcome,))
-        rows = [row for row in self.rows[1:] if all(row[name] == value for name, value in only.items())]
+        rows = [row for row, part in zip(self.rows, self.thirds, strict=True) if row["counts"] and third in ("", part)]
+        rows = [row for row in rows if all(row[name] == value for name, value in only.items())]
         return [row for row in rows if kinds is None or row["counts"] in kinds]
 
 
@@ -98,6 +101,7 @@ def test_every_number_leads_to_exactly_the_rollouts_that_it_counts(made, measure
     assert {frozenset({"outcome"}), frozenset({"operator"})} <= seen
     tasks = {frozenset({"policy", "task", "outcome"}), frozenset({"policy", "task", "condition", "outcome"})}
     assert measure == "score" or tasks <= seen
+    assert frozenset({"policy", "third", "outcome"}) in seen
 
 
 def test_links_are_escaped_and_only_the_web_is_linked(tmp_path):

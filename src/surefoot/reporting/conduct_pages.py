@@ -57,7 +57,8 @@ def conduct_sections(
         lines = ["Described, not tested: the verdict is the declared rule's."]
         table = _table("By third of the study, and by condition", f"part,policy,{what},rollouts", rows)
         if links is not None:
-            table["links"] = [links.of_part(one.policy, one.part) for one in (*conduct.stages, *conduct.conditions)]
+            success, parts = account.plan.measure == "success", (*conduct.stages, *conduct.conditions)
+            table["links"] = [links.of_part(one.policy, one.part, success=success) for one in parts]
         found.append({**_section("Over the course of the study", lines, table), "figures": _drawn(figures, "thirds")})
     rows = [[name, one.name, str(one.recorded)] for name, each in _people(conduct) for one in each]
     people = _table("By whom", "as,name,results", rows)

@@ -28,6 +28,8 @@ OUTCOMES = {
     "void": "void",
 }
 """What the list can be narrowed to, and how that is called."""
+LINKED = ("success rate", "mean score", "n")
+"""Columns of the table of policies whose numbers lead to rollouts, besides k/n."""
 Links = list[tuple[str, str]]
 
 
@@ -45,19 +47,27 @@ class RolloutLinks:
         return f"{PLACE}?{urlencode(only)}" if self.scripts and only else PLACE
 
     def of_policy(self, name: str, text: str, policy: str) -> Links:
-        """The links of a cell of the table of policies, by the column's name: k and n each lead to what they count."""
-        if not self.rows or not text or name not in ("k/n", "n"):
+        """The links of a cell of the table of policies, by the column's name: each number leads to what it counts."""
+        good, counted = (self.to(policy=policy, outcome=outcome) for outcome in ("success", "counted"))
+        if not self.rows or not text:
             return []
-        successes, _, trials = text.rpartition("/")
-        known = [(successes, self.to(policy=policy, outcome="success"))] if successes else []
-        return [*known, (trials, self.to(policy=policy, outcome="counted"))]
+        if name == "k/n":
+            successes, _, trials = text.partition("/")
+            return [(successes, good), (trials, counted)]
+        return [(text, good if name == "success rate" else counted)] if name in LINKED else []
 
-    def of_part(self, policy: str, part: str) -> dict[int, str]:
-        """The link of the count of a part of a study, when it is a task and condition."""
+    def of_part(self, policy: str, part: str, *, success: bool) -> dict[int, str]:
+        """The links of a part of a study, a third or a task and condition: of its mean, and of its count."""
         for row in self.rows:
-            if part == part_of(row):
-                which = {"policy": policy, "task": row.task, "condition": row.condition, "outcome": "counted"}
-                return {3: self.to(**{name: value for name, value in which.items() if value})}
+            which = {"policy": policy}
+            if part == row.third:
+                which["third"] = part
+            elif part == part_of(row):
+                which |= {name: value for name in ("task", "condition") if (value := getattr(row, name))}
+            else:
+                continue
+            counted = self.to(**which, outcome="counted")
+            return {2: self.to(**which, outcome="success") if success else counted, 3: counted}
         return {}
 
     def of_operator(self, name: str) -> dict[int, str]:
@@ -102,6 +112,7 @@ def _shown(row: RolloutRow, clips: Mapping[str, str] | None) -> dict[str, Any]:
         "condition": row.condition,
         "outcome": f"{outcome} (void)" if row.counts == "void" and row.score is not None else outcome,
         "counts": row.counts,
+        "third": row.third,
         "failure": row.failure,
         "duration": "" if row.duration is None else f"{row.duration:.1f} s",
         "operator": row.operator,

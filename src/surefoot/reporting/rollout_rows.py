@@ -7,7 +7,7 @@ folder beside it, each copied whole or not at all.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from surefoot.core.record import Record
 from surefoot.study.clips import FAULTS, Clip, ClipFolder, is_link
+from surefoot.study.conduct import thirds
 from surefoot.study.leases import PREFIX, known_as
 from surefoot.study.state import Fold, Result
 from surefoot.table.rollouts import Rollouts
@@ -43,6 +44,7 @@ class RolloutRow(Record):
         clip: A link, or the file's path; empty when there is none.
         clip_hash: The hash of the file, when it is known.
         clip_fault: Why there is no clip, when one was meant to be.
+        third: In which third of its study it was run, when it counts.
     """
 
     turn: int
@@ -58,16 +60,18 @@ class RolloutRow(Record):
     clip: str = ""
     clip_hash: str = ""
     clip_fault: str = ""
+    third: str = ""
 
 
 def rows_of_study(fold: Fold, folder: ClipFolder | None) -> tuple[RolloutRow, ...]:
     """Every recorded rollout of a study, voided ones marked; none while it is blinded, or when they are too many."""
     if fold.blinded or len(fold.results) > MOST:
         return ()
-    return tuple(_row_of(fold, result, folder) for _, result in sorted(fold.results.items()))
+    parts = thirds(fold)
+    return tuple(_row_of(fold, result, folder, parts) for _, result in sorted(fold.results.items()))
 
 
-def _row_of(fold: Fold, result: Result, folder: ClipFolder | None) -> RolloutRow:
+def _row_of(fold: Fold, result: Result, folder: ClipFolder | None, parts: Mapping[int, str]) -> RolloutRow:
     turn, success = fold.turns[result.turn], fold.plan.measure == "success"
     counts: Class = "scored" if not success else "success" if result.score else "failure"
     clip, place, fault = result.clip, "", ""
@@ -89,6 +93,7 @@ def _row_of(fold: Fold, result: Result, folder: ClipFolder | None) -> RolloutRow
         clip=place,
         clip_hash="" if clip is None else clip.sha256,
         clip_fault=fault,
+        third=parts.get(turn.block, ""),
     )
 
 

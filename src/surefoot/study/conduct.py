@@ -179,11 +179,17 @@ def _parts(fold: Fold, named: Iterable[tuple[str, Result]]) -> tuple[Part, ...]:
 
 def _stages(fold: Fold, results: list[Result]) -> tuple[Part, ...]:
     """Each third of the blocks that count, by which a robot that wears or a scorer who tires would show."""
-    blocks = sorted({fold.turns[one.turn].block for one in results})
+    names = thirds(fold)
+    return _parts(fold, ((names[fold.turns[one.turn].block], one) for one in results)) if names else ()
+
+
+def thirds(fold: Fold) -> dict[int, str]:
+    """In which third of the study each block was run that counts and has a result; none when there are too few."""
+    blocks = sorted({fold.turns[number].block for number in fold.results} - set(fold.voids))
     if len(blocks) < STAGES:
-        return ()
-    names = {block: ("first", "second", "last")[STAGES * place // len(blocks)] for place, block in enumerate(blocks)}
-    return _parts(fold, ((f"{names[fold.turns[one.turn].block]} third", one) for one in results))
+        return {}
+    names = ("first third", "second third", "last third")
+    return {block: names[STAGES * place // len(blocks)] for place, block in enumerate(blocks)}
 
 
 def _conditions(fold: Fold, results: list[Result]) -> tuple[Part, ...]:
