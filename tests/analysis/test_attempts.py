@@ -81,4 +81,4 @@ def test_the_rates_of_a_file(results, capsys):
     assert run(("rate", str(results[0]))) == 0
     out = capsys.readouterr().out
     assert "new: success" in out
-    assert "clustered by item_id" in out  # attempts at one item are not independent
+    assert "one for each item_id" in out  # attempts at one item are not independent

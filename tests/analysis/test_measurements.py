@@ -47,7 +47,7 @@ def test_repeats_of_one_condition_are_clusters():
     assert found.width > sf.stats.wilson(sf.Tally(7, 12)).width
     assert found.notes[-1].kind == "in clusters"
     assert found.notes[-1].values["structure"].clusters == ("condition",)
-    assert str(found.notes[-1]).startswith("12 rollouts in 4 clusters, clustered by condition")
+    assert str(found.notes[-1]).startswith("12 rollouts in 4 clusters, one for each condition")
 
 
 def test_a_cluster_column_is_believed():

@@ -31,7 +31,8 @@ def test_success_contradicts_score() -> None:
 def test_too_few_clusters() -> None:
     few = [{**row, "cluster": row["seed"] % 4} for row in clean()]
     assert (
-        found(few)["few clusters"] == "Clustered by cluster: 4 of 'new', worth 4.0 of one size, 3.0 degrees of freedom."
+        found(few)["few clusters"] == "'new' has 4 clusters (cluster), equivalent to 4.0 of equal size: 3.0 "
+        "degrees of freedom."
     )
     assert "few clusters" not in found([{**row, "cluster": row["seed"] // 2} for row in clean()])
 
@@ -44,7 +45,7 @@ def test_clusters_are_judged_by_their_sizes() -> None:
     (finding,) = sf.audit(sf.read(pl.DataFrame(rows))).about("few clusters")
     assert finding.serious
     assert finding.says == (
-        "Clustered by user: 20 of 'a', worth 3.6 of one size, 3.5 degrees of freedom. "
+        "'a' has 20 clusters (user), equivalent to 3.6 of equal size: 3.5 degrees of freedom. "
         "One user holds 51% of the rollouts."
     )
 

@@ -33,7 +33,7 @@ def test_a_decided_comparison_says_by_how_much_and_when_it_holds(capsys):
 
 def test_pairs_are_counted_as_pairs(capsys):
     _, out, _ = said(capsys, "compare", "--pairs", "20,12,2,16")
-    assert "95% exact paired score, 50 pairs" in out
+    assert "95% exact unconditional paired, 50 pairs" in out
     assert "The first policy is better than the second" in out
 
 
@@ -56,7 +56,7 @@ def test_json_holds_the_gain_and_what_could_be_seen(capsys):
         (("compare", "--pairs", "1,2"), 64, "must be BOTH,FIRST,SECOND,NEITHER"),
         (("compare", "--pairs", "0,0,0,0"), 65, "must be at least 1"),
         (("compare", "--pairs", "1,-2,3,4"), 65, "must be at least 0"),
-        (("compare", "1/2", "1/2", "--pairs", "1,2,3,4"), 64, "must stand alone"),
+        (("compare", "1/2", "1/2", "--pairs", "1,2,3,4"), 64, "must be given alone"),
         (("compare", "1/2", "1/2", "--using", "magic"), 64, "must be one of"),
         (("compare", "1/2", "1/2", "--using", "mcnemar"), 64, "must be one of"),
         (("compare", "1/2", "1/2", "--using", "fisher", "--gate"), 64, "need the exact gain"),

@@ -39,7 +39,9 @@ def test_policies_that_stand_first_by_the_alphabet_alone_are_named(capsys, tmp_p
     path.write_text("policy,success\n" + "candidate,1\nbaseline,0\n" * 20)
     code, _, err = said(capsys, "compare", str(path), "--gate")
     assert code == 1  # the baseline is worse: whoever meant the candidate reads why
-    assert "note: 'baseline' is first by the alphabet, 'candidate' second: say --first, --second." in err
+    assert (
+        "note: 'baseline' is first and 'candidate' second, in alphabetical order. To choose: --first, --second." in err
+    )
     asked = ("--first", "candidate", "--second", "baseline")
     assert said(capsys, "compare", str(path), "--gate", *asked)[::2] == (0, "")
 

@@ -41,7 +41,7 @@ from tests.support.command_line import said
         ),
         (["rate", "38/50", "--using", "optimal"], 64, "give a seed"),
         (["rate", "38/50", "--lower", "--upper"], 64, "must not be given together"),
-        (["rate", "38/50", "--requires", "0.6", "--lower"], 64, "must stand alone"),
+        (["rate", "38/50", "--requires", "0.6", "--lower"], 64, "must be given alone"),
         (["rate", "38/50", "--requires", "60"], 64, "must be strictly between 0 and 1"),
         (["rate", "38/50", "--nonsense"], 64, "See `surefoot rate --help`."),
         (["rate"], 64, "Missing argument"),

@@ -11,7 +11,7 @@ from tests.support.command_line import said
 def test_plans_show_what_other_sizes_buy(capsys):
     _, out, _ = said(capsys, "plan", "rate", "0.05")
     assert out.startswith("381 rollouts: ")
-    assert "What n buys you" in out
+    assert "With more or fewer" in out
     _, out, _ = said(capsys, "plan", "bound", "--tightness", "0.1")
     assert out.startswith("69 rollouts: ")
 

@@ -56,7 +56,7 @@ def test_a_rate_of_a_list_says_so(capsys):
     ]
     for more, words in (
         (["--population", "300"], "`--population` must be at least 340, the items run; got 300"),
-        (["--population", "500", "--lower"], "`--population` must stand alone"),
+        (["--population", "500", "--lower"], "`--population` must be given alone"),
     ):
         code, _, err = said(capsys, "rate", "170/340", *more)
         assert code == 64

@@ -68,7 +68,7 @@ def test_a_ranking_names_its_question_and_what_futility_costs(here, capsys):
     assert "Pausing for futility costs" in out
     text = (here / "plan.toml").read_text()
     assert 'question = "best"' in text
-    assert "0.05 is careful,\n# 0.1 thrifty, 0 for never" in text
+    assert "0.05 is careful,\n# 0.1 saves more, 0 for never" in text
     code, _, err = said(capsys, "create", "other.toml", "--policies", "a,b,c", "--question", "against d", "--check")
     assert code == 65
     assert "`question` must be one of ranking, best, best or tied, against a, against b, against c" in err

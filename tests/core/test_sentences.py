@@ -50,17 +50,17 @@ def test_better_is_said_only_when_the_verdict_is():
 
 def test_many_policies_are_answered_in_one_breath():
     assert sentences.standing("a", ["b"], []) == ("a is better than each of the others.",)
-    assert sentences.standing("a", ["b"], ["c"]) == ("a is better than b; it cannot be told from c.",)
+    assert sentences.standing("a", ["b"], ["c"]) == ("a is better than b; no difference was shown from c.",)
     assert sentences.standing("a", [], ["b", "c"])[0].startswith("Cannot tell which of 3 policies is best; a has")
     assert sentences.standing("a", [], ["b", "c"], highest=False) == ("Cannot tell which of 3 policies is best.",)
     first, below, beside = sentences.standing("a", list("bcd"), list("efg"))
-    assert first == "a is better than 3 of the 6 others; it cannot be told from the other 3."
-    assert (below, beside) == ("Shown below it: b, c and d.", "Not told from it: e, f and g.")
+    assert first == "a is better than 3 of the 6 others; no difference was shown from the other 3."
+    assert (below, beside) == ("Shown worse: b, c and d.", "No difference was shown from: e, f and g.")
     first, below = sentences.standing("a", list("bcd"), ["e"])
-    assert first == "a is better than 3 of the 4 others; it cannot be told from e."
+    assert first == "a is better than 3 of the 4 others; no difference was shown from e."
     circle = sentences.standing("a", ["b"], ["d"], under=["c"])
     assert circle[0].startswith("No policy stands first: a is better than b and worse than c")
-    assert circle[1:] == ("Not told from it: d.",)
+    assert circle[1:] == ("No difference was shown from: d.",)
 
 
 def test_what_a_rule_has_shown_is_said_as_it_was_claimed():

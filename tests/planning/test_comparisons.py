@@ -85,7 +85,7 @@ def test_a_question_of_one_side_needs_fewer_rollouts(rates: tuple[float, float],
     assert plan.power >= 0.8 > sf.plan_comparison(*rates, rollouts=rollouts - 1, claim="first better").power
     assert (plan.shows, plan.claim) == ("better", "first better")
     assert "show the first better in 80." in str(plan)
-    assert "(one-sided exact score, 95% confidence)" in str(plan)
+    assert "(one-sided exact unconditional, 95% confidence)" in str(plan)
 
 
 @pytest.mark.parametrize("rollouts", [8, pytest.param(26, marks=pytest.mark.slow)])
@@ -119,7 +119,7 @@ def test_large_plans_of_one_side_are_those_of_the_score_limits() -> None:
     assert plan.method == "one-sided Miettinen-Nurminen"
     assert plan.rollouts == pytest.approx(sf.stats.approximate_rollouts(0.70, 0.65, confidence=0.9).rollouts, rel=0.01)
     pairs = sf.plan_paired_comparison(0.12, 0.07, claim="first better")
-    assert pairs.method == "one-sided exact paired score" or pairs.rollouts > 500
+    assert pairs.method == "one-sided exact unconditional paired" or pairs.rollouts > 500
 
 
 @pytest.mark.parametrize(

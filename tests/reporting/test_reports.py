@@ -58,7 +58,7 @@ def test_the_report_shows_both_rates_and_says_what_is_not_corrected():
         assert "Gains, verdicts, ranks and letters are corrected item by item" in shown
         assert "no column tells the items apart" in shown
         assert "Without human labels, so not corrected: raw." in shown
-        assert "melded prediction-powered" in shown
+        assert "calibrated prediction-powered" in shown
     assert "58.6%" in text  # the judge's own, 164 of 280
     assert len(json.loads(json.dumps(made.data()))["overview"]["corrections"]) == 2
     assert "judged without calibration" not in {one.about for one in overview(table).audit.findings}

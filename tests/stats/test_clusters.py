@@ -140,7 +140,7 @@ def test_results_round_trip_and_say_what_they_are_worth():
     values, of = [0.1, 0.2, 0.15, 0.8, 0.9, 0.7, 0.5, 0.6], list("aaabbbcc")
     found = cluster_mean(Scores(values), of)
     assert found.design_effect > 1
-    assert "worth 2 independent rollouts" in str(found)
+    assert "equivalent to 2 independent rollouts" in str(found)
     assert Record.from_dict(found.to_dict()) == found
     gain = cluster_gain(Scores(values), Scores(values[::-1]), of)
     assert Record.from_dict(gain.to_dict()) == gain

@@ -25,7 +25,7 @@ def test_very_many_comparisons_take_the_score_limits_together():
         assert sides == paired_gain_sides(one, margin=0.02)
     even, uneven = (Tally(10, 20), Tally(12, 20)), (Tally(10, 20), Tally(12, 30))
     methods = [gain.method for gain, _ in central_gains([even, uneven] * 251)]
-    assert methods[:2] == ["Miettinen-Nurminen", "central exact score"]
+    assert methods[:2] == ["Miettinen-Nurminen", "central exact unconditional"]
     stepped = step_down_gains(pairs)
     assert {one.gain.verdict for one in stepped} == {Verdict.UNDECIDED, Verdict.BETTER}
     assert len(stepped) == 600

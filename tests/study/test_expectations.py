@@ -69,14 +69,14 @@ def test_a_plan_that_is_too_small_says_so_and_which_horizon_would_do():
     small = expect(sf.Plan(policies=("new", "old"), horizon=20), (0.8, 0.6))
     assert small.too_small
     assert small.would_do == 100
-    assert str(small).endswith("Too small: under 80%; a horizon of 100 would do.")
+    assert str(small).endswith("Too small: under 80%; a horizon of 100 is enough.")
     assert expect(sf.Plan(policies=("new", "old"), horizon=100), (0.8, 0.6)).power >= 0.8
     enough = expect(sf.Plan(policies=("new", "old"), horizon=100), (0.9, 0.6))
     assert not enough.too_small
     assert "Too small" not in str(enough)
     never = expect(sf.Plan(policies=("new", "old"), horizon=100), (0.61, 0.6))
     assert never.would_do is None
-    assert str(never).endswith("Too small: under 80%; so is a horizon of 500.")
+    assert str(never).endswith("Too small: under 80%; a horizon of 500 is too small as well.")
     alike = expect(sf.Plan(policies=("new", "old"), horizon=50), (0.6, 0.6))
     assert not alike.too_small
 

@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("compare 17 20 14 20", 64, "got 17 20 14 20. Write 17/20 14/20."),
         ("rates 38/50", 64, "Did you mean 'rate'"),
         ("compare 17/20 act.csv", 64, "two tallies or files, not both; got 17/20 act.csv."),
-        ("compare act.csv act.csv", 65, "got one, 'act'. To tell files apart that name it alike: --policy new"),
+        ("compare act.csv act.csv", 65, "got one, 'act'. If the files use one name for two, name them: --policy new"),
         ("compare act.csv", 65, "Two policies must be there; got one, 'act'."),
         ("compare act.csv dp.csv --first act --second pd", 65, "`policy` must be one of 'act', 'dp'; got 'pd'."),
         ("compare odd.csv --column who=policy", 64, "got 'who=policy'. Put 'policy' first, your own name last."),
@@ -80,7 +80,7 @@ def test_repeats_are_clusters_whether_a_column_numbers_them_or_not(folder, capsy
     Path("llm.csv").write_text(f"policy,condition,sample,success\n{text}", encoding="utf-8")
     assert run(["compare", "llm.csv"]) == 0
     bare = capsys.readouterr().out
-    assert "clustered by condition, because one policy met it several times" in bare
+    assert "one for each condition, because one policy met it several times" in bare
     assert run(["compare", "llm.csv", "--column", "repeat=sample"]) == 0
     assert capsys.readouterr().out == bare
 

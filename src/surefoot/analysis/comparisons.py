@@ -336,7 +336,7 @@ def _sharing(comparison: Comparison, size: int, confidence: float) -> Comparison
     """One of `size` comparisons: its interval paid its share, its p-value too."""
     gain = comparison.gain
     adjusted = None if gain.p_value is None else min(1.0, size * gain.p_value)
-    interval = replace(gain.interval, confidence=confidence, method=f"{gain.interval.method}, Bonferroni over {size:,}")
+    interval = replace(gain.interval, confidence=confidence, method=f"Bonferroni-over-{size:,} {gain.interval.method}")
     return replace(comparison, gain=replace(gain, interval=interval, p_value=adjusted))
 
 

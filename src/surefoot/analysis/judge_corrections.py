@@ -63,7 +63,7 @@ def human_corrections(
         >>> frame = pl.DataFrame({"policy": ["new"] * 200, "success": said * 20, "human": truth * 10 + [None] * 100})
         >>> for found in sf.human_corrections(sf.read(frame)):
         ...     print(found.judged.estimate, found.interval)
-        0.6 50.0% [40.8%, 59.3%] n=200 (95% melded prediction-powered interval).
+        0.6 50.0% [40.8%, 59.3%] n=200 (95% calibrated prediction-powered interval).
     """
     _check.confidence(confidence)
     a_table(rollouts).require(measure)

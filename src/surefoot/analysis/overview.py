@@ -226,7 +226,7 @@ class Disagreement(Record):
         where = f" on {self.task}" if self.task else ""
         pair = f"{self.first} and {self.second}{where}"
         if self.theirs:
-            says = f"The file's letters tell {pair} apart; here they cannot be told apart."
+            says = f"The file's letters tell {pair} apart; here no difference between them was shown."
         else:
             says = f"The file's letters do not tell {pair} apart; here the first of them is {self.verdict.value}."
         alone = f"; this pair by itself has {formatting.p_value(self.p_value)}" if self.p_value is not None else ""

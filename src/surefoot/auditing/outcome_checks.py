@@ -144,7 +144,8 @@ def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
     return [
         Finding(
             about="few clusters",
-            says=f"Clustered by {by}: {shape.clusters:,} of {policy!r}, worth {shape.effective:.1f} of one size, "
+            says=f"{policy!r} has {shape.clusters:,} clusters ({by}), equivalent to {shape.effective:.1f} of "
+            "equal size: "
             f"{shape.freedom:.1f} degrees of freedom.{heavy}",
             threatens="The interval allows for this, and is wide for it."
             if shape.freedom >= FEW_FREEDOM

@@ -17,6 +17,7 @@ from surefoot.core.formatting import counted, number, p_value, percent, span, un
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import spoken
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def compare(
             import surefoot as sf
 
             if not pool_runs:
-                two_runs.refuse_two_runs(table, named, "Compare policies of one file.")
+                two_runs.refuse_two_runs(table, named, f"Compare {spoken().policies} of one file.")
             two = files.two_policies(table, named, first, second)
             tried = sf.compare_pass_rates(table, *two, attempts=pass_at, confidence=confidence, margin=margin)
             terminal.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
@@ -278,7 +279,7 @@ def compare(
 
 def _alone(named: list[str], pairs: str | None, option: str) -> None:
     if named or pairs is not None:
-        raise ValueError(f"`{option}` must stand alone; got {' '.join(named) or '--pairs'} as well.")
+        raise ValueError(f"`{option}` must be given alone; got {' '.join(named) or '--pairs'} as well.")
 
 
 def _in_place(beside: str, given: Mapping[str, object]) -> None:
@@ -444,6 +445,8 @@ def _of_runs(
     from surefoot.analysis.changes import change
 
     if by is not None:
-        raise ValueError("`--by` must be left out when two runs are compared: each policy is compared with itself.")
+        raise ValueError(
+            f"`--by` must be left out when two runs are compared: each {spoken().policy} is compared with itself."
+        )
     typer.echo(f"note: {two.says}", err=True)
     return change(two.now, two.before, paired=paired, names=two.names, **wanted)

@@ -42,11 +42,12 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="NAME=VALUE",
-        help="Only rows whose column or field has this value, such as task=gsm8k; repeatable, of one name any of them.",
+        help="Only rows whose column or field has this value, such as task=gsm8k; may be repeated: several "
+        "values of one name mean any of them.",
     ),
 ]
 SheetName = Annotated[
-    str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of an Excel workbook; its first if not said.")
+    str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of an Excel workbook; the first by default.")
 ]
 Policies = Annotated[
     list[str] | None,
@@ -177,11 +178,13 @@ def two_policies(
             return by_file[0], by_file[1]
         if len(known) == 2:
             typer.echo(
-                f"note: {known[0]!r} is first by the alphabet, {known[1]!r} second: say --first, --second.", err=True
+                f"note: {known[0]!r} is first and {known[1]!r} second, in alphabetical order. To choose: "
+                "--first, --second.",
+                err=True,
             )
             return known[0], known[1]
     if len(known) == 1:
-        naming = " To tell files apart that name it alike: --policy new --policy old, in the order of the files."
+        naming = " If the files use one name for two, name them: --policy new --policy old, in the order of the files."
         raise DataError(
             f"Two {spoken().policies} must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}"
         )

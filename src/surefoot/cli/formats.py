@@ -12,7 +12,7 @@ from surefoot.errors import DataError
 
 def formats(
     word: Annotated[
-        str | None, typer.Argument(metavar="WORD", help="Only formats in whose description this word stands.")
+        str | None, typer.Argument(metavar="WORD", help="Only formats whose description contains this word.")
     ] = None,
     as_json: terminal.AsJson = False,
 ) -> None:

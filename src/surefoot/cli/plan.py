@@ -298,7 +298,7 @@ def _from_pilot(
     plan = sf.plan_from_pilot(rollouts, first, second, gain=gain, measure=measure, power=wanted, confidence=confidence)
     terminal.show(plan, as_json=as_json)
     if plan.epochs and not as_json:
-        typer.echo("\nWhat another epoch buys:")
+        typer.echo("\nWith more epochs:")
         terminal.table(
             ["epochs", "environments", "rollouts of both"],
             [[f"{one.epochs}", f"{one.environments:,}", f"{one.rollouts:,}"] for one in plan.epochs],
@@ -313,7 +313,7 @@ def _horizon_above(fixed: int) -> int:
 
 
 def _bought(rows: tuple[tuple[int, float], ...], what: str, chosen: int) -> None:
-    typer.echo("\nWhat n buys you:")
+    typer.echo("\nWith more or fewer:")
     terminal.table(
         ["rollouts", f"{what} (points)", ""],
         [

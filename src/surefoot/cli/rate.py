@@ -104,11 +104,11 @@ def rate(
     if lower and upper:
         raise ValueError("`--lower` and `--upper` must not be given together; leave both out for an interval.")
     if requires is not None and (using or lower or upper):
-        raise ValueError("`--requires` must stand alone: a claim uses the guaranteed lower bound.")
+        raise ValueError("`--requires` must be given alone: a claim uses the guaranteed lower bound.")
     parsed = [terminal.tally(word) for word in tallies]
     if population is not None:
         if using or lower or upper or requires is not None:
-            raise ValueError("`--population` must stand alone: the interval of a list has one method.")
+            raise ValueError("`--population` must be given alone: the interval of a list has one method.")
         of_list = [stats.population_rate(tally, population=population, confidence=confidence) for tally in parsed]
         terminal.show(of_list[0] if len(of_list) == 1 else of_list, as_json=as_json)
         if not as_json:

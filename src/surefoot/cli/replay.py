@@ -220,6 +220,8 @@ def _show(found: Replay) -> None:
     terminal.table(["in pairs", "recorded", *planned, *rules], rows)
     if any(found.undecided(name) for name in rules):
         typer.echo("A dash is undecided; it counts with all pairs planned, in brackets.")
+    for line in registry.legend(rules):
+        typer.echo(line)
     for comparison in found.comparisons:
         for line in _gain(comparison, alone=len(found.comparisons) == 1):
             typer.echo(line)

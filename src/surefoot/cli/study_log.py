@@ -100,7 +100,7 @@ def status(store: Kept = "study.db", as_json: terminal.AsJson = False) -> None:
     if known.voided:
         typer.echo(f"{counted(known.voided, unit)} voided.")
     if known.exploratory:
-        typer.echo("The verdict is exploratory: something that binds was amended after the first result.")
+        typer.echo("The verdict is exploratory: a binding part of the plan was amended after the first result.")
     if known.verdict is None:
         typer.echo("Blinded; `surefoot study unblind` reveals what was found.")
     elif known.claim:
@@ -119,7 +119,7 @@ def held_up(wait: Wait, store: str) -> str:
     """What the rule waits for, and what to do about it."""
     if not wait.holder:
         return wait.sentence
-    finish = "Finish it there (started again under its name, it has it again), or hand it back:"
+    finish = "Finish it there: started again under its name, it gets the turn again. Or hand it back:"
     hand_back = f"surefoot study release {shlex.quote(without_password(store))} --holder {shlex.quote(wait.holder)}"
     return f"{wait.sentence}\n{finish}\n  {hand_back}"
 
@@ -140,7 +140,7 @@ def unblind(
     study = opened(store, author)
     early = not study.finished
     if early and not as_json:
-        typer.echo("The study is not decided yet: this will stand in the report as a deviation.", err=True)
+        typer.echo("The study is not decided yet: the report will list this as a deviation.", err=True)
         if reason and not yes and sys.stdin.isatty():
             typer.confirm("Unblind it all the same? It cannot be undone.", default=False, abort=True)
     study.unblind(reason=reason)

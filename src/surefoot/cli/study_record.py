@@ -26,7 +26,7 @@ def record(
     holder: Annotated[str, typer.Option(help="Who ran it, as `surefoot study status` names them.")] = "",
     duration: Annotated[float | None, typer.Option(help="Seconds that it took.")] = None,
     failure: Annotated[str, typer.Option(help="What went wrong.")] = "",
-    note: Annotated[str, typer.Option(help="Anything worth remembering.")] = "",
+    note: Annotated[str, typer.Option(help="A remark, kept in the log.")] = "",
     clip: Annotated[str, typer.Option(help="Its video or picture: a file, of which a copy is kept, or a link.")] = "",
     clips: Clips = None,
     author: Author = "",

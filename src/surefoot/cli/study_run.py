@@ -63,7 +63,7 @@ def run(
     ] = None,
     as_json: terminal.AsJson = False,
 ) -> None:
-    """Run a command, a function or an environment for every turn, and record it.
+    """Run every turn by a command, a function or an environment.
 
     It goes on until the study needs no more. A command learns its turn from the environment (SUREFOOT_POLICY,
     SUREFOOT_TASK, SUREFOOT_CONDITION, SUREFOOT_ITEM, SUREFOOT_TURN, SUREFOOT_CODE) and from one line of JSON on

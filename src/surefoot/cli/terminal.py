@@ -31,19 +31,15 @@ def tally(word: str) -> Tally:
     """
     match = re.fullmatch(r"\s*(-?\d[\d_,]*)\s*/\s*(-?\d[\d_,]*)\s*", word)
     if match is None:
-        raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 38/50; got {word!r}.{_instead(word)}")
+        if re.search(r"\.[A-Za-z]\w*$", word):
+            raise ValueError(f"There is no file {shlex.quote(word)}. A tally is SUCCESSES/ROLLOUTS, such as 38/50.")
+        how = " Say of how many rollouts." if word.endswith("%") or is_number(word) else ""
+        raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 38/50; got {word!r}.{how}")
     successes, trials = (int(part.replace(",", "").replace("_", "")) for part in match.groups())
     try:
         return Tally(successes, trials)
     except ValueError as error:
         raise DataError(f"{word}: {error}") from None
-
-
-def _instead(word: str) -> str:
-    """What to do with a word that is no tally: a file, or a rate whose number of rollouts is left out."""
-    if re.search(r"\.[A-Za-z]\w*$", word):
-        return f" There is no file {shlex.quote(word)}."
-    return " Say of how many rollouts." if word.endswith("%") or is_number(word) else ""
 
 
 def show(result: Record | Iterable[Record], *, as_json: bool) -> None:

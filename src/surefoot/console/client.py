@@ -140,7 +140,7 @@ class Client:
             result: Success (true or false), or a score in the plan's range.
             duration: How long the rollout took, in seconds.
             steps: How many steps it took.
-            note: Anything worth remembering.
+            note: A remark, kept in the log.
             failure: What went wrong, when it failed.
             request: A word that names this request; a fresh one by default.
             holder: Who ran it; the one for whom this client took it, by default.

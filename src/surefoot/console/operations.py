@@ -169,9 +169,11 @@ class Operation:
 
 REASON = Field(name="reason", tells="Why; kept in the log.", required=True, most=500)
 HOLDER = Field(name="holder", tells="The robot's name; a browser has its own.")
-NOTE = Field(name="note", tells="Anything worth remembering.", most=2000)
+NOTE = Field(name="note", tells="A remark, kept in the log.", most=2000)
 REQUEST = Field(
-    name="request", tells="A word for this request: repeated with the same word, nothing is done twice.", most=100
+    name="request",
+    tells="A key of your choice for this request: sent again with the same key, it is not carried out twice.",
+    most=100,
 )
 ATTEMPT = Field(
     name="attempt",

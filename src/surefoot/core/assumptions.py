@@ -179,8 +179,8 @@ RUNS_DIFFER = _need(
 )
 SAME_MEAN = _need(
     "same mean",
-    "Each score has the same mean given the scores before it",
-    "independent {words.rollouts} of one {words.policy} do",
+    "The mean score does not change during the run",
+    "independent {words.rollouts} of one {words.policy} fulfil that",
 )
 
 # What was fixed beforehand
@@ -225,7 +225,9 @@ PREDICTED_BEFORE = _need(
 )
 RANGE_BEFORE_ITEMS = _need("range before items", "The score range was fixed before the first outcome")
 ITEMS_FIXED = _need("items fixed", "How many items to run was fixed beforehand", fixes_size=True)
-DRAWN_ONCE = _need("drawn once", "The draw is made once and kept: redrawn until it pleases, the bound holds less often")
+DRAWN_ONCE = _need(
+    "drawn once", "The draw is made once and kept: drawn again until the result pleases, the bound holds less often"
+)
 LIST_IN_RANDOM_ORDER = _needs(
     "list in random order",
     "The list of {environments:,} {words.environments} was fixed, and they were run in an order drawn at random",
@@ -335,7 +337,8 @@ SCORES_SOFTENED = _promise(
 )
 JUDGE_MEASURED = _promise(
     "judge measured",
-    "Approximate; measured coverage at least 94% at a confidence of 95%, from 30 labels on, however the judge leans",
+    "Approximate; measured coverage at least 94% at a confidence of 95%, from 30 labels on, whatever the bias "
+    "of the judge",
 )
 ROUGH = _promise("documents rough", "Approximate; documents of unequal size, the judge left out")
 SIMULATED = _promise(

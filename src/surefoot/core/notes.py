@@ -92,14 +92,14 @@ PLAIN = {
     "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says nothing of others.",
     "not corrected": "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the "
     "judge's errors by the human labels.",
-    "clusters alike": "All clusters are alike, which shows nothing of how they differ: each counts as one.",
+    "clusters alike": "All clusters ended alike, so nothing is known of how they differ: each counts as one.",
     "raw_verdict": "A verdict that comes early tends to overstate the observed gain.",
     "met unequally often": "The two met some {words.environments} unequally often: the gain is the one within "
     "{words.environments}, and may differ from the difference of their rates or mean scores.",
-    "scores drift": "In recorded order the bets leave out the observed mean: the scores drift, or the confidence is "
-    "low. The interval was widened to hold it.",
-    "gains drift": "In the order of the pairs the bets leave out the observed gain: the gains drift. The interval was "
-    "widened to hold it.",
+    "scores drift": "Made in recorded order, the interval did not contain the observed mean: the scores drift, or "
+    "the confidence is low. It was widened to contain it.",
+    "gains drift": "Made in the order of the pairs, the interval did not contain the observed gain: the gains drift. "
+    "It was widened to contain it.",
     "follows from others": "The verdict follows from two others; the gain observed between these two is on the other "
     "side, and the interval is that of these two alone.",
     "barely excludes zero": "The end at 0 is not in the interval: the verdict excludes 0.",
@@ -368,7 +368,9 @@ def _by_the_judge(estimate: float, low: float, high: float, scale: formatting.Sc
 def _labels_needed(items: int, low: int | None = None, high: int | None = None) -> str:
     if low is None or high is None:
         return f"More labels of these {items:,} items would hardly decide a gain like the one seen: more items would."
-    return f"About {low:,} to {high:,} labelled items of {items:,} would decide a gain like the one seen, mostly."
+    return (
+        f"About {low:,} to {high:,} labelled items of {items:,} would decide a gain like the one seen, in most cases."
+    )
 
 
 @says("early_end")
@@ -387,7 +389,7 @@ def _of_the_list(environments: int, run: int) -> str:
 @says("gain by stakes")
 def _gain_by_stakes(observed: float) -> str:
     return (
-        f"The estimate weighs each pair by what was staked on it; unweighted the gain is "
+        f"The estimate weighs pairs as the rule does; unweighted the gain is "
         f"{formatting.number(observed, 'score gain')}, on the other side of what was shown."
     )
 

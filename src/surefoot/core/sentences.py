@@ -148,7 +148,7 @@ def standing(
         highest: Whether it has the highest estimate.
     """
     others = len(over) + len(rest)
-    below, beside = f"Shown below it: {listed(over)}.", f"Not told from it: {listed(rest)}."
+    below, beside = f"Shown worse: {listed(over)}.", f"No difference was shown from: {listed(rest)}."
     if under:
         circle = (
             f"{best} is better than {listed(over)} and worse than {listed(under)}, on the {spoken().tasks} "
@@ -161,9 +161,9 @@ def standing(
         top = f"; {best} has the highest estimate" if highest else ""
         return (f"Cannot tell which of {formatting.policies(others + 1)} is best{top}.",)
     if len(over) <= 2 and len(rest) <= 2:
-        return (f"{best} is better than {listed(over)}; it cannot be told from {listed(rest)}.",)
+        return (f"{best} is better than {listed(over)}; no difference was shown from {listed(rest)}.",)
     rests = f"the other {len(rest)}" if len(rest) > 1 else rest[0]
-    first = f"{best} is better than {len(over)} of the {others} others; it cannot be told from {rests}."
+    first = f"{best} is better than {len(over)} of the {others} others; no difference was shown from {rests}."
     return first, below, *((beside,) if len(rest) > 1 else ())
 
 

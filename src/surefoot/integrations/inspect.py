@@ -242,7 +242,7 @@ class _Course:
             Verdict.BETTER: "better than the baseline",
             Verdict.WORSE: "worse than the baseline",
             Verdict.SAME: "the same as the baseline within the margin",
-            Verdict.UNDECIDED: "not told from the baseline",
+            Verdict.UNDECIDED: "no difference from the baseline shown",
         }[self.state.verdict]
         if self.state.verdict is Verdict.BETTER and self.rule.claim == "first not worse":
             found = "not worse than the baseline by the margin"

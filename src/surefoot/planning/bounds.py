@@ -38,7 +38,7 @@ class BoundPlan(Record):
         reached: The proved tightness of the plan; never above `tightness`.
         solved: Which of the three was found from the other two.
         method: The bound.
-        table: What n buys you: rollouts, and the tightness they give at this confidence.
+        table: With more or fewer: rollouts, and the tightness they give at this confidence.
         assumptions: What must hold.
     """
 

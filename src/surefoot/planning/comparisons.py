@@ -112,7 +112,7 @@ def plan_comparison(
         26
         >>> print(plan_comparison(0.85, 0.70, rollouts=20))  # doctest: +NORMALIZE_WHITESPACE
         20 rollouts of each policy show the first better in 19.7% of evaluations when the true gain is +15.0 points
-        (exact score, 95% confidence).
+        (exact unconditional, 95% confidence).
 
     Reference:
         By enumeration; the search starts from the formula of Fleiss, Levin and Paik (2003).
@@ -174,11 +174,15 @@ _SEPARATE = _Kind(
     *("first_rate", "second_rate", "rollouts"),
     power_at,
     EXACT_ROLLOUTS // 2,
-    ("exact score", "Miettinen-Nurminen"),
+    ("exact unconditional", "Miettinen-Nurminen"),
     RATE_BY_POLICY,
 )
 _PAIRED = _Kind(
-    *("first_only", "second_only", "pairs"), paired_power, EXACT_PAIRS, ("exact paired score", "Tango"), PAIRS_APART
+    *("first_only", "second_only", "pairs"),
+    paired_power,
+    EXACT_PAIRS,
+    ("exact unconditional paired", "Tango"),
+    PAIRS_APART,
 )
 
 

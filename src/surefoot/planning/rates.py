@@ -33,7 +33,7 @@ class RatePlan(Record):
         rate: The assumed rate; None when the plan holds whatever the rate.
         confidence: The confidence of the interval.
         method: The interval.
-        table: What n buys you: rollouts, and the half-width they give.
+        table: With more or fewer: rollouts, and the half-width they give.
         assumptions: What must hold.
     """
 

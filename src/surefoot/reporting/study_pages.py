@@ -70,7 +70,9 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
             also.append(f"A complete run of {policy} would show {mean} {helped}")
     lines = [first, *also, *gain_lines(account.plan, finding), *said, rule]
     if account.exploratory:
-        lines.append("Something that binds was amended after the first result, so the stated confidence does not hold.")
+        lines.append(
+            "A binding part of the plan was amended after the first result, so the stated confidence does not hold."
+        )
     return lines if account.sound else [UNSOUND, *lines]
 
 

@@ -184,7 +184,7 @@ def correction_lines(found: Overview) -> list[str]:
         f"({methods} interval). This is right if those were drawn at random.",
         f"Gains, verdicts, ranks and letters are corrected item by item where both {spoken().policies} carry "
         f"labels. Rates by {spoken().task} "
-        "and the tables below are what the judge said, and right about the truth only as far as the judge is.",
+        "and the tables below are what the judge said, and only as true as the judge is.",
         *([f"Without human labels, so not corrected: {sentences.listed(without)}."] if without else []),
         *dict.fromkeys(str(note) for one in found.corrections for note in one.interval.notes),
     ]
@@ -197,9 +197,7 @@ def heat(found: Overview) -> dict[str, Any]:
     known = {(one.task or "", one.policy): one.of(found.measure) for one in found.cells}
     rows = [{"task": task, "cells": [_heat_cell(known.get((task, name))) for name in policies]} for task in tasks]
     what = "Success rate" if found.measure == "success" else "Mean score"
-    short = (
-        f"{what} by {spoken().task}{' in percent' if found.measure == 'success' else ''}; more on each when pointed at."
-    )
+    short = f"{what} by {spoken().task}{' in percent' if found.measure == 'success' else ''}; point at a cell for more."
     told = short if len(policies) > MANY else f"{what} by {spoken().task}, with its interval and n."
     return {
         "caption": told,

@@ -32,7 +32,7 @@ class Outcome(Record):
         failure: What went wrong, when it failed.
         duration: How long it took in seconds; measured from outside when not given.
         steps: How many steps it took.
-        notes: Anything worth remembering.
+        notes: A remark, kept in the log.
         clip: Its video or picture: a file's path, or a link. The study keeps a copy of a file.
 
     Example:

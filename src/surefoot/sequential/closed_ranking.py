@@ -397,7 +397,7 @@ class ClosedRankingState(Standing, Record):
             return self.places_settled
         if rule.baseline is not None:
             asked = len(rule.names) - 1
-            return f"{asked - len(self.open)} of {asked} are told apart from {rule.baseline}"
+            return f"{asked - len(self.open)} of {asked} were shown to differ from {rule.baseline}"
         if self.complete:
             return f"{self.best[0]} is best" + (", perhaps tied" if rule.question == "best or tied" else "")
         tied = f"{self.best[0]} is best, perhaps tied; " if self.best else ""

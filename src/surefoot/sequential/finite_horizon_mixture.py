@@ -70,7 +70,7 @@ class FiniteHorizonMixture(BettingRule):
     name: ClassVar[str] = "mixture"
     title: ClassVar[str] = "finite-horizon mixture"
     label: ClassVar[str] = "FHM"
-    summary: ClassVar[str] = "Bets with the horizon in view; for scores, for dependent pairs, and for any order."
+    summary: ClassVar[str] = "Uses the horizon; for scores, for dependent pairs, and for any order."
     place: ClassVar[int] = 30
     chosen_to: ClassVar[int | None] = None
     lists: ClassVar[Lists] = "any"

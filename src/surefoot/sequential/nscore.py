@@ -56,7 +56,7 @@ class NScore(BettingRule):
     name: ClassVar[str] = "nscore"
     title: ClassVar[str] = "N-SCORE"
     label: ClassVar[str] = "N-SCORE"
-    summary: ClassVar[str] = "Bets as if the scores so far were all there are; published, to compare with."
+    summary: ClassVar[str] = "Learns from the scores so far, without the horizon; published, for comparison."
     place: ClassVar[int] = 40
 
     @classmethod

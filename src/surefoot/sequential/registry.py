@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Literal, Self, TypeVar, get_args
@@ -196,6 +196,16 @@ def for_fewer(chosen: type[Offered], policies: int) -> str:
             also = f"{kind.summary[:1].lower()}{kind.summary[1:]}"
             return f"More than {most} policies are ranked by {chosen.title}. Up to {most}, by {kind.title}: {also}"
     return ""
+
+
+def legend(labels: Iterable[str]) -> tuple[str, ...]:
+    """What each of these labels of tables stands for, in a line each; nothing of a rule that says nothing."""
+    shown = {kind.label: kind for kind in reversed(kinds()) if kind.label and kind.summary}
+    told = [(label, shown[label]) for label in labels if label in shown]
+    return tuple(
+        f"{label}{f', {kind.title}' if kind.title != label else ''}: {kind.summary[:1].lower()}{kind.summary[1:]}"
+        for label, kind in told
+    )
 
 
 def one_of(name: str, setting: Setting) -> type[Offered]:

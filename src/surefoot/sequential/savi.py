@@ -43,7 +43,7 @@ class Savi(Rule["SaviState"]):
     name: ClassVar[str] = "savi"
     title: ClassVar[str] = "theta-SAVI"
     label: ClassVar[str] = "theta-SAVI"
-    summary: ClassVar[str] = "A safe likelihood ratio, on independent successes; published, to compare with."
+    summary: ClassVar[str] = "A likelihood ratio for any moment, on independent successes; published, for comparison."
     place: ClassVar[int] = 60
     measures: ClassVar[tuple[str, ...]] = ("success",)
     binary_only: ClassVar[bool] = True

@@ -39,7 +39,7 @@ class Wsr(BettingRule):
     name: ClassVar[str] = "wsr"
     title: ClassVar[str] = "WSR"
     label: ClassVar[str] = "WSR"
-    summary: ClassVar[str] = "Bets by the running variance, with no thought of the horizon; published, to compare with."
+    summary: ClassVar[str] = "Adapts to the variance so far, without the horizon; published, for comparison."
     place: ClassVar[int] = 50
 
     def opening(self) -> Floats:

@@ -48,7 +48,8 @@ class ClusterShape(Record):
 
     def __str__(self) -> str:
         return (
-            f"{self.clusters:,} clusters, worth {formatting.rounded(self.effective, 1, 'down'):.1f} of one size, "
+            f"{self.clusters:,} clusters, equivalent to {formatting.rounded(self.effective, 1, 'down'):.1f} of "
+            "equal size, "
             f"{formatting.rounded(self.freedom, 1, 'down'):.1f} degrees of freedom; the largest holds "
             f"{100 * self.largest_share:.0f}% of the {spoken().rollouts}."
         )
@@ -66,7 +67,7 @@ def cluster_shape(sizes: Iterable[int]) -> ClusterShape:
     Example:
         >>> from surefoot.stats import cluster_shape
         >>> print(cluster_shape([100] + [5] * 19))
-        20 clusters, worth 3.6 of one size, 3.4 degrees of freedom; the largest holds 51% of the rollouts.
+        20 clusters, equivalent to 3.6 of equal size, 3.4 degrees of freedom; the largest holds 51% of the rollouts.
 
     Reference:
         Bell and McCaffrey (2002), "Bias reduction in standard errors for linear regression with multi-stage samples";

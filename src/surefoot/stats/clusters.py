@@ -64,11 +64,11 @@ class ClusteredMean(Record):
     shape: ClusterShape
 
     def __str__(self) -> str:
-        worth = math.floor(self.effective_size)
+        size = math.floor(self.effective_size)
         return (
             f"{str(self.interval).removesuffix('.')}, {self.clusters:,} clusters, design effect "
-            f"{formatting.rounded(self.design_effect, 2, 'up'):.2f}: worth "
-            f"{formatting.counted(worth, 'independent rollout')}."
+            f"{formatting.rounded(self.design_effect, 2, 'up'):.2f}: equivalent to "
+            f"{formatting.counted(size, 'independent rollout')}."
         )
 
 

@@ -47,7 +47,7 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         >>> from surefoot import Tally
         >>> from surefoot.stats import exact_gain
         >>> print(exact_gain(Tally(17, 20), Tally(14, 20)))
-        +15.0 points [-12.9, +41.9] n=40 (95% exact score interval), p = 0.290: cannot tell.
+        +15.0 points [-12.9, +41.9] n=40 (95% exact unconditional interval), p = 0.290: cannot tell.
 
     Reference:
         Agresti and Min (2001), "On small-sample confidence intervals for parameters in discrete distributions";
@@ -61,7 +61,7 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         observed_gain(first, second),
         total,
         f"more than {EXACT_ROLLOUTS:,} {spoken().rollouts} in all" if total > EXACT_ROLLOUTS else None,
-        ("exact score", "Miettinen-Nurminen"),
+        ("exact unconditional", "Miettinen-Nurminen"),
         RATE_BY_POLICY,
         confidence,
         margin,
@@ -87,7 +87,7 @@ def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         >>> from surefoot import PairTally
         >>> from surefoot.stats import exact_paired_gain
         >>> print(exact_paired_gain(PairTally(both=20, first_only=12, second_only=2, neither=16)))
-        +20.0 points [+5.7, +34.7] n=50 (95% exact paired score interval), p = 0.00751: the first is better.
+        +20.0 points [+5.7, +34.7] n=50 (95% exact unconditional paired interval), p = 0.00751: the first is better.
 
     Reference:
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
@@ -100,7 +100,7 @@ def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         pairs.gain,
         pairs.pairs,
         f"more than {EXACT_PAIRS:,} pairs" if pairs.pairs > EXACT_PAIRS else None,
-        ("exact paired score", "Tango"),
+        ("exact unconditional paired", "Tango"),
         PAIRS_APART,
         confidence,
         margin,

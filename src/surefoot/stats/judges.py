@@ -123,8 +123,9 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
         >>> from surefoot import Tally
         >>> from surefoot.stats import Calibration, judge_corrected_rate
         >>> found = judge_corrected_rate(Tally(290, 400), Calibration(95, 5, 10, 90))
-        >>> print(found)
-        73.5% [66.3%, 81.7%] n=400 (95% melded Rogan-Gladen interval); the judge said 72.5%, 200 items were labelled.
+        >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
+        73.5% [66.3%, 81.7%] n=400 (95% calibrated Rogan-Gladen interval); the judge said 72.5%,
+        200 items were labelled.
 
     Reference:
         Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test"; Fay, Proschan and
@@ -153,7 +154,7 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
         lacks = "success" if not calibration.successes else "failure"
         notes += (f"The calibration holds no true {lacks}: the estimate is the judge's own rate.",)
     interval = _interval(
-        judged, calibration, (low, high), estimate, confidence, "melded Rogan-Gladen", SIMULATED, notes
+        judged, calibration, (low, high), estimate, confidence, "calibrated Rogan-Gladen", SIMULATED, notes
     )
     return JudgedRate(interval, judged, calibration, raw, error)
 
@@ -213,7 +214,7 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
         >>> from surefoot import Tally
         >>> from surefoot.stats import Calibration, prediction_powered_rate
         >>> print(prediction_powered_rate(Tally(860, 1000), Calibration(44, 1, 1, 4)).interval)
-        87.0% [77.4%, 95.0%] n=1,050 (95% melded prediction-powered interval).
+        87.0% [77.4%, 95.0%] n=1,050 (95% calibrated prediction-powered interval).
 
     Reference:
         Angelopoulos et al. (2023), "Prediction-powered inference"; for a yes-or-no judge its best form is
@@ -238,7 +239,7 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
         notes = (
             f"No labelled item was {'passed' if not passed[1] else 'failed'} by the judge: those may be anything.",
         )
-    method = "melded prediction-powered"
+    method = "calibrated prediction-powered"
     interval = Interval(
         low=min(low, estimate),
         high=max(high, estimate),

@@ -49,7 +49,7 @@ def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margi
         >>> from surefoot import Tally
         >>> from surefoot.stats import central_gain
         >>> print(central_gain(Tally(17, 20), Tally(14, 20)))
-        +15.0 points [-13.4, +41.5] n=40 (95% central exact score interval), p = 0.354: cannot tell.
+        +15.0 points [-13.4, +41.5] n=40 (95% central exact unconditional interval), p = 0.354: cannot tell.
 
     Reference:
         Buehler (1957), "Confidence intervals for the product of two binomial parameters"; Lloyd and Kabaila (2003),
@@ -75,8 +75,8 @@ def central_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: f
     Example:
         >>> from surefoot import PairTally
         >>> from surefoot.stats import central_paired_gain
-        >>> print(central_paired_gain(PairTally(both=20, first_only=12, second_only=2, neither=16)))
-        +20.0 points [+5.8, +36.4] n=50 (95% central exact paired score interval), p = 0.0174: the first is better.
+        >>> print(central_paired_gain(PairTally(both=20, first_only=12, second_only=2, neither=16)).interval)
+        +20.0 points [+5.8, +36.4] n=50 (95% central exact unconditional paired interval).
 
     Reference:
         Buehler (1957); Tango (1998), "Equivalence test and confidence interval for the difference in proportions for
@@ -104,8 +104,8 @@ def gain_bounds(first: Tally, second: Tally, *, confidence: float = 0.95) -> tup
         >>> from surefoot.stats import gain_bounds
         >>> for bound in gain_bounds(Tally(17, 20), Tally(14, 20)):
         ...     print(bound)
-        at least -8.5 points n=40 (95% exact score bound).
-        at most +37.4 points n=40 (95% exact score bound).
+        at least -8.5 points n=40 (95% exact unconditional bound).
+        at most +37.4 points n=40 (95% exact unconditional bound).
 
     Reference:
         Buehler (1957).
@@ -128,7 +128,7 @@ def paired_gain_bounds(pairs: PairTally, *, confidence: float = 0.95) -> tuple[B
         >>> from surefoot.stats import paired_gain_bounds
         >>> lower, upper = paired_gain_bounds(PairTally(both=20, first_only=12, second_only=2, neither=16))
         >>> print(lower)
-        at least +6.9 points n=50 (95% exact paired score bound).
+        at least +6.9 points n=50 (95% exact unconditional paired bound).
 
     Reference:
         Buehler (1957).
@@ -246,7 +246,9 @@ class OneSided:
         self.table, self.data, self.estimate, self.trials = table, data, estimate, trials
         unpaired = len(table) == 4
         self.exact = trials <= (EXACT_ROLLOUTS if unpaired else EXACT_PAIRS)
-        self.names = ("exact score", "Miettinen-Nurminen") if unpaired else ("exact paired score", "Tango")
+        self.names = (
+            ("exact unconditional", "Miettinen-Nurminen") if unpaired else ("exact unconditional paired", "Tango")
+        )
         self.method = self.names[not self.exact]
         self.assumptions = (RATE_BY_POLICY if unpaired else PAIRS_APART, ANY_RATES if self.exact else GAIN_NEARLY)
 

@@ -46,7 +46,10 @@ class Claim(Record):
         if self.more is not None:
             return f"{base} {formatting.counted(self.more, 'more rollout')} at the observed rate would do."
         if self.bound.estimate <= self.at_least:
-            return f"{base} The observed rate is not above it, so more {spoken().rollouts} at that rate would never do."
+            return (
+                f"{base} The observed rate is not above it, so no number of {spoken().rollouts} at that rate "
+                "would be enough."
+            )
         return f"{base} At the observed rate more than {MOST:,} {spoken().rollouts} would be needed."
 
 

@@ -198,7 +198,7 @@ def holm_gains(
         low = math.nextafter(margin, math.inf) if place in holm.above else interval.low
         high = math.nextafter(-margin, -math.inf) if place in holm.below else interval.high
         seen = replace(interval, low=min(low, high), high=max(low, high))
-        found.append(_gain(pair, seen, p_values[place], f"{method}, Holm over {len(pairs):,}", confidence, margin))
+        found.append(_gain(pair, seen, p_values[place], f"Holm-over-{len(pairs):,} {method}", confidence, margin))
     return tuple(found)
 
 
@@ -259,7 +259,7 @@ def _shares(
 ) -> list[tuple[Gain, float | None, Sides | None]]:
     """Every gain at its share of the error, its p-value before adjustment, and one-sided ones where there are some."""
     count = len(pairs)
-    share, over = 1.0 - (1.0 - confidence) / count, f", Bonferroni over {count:,}" if count > 1 else ""
+    share, over = 1.0 - (1.0 - confidence) / count, f"Bonferroni-over-{count:,} " if count > 1 else ""
     own: list[Any] = [one for one in pairs if _central(one, using, count)]
     together = iter(central_gains(own, confidence=share, margin=margin))
     found = []
@@ -275,7 +275,7 @@ def _shares(
             elif using in (None, score_gain):
                 sides = _score_sides(*_compared(pair), margin=margin)
         adjusted = None if p_value is None else min(1.0, count * p_value)
-        found.append((_gain(pair, interval, adjusted, method + over, confidence, margin), p_value, sides))
+        found.append((_gain(pair, interval, adjusted, over + method, confidence, margin), p_value, sides))
     return found
 
 

@@ -93,7 +93,8 @@ class Expectation(Record):
     def _warning(self) -> str:
         if not self.too_small:
             return ""
-        tried = f"a horizon of {self.would_do} would do" if self.would_do else f"so is a horizon of {HORIZONS[-1]}"
+        longest = f"a horizon of {HORIZONS[-1]} is too small as well"
+        tried = f"a horizon of {self.would_do} is enough" if self.would_do else longest
         return f" Too small: under {ENOUGH:.0%}; {tried}."
 
 

@@ -75,7 +75,7 @@ FIELDS = {
 RANKED = {
     "futility": (
         "Pause two policies once the chance to tell them apart within the horizon is below this: 0.05 is careful,\n"
-        "0.1 thrifty, 0 for never. No claim can become wrong by it."
+        "0.1 saves more, 0 for never. No claim can become wrong by it."
     ),
     "policies": "The policies. One more can be added while the study runs, by an amendment, at no cost of error.",
 }

@@ -151,7 +151,7 @@ class Study(StudyLog):
             result: Success (true or false), or a score in the plan's range.
             duration: How long the rollout took, in seconds.
             steps: How many steps it took.
-            note: Anything worth remembering.
+            note: A remark, kept in the log.
             failure: What went wrong, when it failed.
             request: A word that names this request: the same word again changes nothing and gives the same answer.
             holder: Who ran it; the holder to whom this study handed it, by default.

@@ -247,7 +247,7 @@ def _telling(
             return (*on, *extra)
     twice = Counter(keys).most_common(1)[0][0]
     raise DataError(
-        f"every rollout of an item must be told from its others; {twice[0]!r} has several of "
+        f"the rows of one item must have numbers of their own; {twice[0]!r} has several of "
         f"{' '.join(map(repr, twice[1 : 1 + len(on)]))}. Number them in an `epoch` (repeat) column.",
         source=rollouts.source,
     )

@@ -212,7 +212,7 @@ class Rollouts:
                 wanted = [str(item) for item in value] if several else [str(value)]  # type: ignore[union-attr]
                 there = set(self.names(column)) if column not in CACHED else set(getattr(self, CACHED[column]))
                 if not there.intersection(wanted):
-                    raise DataError(_not_there(column, wanted, there), source=self.source)
+                    raise DataError(_not_there(self.called(column), wanted, there), source=self.source)
             frame = frame.filter(nw.col(column).is_in(wanted))
             narrowed[column] = wanted
         table = replace(self, frame=frame)

@@ -130,10 +130,11 @@ class Structure(Record):
     def _clustering(self, counts: bool) -> str:
         if not self.clusters:
             return ""
-        by = f"clustered by {self.called(self.clusters)}"
-        many = f"{rollouts(self.rollouts)} in {counted(self.groups, 'cluster')}, {by}" if counts else by
-        why = "" if self.declared else f", because one {spoken().policy} met it several times"
-        return f"{many[:1].upper()}{many[1:]}{why}."
+        many = f"{rollouts(self.rollouts)} in {counted(self.groups, 'cluster')}" if counts else "In clusters"
+        name = self.called(self.clusters)
+        if self.declared:
+            return f"{many}, told by the column {name!r}."
+        return f"{many}, one for each {name}, because one {spoken().policy} met it several times."
 
 
 def structure(rollouts: Rollouts, measure: Measure, policies: Sequence[str] | None = None) -> Structure:

@@ -1,5 +1,5 @@
 /* The console in a browser. Results are put into localStorage before they are sent, sent in order, and dropped only when
-   the server has acknowledged them; every request carries a word by which a repetition is known. */
+   the server has acknowledged them; every request carries a key, so that it is carried out once. */
 import { $, Away, SignedOut, ahead, ask, best, keeps, limit, made, page, stamp, store, study, unit } from "./base.js";
 import { attach, clips, clipsWait, resultKept } from "./clips.js";
 import { join, watch } from "./watching.js";

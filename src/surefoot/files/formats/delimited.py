@@ -39,7 +39,7 @@ def load(head: Head) -> Sheet:
         notes.append(f"{formatting.counted(blank, 'blank line')} left out.")
     if commas:
         frame = frame.with_columns(pl.col(commas).str.replace(DECIMAL_COMMA, "$1.$2"))
-        notes.append(f"Commas in {', '.join(map(repr, commas[:4]))} are decimal commas: semicolons part the cells.")
+        notes.append(f"Commas in {', '.join(map(repr, commas[:4]))} are decimal commas: semicolons separate the cells.")
     kind = "TSV" if head.separator == "\t" else "CSV"
     return Sheet(frame, kind, tuple(notes), hold=head.size <= HELD_IN_MEMORY)
 

@@ -16,7 +16,7 @@ from surefoot.table.findings import Finding, own_total
 ABOUT = About(
     name="JUnit XML",
     file="junit.xml (pytest --junitxml, promptfoo, Maven, Jest)",
-    becomes="classname::name is the condition; skipped is no outcome, an attempt more a repeat",
+    becomes="classname::name is the condition; a skipped test has no outcome, a further attempt is a repeat",
     example="surefoot compare pr.xml main.xml",
 )
 

@@ -67,7 +67,7 @@ def load(head: Head) -> Sheet:
         )
     notes = [UNORDERED, f"success is rebuilt from {', '.join(sorted(metrics))} and the number of documents."]
     if left:
-        notes.append(f"Left out, for want of a share and n: {', '.join(left[:8])}.")
+        notes.append(f"Left out, because the share or the number is not given: {', '.join(left[:8])}.")
     frame = expand(frame_of(tasks, head.name).collect(), successes, trials, head.name)
     name = "lm-evaluation-harness results"
     return Sheet(frame, name, tuple(notes), tuple(findings), ordered=False, aggregate=True, named={"policy": "model"})
