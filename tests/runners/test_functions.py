@@ -66,9 +66,9 @@ def crashing(chance, rng, rates):
 
 
 def test_a_crash_is_a_failure_and_none_is_missing_from_the_report(caplog):
-    """A hundred studies of a policy that crashes in 30% of its rollouts, beside one that fails there."""
+    """Twenty studies of a policy that crashes in 30% of its rollouts, beside one that fails there."""
     crashed = 0
-    for seed in range(100):
+    for seed in range(20):
         rates = {"new": 0.9, "old": 0.5}
         study = begun(seed=seed + 1, horizon=30)
         sf.run_study(study, crashing(0.3, random.Random(seed), rates))
@@ -84,7 +84,7 @@ def test_a_crash_is_a_failure_and_none_is_missing_from_the_report(caplog):
         if seed < 5 and results:
             study.unblind(reason="done")
             assert any(f"new: {len(results)} crash" in line for line in deviations(study.fold))
-    assert crashed > 200
+    assert crashed > 40
 
 
 @pytest.mark.parametrize(("on_crash", "counted", "void"), [("failure", 4, 0), ("void", 2, 2), ("retry", 4, 0)])

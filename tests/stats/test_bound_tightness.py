@@ -118,7 +118,7 @@ def test_max_excess_mirrors_max_shortage() -> None:
     assert plain.value == pytest.approx(stats.max_expected_shortage(20, using=exact).value, abs=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(1, 60), st.floats(0, 1))
 def test_width_is_summed_over_counts_and_never_above_its_certificate(trials: int, rate: float) -> None:
     for using in (stats.optimal_interval, stats.clopper_pearson, stats.wilson):

@@ -12,13 +12,18 @@ def rough(**values):
     return outlook_from(kept.pop("estimate", 0.05), kept.pop("half_width", 0.1), kept.pop("sizes", (100,)), **kept)
 
 
-def test_the_closed_form_is_near_the_exact_power_where_that_is_left():
-    for first, second, n in ((0.8, 0.7, 150), (0.95, 0.9, 300), (0.6, 0.5, 400)):
-        found = outlook(stats.exact_gain(Tally(round(first * n), n), Tally(round(second * n), n)))
-        assert not found.exact
-        base = round(second * n) / n
-        assert stats.power(base + found.up, base, n).better == pytest.approx(0.8, abs=0.03)
-        assert stats.power(base - found.down, base, n).worse == pytest.approx(0.8, abs=0.03)
+@pytest.mark.sample(3)
+@pytest.mark.parametrize(("first", "second", "n"), [(0.8, 0.7, 150), (0.95, 0.9, 300), (0.6, 0.5, 400)])
+def test_the_closed_form_is_near_the_exact_power_where_that_is_left(first, second, n):
+    found = outlook(stats.exact_gain(Tally(round(first * n), n), Tally(round(second * n), n)))
+    assert not found.exact
+    base = round(second * n) / n
+    assert stats.power(base + found.up, base, n).better == pytest.approx(0.8, abs=0.03)
+    assert stats.power(base - found.down, base, n).worse == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.slow
+def test_the_closed_form_of_pairs_is_near_the_exact_power():
     pairs = outlook(stats.exact_paired_gain(PairTally(150, 42, 38, 70)))
     share = 80 / 300
     assert stats.paired_power((share + pairs.up) / 2, (share - pairs.up) / 2, 300).better == pytest.approx(

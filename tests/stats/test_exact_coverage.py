@@ -21,6 +21,7 @@ def test_every_stored_coverage() -> None:
             assert found == pytest.approx(value, abs=1e-10), (name, given_)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("trials", [1, 2, 6, 17, 30])
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_optimal_methods_cover_exactly_what_they_say(trials: int, confidence: float) -> None:

@@ -34,6 +34,7 @@ def all_pairs(n):
     return [PairTally(n - b - c, b, c, 0) for b in range(n + 1) for c in range(n + 1 - b)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("x1", "n1", "x2", "n2"), [(5, 6, 1, 4), (3, 3, 1, 4), (0, 3, 0, 5)])
 def test_interval_and_p_agree_with_the_slow_twin(x1, n1, x2, n2):
     gain = exact_gain(Tally(x1, n1), Tally(x2, n2))
@@ -46,6 +47,7 @@ def test_interval_and_p_agree_with_the_slow_twin(x1, n1, x2, n2):
     assert gain.p_value == pytest.approx(twin, rel=2e-3)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("b", "c", "n"), [(4, 0, 6), (0, 0, 4), (1, 0, 1), (4, 3, 9)])
 def test_paired_interval_and_p_agree_with_the_slow_twin(b, c, n):
     gain = exact_paired_gain(PairTally(n - b - c, b, c, 0))

@@ -274,6 +274,7 @@ def test_outlook_says_when_the_first_would_be_shown_not_worse():
     assert stats.outlook(stats.exact_gain(Tally(17, 20), Tally(14, 20))).not_worse is None
 
 
+@pytest.mark.slow
 def test_outlook_of_pairs_counts_what_the_margin_takes():
     found = stats.outlook(stats.exact_paired_gain(PairTally(10, 9, 2, 9), margin=0.1))
     assert stats.paired_power(9 / 30, 2 / 30, found.needed, margin=0.1).better == pytest.approx(0.8, abs=0.03)

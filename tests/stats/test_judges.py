@@ -265,6 +265,7 @@ def mean_coverage(labels, rate, kind, draws, seed):
     return covered
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("labels", "rate"), SETTINGS)
 def test_intervals_hold_the_rate_often_enough(labels, rate):
     draws = 150

@@ -81,6 +81,7 @@ def test_a_thousand_rankings_of_equal_policies(count, seed):
     assert bdtrc(false - 1, 1000, 0.05) > 1e-3
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("n1", "n2"), [(12, 12), (15, 4), (3, 17)])
 @pytest.mark.parametrize("edge", [-0.2, 0.0, 0.1])
 def test_the_one_sided_test_keeps_its_level_and_decides_what_its_bound_decides(n1, n2, edge):
@@ -93,6 +94,7 @@ def test_the_one_sided_test_keeps_its_level_and_decides_what_its_bound_decides(n
         assert (lower.value > edge) == (x1 >= steps[x2])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("edge", [-0.2, 0.0, 0.1])
 def test_the_paired_one_sided_test_keeps_its_level(edge):
     n, error = 14, 0.05

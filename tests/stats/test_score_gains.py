@@ -37,12 +37,14 @@ def coverage(grid, sizes, confidence):
 
 def test_coverage_of_successes_counted_over_all_tables():
     grid = np.linspace(0, 1, 41)
-    assert coverage(grid, (3, 2), 0.8) >= 0.8
-    assert coverage(grid, (1, 4), 0.95) >= 0.95
+    assert coverage(grid, (2, 1), 0.8) >= 0.8
+    assert coverage(grid, (1, 2), 0.95) >= 0.95
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", [(1, 1), (3, 3), (5, 3), (2, 6), (8, 8), (15, 2), (15, 6), (12, 12), (4, 11)])
+@pytest.mark.parametrize(
+    "sizes", [(1, 1), (3, 2), (1, 4), (3, 3), (5, 3), (2, 6), (8, 8), (15, 2), (15, 6), (12, 12), (4, 11)]
+)
 def test_coverage_of_successes_counted_over_all_larger_tables(sizes):
     grid = np.linspace(0, 1, 101)
     for confidence in (0.8, 0.95, 0.99):
@@ -76,7 +78,7 @@ def test_coverage_of_three_levels_counted_over_all_outcomes():
         assert chances(one, 5) @ held @ chances(other, 3) >= 0.9
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(first=samples, second=samples, confidence=st.sampled_from([0.6, 0.9, 0.95, 0.99]), seed=st.integers(0, 9))
 def test_laws(first, second, confidence, seed):
     rng = np.random.default_rng(seed)
@@ -139,13 +141,17 @@ def test_edges():
         found = score_gain(Scores(first), Scores(second))
         assert found.p_value == 1.0
         assert found.interval.low < 0.0 < found.interval.high
+    clear = score_test(Scores([1.0] * 400), Scores([0.0] * 400))
+    assert 0.0 < clear.p_value < 1e-60
+
+
+@pytest.mark.slow
+def test_thousands_of_scores():
     many = score_gain(
         Scores(np.random.default_rng(1).beta(5, 1, 4_000)), Scores(np.random.default_rng(2).beta(4, 1, 3_000))
     )
     assert many.interval.low < 5 / 6 - 4 / 5 < many.interval.high
     assert many.interval.width < 0.02
-    clear = score_test(Scores([1.0] * 400), Scores([0.0] * 400))
-    assert 0.0 < clear.p_value < 1e-60
 
 
 @pytest.mark.slow

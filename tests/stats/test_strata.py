@@ -290,6 +290,7 @@ def test_dropping_a_few_rollouts_changes_little():
     assert np.median(moved) < 0.05
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("rate", [0.5, 0.7, 0.93, None])
 def test_little_wider_than_the_score_interval_where_that_is_valid(rate):
     rng = np.random.default_rng(22)

@@ -135,6 +135,7 @@ def address(request, tmp_path):
     return str(tmp_path / "study.db") if request.param == "sqlite" else request.getfixturevalue("postgres").address()
 
 
+@pytest.mark.sample(2)
 def test_a_killed_server_loses_and_doubles_nothing(address, tmp_path):
     killed(address, tmp_path, results=60, kills=2, seed=1)
 

@@ -87,8 +87,12 @@ def test_what_was_changed_by_hand_is_found(tmp_path, change, said):
     if found.lines:
         made = sf.report(study)
         assert any("does not verify" in line for line in made.deviations)
-        assert "does not verify" in made.html()
         assert "does not verify" in str(made)
+
+
+def test_the_page_of_a_changed_log_says_so(tmp_path):
+    _, study = tampered(tmp_path, edit('"result":true', '"result":false'))
+    assert "does not verify" in sf.report(study).html()
 
 
 def test_the_seed_can_be_had_from_where_it_was_revealed(tmp_path):

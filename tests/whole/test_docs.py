@@ -200,6 +200,7 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
             monkeypatch.delenv(name)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # what a rollout calls python
     text = (ROOT / page).read_text(encoding="utf-8")
     for needed in re.findall(r"<!-- needs: (.+?) -->", text):
         for module in needed.split(", "):
