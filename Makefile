@@ -102,7 +102,8 @@ define install
 	@touch $(1)/.ready
 endef
 
-$(READY): pyproject.toml requirements/lock.txt
+# The version stands in the package itself, and what is installed must say the same.
+$(READY): pyproject.toml requirements/lock.txt src/surefoot/__init__.py
 	$(call install,$(VENV),requirements/lock.txt)
 
 $(BENCH)/.ready: pyproject.toml requirements/lock.txt requirements/bench.txt requirements/bench-apart.txt

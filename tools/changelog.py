@@ -45,8 +45,13 @@ def gathered(text: str, version: str, date: str, added: list[str]) -> str:
     sections = re.split(r"(?m)^(?=## )", text)[1:]
     kept = [part for part in sections if not part.startswith(f"## {version} (")]
     before = [part for part in sections if part.startswith(f"## {version} (")]
-    old = points(before[0].split("\n", 1)[1]) if before else []
-    newest = section(version, date, old + [point for point in added if point not in old])
+    if before:  # it may have been edited for its readers: it stays as it is, and new points follow
+        body = before[0].split("\n", 1)[1].strip()
+        old = points(body)
+        new = [point for point in added if point not in old]
+        newest = "\n".join([f"## {version} ({date})", "", body, *map(wrapped, new), ""])
+    else:
+        newest = section(version, date, added)
     return "\n".join([INTRODUCTION, newest, *(part.strip() + "\n" for part in kept)])
 
 

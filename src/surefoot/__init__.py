@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import _lazy
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "ArgumentError": "surefoot.errors",

@@ -48,7 +48,7 @@ def test_the_metadata_a_reader_of_the_index_sees() -> None:
     assert about["License-Expression"] == cited("license") == "Apache-2.0"
     assert about["Requires-Python"] == ">=3.11"
     assert "Typing :: Typed" in about.get_all("Classifier")
-    assert set(about.get_all("Provides-Extra")) == {"cluster", "console", "postgres", "spark", "yaml"}
+    assert set(about.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
     assert about.get_payload() or about["Description"]
 
 
