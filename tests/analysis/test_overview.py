@@ -36,7 +36,7 @@ def test_letters_that_join_what_is_told_apart_here_are_named_too():
     theirs = GivenLetters("x", (("new", "a"), ("old", "a")), "a test of theirs")
     (found,) = overview(replace(rollouts, letters=(theirs,))).disagreements
     assert not found.theirs
-    assert "do not tell new and old on x apart; here the first of them is better." in str(found)
+    assert "do not separate new and old on x; here the first of them is better." in str(found)
 
 
 def test_no_band_is_drawn_where_no_score_was_given():

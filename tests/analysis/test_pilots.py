@@ -85,7 +85,7 @@ def test_at_the_command_line(tmp_path, capsys: pytest.CaptureFixture[str]) -> No
     assert run(["plan", "compare", "--from", str(path), "--first", "new", "--second", "old", "--gain", "0.1"]) == 0
     said = capsys.readouterr().out
     assert "10 environments (item)" in said
-    assert "What another epoch buys" in said
+    assert "With more epochs" in said
     assert run(["plan", "compare", "--first", "new", "--second", "0.5"]) == 64
     assert "a policy's name with `--from` only" in capsys.readouterr().err
     assert run(["plan", "compare", "--first", "0.6", "--second", "0.5", "--gain", "0.1"]) == 64

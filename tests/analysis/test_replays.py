@@ -78,10 +78,10 @@ def test_blocked_order_is_warned_about_and_random_order_is_not():
     blocked = [f"scene {i // 20}" for i in range(80)]
     rng = np.random.default_rng(0)
     mixed = rng.permutation(blocked).tolist()
-    assert any("blocked by session" in n for n in replay(read(table(session=blocked)), "new", "old").notes)
+    assert any("in blocks of session" in n for n in replay(read(table(session=blocked)), "new", "old").notes)
     assert not any("blocked" in n for n in replay(read(table(session=mixed)), "new", "old").notes)
     tasks = replay(read(table(task=blocked)), "new", "old", pooled=True)
-    assert any("blocked by task" in note for note in tasks.notes)
+    assert any("in blocks of task" in note for note in tasks.notes)
 
 
 def test_exact_and_savi_rules_are_shown_only_where_they_hold():
@@ -175,7 +175,7 @@ def test_clusters_are_warned_about_and_blocks_of_them_too(mixed):
     labels = [str(pair % 8 if mixed else pair // 5) for pair in range(40) for _ in range(2)]
     found = replay(read(table(cluster=labels)), "new", "old")
     assert say(CLUSTERED) in found.notes
-    assert any("blocked by cluster" in note for note in found.notes) is not mixed
+    assert any("in blocks of cluster" in note for note in found.notes) is not mixed
     alone = replay(read(table(cluster=[str(place) for place in range(80)])), "new", "old")
     assert say(CLUSTERED) not in alone.notes
 

@@ -58,4 +58,4 @@ def test_a_page_with_a_margin_says_how_large_it_is_and_how_it_is_read():
     assert "Gains within 30.0 points do not matter." in page
     assert "wholly beyond the margin of 30.0 points, or wholly within it" in page
     assert "touches zero" not in page
-    assert "What touches zero is not decided." in sf.report(table).html()
+    assert "An interval that contains zero decides nothing." in sf.report(table).html()

@@ -24,7 +24,8 @@ STOPPED = (
     *("given the scores before it", "times as many rollouts would", "must stand alone", "first by the alphabet"),
     *("buys you", "another epoch buys", "something that binds", "Something that binds", "for want of"),
     *("when pointed at", "with the horizon in view", "no thought of the horizon", "until it pleases"),
-    *("the judge leans", "what was staked", "the bets leave out", "worth remembering"),
+    *("the judge leans", "what was staked", "the bets leave out", "worth remembering", "stand alone, so"),
+    *("blocked contexts", "What touches zero", "Decided is what", "which teaches nothing", "network is away"),
 )
 """Phrases at which readers stopped."""
 

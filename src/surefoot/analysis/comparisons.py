@@ -131,7 +131,7 @@ class Comparison(Record):
     @in_its_words
     def __str__(self) -> str:
         where = f" on {self.task}" if self.task else ""
-        why = f"no common {spoken().task}" if self.refused is None else "human labels that do not tell"
+        why = f"no common {spoken().task}" if self.refused is None else "the human labels do not allow one"
         said = self.gain if self.comparable else f"{str(self.interval).removesuffix('.')}; no verdict: {why}."
         return f"{self.first} against {self.second}{where}: {said}"
 

@@ -226,11 +226,15 @@ class Disagreement(Record):
         where = f" on {self.task}" if self.task else ""
         pair = f"{self.first} and {self.second}{where}"
         if self.theirs:
-            says = f"The file's letters tell {pair} apart; here no difference between them was shown."
+            says = f"The file's letters separate {pair}; here no difference between them was shown."
         else:
-            says = f"The file's letters do not tell {pair} apart; here the first of them is {self.verdict.value}."
+            says = f"The file's letters do not separate {pair}; here the first of them is {self.verdict.value}."
         alone = f"; this pair by itself has {formatting.p_value(self.p_value)}" if self.p_value is not None else ""
-        held = f" Ours must hold together with {self.family - 1:,} others{alone}." if self.family > 1 else ""
+        held = (
+            f" Ours must hold together with {formatting.counted(self.family - 1, 'other')}{alone}."
+            if self.family > 1
+            else ""
+        )
         return f"{says} The letters come from another test, {self.by}.{held}"
 
 

@@ -184,7 +184,7 @@ class _Asked(NamedTuple):
     def needed(self, variance: float) -> int:
         """Units whose mean gain is told from 0, by the normal approximation."""
         if variance <= 0.0:
-            raise DataError("outcomes of a pilot must vary; here no gain differs from another, which teaches nothing.")
+            raise DataError("outcomes of a pilot must vary; here no gain differs from another.")
         reach = upper_quantile((1.0 - self.confidence) / 2.0) + upper_quantile(1.0 - self.power)
         return max(FEWEST, math.ceil(reach**2 * variance / self.gain**2))
 

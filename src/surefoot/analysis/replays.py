@@ -26,8 +26,8 @@ from surefoot.table.run_order import in_blocks
 from surefoot.table.structure import Measure, structure
 
 BLOCKED = (
-    "The order is blocked by {what}: contexts were run one after another. If the gain differs between them, no "
-    "sequential rule keeps its promise on this order; run contexts in random order."
+    "The order is in blocks of {what}: one was run after another. If the gain differs between them, no sequential "
+    "rule keeps its promise in this order. Next time mix them at random."
 )
 NO_ORDER = (
     "The order across {words.tasks} is not recorded: each {words.task} counts its own {words.rollouts}. If "
@@ -35,9 +35,8 @@ NO_ORDER = (
     "were run in turn and the gain differs between them, no sequential rule keeps its promise."
 )
 CLUSTERED = (
-    "The {words.rollouts} come in clusters: the rules take every pair to stand alone, so what they would have "
-    "said is about these "
-    "clusters only. A comparison at fixed size allows for clusters."
+    "The {words.rollouts} come in clusters: the rules treat all pairs as independent, so their verdicts are about "
+    "these clusters only. A comparison at fixed size allows for clusters."
 )
 ORDER = "The {words.rollouts} enter in the order {how}: it must be the order in which they were run."
 NOT_DRAWN = (
@@ -223,7 +222,8 @@ def replay(
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     if population is not None and len(tasks) > 1:
-        hint = f"Say pooled=True (--pooled) if all {spoken().tasks} are one list, or replay one {spoken().task}."
+        pool = in_python("pooled=True") or "--pooled"
+        hint = f"Say {pool} if all {spoken().tasks} are one list, or replay one {spoken().task}."
         raise _check.wrong(
             "population", f"be the length of one list; got {len(tasks)} {spoken().tasks}.", population, hint
         )

@@ -126,7 +126,8 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
                     says=f"The {spoken().task} of {rollouts.policies[0]!r} changes {_times(changes(labels))} in "
                     f"{len(labels):,} {spoken().rollouts}; mixed at random it would change about "
                     f"{expected_changes(labels):,.0f} times.",
-                    threatens=f"Sequential tests over all {spoken().tasks} together are not valid on blocked contexts.",
+                    threatens=f"Sequential tests over all {spoken().tasks} together are not valid when they "
+                    "were run in blocks.",
                     remedy=f"Test each {spoken().task} by itself, or use fixed-size methods; next time shuffle "
                     f"{spoken().tasks} and starts.",
                     serious=False,

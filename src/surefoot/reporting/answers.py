@@ -46,9 +46,9 @@ def p_shown(one: Comparison) -> str:
 def reading(found: Overview) -> str:
     """How verdicts are read off drawn intervals."""
     if not found.margin:
-        return "What touches zero is not decided."
+        return "An interval that contains zero decides nothing."
     edge = _margin(found.comparisons[0].gain)
-    return f"Decided is what lies wholly beyond the margin of {edge}, or wholly within it."
+    return f"An interval decides if it lies wholly beyond the margin of {edge}, or wholly within it."
 
 
 def overview_answer(found: Overview) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from surefoot.table.findings import Finding
 
 NO_TASK = (
-    "{first} and {second} share no {words.task}: the gain only describes, and no gate passes on it. Run both on "
+    "{first} and {second} share no {words.task}: the gain only describes the data, and no gate passes. Run both on "
     "the same "
     "{words.tasks}."
 )

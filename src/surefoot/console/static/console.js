@@ -164,7 +164,7 @@ async function takeOver() { // the turns of a device that has left come free, an
   if (!holder) return;
   try {
     const answer = await ask("/release", { holder });
-    say(answer.ok ? "Its turns are handed out anew." : answer.said);
+    say(answer.ok ? "Its turns can be handed out again." : answer.said);
   } catch (error) { say(error.message); }
   pump();
 }
@@ -329,7 +329,7 @@ function operate() {
   }
   if (limit) $("limit").textContent = minutes(Number(limit));
   window.addEventListener("online", pump);
-  window.addEventListener("offline", () => { away = true; why = "The network is away."; render(); pump(); });
+  window.addEventListener("offline", () => { away = true; why = "There is no network."; render(); pump(); });
   window.addEventListener("storage", render);
   const source = new EventSource("/api/v1/events");
   source.addEventListener("status", (event) => {
