@@ -59,16 +59,20 @@ class Person:
         self.page.wait_for_selector("#turn:visible")
         return self.page.inner_text("#code")
 
+    def until(self, so, arg=None):
+        """Wait without drawing a frame for every look, as the browser would by itself."""
+        self.page.wait_for_function(so, arg=arg, polling=50)
+
     def pill(self, text):
-        self.page.wait_for_function("text => document.getElementById('pill').textContent.startsWith(text)", arg=text)
+        self.until("text => document.getElementById('pill').textContent.startsWith(text)", arg=text)
 
     def settled(self):
-        self.page.wait_for_function("() => document.getElementById('pill').dataset.state === 'online'")
+        self.until("() => document.getElementById('pill').dataset.state === 'online'")
 
     def by_key(self, key):
         before = self.code()
         self.page.keyboard.press("Enter")
-        self.page.wait_for_function("() => document.getElementById('outcomes').dataset.ready === 'yes'")
+        self.until("() => document.getElementById('outcomes').dataset.ready === 'yes'")
         self.page.keyboard.press(key)
         self.moved(before)
 
@@ -79,7 +83,7 @@ class Person:
         self.moved(before)
 
     def moved(self, before):
-        self.page.wait_for_function(
+        self.until(
             "code => document.querySelector('#turn').hidden || document.querySelector('#code').textContent !== code",
             arg=before,
         )
@@ -129,7 +133,7 @@ def test_a_double_tap_and_a_held_key_record_once(chromium, program):
     ann.page.dblclick(".good")
     ann.moved(first)
     ann.page.tap(".good", force=True)
-    ann.page.wait_for_function("() => document.getElementById('said').textContent.startsWith('Press Start first')")
+    ann.until("() => document.getElementById('said').textContent.startsWith('Press Start first')")
     ann.page.keyboard.down("Enter")
     for _ in range(5):
         ann.page.keyboard.down("s")
@@ -215,7 +219,7 @@ def test_undo_and_void_offline_and_a_page_closed_before_it_could_send(chromium, 
     ann.by_key("s")
     ann.page.keyboard.press("u")
     ann.page.keyboard.press("Enter")
-    ann.page.wait_for_function("code => document.getElementById('code').textContent === code", arg=first)
+    ann.until("code => document.getElementById('code').textContent === code", arg=first)
     ann.by_key("f")
     ann.pill("Offline · 3 waiting")
     ann.page.close()
@@ -447,7 +451,7 @@ def test_a_phone_that_left_is_named_on_every_page_and_taken_over_by_a_tap(chromi
     bob.page.tap("#take-over")
     bob.page.wait_for_selector("#waits", state="hidden")
     bob.by_tap(".good")  # the turn that he has before him; then come the oldest
-    bob.page.wait_for_function("code => document.getElementById('code').textContent === code", arg=late)
+    bob.until("code => document.getElementById('code').textContent === code", arg=late)
     ann.page.tap(".bad")  # kept in her browser, sent when she is back, and refused: Bob has that turn now
     assert ann.page.inner_text("#said").endswith(": a failure, kept here, not yet sent.")
     ann.context.set_offline(False)
@@ -480,7 +484,7 @@ def test_a_score_is_typed(chromium, program):
     ann.page.keyboard.press("s")
     ann.page.keyboard.type("7")
     ann.page.keyboard.press("Enter")
-    ann.page.wait_for_function("() => document.getElementById('said').textContent.startsWith('Type a score')")
+    ann.until("() => document.getElementById('said').textContent.startsWith('Type a score')")
     ann.page.fill("#score", "2.5")
     ann.page.keyboard.press("Enter")
     ann.moved(first)
@@ -502,7 +506,7 @@ def test_to_the_verdict_unblinded_and_reported(chromium, program, look):
         if ann.page.is_visible("#stop"):
             break
         code = ann.code()
-        runner.page.wait_for_function("code => document.querySelector('tr.now th')?.textContent === code", arg=code)
+        runner.until("code => document.querySelector('tr.now th')?.textContent === code", arg=code)
         policy = runner.page.inner_text("tr.now strong")
         ann.by_key("s" if policy == "new" else "f")
         ann.settled()
@@ -510,7 +514,7 @@ def test_to_the_verdict_unblinded_and_reported(chromium, program, look):
     assert "better" not in ann.page.inner_text("body").lower()
     mirror.wait_for_selector(".stop h2")
 
-    owner.page.wait_for_function("() => document.getElementById('decision').textContent === 'Stop: decided'")
+    owner.until("() => document.getElementById('decision').textContent === 'Stop: decided'")
     owner.page.goto(f"{program.address}/live")
     assert "The study is blinded" in owner.page.inner_text("main")
     owner.page.goto(f"{program.address}/owner")
@@ -666,7 +670,7 @@ def test_the_phone_says_what_was_recorded_and_ends_its_session(chromium, program
     held = len(opened(program).held())
     ann.page.tap("#end")
     ann.page.tap("#end-box button[value=end]")
-    ann.page.wait_for_function("() => document.getElementById('idle-title').textContent === 'The session is ended'")
+    ann.until("() => document.getElementById('idle-title').textContent === 'The session is ended'")
     ann.settled()
     assert "handed back" in ann.page.inner_text("#last")
     left = opened(program)
@@ -728,7 +732,7 @@ def test_a_whole_study_on_two_phones_and_a_desk(chromium, planned, tmp_path):
     ann.page.tap("#undo")
     ann.page.screenshot(path=tmp_path / "undo.png")
     ann.page.tap("#undo-box button[value=undo]")
-    ann.page.wait_for_function("() => document.getElementById('turn-label').textContent.includes('again')")
+    ann.until("() => document.getElementById('turn-label').textContent.includes('again')")
     tap(ann)
     tap(bob)
     bob.page.tap("#void")
@@ -881,11 +885,11 @@ def test_the_owner_goes_on_after_a_stop_for_futility(chromium, program):
     owner = Person(chromium, program, "owner", "Olga")
     owner.page.fill("#override input", "the robot is free until Friday")
     owner.page.click("#override button")
-    owner.page.wait_for_function("() => document.getElementById('decision').textContent === 'Continue'")
+    owner.until("() => document.getElementById('decision').textContent === 'Continue'")
     assert owner.page.is_hidden("#override")
     while (turn := robot.next_turn()) is not None:
         robot.record(turn, turn.policy == "new")
-    owner.page.wait_for_function("() => document.getElementById('decision').textContent === 'Stop: decided'")
+    owner.until("() => document.getElementById('decision').textContent === 'Stop: decided'")
     owner.page.click("#unblind button")
     owner.page.wait_for_selector("text=The study is not blinded")
     owner.page.goto(f"{program.address}/report")
@@ -926,7 +930,7 @@ def test_four_policies_are_ranked_and_a_fifth_joins_on_the_way(chromium, program
     form.locator("input[name=policy]").fill("newest")
     form.locator("input[name=reason]").fill("a new checkpoint")
     form.locator("button").click()
-    owner.page.wait_for_function("() => document.getElementById('said').textContent === 'Done.'")
+    owner.until("() => document.getElementById('said').textContent === 'Done.'")
     assert opened(program).plan.policies[-1] == "newest"
     form.locator("input[name=policy]").fill("newest")
     form.locator("input[name=reason]").fill("twice")
@@ -937,7 +941,7 @@ def test_four_policies_are_ranked_and_a_fifth_joins_on_the_way(chromium, program
     assert "newest" in {turn.policy for turn in opened(program).fold.turns.values()}
     owner.page.fill("#unblind input[name=reason]", "to watch it settle")
     owner.page.click("#unblind button")
-    owner.page.wait_for_function("() => document.getElementById('said').textContent === 'Done.'")
+    owner.until("() => document.getElementById('said').textContent === 'Done.'")
     owner.page.goto(f"{program.address}/live")
     owner.page.wait_for_selector("#ranking")
     shown = owner.page.inner_text("#ranking")
@@ -950,7 +954,7 @@ def test_four_policies_are_ranked_and_a_fifth_joins_on_the_way(chromium, program
         robot.record(turn, outcome(turn), holder="arm", reason="the phone is off")
     state = opened(program).fold.decision.state
     used = "used => document.querySelector('#ranking dd').textContent === used"
-    owner.page.wait_for_function(used, arg=str(state.rollouts_used))
+    owner.until(used, arg=str(state.rollouts_used))
     assert state.summary.split(" after ")[0] in owner.page.inner_text("main")
     owner.page.screenshot(path=tmp_path / "settled.png", full_page=True)
     owner.page.goto(f"{program.address}/report")

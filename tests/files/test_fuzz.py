@@ -236,6 +236,7 @@ def test_any_bytes(tmp_path: Path, content: bytes) -> None:
     survives(tmp_path / "bytes", content, label="bytes")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_cut_anywhere(tmp_path: Path, name: str) -> None:
     """Cut off after every few bytes, a file is refused or gives no more than it had."""

@@ -36,6 +36,7 @@ def draws_that_hold(kernel: Any, trials: int, rates: np.ndarray, tail: float) ->
     return share
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("trials", range(1, 31))
 def test_the_bounds_hold_exactly_as_often_as_they_say(trials: int) -> None:
     rates = np.linspace(0.001, 0.999, 37)
@@ -45,6 +46,7 @@ def test_the_bounds_hold_exactly_as_often_as_they_say(trials: int) -> None:
         np.testing.assert_allclose(covered, 0.95, atol=1e-9)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.99])
 @pytest.mark.parametrize("trials", range(1, 31))

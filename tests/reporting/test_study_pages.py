@@ -28,6 +28,7 @@ def test_a_blinded_report_can_be_written(tmp_path):
 # --- the report of a study that is not blinded ---
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "changes",
     [

@@ -51,6 +51,7 @@ def slow_study(rule):
     return study
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("question", ["ranking", "best", "best or tied", "against b"])
 @pytest.mark.parametrize("futility", [0.0, 0.1])
 @pytest.mark.parametrize("seed", range(6))

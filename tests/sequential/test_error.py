@@ -166,6 +166,7 @@ def certified_error(rule, unequal, most):
     return decided, decided + given_up
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("most", [4_000, pytest.param(200_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("unequal", [0.095, 0.32, 0.5, 1.0])
 @pytest.mark.parametrize("pairs", [12, 60])

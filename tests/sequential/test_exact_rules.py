@@ -92,6 +92,7 @@ def test_the_p_value_is_the_largest_chance_of_ending_as_far(make, claim):
         assert found <= 0.1 + 1e-12
 
 
+@pytest.mark.sample(3)
 @every_rule
 @every_claim
 def test_verdict_and_p_value_agree_at_every_end(make, claim):

@@ -12,6 +12,7 @@ from surefoot.numerics import work_blocks
 from surefoot.sequential import ListMean, run_list, simulate_list
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "goal", [{"within": 0.1}, {"against": 0.45}, {"incumbent": True}, {"against": 0.4, "claim": "first better"}]
 )

@@ -12,6 +12,7 @@ from tests.support.leases import left_behind
 from tests.support.studies import Clock, begun, driven, outcomes
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "changes",
     [{"horizon": 60}, {"confidence": 0.9}, {"claim": "first better"}, {"rule": "nscore"}, {"margin": 0.05}],

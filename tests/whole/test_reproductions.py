@@ -31,7 +31,10 @@ def text(name: str) -> str:
     return (pages.FOLDER / f"{name}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", COMPUTED)
+LONG = "binomial-bounds"  # seconds: `make reproduce` computes it too
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name == LONG)) for name in COMPUTED])
 def test_the_page_says_what_its_script_computes(name):
     written = rows(text(name))
     missing = [check.row() for check in COMPUTED[name].exact() if check.row() not in written]
