@@ -12,9 +12,8 @@ import pytest
 import surefoot as sf
 from surefoot.runners import functions
 from surefoot.runners.outcomes import CrashError
-from surefoot.study.deviations import deviations
 from surefoot.study.studies import Study
-from tests.support.studies import begun
+from tests.support.studies import begun, said_of
 
 
 def test_a_function_runs_a_study_to_its_end():
@@ -83,7 +82,7 @@ def test_a_crash_is_a_failure_and_none_is_missing_from_the_report(caplog):
         assert all((one.score, one.failure) == (0.0, "crash") for one in results)
         if seed < 5 and results:
             study.unblind(reason="done")
-            assert any(f"new: {len(results)} crash" in line for line in deviations(study.fold))
+            assert any(f"new: {len(results)} crash" in line for line in said_of(study.fold))
     assert crashed > 40
 
 
@@ -100,7 +99,7 @@ def test_the_plan_says_what_a_crash_counts_as(on_crash, counted, void):
     status = sf.run_study(study, rollout)
     assert (status.finished, status.blocks, status.voided) == (True, counted, void)
     study.unblind(reason="done")
-    (said,) = [line for line in deviations(study.fold) if "gave no result" in line]
+    (said,) = [line for line in said_of(study.fold) if "gave no result" in line]
     assert "new: 2 crash" in said
     assert sf.verify(study.store).sound
 

@@ -10,11 +10,10 @@ import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.sequential import ClosedRanking, FiniteHorizonMixture, run, run_ranking
 from surefoot.sequential.betting import BettingState
-from surefoot.study.deviations import deviations
 from surefoot.study.recording import RefusedError
 from surefoot.study.state import folded
 from tests.support.ended_studies import finished
-from tests.support.studies import begun, driven, outcomes, score
+from tests.support.studies import begun, driven, outcomes, said_of, score
 
 
 @pytest.mark.parametrize("changes", [{"horizon": 80}, {"confidence": 0.99}, {"rule": "wsr"}, {"margin": 0.1}])
@@ -166,7 +165,7 @@ def test_a_policy_added_on_the_way_is_what_the_rule_says_of_one_that_joined(seed
     assert state.rollouts[3] > 0
     found = sf.verify(study.store)
     assert found.sound, found.faults
-    (said,) = deviations(fold)
+    (said,) = said_of(fold)
     assert said.startswith("d was added after 30 results (2026-")
     assert f"to run from round {joined + 1} on. The promise holds as declared" in said
     assert "a new checkpoint" in said
@@ -280,7 +279,7 @@ def test_pairs_that_will_hardly_be_decided_are_paused_and_may_be_run_all_the_sam
     assert tied.fold.decision.state.rollouts_used > used
     found = sf.verify(tied.store)
     assert found.sound, found.faults
-    assert "Every claim of the ranking holds as declared. Reason: the robot is free." in deviations(tied.fold)[0]
+    assert "Every claim of the ranking holds as declared. Reason: the robot is free." in said_of(tied.fold)[0]
 
 
 def test_two_policies_have_one_question():

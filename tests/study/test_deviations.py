@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import surefoot as sf
 from surefoot.sequential import run
-from surefoot.study.deviations import deviations, worst_case
+from surefoot.study.deviations import Deviation, deviations, from_earlier, worst_case
 from tests.support.ended_studies import finished, untidy
 from tests.support.leases import left_behind
-from tests.support.studies import Clock, begun, driven, outcomes
+from tests.support.studies import Clock, begun, driven, outcomes, said_of
 
 
 @pytest.mark.sample(2)
@@ -24,7 +26,7 @@ def test_a_binding_change_after_a_result_makes_the_verdict_exploratory(changes):
     driven(study, outcomes(2, new=0.95, old=0.2))
     study.unblind(reason="done")
     assert study.fold.exploratory
-    said = [line for line in deviations(study.fold) if "amended after 4 results" in line]
+    said = [line for line in said_of(study.fold) if "amended after 4 results" in line]
     assert len(said) == 1
     assert "exploratory" in said[0]
     assert "second thoughts" in said[0]
@@ -41,15 +43,15 @@ def test_a_result_that_was_undone_was_seen_before_the_change():
     study.undo(turn, reason="slip")
     study.amend({"confidence": 0.8}, reason="second thoughts")
     assert study.fold.exploratory
-    assert "amended after 1 result (" in deviations(study.fold)[0]
-    assert deviations(study.fold)[0].endswith("The verdict is exploratory.")
+    assert "amended after 1 result (" in said_of(study.fold)[0]
+    assert said_of(study.fold)[0].endswith("The verdict is exploratory.")
 
 
 def test_a_change_of_words_does_not():
     study = driven(begun(), outcomes(1, new=0.9, old=0.3), 4)
     study.amend({"reset": "Home the arm.", "time_limit": 30}, reason="clearer")
     assert not study.fold.exploratory
-    (said,) = deviations(study.fold)
+    (said,) = said_of(study.fold)
     assert "reset from nothing to Home the arm.; time limit from nothing to 30." in said
     assert "exploratory" not in said
 
@@ -59,14 +61,14 @@ def test_a_change_of_words_does_not():
 
 def test_a_clean_study_has_none():
     study = finished()
-    assert deviations(study.fold) == ()
+    assert said_of(study.fold) == ()
     study.unblind(reason="done")
-    assert deviations(study.fold) == ()
+    assert said_of(study.fold) == ()
 
 
 def test_each_departure_is_a_sentence():
     study = untidy()
-    said = "\n".join(deviations(study.fold))
+    said = "\n".join(said_of(study.fold))
     policy = study.fold.turns[5].policy
     for part in (
         "unblinded before it was decided, after 6 results",
@@ -79,7 +81,7 @@ def test_each_departure_is_a_sentence():
         "1 turn went to another holder when the first one's time had run out",
     ):
         assert part in said
-    assert len(deviations(study.fold)) == 6
+    assert len(said_of(study.fold)) == 6
 
 
 def test_results_after_the_decision_are_counted_apart():
@@ -90,7 +92,7 @@ def test_results_after_the_decision_are_counted_apart():
     late = 60 - 2 * len(study.fold.counted)
     assert late > 0
     assert worst_case(study.fold) == (study.verdict,)
-    assert f"{late} results came in after the decision and did not count." in deviations(study.fold)
+    assert f"{late} results came in after the decision and did not count." in said_of(study.fold)
 
 
 def test_results_before_the_decision_of_later_pairs_are_told_as_what_they_are():
@@ -104,15 +106,15 @@ def test_results_before_the_decision_of_later_pairs_are_told_as_what_they_are():
         f"{40 - 2 * last} results of later pairs were recorded while an earlier pair was still being run. The rule "
         f"reads pairs in the order in which they were scheduled and decided at pair {last}, so they were not needed "
         "and did not count."
-    ) in deviations(study.fold)
-    assert not any("after the decision" in told for told in deviations(study.fold))
+    ) in said_of(study.fold)
+    assert not any("after the decision" in told for told in said_of(study.fold))
 
 
 def test_a_turn_handed_back_is_no_departure():
     study = begun()
     study.release(study.next_turn(holder="arm 1"))
     study.next_turn(holder="arm 2")
-    assert deviations(study.fold) == ()
+    assert said_of(study.fold) == ()
 
 
 def test_the_worst_case_counts_seen_voids_against_the_winner():
@@ -130,7 +132,7 @@ def test_the_worst_case_counts_seen_voids_against_the_winner():
     pairs = [(0.0, 1.0)] * 3 + [(1.0, 0.0)] * needed
     assert worst_case(study.fold) == (run(study.fold.decision.rule, pairs)[-1].verdict,) == (sf.Verdict.UNDECIDED,)
     study.unblind(reason="done")
-    assert any("would be 'undecided' instead of 'better'" in line for line in deviations(study.fold))
+    assert any("would be 'undecided' instead of 'better'" in line for line in said_of(study.fold))
 
 
 def test_voids_before_any_outcome_change_no_worst_case():
@@ -139,14 +141,14 @@ def test_voids_before_any_outcome_change_no_worst_case():
     driven(study, lambda turn: turn.policy == "old")
     assert worst_case(study.fold) == (study.verdict,) == (sf.Verdict.WORSE,)
     study.unblind(reason="done")
-    (said,) = deviations(study.fold)
+    (said,) = said_of(study.fold)
     assert said.startswith("1 pair was voided (hardware fault 1), by the policy whose rollout was voided: ")
 
 
 def test_a_list_that_was_changed_is_shown_whole():
     study = begun()
     study.amend({"void_reasons": ["rain", "safety stop"]}, reason="we work outdoors")
-    (said,) = deviations(study.fold)
+    (said,) = said_of(study.fold)
     assert "void reasons from " in said
     assert " to rain, safety stop. " in said
 
@@ -159,7 +161,7 @@ def test_a_pause_overnight_is_a_pause():
     clock.on(hours=14)
     taken = study.next_turns(6, holder="Bob (1a2b3c4d)")
     assert taken == held
-    (said,) = [line for line in deviations(study.fold) if "run twice" in line]
+    (said,) = [line for line in said_of(study.fold) if "run twice" in line]
     assert said.startswith("1 turn went to another holder")
     assert "(turn 1)" in said
     clock = Clock()
@@ -168,7 +170,7 @@ def test_a_pause_overnight_is_a_pause():
     ended.release(holder="Ann (0a1b2c3d)")  # what End session does
     clock.on(hours=14)
     ended.next_turns(6, holder="Bob (1a2b3c4d)")
-    assert not any("run twice" in line for line in deviations(ended.fold))
+    assert not any("run twice" in line for line in said_of(ended.fold))
 
 
 def test_a_rule_that_ran_out_of_pairs_is_not_said_to_have_decided():
@@ -177,5 +179,28 @@ def test_a_rule_that_ran_out_of_pairs_is_not_said_to_have_decided():
     study.record(6, True)
     assert study.finished
     assert study.verdict is sf.Verdict.UNDECIDED
-    (said,) = [line for line in deviations(study.fold) if "results of later pairs were recorded" in line]
+    (said,) = [line for line in said_of(study.fold) if "results of later pairs were recorded" in line]
     assert "scheduled and ended at pair 3, so they were not needed" in said
+
+
+# --- as values ---
+
+
+def test_a_deviation_is_a_value_with_its_sentence():
+    study = begun(horizon=30)
+    study.record(study.next_turn(), True)
+    study.undo(1, reason="mistyped")
+    study.amend({"time_limit": 60.0}, reason="slow robot")
+    found = deviations(study.fold, ("line 3 was changed",))
+    assert [one.kind for one in found] == ["fault", "amendment", "undo"]
+    assert found[0].values == {"fault": "line 3 was changed"}
+    assert found[1].values == {"changes": {"time_limit": 60.0}, "results": 1, "binding": False}
+    assert found[2].values == {"undone": 1}  # while blinded, not of which policy
+    for one in found:
+        assert Deviation.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+        assert str(one) == one.says
+
+
+def test_sentences_of_earlier_reports_are_notes():
+    now = Deviation("late", "2 results came in after the decision and did not count.", {"results": 2}).to_dict()
+    assert from_earlier(["1 pair was voided.", now]) == [Deviation("note", "1 pair was voided.").to_dict(), now]

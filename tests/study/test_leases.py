@@ -20,12 +20,11 @@ from surefoot.cli.main import run
 from surefoot.errors import StudyError
 from surefoot.runners import functions
 from surefoot.study import leases
-from surefoot.study.deviations import deviations
 from surefoot.study.leases import REACH
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
 from tests.support.leases import left_behind
-from tests.support.studies import Clock, begun
+from tests.support.studies import Clock, begun, said_of
 
 
 def test_the_missing_turn_is_named_and_few_rollouts_are_run_beyond_it():
@@ -85,11 +84,11 @@ def test_turns_handed_back_are_taken_first_and_a_late_result_is_refused_and_logg
     study.refresh()
     assert study.fold.results[6].score == 1.0
     assert [event.body["holder"] for event in study.fold.history if event.kind == "refused"] == ["arm 1"]
-    assert "1 result came after the turn had gone to another holder and was refused (turn 6)." in deviations(study.fold)
+    assert "1 result came after the turn had gone to another holder and was refused (turn 6)." in said_of(study.fold)
     study.unblind(reason="look")
     policy = study.fold.turns[6].policy
     told = f"Turn 6 ({policy}): a failure of arm 1 came after the turn had gone to another holder, and was refused."
-    assert told in deviations(study.fold)
+    assert told in said_of(study.fold)
     assert sf.verify(study.store).sound
     assert Study.restore(study.export(), MemoryStore()).fold.refused == {(6, "arm 1")}
 

@@ -33,7 +33,7 @@ def test_nothing_of_a_policy_is_reachable_while_blinded():
     made = sf.report(study)
     shown = made.study
     assert shown.finding is None
-    for text in (str(made), made.html(), made.markdown(), *shown.deviations, str(sf.verify(study.store))):
+    for text in (str(made), made.html(), made.markdown(), *map(str, shown.deviations), str(sf.verify(study.store))):
         assert leaks(text) == []
     assert "Stop: decided" in str(made)
     data = json.dumps({**made.data()["study"], "plan": None})
@@ -46,7 +46,7 @@ def test_nothing_of_a_policy_is_reachable_while_blinded():
 def test_an_account_of_the_fold_is_plain_data():
     study = untidy()
     told = account(study.fold, sf.verify(study.store))
-    assert json.loads(json.dumps(told.to_dict()))["deviations"] == list(told.deviations)
+    assert json.loads(json.dumps(told.to_dict()))["deviations"] == [one.to_dict() for one in told.deviations]
 
 
 # --- after the stop ---

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.sequential import run
-from surefoot.study.deviations import deviations, worst_case
+from surefoot.study.deviations import worst_case
 from surefoot.study.events import Event, Line
 from surefoot.study.recording import RefusedError
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
 from surefoot.study.verification import verified
-from tests.support.studies import Clock, begun, driven
+from tests.support.studies import Clock, begun, driven, said_of
 
 OLD = sorted(Path(__file__).parents[1].joinpath("fixtures", "studies").glob("*.jsonl"))
 
@@ -120,7 +120,7 @@ def test_an_override_goes_on_and_is_a_deviation():
     state = study.fold.decision.state
     assert (state.overridden, state.verdict, state.ending) == (True, sf.Verdict.BETTER, "verdict")
     assert state.interval == state.anytime_interval
-    (said,) = deviations(study.fold)
+    (said,) = said_of(study.fold)
     assert f"the study went on all the same after {stopped.recorded} results" in said
     assert "Reason: the robot is free until Friday." in said
     assert not study.fold.exploratory
@@ -210,7 +210,7 @@ def test_old_logs_open_for_ever(path, tmp_path):
     assert study.plan.fingerprint == known["fingerprint"]
     assert [study.fold.turns[n].policy for n in sorted(study.fold.turns)] == known["policies"]
     assert len(study.fold.counted) == known["counted"]
-    assert len(deviations(study.fold)) == known["deviations"]
+    assert len(said_of(study.fold)) == known["deviations"]
     found = sf.verify(study.store)
     assert found.sound
     assert found.head == known["head"]

@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
+from surefoot.study.deviations import deviations
 from surefoot.study.plans import Plan
+from surefoot.study.state import Fold
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
 
@@ -52,3 +54,8 @@ def driven(study: Study, robot: Any, turns: int | None = None) -> Study:
 
 def score(study: Study, block: int) -> dict[str, float]:
     return {turn.policy: study.fold.results[turn.number].score for turn in study.fold.blocks[block]}
+
+
+def said_of(fold: Fold) -> tuple[str, ...]:
+    """The sentences of a study's deviations."""
+    return tuple(map(str, deviations(fold)))

@@ -38,6 +38,7 @@ def environments_met(met: Structure) -> list[Finding]:
     return [
         Finding(
             about="incomplete pairs",
+            values={"environments": met.environments, "shared": met.shared},
             says=f"Of {formatting.environments(met.environments)} ({met.called(met.environment)}), "
             f"{met.shared:,} were met by "
             f"every {spoken().policy} and {met.environments - met.shared:,} by some only.",
@@ -73,6 +74,7 @@ def duplicated_rows(rollouts: Rollouts, met: Structure) -> list[Finding]:
     return [
         Finding(
             about=DUPLICATED,
+            values={"rows": rows - groups},
             says=f"Rows that repeat another row in every column: {rows - groups:,}.",
             threatens=f"One {spoken().rollout} counted twice makes every interval too narrow.",
             remedy="Find out whether a file was read or logged twice, and remove the copies; if each row is "
@@ -108,6 +110,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
             found.append(
                 Finding(
                     about="run in blocks",
+                    values={"changes": changes(labels), "rollouts": len(labels), "expected": expected_changes(labels)},
                     says=f"By `{clock}`, the {spoken().policy} changes {_times(changes(labels))} in "
                     f"{len(labels):,} {spoken().rollouts}; "
                     f"mixed at random it would change about {expected_changes(labels):,.0f} times.",
@@ -123,6 +126,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
             found.append(
                 Finding(
                     about="tasks run in blocks",
+                    values={"changes": changes(labels), "rollouts": len(labels), "expected": expected_changes(labels)},
                     says=f"The {spoken().task} of {rollouts.policies[0]!r} changes {_times(changes(labels))} in "
                     f"{len(labels):,} {spoken().rollouts}; mixed at random it would change about "
                     f"{expected_changes(labels):,.0f} times.",
@@ -164,6 +168,7 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
         found.append(
             Finding(
                 about="unequal mixes",
+                values={"task": task, "shares": {first: a, second: b}, "pairs": len(gaps)},
                 says=f"The {spoken().tasks} are not equally shared: {task!r} is {a:.0%} of {first!r} and "
                 f"{b:.0%} of {second!r}"
                 f"{f', and {len(gaps) - 1} more pairs differ' if len(gaps) > 1 else ''}.",
@@ -179,6 +184,7 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
         found.append(
             Finding(
                 about="Simpson's paradox",
+                values={"first": first, "second": second, "pooled": pooled, "within": within},
                 says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within "
                 f"{spoken().tasks}.",
                 threatens="The pooled comparison points the wrong way.",

@@ -50,6 +50,7 @@ def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
         found.append(
             Finding(
                 about="missing values",
+                values={"column": column, "missing": {str(group.key[0]): gap for group, gap in gaps}},
                 says=f"No {column} is known for {listed}; they are left out of every rate and mean.",
                 threatens="If failures go unrecorded more often than successes, the rate is too high." + ends,
                 remedy="Fill them in, or report both extremes.",
@@ -66,6 +67,7 @@ def void_rollouts(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="voided",
+            values={"voided": {str(group.key[0]): group.void for group in void}},
             says=f"Declared not to count: {some([f'{group.void:,} of {group.key[0]!r}' for group in void])}.",
             threatens=f"If {spoken().a_rollout} was voided because of how it ended, the rates are biased.",
             remedy=f"Say why each was voided, and void both {spoken().rollouts} of a pair.",
@@ -87,6 +89,7 @@ def out_of_range(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="a score outside its range",
+            values={"least": least, "most": most, "low": rollouts.low, "high": rollouts.high},
             says=f"Scores run from {least:g} to {most:g}; the stated range is [{rollouts.low:g}, {rollouts.high:g}].",
             threatens="Every guarantee about a mean score rests on the range; none can be given.",
             remedy=state_range(),
@@ -117,6 +120,7 @@ def contradictions(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="success contradicts score",
+            values={"successes": low, "failures": high},
             says=f"Successes with the least score: {low:,}; failures with the greatest: {high:,}.",
             threatens="One of the two columns is wrong, or they measure different things.",
             remedy=f"Look at these {spoken().rollouts}; say which column decides.",
@@ -144,6 +148,7 @@ def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
     return [
         Finding(
             about="few clusters",
+            values={"by": met.clusters, "policy": policy, "clusters": shape.clusters, "freedom": shape.freedom},
             says=f"{policy!r} has {shape.clusters:,} clusters ({by}), equivalent to {shape.effective:.1f} of "
             "equal size: "
             f"{shape.freedom:.1f} degrees of freedom.{heavy}",
@@ -166,6 +171,7 @@ def uncalibrated_judge(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="judged without calibration",
+            values={"judges": judges, "labels": labels},
             says=f"Outcomes come from {some([repr(judge) for judge in judges])}; "
             f"{labels or 'no'} {spoken().rollouts} carry a human label.",
             threatens=f"A judge's own errors move the rate, and more {spoken().rollouts} do not remove them.",
@@ -191,6 +197,7 @@ def not_comparable(rollouts: Rollouts) -> list[Finding]:
                 found.append(
                     Finding(
                         about=f"different {what}",
+                        values={"column": column, "of": {one: tuple(sorted(of[one])) for one in (first, second)}},
                         says=f"{first!r} was measured with {names[0]}, {second!r} with {names[1]}.",
                         threatens="A difference between them may be one between the measurements.",
                         remedy=f"Compare {spoken().policies} on the same {column}.",
@@ -205,6 +212,7 @@ def not_comparable(rollouts: Rollouts) -> list[Finding]:
             found.append(
                 Finding(
                     about="names alike",
+                    values={"names": tuple(names)},
                     says=f"{some([repr(name) for name in names])} differ by letter case or spaces only.",
                     threatens=f"They may be one {spoken().policy}, counted as several.",
                     remedy=f"Give one {spoken().policy} one name.",
@@ -236,6 +244,7 @@ def training_seeds(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="perhaps a training seed",
+            values={"column": found.column, "seeds": found.seeds, "environments": found.environments},
             says=f"{found.column!r} takes {found.seeds} values, and each meets {found.environments:,} "
             f"{spoken().environments} or "
             "more.",
@@ -259,6 +268,7 @@ def lone_totals(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="perhaps totals",
+            values={"scores": len(groups)},
             says=f"Each {spoken().policy} has one score"
             + (f" on each {spoken().task}" if "task" in rollouts.columns else "")
             + ".",

@@ -66,6 +66,7 @@ def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str) -> list[Findi
     return [
         Finding(
             about="policy not named",
+            values={"name": name, "column": column, "groups": count},
             says=f"No column is known to name the {spoken().policy}, so all {spoken().rollouts} count as one, "
             f"{name!r}; the column {column!r} has {count} different values.",
             threatens=f"If those are {spoken().policies}, their {spoken().rollouts} are pooled into one rate.",

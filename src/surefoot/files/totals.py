@@ -45,6 +45,7 @@ def impossible(who: str, rate: Rate, trials: int) -> Finding:
     count = rate.successes(trials)[0]
     return Finding(
         about="a rate that n cannot give",
+        values={"who": who, "successes": count, "rollouts": trials, "rate": rate.value},
         says=f"{who}: no count of {trials:,} rollouts gives {100 * rate.value:.6g}%{instead}. "
         f"The nearest count, {count:,} of {trials:,}, is used.",
         threatens="The number of rollouts, or the rate, is not what it says: intervals and tests from it are wrong.",

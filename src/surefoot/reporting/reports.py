@@ -18,6 +18,7 @@ from surefoot.core.record import Record
 from surefoot.core.words import Words, in_its_words
 from surefoot.reporting.rollout_rows import RolloutRow, gathered, rows_of_study, rows_of_table
 from surefoot.study.clips import ClipFolder
+from surefoot.study.deviations import Deviation, from_earlier
 from surefoot.study.result_table import rollouts_of
 from surefoot.study.state import Fold
 from surefoot.study.status import Account, account
@@ -56,9 +57,14 @@ class Report(Record):
     command: str
     made: str
     versions: str
-    deviations: tuple[str, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
     study: Account | None = None
     rollouts: tuple[RolloutRow, ...] = ()
+
+    @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """Version 0.1.0 wrote deviations as sentences."""
+        return {**body, "deviations": from_earlier(body.get("deviations", ()))}
 
     @property
     def words(self) -> Words:

@@ -36,7 +36,7 @@ def markdown(report: Report) -> str:
     lines += [
         f"> **{_md(one.about)}.** {_md(f'{one.says} {one.threatens} {one.remedy}')}\n" for one in found.audit.findings
     ]
-    lines += [f"- {_md(line)}" for line in report.deviations]
+    lines += [f"- {_md(str(line))}" for line in report.deviations]
     lines += _md_table(
         tables.columns(found),
         [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)],
@@ -63,7 +63,7 @@ def progress_markdown(report: ProgressReport) -> str:
     """A blinded study's progress."""
     first, *more = study_pages.progress_lines(report.study)
     lines = [f"# {_md(report.study.plan.title)}", "", f"**{_md(first)}**", "", *(f"{_md(line)}\n" for line in more)]
-    lines += [f"- {_md(line)}" for line in report.study.deviations]
+    lines += [f"- {_md(str(line))}" for line in report.study.deviations]
     return "\n".join(
         [*lines, "", f"Made {report.made}. Plan {report.study.fingerprint}. Log: {report.study.mark}.", ""]
     )

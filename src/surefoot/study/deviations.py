@@ -1,4 +1,4 @@
-"""How did a study depart from its plan? Each departure is a sentence; none of them is hidden.
+"""How did a study depart from its plan? Each departure is a value with its sentence; none of them is hidden.
 
 While a study is blinded the sentences name no policy and no outcome.
 """
@@ -6,9 +6,12 @@ While a study is blinded the sentences name no policy and no outcome.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from surefoot.core.formatting import counted
+from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.study.decision import with_joins
 from surefoot.study.events import Event
@@ -21,14 +24,42 @@ MOST = 12
 """Turns named one by one in a sentence; beyond, they are counted."""
 
 
-def deviations(fold: Fold, faults: Sequence[str] = ()) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Deviation(Record):
+    """One departure from the plan.
+
+    Attributes:
+        kind: What it is: "fault", "amendment", "policy added", "unblinding", "override", "void", "seen void", "crash",
+            "undo", "stand-in", "over time", "not needed", "late", "refusal", "twice", or "note" for what verification
+            remarks. Sentences of reports before schema 2 are notes.
+        says: The sentence.
+        values: The turns, counts and names in it; while a study is blinded none tells of a policy or an outcome.
+    """
+
+    kind: str
+    says: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.says))
+
+    def __str__(self) -> str:
+        return self.says
+
+
+def from_earlier(said: Sequence[Any]) -> list[Any]:
+    """Deviations as JSON has them, where earlier versions wrote sentences."""
+    return [Deviation("note", one).to_dict() if isinstance(one, str) else one for one in said]
+
+
+def deviations(fold: Fold, faults: Sequence[str] = ()) -> tuple[Deviation, ...]:
     """Every departure from the plan, the gravest first.
 
     Args:
         fold: What the log amounts to.
         faults: What verification found.
     """
-    found = [f"The log does not verify: {fault}" for fault in faults]
+    found = [Deviation("fault", f"The log does not verify: {fault}", {"fault": fault}) for fault in faults]
     found += _amendments(fold) + _unblinding(fold) + _overrides(fold) + _voids(fold)
     found += (
         _crashes(fold) + _undos(fold) + _stood_in(fold) + _over_time(fold) + _late(fold) + _twice(fold) + _refused(fold)
@@ -65,7 +96,7 @@ def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
     return found.verdict
 
 
-def _amendments(fold: Fold) -> list[str]:
+def _amendments(fold: Fold) -> list[Deviation]:
     found, plan, results, begun = [], fold.declared, 0, False
     for event in fold.history:
         results += event.kind == "recorded"  # those undone since were seen all the same
@@ -85,23 +116,26 @@ def _amendments(fold: Fold) -> list[str]:
         when = f"after {counted(results, 'result')}" if results else "before the first result"
         binding = bool(results) and any(name in BINDING for name in event.body["changes"])
         therefore = " The verdict is exploratory." if binding else ""
-        found.append(f"The plan was amended {when} ({_day(event)}): {'; '.join(parts)}. {_why(event)}{therefore}")
+        said = f"The plan was amended {when} ({_day(event)}): {'; '.join(parts)}. {_why(event)}{therefore}"
+        told = {"changes": dict(event.body["changes"]), "results": results, "binding": binding}
+        found.append(Deviation("amendment", said, told))
         plan = after
     return found
 
 
-def _added(fold: Fold, event: Event, added: tuple[str, ...], results: int) -> str:
+def _added(fold: Fold, event: Event, added: tuple[str, ...], results: int) -> Deviation:
     """Who was added while the study ran, when, and what it means for the promise."""
     names = " and ".join(added)
     joined = fold.joins[added[0]]
-    return (
+    said = (
         f"{names} {_was(len(added))} added after {counted(results, 'result')} ({_day(event)}), to run from round "
         f"{joined + 1} on. The promise holds as declared: every claim made before stays, and all policies are compared "
         f"under the same error. {_why(event)}"
     )
+    return Deviation("policy added", said, {"policies": added, "results": results, "round": joined + 1})
 
 
-def _unblinding(fold: Fold) -> list[str]:
+def _unblinding(fold: Fold) -> list[Deviation]:
     if fold.unblinded is None or not fold.plan.blinded or not fold.early:
         return []
     place = fold.history.index(fold.unblinded)
@@ -109,10 +143,11 @@ def _unblinding(fold: Fold) -> list[str]:
     after = sum(event.kind == "recorded" for event in fold.history[place:])
     known = f"; {counted(after, 'result')} came after that, not blind" if after else ""
     when = f"before it was decided, after {counted(before, 'result')}"
-    return [f"The study was unblinded {when} ({_day(fold.unblinded)}){known}. {_why(fold.unblinded)}"]
+    said = f"The study was unblinded {when} ({_day(fold.unblinded)}){known}. {_why(fold.unblinded)}"
+    return [Deviation("unblinding", said, {"before": before, "after": after})]
 
 
-def _overrides(fold: Fold) -> list[str]:
+def _overrides(fold: Fold) -> list[Deviation]:
     found = []
     for place, event in enumerate(fold.history):
         if event.kind == "overridden":
@@ -120,14 +155,13 @@ def _overrides(fold: Fold) -> list[str]:
             holds = "The verdict holds as declared; the interval of the gain is the one that holds at any moment."
             if len(fold.plan.policies) > 2:
                 holds = "Every claim of the ranking holds as declared."
-            found.append(
-                f"The rule had stopped for futility, and the study went on all the same after "
-                f"{counted(results, 'result')} ({_day(event)}). {holds} {_why(event)}"
-            )
+            after = f"after {counted(results, 'result')} ({_day(event)}). {holds} {_why(event)}"
+            said = f"The rule had stopped for futility, and the study went on all the same {after}"
+            found.append(Deviation("override", said, {"results": results}))
     return found
 
 
-def _voids(fold: Fold) -> list[str]:
+def _voids(fold: Fold) -> list[Deviation]:
     if not fold.voids:
         return []
     unit = fold.plan.unit
@@ -135,23 +169,27 @@ def _voids(fold: Fold) -> list[str]:
     total = f"{counted(len(fold.voids), unit)} {_was(len(fold.voids))} voided ({reasons})"
     seen = [event for event in fold.voids.values() if event.body["seen"]]
     if fold.blinded:
-        return [f"{total}; {len(seen)} of them after an outcome had been seen."]
-    by = _tallied(fold.turns[event.body["turn"]].policy for event in fold.voids.values())
-    found = [f"{total}, by the policy whose rollout was voided: {by}."]
+        said = f"{total}; {len(seen)} of them after an outcome had been seen."
+        return [Deviation("void", said, {"voided": len(fold.voids), "seen": len(seen)})]
+    of = Counter(fold.turns[event.body["turn"]].policy for event in fold.voids.values())
+    said = f"{total}, by the policy whose rollout was voided: {_tallied(of)}."
+    found = [Deviation("void", said, {"voided": len(fold.voids), "seen": len(seen), "policies": dict(of)})]
     if seen:
         turns = ", ".join(f"{event.body['turn']} ({fold.turns[event.body['turn']].policy})" for event in seen[:MOST])
         more = f" and {len(seen) - MOST} more" if len(seen) > MOST else ""
         verdict, worst = fold.decision.verdict, worst_case(fold)
         other = next((one for one in worst if one is not verdict), None)
         then = "would be the same" if other is None else f"would be {other.value!r} instead of {verdict.value!r}"
-        found.append(
+        said = (
             f"{counted(len(seen), unit)} {_was(len(seen))} voided after an outcome had been seen (turn {turns}{more}). "
             f"Had {'it' if len(seen) == 1 else 'they'} counted in the worst way for the verdict, it {then}."
         )
+        told = {"turns": tuple(event.body["turn"] for event in seen), "worst": tuple(one.value for one in worst)}
+        found.append(Deviation("seen void", said, told))
     return found
 
 
-def _crashes(fold: Fold) -> list[str]:
+def _crashes(fold: Fold) -> list[Deviation]:
     """Rollouts that gave no result, whatever the plan counts them as."""
     ended: list[tuple[str, str]] = []
     for event in fold.history:
@@ -165,39 +203,43 @@ def _crashes(fold: Fold) -> list[str]:
     means = f"the plan counts that as {counts[fold.plan.on_crash]}"
     total = f"{counted(len(ended), 'rollout')} gave no result"
     if fold.blinded:
-        return [f"{total}; {means}."]
+        return [Deviation("crash", f"{total}; {means}.", {"crashed": len(ended)})]
     by = "; ".join(
         f"{policy}: {_told(Counter(how for name, how in ended if name == policy))}"
         for policy in fold.plan.policies
         if any(name == policy for name, _ in ended)
     )
-    return [f"{total} ({by}); {means}."]
+    told = {"crashed": len(ended), "policies": dict(Counter(name for name, _ in ended))}
+    return [Deviation("crash", f"{total} ({by}); {means}.", told)]
 
 
 def _told(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {how}" for how, count in counts.most_common())
 
 
-def _stood_in(fold: Fold) -> list[str]:
+def _stood_in(fold: Fold) -> list[Deviation]:
     """Results that somebody else than the holder recorded, with the reason."""
     events = [event for event in fold.history if event.kind == "recorded" and event.body.get("reason")]
     return [
-        f"Turn {event.body['turn']} was recorded by {known_as(event.author) or event.role} in its holder's place. "
-        f"{_why(event)}"
+        Deviation(
+            "stand-in",
+            f"Turn {event.body['turn']} was recorded by {known_as(event.author) or event.role} in its holder's place. "
+            f"{_why(event)}",
+            {"turn": event.body["turn"]},
+        )
         for event in events
     ]
 
 
-def _undos(fold: Fold) -> list[str]:
+def _undos(fold: Fold) -> list[Deviation]:
     events = [event for event in fold.history if event.kind == "undone"]
     if fold.blinded and events:
-        return [
-            f"{counted(len(events), 'result')} {_was(len(events))} undone ({_tallied(_reason(e) for e in events)})."
-        ]
+        said = f"{counted(len(events), 'result')} {_was(len(events))} undone ({_tallied(_reason(e) for e in events)})."
+        return [Deviation("undo", said, {"undone": len(events)})]
     return [_undo(fold, event) for event in events]
 
 
-def _undo(fold: Fold, event: Event) -> str:
+def _undo(fold: Fold, event: Event) -> Deviation:
     number, attempt = event.body["turn"], event.body["attempt"]
     given = {
         (other.body["turn"], other.body["attempt"]): _result(other.body["result"])
@@ -206,25 +248,27 @@ def _undo(fold: Fold, event: Event) -> str:
     }
     after = given.get((number, attempt + 1))
     then = f"and recorded again as {after}" if after else "and not recorded again"
-    return f"Turn {number} ({fold.turns[number].policy}): {given[number, attempt]} was undone {then}. {_why(event)}"
+    said = f"Turn {number} ({fold.turns[number].policy}): {given[number, attempt]} was undone {then}. {_why(event)}"
+    return Deviation("undo", said, {"turn": number, "policy": fold.turns[number].policy, "again": bool(after)})
 
 
-def _over_time(fold: Fold) -> list[str]:
+def _over_time(fold: Fold) -> list[Deviation]:
     limit = fold.plan.time_limit
     if limit is None:
         return []
     over = [one for one in fold.results.values() if one.duration is not None and one.duration > limit]
     if not over:
         return []
+    told = {"results": len(over), "limit": limit}
     text = f"{counted(len(over), 'result')} took longer than the time limit of {limit:g} s"
     if fold.blinded or len(over) > MOST:
         by = "" if fold.blinded else f": {_tallied(fold.turns[one.turn].policy for one in over)}"
-        return [f"{text}{by}."]
+        return [Deviation("over time", f"{text}{by}.", told)]
     turns = ", ".join(f"turn {one.turn} ({fold.turns[one.turn].policy}, {one.duration:.1f} s)" for one in over)
-    return [f"{text}: {turns}."]
+    return [Deviation("over time", f"{text}: {turns}.", told)]
 
 
-def _late(fold: Fold) -> list[str]:
+def _late(fold: Fold) -> list[Deviation]:
     """Results that the rule did not look at, because it decided at an earlier pair: in before it did, and after."""
     if not fold.finished:
         return []
@@ -234,34 +278,41 @@ def _late(fold: Fold) -> list[str]:
     places = {event.body["turn"]: place for place, event in enumerate(fold.history) if event.kind == "recorded"}
     decided = max((place for number, place in places.items() if fold.turns[number].block in used), default=0)
     before = sum(places[number] < decided for number in later)
-    unit, found = fold.plan.unit, []
+    unit, found = fold.plan.unit, list[Deviation]()
     if before:
         ended = "ended" if fold.decision.verdict is Verdict.UNDECIDED else "decided"
-        found.append(
+        said = (
             f"{counted(before, 'result')} of later {unit}s {_was(before)} recorded while an earlier {unit} was still "
             f"being run. The rule reads {unit}s in the order in which they were scheduled and {ended} at {unit} "
             f"{last}, so {'it was' if before == 1 else 'they were'} not needed and did not count."
         )
+        found.append(Deviation("not needed", said, {"results": before, "decided at": last}))
     if len(later) > before:
-        found.append(f"{counted(len(later) - before, 'result')} came in after the decision and did not count.")
+        said = f"{counted(len(later) - before, 'result')} came in after the decision and did not count."
+        found.append(Deviation("late", said, {"results": len(later) - before}))
     return found
 
 
-def _refused(fold: Fold) -> list[str]:
+def _refused(fold: Fold) -> list[Deviation]:
     """Results of a turn that had gone to another holder meanwhile."""
     events = [event for event in fold.history if event.kind == "refused"]
     if fold.blinded and events:
         turns = ", ".join(str(event.body["turn"]) for event in events[:MOST])
         told = f"{counted(len(events), 'result')} came after the turn had gone to another holder"
-        return [f"{told} and {_was(len(events))} refused (turn {turns})."]
+        said = f"{told} and {_was(len(events))} refused (turn {turns})."
+        return [Deviation("refusal", said, {"turns": tuple(event.body["turn"] for event in events)})]
     return [
-        f"Turn {event.body['turn']} ({fold.turns[event.body['turn']].policy}): {_result(event.body['result'])} of "
-        f"{known_as(event.body['holder'])} came after the turn had gone to another holder, and was refused."
+        Deviation(
+            "refusal",
+            f"Turn {event.body['turn']} ({fold.turns[event.body['turn']].policy}): {_result(event.body['result'])} of "
+            f"{known_as(event.body['holder'])} came after the turn had gone to another holder, and was refused.",
+            {"turn": event.body["turn"]},
+        )
         for event in events
     ]
 
 
-def _twice(fold: Fold) -> list[str]:
+def _twice(fold: Fold) -> list[Deviation]:
     """Turns that went to a second holder although the first may have run them: those it had in hand, not in reserve.
 
     A device runs its turns in order, so of several that it held when its time ran out, it may have run the first only.
@@ -289,10 +340,11 @@ def _twice(fold: Fold) -> list[str]:
     if not again:
         return []
     shown = ", ".join(str(number) for number in sorted(again)[:MOST])
-    return [
+    said = (
         f"{counted(len(again), 'turn')} went to another holder when the first one's time had run out, and may "
         f"have been run twice (turn {shown}): only a result of the holder who had it last counts."
-    ]
+    )
+    return [Deviation("twice", said, {"turns": tuple(sorted(again))})]
 
 
 def _was(number: int) -> str:

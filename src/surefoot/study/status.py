@@ -19,7 +19,7 @@ from surefoot.sequential.simulation import run
 from surefoot.study import guarantees
 from surefoot.study.conduct import Conduct, conduct_of
 from surefoot.study.decision import RankingDecision
-from surefoot.study.deviations import deviations
+from surefoot.study.deviations import Deviation, deviations, from_earlier
 from surefoot.study.leases import LeaseClock, Wait, wait_of
 from surefoot.study.plans import Plan
 from surefoot.study.ranking import StudyRanking, ranking_of
@@ -200,7 +200,7 @@ class Account(Record):
         blocks: Pairs (or rounds) that count.
         blinded: Whether policies are hidden.
         exploratory: Whether something that binds was changed after the first result.
-        deviations: How the study departed from its plan, each as a sentence.
+        deviations: How the study departed from its plan, and what verification remarks.
         finding: What the rule found; none while the study is blinded.
         mark: The log's length and head in one word, which makes the report a witness of it.
         conduct: What happened on the way: failures, voids, scorers, robots, sessions, durations, drift.
@@ -216,7 +216,7 @@ class Account(Record):
     blocks: int
     blinded: bool
     exploratory: bool
-    deviations: tuple[str, ...]
+    deviations: tuple[Deviation, ...]
     finding: StudyFinding | None
     mark: str = ""
     conduct: Conduct | None = None
@@ -226,7 +226,8 @@ class Account(Record):
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
         """Version 0.1.0 wrote only the words."""
         known = {said: ending for ending, said in DECISIONS.items()}
-        return {"ending": known.get(body.get("decision", "")), **body}
+        told = {"deviations": from_earlier(body.get("deviations", ()))}
+        return {"ending": known.get(body.get("decision", "")), **body, **told}
 
 
 def account(fold: Fold, verification: Verification) -> Account:
@@ -242,7 +243,7 @@ def account(fold: Fold, verification: Verification) -> Account:
         blocks=known.blocks,
         blinded=fold.blinded,
         exploratory=fold.exploratory,
-        deviations=(*deviations(fold, verification.faults), *verification.notes),
+        deviations=(*deviations(fold, verification.faults), *(Deviation("note", one) for one in verification.notes)),
         finding=None if fold.blinded else finding_of(fold, certified=True),
         mark=verification.mark,
         conduct=conduct_of(fold),

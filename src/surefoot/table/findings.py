@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from surefoot.core.record import Record
 from surefoot.core.words import spoken
@@ -18,6 +20,7 @@ class Finding(Record):
         threatens: Which conclusions it makes doubtful.
         remedy: What to do about it.
         serious: Whether a conclusion can be wrong because of it, not only weaker.
+        values: The numbers and names in it, for code; the sentences are for people.
     """
 
     about: str
@@ -25,6 +28,10 @@ class Finding(Record):
     threatens: str
     remedy: str
     serious: bool = True
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.about, self.says, self.threatens, self.remedy, self.serious))
 
     def __str__(self) -> str:
         return f"{self.about}: {self.says} {self.threatens} {self.remedy}"
@@ -47,6 +54,7 @@ def own_total(what: str, says: float, counted: float) -> Finding:
     """A file whose own total is not what its rows give."""
     return Finding(
         about="own totals disagree",
+        values={"of": what, "given": says, "counted": counted},
         says=f"The file gives {what} as {says:.10g}; its {spoken().rollouts} give {counted:.10g}.",
         threatens="Rows may be missing, repeated or changed, so any number made from them may be wrong.",
         remedy="Find out which of the two is right before using either.",

@@ -209,6 +209,7 @@ def _agrees(rate: Rate, count: int, size: int, who: str) -> list[Finding]:
     return [
         Finding(
             about="a rate that n cannot give",
+            values={"who": who, "successes": count, "rollouts": size, "rate": rate.value},
             says=f"{who}: {count:,} of {size:,} is {100 * count / size:.6g}%, not {100 * rate.value:.6g}%. "
             "The counts are used.",
             threatens="One of the three numbers is wrong.",

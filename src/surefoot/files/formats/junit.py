@@ -66,6 +66,7 @@ def load(head: Head) -> Sheet:
 def _retries(times: int, source: str) -> Finding:
     return Finding(
         about="retries",
+        values={"times": times},
         says=f"{source}: tests that failed were run again, {times:,} times.",
         threatens="Whether a test is run again depends on how it went, so a rate over all attempts is biased.",
         remedy=f"Count first attempts only: {write('where', {'repeat': 1})}.",
