@@ -13,7 +13,7 @@ from surefoot._arguments import in_python, named, write
 from surefoot.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sized
 
     import numpy as np
 
@@ -160,6 +160,12 @@ def choice(value: Any, name: str, table: Mapping[str, T]) -> T:
     if not isinstance(value, str) or value not in table:
         raise refused(name, f"be one of {', '.join(table)}", value)
     return table[value]
+
+
+def filled(values: Sized, name: str, must: str) -> None:
+    """Refuse what holds nothing."""
+    if not len(values):
+        raise wrong(name, f"{must}; got none.", values)
 
 
 def generator(rng: Any) -> tuple[np.random.Generator, int | None]:

@@ -280,8 +280,7 @@ def replay_pairs(
     _check_horizon(horizon)
     check_population(population, randomised=randomised)
     kept = [(float(one), float(other)) for one, other in pairs]
-    if not kept:
-        raise _check.wrong("pairs", "hold at least one pair; got none.", pairs)
+    _check.filled(kept, "pairs", "hold at least one pair")
     binary = {score for pair in kept for score in pair} <= {low, high}
     declared = Declared(confidence, claim, randomised, population, futility)
     most = declared.horizon(horizon, len(kept))

@@ -35,8 +35,7 @@ class Scores(Sample):
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise _check.mistyped("values", "be a list of numbers", values)
         kept = tuple(given)
-        if not kept:
-            raise _check.wrong("values", "hold at least one score; got none.", values)
+        _check.filled(kept, "values", "hold at least one score")
         object.__setattr__(self, "values", tuple(_score(v, i, low, high) for i, v in enumerate(kept, 1)))
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)

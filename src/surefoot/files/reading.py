@@ -114,8 +114,7 @@ def read(
 
 
 def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
-    if not data:
-        raise _check.wrong("data", "name at least one file; got none.", data)
+    _check.filled(data, "data", "name at least one file")
     for path in data:
         if not isinstance(path, (str, PathLike)):
             raise _check.wrong_kind(

@@ -219,8 +219,7 @@ def _mean(
     confidence: float,
 ) -> Interval:
     kept = tuple(tasks)
-    if not kept:
-        raise _check.wrong("tasks", "hold at least one task; got none.", tasks)
+    _check.filled(kept, "tasks", "hold at least one task")
     values = _values(kept, attempts, statistic)
     if clusters is None:
         made = score_mean(values, confidence=confidence)

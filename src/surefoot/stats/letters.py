@@ -107,8 +107,7 @@ def compact_letters(
 def _ordered(names: Sequence[str], estimates: Sequence[float] | None) -> tuple[str, ...]:
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise _check.mistyped("names", "be a list of names", names)
-    if not names:
-        raise _check.wrong("names", "hold at least one policy; got none.", names)
+    _check.filled(names, "names", "hold at least one policy")
     if len(set(names)) < len(names):
         raise _check.refused("names", "differ from one another", list(names))
     if estimates is None:

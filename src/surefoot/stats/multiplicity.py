@@ -133,6 +133,5 @@ def _p_values(values: Iterable[Any]) -> list[float]:
 
 def _listed(values: Iterable[Any], name: str) -> list[Any]:
     kept = list(values.tolist() if hasattr(values, "tolist") else values)
-    if not kept:
-        raise _check.wrong(name, "hold at least one value; got none.")
+    _check.filled(kept, name, "hold at least one value")
     return kept

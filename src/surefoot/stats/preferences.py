@@ -255,8 +255,7 @@ class _Games:
             one, other = (places.setdefault(name, len(places)) for name in (first, second))
             key = (one, other, points) if one < other else (other, one, 1.0 - points)
             kept.append(cells.setdefault(key, len(cells)))
-        if not kept:
-            raise _check.wrong("preferences", "hold at least one; got none.", preferences)
+        _check.filled(kept, "preferences", "hold at least one")
         self.names, self.cells, self.size = tuple(places), tuple(cells), len(kept)
         self.counts = np.bincount(kept, minlength=len(cells)).astype(float)
         self.table: Floats | None = None

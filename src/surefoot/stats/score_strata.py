@@ -188,8 +188,7 @@ def _compared(strata: Strata, weights: Weights, paired: bool) -> Compared:
 
 
 def _some(strata: Mapping[str, object]) -> None:
-    if not strata:
-        raise _check.wrong("strata", "hold at least one task; got none.", strata)
+    _check.filled(strata, "strata", "hold at least one task")
 
 
 def _assumptions(groups: Assumption, count: int) -> tuple[Assumption, ...]:

@@ -345,5 +345,4 @@ def _gain(
 
 
 def _some(pairs: Pairs) -> None:
-    if not pairs:
-        raise _check.wrong("pairs", "hold at least one comparison; got none.", pairs)
+    _check.filled(pairs, "pairs", "hold at least one comparison")

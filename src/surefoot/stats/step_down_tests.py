@@ -110,8 +110,7 @@ def step_down(sides: Sequence[Sides], *, confidence: float = 0.95) -> tuple[Step
         sequential rejection principle of familywise error control".
     """
     error = 1.0 - _check.confidence(confidence)
-    if not sides:
-        raise _check.wrong("sides", "hold at least one comparison; got none.", sides)
+    _check.filled(sides, "sides", "hold at least one comparison")
     count = 2 * len(sides)
     above, below = [one.better for one in sides], [one.worse for one in sides]
     adjusted = holm([*above, *below])

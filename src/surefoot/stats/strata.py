@@ -204,8 +204,7 @@ def _inverted(
 
 
 def _given(strata: Strata) -> list[tuple[Tally, Tally]]:
-    if not strata:
-        raise _check.wrong("strata", "hold at least one stratum; got none.", strata)
+    _check.filled(strata, "strata", "hold at least one stratum")
     return [tallies(first, second) for first, second in strata.values()]
 
 

@@ -53,8 +53,7 @@ def stratified_t_gain(
 
     from surefoot.numerics import cluster_spread
 
-    if not strata:
-        raise _check.wrong("strata", "hold at least one stratum; got none.", strata)
+    _check.filled(strata, "strata", "hold at least one stratum")
     one = next(iter(strata.values()))[0]
     width = one.high - one.low
     variances, freedoms, gaps = [], [], []

@@ -46,8 +46,7 @@ class Scoring:
             return cls(stages=named)
         if rubric is None or isinstance(rubric, int):
             return cls(rubric=None if rubric is None else _check.whole(rubric, "rubric", least=1))
-        if not rubric:
-            raise _check.wrong("rubric", "name at least one column; got none.", rubric)
+        _check.filled(rubric, "rubric", "name at least one column")
         return cls(rubric=tuple(rubric))
 
     @property
