@@ -11,10 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import surefoot as sf
+from surefoot.console import client
 from surefoot.console.authentication import Tokens
 from surefoot.errors import StudyError
+from surefoot.study.clips import Clip
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
+from tests.support.clips import GIF
 from tests.support.consoles import Program, study, threaded
 
 
@@ -226,3 +229,27 @@ def test_a_killed_server_loses_and_doubles_nothing(tmp_path):
         assert not thread.is_alive()
     opened = Study.open(SQLiteStore(tmp_path / "study.db"))
     assert recorded(opened) == Counter(range(1, 41)) == Counter(acknowledged)
+
+
+def test_a_clip_that_cannot_be_sent_costs_no_result(served, tmp_path, monkeypatch, caplog):
+    opened, tokens, address = served
+    film = tmp_path / "film.gif"
+    film.write_bytes(GIF)
+    study = sf.Client(address, tokens.runner.reveal(), holder="arm 1")
+
+    def away(*_, **__):
+        raise StudyError("The study's server cannot be reached.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sf.Client, "clip", away)
+        assert study.record(study.next_turn(), True, clip=film).turns == (1,)
+    assert "The clip of turn 1 was not kept: The study's server cannot be reached." in caplog.text
+    monkeypatch.setattr(client, "MOST_BYTES", 8)
+    study.record(study.next_turn(), True, clip=film)
+    opened.refresh()
+    assert (opened.fold.results[1].clip, opened.fold.results[2].clip) == (
+        None,
+        Clip(name="film.gif", fault="too large"),
+    )
+    with pytest.raises(TypeError, match="`clip` must be a file's path or a link"):
+        study.clip(1, Clip(sha256="a" * 64, kind="gif"))

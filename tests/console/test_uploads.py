@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from surefoot.console import middleware
+from surefoot.console import middleware, uploads
 from surefoot.console.operations import OPERATIONS
+from surefoot.study.clips import ClipFolder
 from tests.support.clips import GIF, HEADS
 from tests.support.consoles import Console, ran, study
 
@@ -110,3 +111,29 @@ def test_no_operation_serves_a_clip_to_anybody(console):
             answer = client.get(operation.at(1))
             assert clip.sha256 not in answer.text
             assert GIF not in answer.content
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_may_be_tried_again(console, monkeypatch):
+    phone = console.client("runner")
+    ran(phone, [True])
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ClipFolder, "_copied", full)
+        assert phone.post(ADDRESS, content=GIF).status_code == 503
+    assert kept(console) == []
+    console.study.clips.path.rmdir()
+    console.study.clips.path.write_bytes(b"a file in its place")
+    answer = phone.post(ADDRESS, content=GIF)
+    assert (answer.status_code, answer.json()["error"]) == (503, "The clip cannot be kept: File exists.")
+    assert console.study.fold.results[1].clip is None
+
+
+def test_too_many_clips_at_one_moment_wait(console, monkeypatch):
+    phone = console.client("runner")
+    ran(phone, [True])
+    monkeypatch.setattr(uploads, "MOST_AT_ONCE", 0)
+    answer = phone.post(ADDRESS, content=GIF)
+    assert (answer.status_code, "Retry-After" in answer.headers) == (429, True)
