@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -35,6 +36,7 @@ def test_pairs_of_successes_get_the_plan_of_their_discordance() -> None:
     found = sf.plan_from_pilot(pilot(first, second, items=[f"i{n}" for n in range(20)]), "new", "old", gain=0.2)
     assert found.needed == sf.plan_paired_comparison(0.25, 0.05).rollouts
     assert found.correlation == pytest.approx(np.corrcoef(first, second)[0, 1])
+    assert "outcomes correlate +0.00" in str(replace(found, correlation=-0.001))
     assert found.told_by == "item"
 
 

@@ -91,7 +91,9 @@ class PilotPlan(Record):
         scale: formatting.Scale = "rate" if self.measure == "success" else "score"
         gains: formatting.Scale = "gain" if self.measure == "success" else "score gain"
         means = [formatting.number(mean, scale) for mean in self.means]
-        together = "" if self.correlation is None else f"; their outcomes correlate {self.correlation:+.2f}"
+        together = (
+            "" if self.correlation is None else f"; their outcomes correlate {round(self.correlation, 2) + 0.0:+.2f}"
+        )
         what = f"{formatting.number(self.gain, gains)}{formatting.unit(gains)}"
         low, high = self.observed[1:]
         how = "exact" if self.exact else "normal approximation"

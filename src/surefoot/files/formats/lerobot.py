@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from surefoot._arguments import in_python
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, objects, text
 from surefoot.files.importers import About, Sheet, frame_of
@@ -19,10 +20,13 @@ ABOUT = About(
     example="surefoot compare act/eval_info.json dp/eval_info.json --paired",
 )
 
-UNSEEDED = (
-    "lerobot-eval does not write its seeds: rollouts pair only when you say so (--paired, paired=True), "
-    "and only if both runs used the same --seed."
-)
+
+def _unseeded() -> str:
+    said = in_python("paired=True") or "--paired"
+    return (
+        "lerobot-eval does not write its seeds. Rollouts are paired only when you say so "
+        f"({said}), which is right only if both runs used the same --seed."
+    )
 
 
 def recognises(head: Head) -> bool:
@@ -44,7 +48,7 @@ def load(head: Head) -> Sheet:
     document: dict[str, Any] = head.document
     if "per_task" in document:
         rows = _tasks(document, head.name)
-        total, notes = may(document, "overall", dict, head.name) or {}, [UNSEEDED]
+        total, notes = may(document, "overall", dict, head.name) or {}, [_unseeded()]
     else:
         rows = _episodes(document, head.name)
         total, notes = need(document, "aggregated", dict, head.name), []
@@ -78,7 +82,7 @@ def _finished(head: Head) -> Sheet:
     rows = _tasks({"per_task": list(tasks.values())}, head.name)
     if not rows:
         raise DataError("the file must hold finished tasks; it has none.", source=head.name)
-    notes = [UNSEEDED, *_scores(rows)]
+    notes = [_unseeded(), *_scores(rows)]
     left = [f"{key[0]}/{key[1]} ({status})" for key, status in failed.items() if key not in tasks]
     if left:
         notes.append(f"Not finished, left out: {', '.join(left[:8])}{', ...' if len(left) > 8 else ''}.")
