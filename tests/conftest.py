@@ -22,9 +22,10 @@ NEEDS = {
     "test_kill.py": ("uvicorn", "psycopg"),
 }
 """What whole files of tests cannot do without, beyond the core dependencies; they skip where it is missing."""
-hypothesis.settings.register_profile("quick", max_examples=40)
-hypothesis.settings.register_profile("long", max_examples=1_000, deadline=None)  # `make slow` asks for it
-hypothesis.settings.load_profile("quick")
+hypothesis.settings.register_profile("long", deadline=None)  # `make slow` asks for it
+EXAMPLES = {"default": 0.4, "ci": 0.4, "long": 10.0}
+"""How many examples of a law are tried, as a share of those written at it or of 100."""
+LAW = "_hypothesis_internal_use_settings"
 pytest_plugins = ["pytester"]
 collect_ignore = ["fixtures"]  # data, and the script that made some of it with an earlier version
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
@@ -62,7 +63,15 @@ def pytest_collection() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the cases of a test marked `sample(n)`, the first of every n is run at once, and the others by `make slow`."""
+    """Of the cases of a test marked `sample(n)`, the first of every n is run at once, and the others by `make slow`.
+
+    Of the examples of a law so many are tried as the profile says.
+    """
+    share = EXAMPLES.get(hypothesis.settings.get_current_profile_name(), 1.0)
+    laws = {id(law): law for item in items if hasattr(law := getattr(item, "obj", None), LAW)}
+    for law in laws.values():  # each once: its cases share it
+        written = getattr(law, LAW)
+        setattr(law, LAW, hypothesis.settings(written, max_examples=max(3, round(share * written.max_examples))))
     met: Counter[str] = Counter()
     for item in items:
         if marked := item.get_closest_marker("sample"):

@@ -55,7 +55,9 @@ SHOWN = {"text", "toml", "yaml", "json", "csv", "bibtex", "html"}
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL)
 PROGRESS = re.compile(r"^.+: [\d,]+ of [\d,]+\n", re.MULTILINE)  # said only where the machine is slow
 USED = re.compile(r"(?P<plain>surefoot [^;|&<>]+?)(?: > (?P<out>\S+))?(?: 2> (?P<err>\S+))?(?:; (?P<next>.+))?")
-LONG = {"docs/howto/inspect.md"}  # whose evals are those of tests/integrations/test_inspect.py, in four processes more
+LONG = {"docs/howto/inspect.md", "docs/tutorials/ci-gate.md", "docs/howto/how-many-rollouts.md"}
+LONG |= {"docs/howto/several-robots.md", "docs/howto/rate-in-a-paper.md"}
+"""Pages that take many seconds, of programs and plans that tests of their own ask as well."""
 LEFT_OUT = re.compile(r"<!-- not run: (?P<reason>\S.*?) -->\s*\Z")
 
 
