@@ -182,3 +182,9 @@ def test_gathering_adds_to_a_version_and_keeps_the_older_ones() -> None:
     later = gathered(more, "0.2.0", "2026-12-24", ["Next."])
     assert re.findall(r"(?m)^## (\S+)", later) == ["0.2.0", "0.1.0"]
     assert later.split("## 0.1.0")[1] == more.split("## 0.1.0")[1]
+
+
+def test_a_section_that_was_edited_stays_as_it_is() -> None:
+    edited = "# Changes\n\n## 0.2.0 (2026-11-16)\n\nCome in.\n\n**Files**\n- One,\n  two.\n"
+    more = gathered(edited, "0.2.0", "2026-11-17", ["One, two.", "Late."])
+    assert more.split("(2026-11-17)\n\n")[1] == "Come in.\n\n**Files**\n- One,\n  two.\n- Late.\n"
