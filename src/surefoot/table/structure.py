@@ -122,10 +122,8 @@ class Structure(Record):
     def _running(self) -> str:
         if not self.runs:
             return ""
-        return (
-            f"Several runs of each {spoken().policy}, told by {self.called(('run',))}: what a whole run "
-            "shares is allowed for."
-        )
+        told = f"Several runs of each {spoken().policy}, told by {self.called(('run',))}"
+        return f"{told}: the interval allows for what a whole run shares."
 
     def _clustering(self, counts: bool) -> str:
         if not self.clusters:
