@@ -105,6 +105,7 @@ def overview(
     confidence: float = 0.95,
     margin: float = 0.0,
     previous: Rollouts | None = None,
+    compared: bool = True,
     progress: Progress | None = None,
 ) -> Overview:
     """What do these data support? Everything a report shows.
@@ -116,6 +117,7 @@ def overview(
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
         previous: A previous run, to show what changed since.
+        compared: Whether the policies are compared with one another; a study has a verdict of its own.
         progress: Called with pairs done and pairs in all.
 
     Raises:
@@ -125,23 +127,24 @@ def overview(
     what = chosen(rollouts, measure_of)
     found = measure(rollouts, weigh=weigh, confidence=confidence)
     comparisons: tuple[Comparison, ...] = ()
-    ranked = [one.policy for one in found if one.of(what) is not None]
-    if len(ranked) > 1:
+    shown = {one.policy: of.estimate for one in found if (of := one.of(what)) is not None}
+    if len(shown) > 1 and compared:
         comparisons = all_pairs(
             rollouts, measure=what, weigh=weigh, confidence=confidence, margin=margin, progress=progress
         )
     ranking = ranking_of(comparisons) if comparisons else None
-    places = {name: place for place, name in enumerate(ranking.names if ranking is not None else ranked)}
+    names = ranking.names if ranking is not None else sorted(shown, key=lambda name: -shown[name])
+    places = {name: place for place, name in enumerate(names)}
     best = sorted(found, key=lambda one: places.get(one.policy, len(places)))
     several = len(rollouts.tasks) > 1
-    order = [one.policy for one in best if one.policy in ranked]
-    leading = _leading(rollouts, order, what)
+    order = [one.policy for one in best if one.policy in shown]
+    leading = _leading(rollouts, order, what) if compared else []
     tasks: tuple[Comparison, ...] = ()
     if several and len(leading) == 2:
         tasks = compare_tasks(rollouts, *leading, measure=what, confidence=confidence, margin=margin)
     curves: tuple[EvidenceCurve, ...] = ()
     replayed: tuple[str, ...] = ()
-    if len(ranked) == len(found) == 2 and len(leading) == 2:
+    if len(shown) == len(found) == 2 and len(leading) == 2:
         curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
     changes: tuple[Comparison, ...] = ()
     if previous is not None:

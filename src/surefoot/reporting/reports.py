@@ -6,7 +6,7 @@ import json
 import platform
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -298,9 +298,10 @@ def study_report(
     if told.blinded:
         return ProgressReport(told, _now())
     plan = fold.plan
-    found = overview(rollouts_of(fold), measure_of=plan.measure, confidence=plan.confidence, margin=plan.margin)
     # No verdict but the declared rule's: comparisons of a fixed size have no place beside it.
-    found = replace(found, comparisons=(), tasks=(), ranking=None, curves=(), replayed=(), disagreements=())
+    found = overview(
+        rollouts_of(fold), measure_of=plan.measure, confidence=plan.confidence, margin=plan.margin, compared=False
+    )
     made = command or "surefoot.report(study).save('report.html')"
     return Report(
         found, title or plan.title, made, _now(), _versions(), told.deviations, told, rows_of_study(fold, clips)
