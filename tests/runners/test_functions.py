@@ -64,10 +64,12 @@ def crashing(chance, rng, rates):
     return rollout
 
 
-def test_a_crash_is_a_failure_and_none_is_missing_from_the_report(caplog):
-    """Twenty studies of a policy that crashes in 30% of its rollouts, beside one that fails there."""
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("start", range(0, 100, 20))
+def test_a_crash_is_a_failure_and_none_is_missing_from_the_report(caplog, start):
+    """A hundred studies of a policy that crashes in 30% of its rollouts, beside one that fails there."""
     crashed = 0
-    for seed in range(20):
+    for seed in range(start, start + 20):
         rates = {"new": 0.9, "old": 0.5}
         study = begun(seed=seed + 1, horizon=30)
         sf.run_study(study, crashing(0.3, random.Random(seed), rates))
@@ -80,7 +82,7 @@ def test_a_crash_is_a_failure_and_none_is_missing_from_the_report(caplog):
         results = [result for result in study.fold.results.values() if result.ended == "crash"]
         crashed += len(results)
         assert all((one.score, one.failure) == (0.0, "crash") for one in results)
-        if seed < 5 and results:
+        if seed < start + 5 and results:
             study.unblind(reason="done")
             assert any(f"new: {len(results)} crash" in line for line in said_of(study.fold))
     assert crashed > 40
