@@ -23,6 +23,8 @@ def test_clean_data_are_left_in_peace() -> None:
 def test_names_alike() -> None:
     rows = [{"policy": name, "success": 1} for name in ("LBM finetuned", "LBM Finetuned", "other")]
     assert "'LBM Finetuned', 'LBM finetuned' differ" in found(rows)["names alike"]
+    rows = [{"policy": one, "task": task, "success": 1} for one in "ab" for task in ("pick cup", "Pick  cup", "pour")]
+    assert "'Pick  cup', 'pick cup' differ" in found(rows)["names alike"]
 
 
 @pytest.mark.parametrize(

@@ -48,3 +48,19 @@ def test_a_sequential_plan_counts_the_futility_that_a_new_study_would_declare(ca
     code, _, err = said(capsys, *words, "--futility", "0.5")
     assert code == 64
     assert "between 0 and 0.2" in err
+
+
+def test_a_pilot_may_have_columns_of_its_own(capsys, tmp_path):
+    pilot = tmp_path / "pilot.csv"
+    rows = [
+        f"{arm},{ok},{room}"
+        for arm, good in (("a", 9), ("b", 3))
+        for ok in "1" * good + "0" * (10 - good)
+        for room in "xy"
+    ]
+    pilot.write_text("\n".join(["arm,worked,room", *rows]))
+    words = ["plan", "compare", "--from", str(pilot), "--column", "policy=arm", "--column", "success=worked"]
+    _, out, _ = said(capsys, *words, "--first", "a", "--second", "b")
+    assert out.startswith("In the pilot a has 90.0% and b 30.0%, on 20 rollouts of each policy.")
+    _, out, _ = said(capsys, *words, "--first", "a", "--second", "b", "--where", "room=x")
+    assert "on 10 rollouts of each policy." in out

@@ -22,6 +22,7 @@ def test_figures_are_written_as_wide_as_asked(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "r.csv").write_text("policy,success\n" + "\n".join(rows))
     said = ["report", str(tmp_path / "r.csv"), "-o", str(tmp_path / "r.html"), "--figures", str(tmp_path / "f")]
     assert run([*said, "--width", "3.4in", "--style", "ggplot"]) == 0
+    assert f"Wrote the figures to {tmp_path / 'f'}" in capsys.readouterr().out
     assert 'width="244.8pt"' in (tmp_path / "f" / "policies.svg").read_text()
     assert run([*said, "--width", "wide"]) == 64
     assert "`--width` must be a width such as 3.4in or 86mm; got 'wide'" in capsys.readouterr().err

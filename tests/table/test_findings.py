@@ -22,7 +22,7 @@ def test_what_a_finding_tells_is_a_value_besides_its_sentences() -> None:
     rows = [*simpson(), {"policy": "New", "task": "easy", "success": None}, {"policy": "new", "task": "easy"}]
     found = {finding.about: finding for finding in audited(rows).findings}
     assert found["missing values"].values == {"column": "success", "missing": {"New": 1, "new": 1}}
-    assert found["names alike"].values == {"names": ("New", "new")}
+    assert found["names alike"].values == {"names": ("New", "new"), "column": "policy"}
     turned = found["Simpson's paradox"].values
     assert turned["pooled"] * turned["within"] < 0.0
     for finding in found.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -204,21 +204,25 @@ def not_comparable(rollouts: Rollouts) -> list[Finding]:
                     )
                 )
                 break
-    alike: dict[str, list[str]] = defaultdict(list)
-    for policy in rollouts.policies:
-        alike[" ".join(policy.casefold().split())].append(policy)
-    for names in alike.values():
-        if len(names) > 1:
-            found.append(
-                Finding(
-                    about="names alike",
-                    values={"names": tuple(names)},
-                    says=f"{some([repr(name) for name in names])} differ by letter case or spaces only.",
-                    threatens=f"They may be one {spoken().policy}, counted as several.",
-                    remedy=f"Give one {spoken().policy} one name.",
-                )
-            )
-    return found
+    found += [_alike("policy", names, spoken().policy) for names in _same_but_for_case(rollouts.policies)]
+    return found + [_alike("task", names, spoken().task) for names in _same_but_for_case(rollouts.tasks)]
+
+
+def _same_but_for_case(names: Sequence[str]) -> list[list[str]]:
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        groups[" ".join(name.casefold().split())].append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _alike(column: str, names: list[str], noun: str) -> Finding:
+    return Finding(
+        about="names alike",
+        values={"names": tuple(names), "column": column},
+        says=f"{some([repr(name) for name in names])} differ by letter case or spaces only.",
+        threatens=f"They may be one {noun}, counted as several.",
+        remedy=f"Give one {noun} one name.",
+    )
 
 
 def unknown_order(rollouts: Rollouts) -> list[Finding]:

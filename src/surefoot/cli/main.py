@@ -13,7 +13,8 @@ import re
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, cast, get_args, get_type_hints
 
 import typer
 
@@ -194,8 +195,24 @@ def _misused(error: Any) -> int:
     kind = NUMBERS.get(faults[0]["type"]) if faults else None
     if kind is not None:
         return _fail(_no_number(max(error.param.opts, key=len), kind, str(faults[0]["input"])), USAGE)
-    where = f" (See `{error.ctx.command_path} --help`.)" if error.ctx is not None else ""
-    return _fail(f"{error.format_message()}{where}", USAGE)
+    if error.ctx is None:
+        return _fail(error.format_message(), USAGE)
+    unknown_word = error.__class__ is _UsageError  # of its subclasses each says what is amiss
+    hint = _files_by_option(error.ctx.command) if unknown_word else ""
+    return _fail(f"{error.format_message()}{hint} (See `{error.ctx.command_path} --help`.)", USAGE)
+
+
+def _files_by_option(command: Any) -> str:
+    """How a command is told of a file that is no argument of it: a word too many is mostly one."""
+    if command.callback is None:
+        return ""
+    hints = get_type_hints(command.callback)
+    names = [
+        f"`{max(one.opts, key=len)}`"
+        for one in command.params
+        if one.param_type_name == "option" and Path in (hints.get(one.name), *get_args(hints.get(one.name)))
+    ]
+    return f". A file is named by {' or '.join(names)}." if names else ""
 
 
 NUMBERS = {"float_parsing": "number", "int_parsing": "whole number"}

@@ -163,6 +163,10 @@ def compare(
         typer.Option(help="With --from: the gain that must be seen, 0.1 for 10 points; the pilot's if left out."),
     ] = None,
     score: files.Score = None,
+    columns: files.Columns = None,
+    where: files.Where = None,
+    low: files.Low = None,
+    high: files.High = None,
     rollouts: Annotated[
         int | None, typer.Option(help="Rollouts of each policy, or pairs; leave out to learn how many.")
     ] = None,
@@ -219,6 +223,8 @@ def compare(
         surefoot plan compare --first 0.9 --second 0.6 --sequential --horizon 100
 
         surefoot plan compare --from pilot.csv --first new --second old --gain 0.1
+
+        surefoot plan compare --from pilot.csv --column success=worked --first new --second old
     """
     if pilot is not None:
         others = {
@@ -229,10 +235,16 @@ def compare(
         for name, value in others.items():
             if value is not None:
                 raise ValueError(f"`{name}` must be left out with `--from`; got {value}.")
-        _from_pilot(pilot, (first_word, second_word), gain, score, power, confidence, as_json)
+        table = files.table([pilot], score=score, columns=columns, where=where, low=low, high=high)
+        names = files.two_policies(table, [pilot], first_word, second_word)
+        _from_pilot(table, names, gain, score, power, confidence, as_json)
         return
-    if gain is not None or score is not None:
-        raise ValueError(f"`{'--gain' if gain is not None else '--score'}` must come with `--from`.")
+    of_a_pilot = {
+        "--gain": gain, "--score": score, "--column": columns, "--where": where, "--low": low, "--high": high
+    }  # fmt: skip
+    alone = next((name for name, given in of_a_pilot.items() if given is not None), None)
+    if alone is not None:
+        raise ValueError(f"`{alone}` must come with `--from`.")
     first, second = _rate_of(first_word, "--first"), _rate_of(second_word, "--second")
     asked = _check.choice(claim, "--claim", CLAIMS)
     if sequential and asked == "first not worse":
@@ -283,16 +295,15 @@ def _rate_of(word: str | None, name: str) -> float | None:
 
 
 def _from_pilot(
-    path: Path,
-    names: tuple[str | None, str | None],
+    rollouts: sf.Rollouts,
+    names: tuple[str, str],
     gain: float | None,
     score: str | None,
     power: float | None,
     confidence: float,
     as_json: bool,
 ) -> None:
-    rollouts = files.table([path], score=score)
-    first, second = files.two_policies(rollouts, [path], *names)
+    first, second = names
     measure = files.measure_of(rollouts, score)
     wanted = 0.8 if power is None else power
     plan = sf.plan_from_pilot(rollouts, first, second, gain=gain, measure=measure, power=wanted, confidence=confidence)

@@ -121,6 +121,8 @@ def report(
         return
     show(made)
     typer.echo(f"\nWrote {output}")
+    if figures is not None:
+        typer.echo(f"Wrote the figures to {figures}")
 
 
 def writable(output: Path) -> None:

@@ -62,16 +62,16 @@ function choose(file) {
 
 function draw() {
   const words = {
-    recorded: () => "waits for its result to be sent",
-    waiting: () => "waits to be sent",
-    sending: (one) => `${Math.round(100 * one.share)}% sent`,
-    later: (one) => `${one.said} It is sent again by itself.`,
-    kept: () => "is kept",
-    refused: (one) => one.said,
+    recorded: () => " waits for its result to be sent",
+    waiting: () => " waits to be sent",
+    sending: (one) => `: ${Math.round(100 * one.share)}% sent`,
+    later: (one) => `: ${one.said} It is sent again by itself.`,
+    kept: () => " is kept",
+    refused: (one) => `: ${one.said}`,
   };
   const shown = waiting.filter((one) => one.state !== "kept" || one === waiting.filter((each) => each.state === "kept").at(-1));
   $("clips").replaceChildren(...shown.map((one) => {
-    const row = made("li", `Clip of turn ${one.turn} · ${one.code}: ${words[one.state](one)} `);
+    const row = made("li", `Clip of turn ${one.turn} · ${one.code}${words[one.state](one)} `);
     row.dataset.state = one.state;
     if (one.state === "sending") row.append(Object.assign(document.createElement("progress"), { value: one.share, max: 1, ariaLabel: `Clip of turn ${one.turn}` }));
     if (["later", "refused"].includes(one.state)) row.append(button("Try again", () => { one.state = "waiting"; next(); draw(); }), button("Leave it out", () => { waiting.splice(waiting.indexOf(one), 1); draw(); }));
