@@ -267,11 +267,11 @@ def _grouping(table: Crosstab, names: Sequence[str]) -> bool:
 def _telling(table: Crosstab, names: Sequence[str], column: str) -> bool:
     """Whether a column tells environments of a task apart: a seed that is the same for all rollouts does not.
 
-    Where every policy met each of several tasks once, the task tells, and the column names what was met.
+    Where every policy met each of its tasks once, several in all, the task tells, and the column names what was met.
     """
     import numpy as np
 
-    once = []
+    several, once = False, True
     for name in names:
         key = ("telling", name, column)
         if key not in table.kept:
@@ -279,12 +279,12 @@ def _telling(table: Crosstab, names: Sequence[str], column: str) -> bool:
             own = count > 0
             wide = len(np.unique(table.codes(*(name for name in table.on if name == "task"))[own]))
             fine = len(np.unique(table.codes(*(name for name in table.on if name in ("task", column)))[own]))
-            table.kept[key] = (fine > wide, wide > 1 and count.sum() == wide)
-        finer, single = table.kept[key]
+            table.kept[key] = (fine > wide, wide > 1, count.sum() == wide)
+        finer, wider, single = table.kept[key]
         if finer:
             return True
-        once.append(single)
-    return all(once)
+        several, once = several or wider, once and single
+    return several and once
 
 
 def _runs(rollouts: Rollouts, names: Sequence[str]) -> int:
