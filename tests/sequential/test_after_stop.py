@@ -265,6 +265,13 @@ def test_which_interval_a_state_shows(make, claim):
     assert "+" in str(next(note for note in shown.notes if note.kind == "early_verdict"))
 
 
+def test_an_estimate_that_is_what_was_observed_is_not_said_to_allow_for_an_early_verdict():
+    final = run(ExactPairedBinary(50), [(1, 0)] * 7)[-1].interval
+    assert final.estimate == 1.0
+    early = next(note for note in final.notes if note.kind == "early_verdict")
+    assert str(early).endswith("The estimate is the same, and may be too large.")
+
+
 @every_rule
 def test_a_run_that_did_not_stop_as_declared_has_no_final_interval(make):
     rule = make(40, claim="either", futility=0.05)

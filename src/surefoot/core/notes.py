@@ -343,9 +343,10 @@ def _each_end(confidence: float) -> str:
 
 
 @says("early_verdict")
-def _early_verdict(observed: float, scale: formatting.Scale) -> str:
+def _early_verdict(observed: float, scale: formatting.Scale, allowed: bool = True) -> str:
     raw = formatting.number(observed, scale) + formatting.unit(scale)
-    return f"A verdict that comes early tends to overstate the gain: {raw} observed. The estimate allows for that."
+    so = "The estimate allows for that." if allowed else "The estimate is the same, and may be too large."
+    return f"A verdict that comes early tends to overstate the gain: {raw} observed. {so}"
 
 
 @says("labels weigh items")
@@ -374,9 +375,10 @@ def _labels_needed(items: int, low: int | None = None, high: int | None = None) 
 
 
 @says("early_end")
-def _early_end(observed: float, scale: formatting.Scale) -> str:
+def _early_end(observed: float, scale: formatting.Scale, allowed: bool = True) -> str:
     raw = formatting.number(observed, scale) + formatting.unit(scale)
-    return f"A stop without a verdict tends to understate the gain: {raw} observed. The estimate allows for that."
+    so = "The estimate allows for that." if allowed else "The estimate is the same, and may be too small."
+    return f"A stop without a verdict tends to understate the gain: {raw} observed. {so}"
 
 
 @says("of_the_list")

@@ -89,9 +89,8 @@ def row_height() -> float:
     return 0.62 if style.narrow() else 0.37
 
 
-def heat_figure(cells: Sequence[Measurement], measure: Measure) -> Figure:
-    """Tasks against policies, each cell with its rate or mean and n."""
-    policies = list(dict.fromkeys(one.policy for one in cells))
+def heat_figure(cells: Sequence[Measurement], measure: Measure, policies: Sequence[str]) -> Figure:
+    """Tasks against policies in the order given, each cell with its rate or mean and n."""
     tasks = list(dict.fromkeys(one.task or "" for one in cells))
     found = {(one.task or "", one.policy): one.of(measure) for one in cells}
     with style.drawing():
@@ -170,7 +169,7 @@ def _beside(axes: Axes, place: int, text: str) -> None:
     axes.annotate(
         text, where, xycoords=("axes fraction", "data"), xytext=(0, 0) if style.narrow() else (6, 0),
         textcoords="offset points", va="top" if style.narrow() else "center", fontsize=9 if not style.narrow() else 8,
-        annotation_clip=False,
+        annotation_clip=False, label=style.OVER_GRID if style.narrow() else "",
     )  # fmt: skip
 
 
@@ -178,7 +177,10 @@ def _rows(axes: Axes, names: Sequence[str]) -> None:
     if style.narrow():
         axes.set_yticks([])
         for place, name in enumerate(names):
-            axes.annotate(_short(name, 44), (0.0, place - 0.16), xycoords=("axes fraction", "data"), fontsize=8.5)
+            axes.annotate(
+                _short(name, 44), (0.0, place - 0.16), xycoords=("axes fraction", "data"), fontsize=8.5,
+                label=style.OVER_GRID,
+            )  # fmt: skip
     else:
         axes.set_yticks(range(len(names)), [name if "\n" in name else _short(name, 34) for name in names])
     axes.set_ylim(len(names) - 0.4, -0.6)

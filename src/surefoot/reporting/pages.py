@@ -97,7 +97,7 @@ def figures(found: Overview) -> dict[str, Figure]:
     """Every figure that the data give, by name."""
     made = {"policies": intervals_figure(found.policies, found.measure, tables.letters(found))}
     if found.cells:
-        made["heat"] = heat_figure(found.cells, found.measure)
+        made["heat"] = heat_figure(found.cells, found.measure, [one.policy for one in found.policies])
     return made | page_figures(found)
 
 

@@ -35,6 +35,8 @@ NARROW = 5.0
 COLUMN = 3.4
 """The width of one column of a paper, and of a phone."""
 DOTS = 300
+OVER_GRID = "_over_grid"
+"""The label of a text that stands on the grid's lines; the stroke keeps it out of legends."""
 
 FIXED: dict[Any, Any] = {
     "text.parse_math": False,  # a dollar sign in a policy's name is a dollar sign
@@ -167,9 +169,18 @@ def save(figure: Figure, path: str | Path) -> Path:
     if kind not in dates:
         raise _check.refused("path", "end in .svg, .png or .pdf", target.name)
     look = mpl.rc_context({**FIXED, "svg.hashsalt": "surefoot"})
+    _clear_behind_words(figure)
     with _quietly(), look, whole_file(target) as file:
         figure.savefig(file, format=kind[1:], dpi=DOTS, metadata=dates[kind])
     return target
+
+
+def _clear_behind_words(figure: Figure) -> None:
+    """Names and numbers over a grid hide it, in a file; in a page the page's own style does that."""
+    for axes in figure.axes:
+        for text in axes.texts:
+            if text.get_label() == OVER_GRID:
+                text.set_bbox({"facecolor": axes.get_facecolor(), "edgecolor": "none", "pad": 0.4})
 
 
 @contextmanager

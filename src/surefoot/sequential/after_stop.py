@@ -66,7 +66,9 @@ def final(
         notes.append(Note("each_end", {"confidence": rule.confidence}))
     if pairs < rule.horizon and (first != second or verdict is not Verdict.UNDECIDED):
         kind = "early_end" if verdict is Verdict.UNDECIDED else "early_verdict"
-        notes.append(Note(kind, {"observed": rule.width * (first - second) / pairs, "scale": _scale(rule)}))
+        observed = rule.width * (first - second) / pairs
+        same = {"allowed": False} if math.isclose(observed, estimate, abs_tol=1e-9 * rule.width) else {}
+        notes.append(Note(kind, {"observed": observed, "scale": _scale(rule), **same}))
     return Interval(
         low=rule.width * low,
         high=rule.width * max(low, high),
