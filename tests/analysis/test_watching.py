@@ -99,7 +99,7 @@ def test_rollouts_of_different_tasks_are_never_a_pair() -> None:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ([*ROWS, ("new", "a", 1)], "'new' met one again"),
+        ([*ROWS, ("new", "a", 1)], "'new' met one again.*needs a name of its own"),
         ([*ROWS, ("new", None, 1)], "must say in which environment"),
     ],
 )

@@ -107,3 +107,17 @@ def test_a_sheet_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(FIXTURES / "excel" / "trials.xlsx")
     assert run(["compare", path, "--sheet", "Side by side", "--first", "ACT", "--second", "DP"]) == 0
     assert capsys.readouterr().out.startswith("ACT against DP: +50.0 points")
+
+
+def test_a_session_is_said_to_enter_no_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = put(tmp_path, "runs.csv", "policy,success,the day\n" + "".join(f"a,{n % 2},{n // 4}\n" for n in range(12)))
+    said = ["rate", str(path), "--column", "session=the day"]
+    assert run(said) == 0
+    assert (
+        "no rate or gain uses it. If results of one session go together: --column 'cluster=the day'."
+        in capsys.readouterr().err
+    )
+    assert run([*said[:-1], "cluster=the day"]) == 0
+    out, err = capsys.readouterr()
+    assert "12 rollouts in 3 clusters" in out
+    assert "session" not in err

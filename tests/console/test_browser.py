@@ -592,17 +592,18 @@ def test_axe_finds_no_serious_problem(chromium, program, look, scheme):
 def test_nothing_overflows_a_small_phone(chromium, program):
     small = {**PHONE, "viewport": {"width": 320, "height": 640}}
     ann, owner = Person(chromium, program, **small), Person(chromium, program, "owner", **small)
+    mouse = Person(chromium, program, viewport={"width": 390, "height": 844})  # a narrow window shows the keys' names
     begun = opened(program)
     begun.record(begun.next_turn(holder="arm"), True)
     begun.unblind(reason="to see the report")
     owner.page.wait_for_timeout(1100)
-    places = ((ann, "/run"), (ann, "/live"), (ann, "/mirror"), (owner, "/owner"), (owner, "/report"))
+    places = ((mouse, "/run"), (ann, "/run"), (ann, "/live"), (ann, "/mirror"), (owner, "/owner"), (owner, "/report"))
     for person, path in places:
         person.page.goto(f"{program.address}{path}")
         person.page.wait_for_timeout(150)
         wide = person.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, path
-    for person in (ann, owner):
+    for person in (ann, owner, mouse):
         person.close()
 
 

@@ -28,6 +28,16 @@ def test_the_report_goes_to_every_format(full, tmp_path):
         full.save(tmp_path / "r.docx")
 
 
+def test_the_table_of_a_paper_names_the_method_of_each_interval(full):
+    assert (
+        full.latex()
+        .splitlines()[-1]
+        .startswith(
+            "% 95% confidence, ends rounded outward; success rate by Wilson; score by Gaffke; surefoot, data sha256:"
+        )
+    )
+
+
 def test_the_change_since_a_previous_run_is_in_every_format():
     now, before = rollouts(levels=(0.9, 0.5)), rollouts(("new",), (0.3,))
     made = sf.report(now, previous=before)

@@ -281,7 +281,8 @@ def _pairs(rows: list[tuple[Any, ...]], watch: Watch, source: str) -> list[tuple
             raise DataError(
                 f"each {spoken().environment} must be met once by each {spoken().policy}; {policy!r} met one "
                 f"again. The {spoken().rollouts} "
-                f"of one {spoken().environment} are not independent: compare them when all are run.",
+                f"of one {spoken().environment} are not independent: compare them when all are run. "
+                f"An {spoken().environment} that was set up anew needs a name of its own.",
                 source=source,
                 row=place,
             )

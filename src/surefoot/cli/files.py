@@ -125,6 +125,10 @@ def table(
     speak(rollouts.words)
     for note in rollouts.notes:
         typer.echo(f"note: {note}", err=True)
+    if named.get("session") and "cluster" not in rollouts.columns:
+        cluster = shlex.quote(f"cluster={named['session']}")
+        kept = f"{named['session']!r} is kept as the session; no rate or gain uses it."
+        typer.echo(f"note: {kept} If results of one session go together: --column {cluster}.", err=True)
     if len(paths) > most_files:
         _tell_pooled(rollouts)
     return rollouts

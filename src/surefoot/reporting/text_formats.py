@@ -9,6 +9,7 @@ from surefoot.core import formatting
 from surefoot.reporting import answers, conduct_pages, ranking_pages, study_pages, tables
 
 if TYPE_CHECKING:
+    from surefoot.analysis.overview import Overview
     from surefoot.reporting.reports import ProgressReport, Report
 
 LATEX = {
@@ -88,7 +89,7 @@ def latex(report: Report) -> str:
             r"\bottomrule",
             r"\end{tabular}",
             *([r"\par\medskip", _tex(" ".join(said))] if said else []),
-            f"% {formatting.percent(found.confidence)} confidence, ends rounded outward; "
+            f"% {formatting.percent(found.confidence)} confidence, ends rounded outward; {_methods(found)}"
             f"surefoot, data {found.fingerprint}",
             "",
         ]
@@ -107,3 +108,13 @@ def _md(text: str) -> str:
 
 def _tex(text: str) -> str:
     return "".join(LATEX.get(letter, letter) for letter in text.replace("\n", " "))
+
+
+def _methods(found: Overview) -> str:
+    """The method of every interval in the table, for the caption."""
+    columns = (
+        ("success rate", [one.success for one in found.policies]),
+        ("score", [one.score for one in found.policies]),
+    )
+    named = [(what, sorted({one.method for one in each if one is not None})) for what, each in columns]
+    return "".join(f"{what} by {' and '.join(methods)}; " for what, methods in named if methods)
