@@ -234,7 +234,9 @@ def compare(
         }  # fmt: skip
         for name, value in others.items():
             if value is not None:
-                raise ValueError(f"`{name}` must be left out with `--from`; got {value}.")
+                raise ValueError(
+                    f"`{name}` must be left out with `--from`. It goes with rates: --first 0.9 --second 0.6."
+                )
         table = files.table([pilot], score=score, columns=columns, where=where, low=low, high=high)
         names = files.two_policies(table, [pilot], first_word, second_word)
         _from_pilot(table, names, gain, score, power, confidence, as_json)
