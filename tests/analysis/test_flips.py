@@ -52,3 +52,12 @@ def test_pairs_that_the_user_declared() -> None:
 
 def test_without_pairs_there_are_none() -> None:
     assert flips(table(policy=["new", "old"], success=[1, 0]), "new", "old") is None
+
+
+def test_the_cluster_of_an_item_is_no_part_of_its_name() -> None:
+    rollouts = table(
+        policy=["new"] * 4 + ["old"] * 4, condition=[*"abcd"] * 2, cluster=[*"xxyy"] * 2, success=[0, 1, 1, 1] + [1] * 4
+    )
+    found = flips(rollouts, "new", "old")
+    assert found is not None
+    assert found.lost == ("a",)

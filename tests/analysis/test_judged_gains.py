@@ -180,3 +180,18 @@ def test_labels_decide_a_comparison_and_the_judge_stands_below(tmp_path):
     assert "by the judge" in [note.kind for note in found.notes]
     again = Record.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again == found
+
+
+def test_pass_or_fail_is_no_label_of_scores_up_to_ten() -> None:
+    rows = [
+        (p, f"i{n}", float((3 * n + more) % 11), float(n % 2)) for p, more in (("a", 1), ("b", 0)) for n in range(40)
+    ]
+    frame = pl.DataFrame(rows, schema=["policy", "item", "score", "human"], orient="row")
+    table = sf.read(frame, high=10.0)
+    found = sf.judged_gain(table, "a", "b", measure="score")
+    assert found is not None
+    assert found.found is None
+    assert "label on the scale of the scores" in str(found)
+    ten = sf.judged_gain(sf.read(frame.with_columns(pl.col("human") * 10), high=10.0), "a", "b", measure="score")
+    assert ten is not None
+    assert ten.found is not None

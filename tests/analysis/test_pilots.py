@@ -25,6 +25,14 @@ def pilot(
     return sf.read(frame if items else frame.drop("item"))
 
 
+def shows(gains: np.ndarray, gain: float, size: int) -> bool:
+    """Whether so many pairs, with gains in the shares of the pilot, leave 0 out of the interval with 80% power."""
+    shares = np.sort(gains - gains.mean())[(np.arange(size) * len(gains)) // size] + gain
+    first, second = np.clip(0.5 + shares / 2, 0, 1), np.clip(0.5 - shares / 2, 0, 1)
+    low = sf.stats.paired_score_gain(sf.Scores(first), sf.Scores(second)).interval.low
+    return bool(low > 0.8416212335729143 * gains.std(ddof=1) / math.sqrt(size) - abs(shares.mean() - gain))
+
+
 def test_independent_successes_get_the_plan_of_their_rates() -> None:
     found = sf.plan_from_pilot(pilot([1] * 18 + [0] * 2, [1] * 12 + [0] * 8), "new", "old")
     assert found.needed == sf.plan_comparison(0.9, 0.6).rollouts
@@ -46,7 +54,11 @@ def test_scores_in_pairs_go_by_the_spread_of_their_differences() -> None:
     second = np.clip(first - 0.1 + 0.1 * rng.standard_normal(40), 0, 1)
     table = pilot(list(first), list(second), items=[f"i{n}" for n in range(40)], score=True)
     found = sf.plan_from_pilot(table, "new", "old", gain=0.05)
-    assert found.needed == math.ceil(Z**2 * np.var(first - second, ddof=1) / 0.05**2)
+    plain = math.ceil(Z**2 * np.var(first - second, ddof=1) / 0.05**2)
+    assert found.by_interval
+    assert plain <= found.needed
+    assert shows(first - second, 0.05, math.ceil(1.03 * found.needed))
+    assert not shows(first - second, 0.05, math.floor(0.9 * found.needed))
     apart = sf.plan_from_pilot(pilot(list(first), list(second), score=True), "new", "old", gain=0.05)
     spread = np.var(first, ddof=1) + np.var(second, ddof=1)
     assert apart.needed == math.ceil(Z**2 * spread / 0.05**2)
@@ -65,7 +77,8 @@ def test_epochs_buy_what_the_components_say() -> None:
     noise = (first.var(0, ddof=1) / times + second.var(0, ddof=1) / times).mean()
     between = max(0.0, gains.var(ddof=1) - noise)
     for one in found.epochs:
-        assert one.environments == math.ceil(Z**2 * (between + times * noise / one.epochs) / 0.1**2)
+        plain = math.ceil(Z**2 * (between + times * noise / one.epochs) / 0.1**2)
+        assert plain <= one.environments <= 2.6 * plain  # the guaranteed interval of the comparison is wider
         assert one.rollouts == 2 * one.epochs * one.environments
     assert found.unit == "environment"
 
@@ -86,11 +99,44 @@ def test_at_the_command_line(tmp_path, capsys: pytest.CaptureFixture[str]) -> No
     path.write_text("policy,item,epoch,success\n" + "\n".join(rows))
     assert run(["plan", "compare", "--from", str(path), "--first", "new", "--second", "old", "--gain", "0.1"]) == 0
     said = capsys.readouterr().out
-    assert "10 environments (item)" in said
+    assert "10 items (item)" in said
     assert "With more epochs" in said
     assert run(["plan", "compare", "--first", "new", "--second", "0.5"]) == 64
     assert "a policy's name with `--from` only" in capsys.readouterr().err
     assert run(["plan", "compare", "--first", "0.6", "--second", "0.5", "--gain", "0.1"]) == 64
+
+
+def test_as_many_as_the_plan_says_decide_as_often_as_it_says() -> None:
+    # 120 questions, 4 epochs: the normal formula's number was decided in 55 of 100 evaluations, not in 80
+    rng = np.random.default_rng(12)
+    level = rng.random(120)
+    first, second = (rng.binomial(4, np.clip(level + more, 0, 1)) / 4 for more in (0.08, 0.0))
+    names = [f"i{n}" for n in range(120) for _ in range(4)]
+    each = [[float(k < 4 * mean) for mean in side for k in range(4)] for side in (first, second)]
+    plan = sf.plan_from_pilot(pilot(each[0], each[1], items=names), "new", "old")
+    decided = 0
+    for _ in range(40):
+        drawn = rng.integers(0, 120, plan.needed)
+        gain = sf.stats.paired_score_gain(sf.Scores(first[drawn]), sf.Scores(second[drawn]))
+        decided += gain.verdict is sf.Verdict.BETTER
+    assert 26 <= decided <= 38  # both have a chance of less than 2% where it is 80%
+
+
+def test_scores_of_another_range_are_planned_from_the_command_line(
+    tmp_path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "pilot.csv"
+    rows = [f"{m},q{n},{(7 * n) % 9 + more * (n % 3)}" for m, more in (("a", 1), ("b", 0)) for n in range(12)]
+    path.write_text("model,question,judge_score\n" + "\n".join(rows))
+    words = ["plan", "compare", "--from", str(path), "--first", "a", "--second", "b", "--score", "judge_score"]
+    assert run([*words, "--low", "0", "--high", "10", "--gain", "1"]) == 0
+    assert "pairs" in capsys.readouterr().out
+    assert run(["plan", "compare", "--first", "0.6", "--second", "0.5", "--low", "0"]) == 64
+
+
+def test_points_for_a_gain_are_answered_with_the_fraction() -> None:
+    with pytest.raises(ValueError, match=r"got 5\.0\. Write 0\.05 for 5 points\."):
+        sf.plan_from_pilot(pilot([1] * 18 + [0] * 2, [1] * 12 + [0] * 8), "new", "old", gain=5.0)
 
 
 def test_a_gain_beyond_the_scale_is_refused() -> None:

@@ -179,3 +179,20 @@ def test_a_list_is_compared_only_in_an_order_that_was_drawn(tmp_path, capsys):
     assert "--gate" in capsys.readouterr().err
     assert surefoot(["compare", str(file), "--first", "new", "--second", "old", "--randomised"]) == 64
     assert "`--helped-by` and `--randomised` must come with `--population`." in capsys.readouterr().err
+
+
+def test_models_questions_and_all_of_k(tmp_path, capsys):
+    rows = [
+        f"{m},q{q},{s},{int((q + s * k) % 3 > 0)}" for k, m in enumerate("abc", 1) for q in range(12) for s in (1, 2)
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text("model,question,sample_id,correct\n" + "\n".join(rows), encoding="utf-8")
+    assert surefoot(["compare", str(path), "--first", "a", "--second", "b"]) == 0
+    assert "Paired by question: 12 pairs" in capsys.readouterr().out  # samples number the tries at a question
+    assert surefoot(["compare", str(path), "--first", "a", "--second", "b", "--pass-all", "2"]) == 0
+    assert "pass^2" in capsys.readouterr().out
+    assert surefoot(["compare", str(path), "--first", "a", "--second", "b", "--pass-all", "2", "--pass-at", "2"]) == 64
+    assert surefoot(["compare", str(path), "--first", "d", "--second", "b"]) == 64
+    assert "`--first` must be one of the models a, b, c; got 'd'." in capsys.readouterr().err
+    assert surefoot(["compare", "0.76", "80%"]) == 64
+    assert "A tally must be SUCCESSES/ROLLOUTS" in capsys.readouterr().err

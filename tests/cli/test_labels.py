@@ -21,3 +21,14 @@ def test_the_command_draws_and_does_not_overwrite(tmp_path, capsys):
     assert "must not overwrite" in capsys.readouterr().err
     assert run([*asked[:-3], "8", *asked[-2:], "--force"]) == 0
     assert out.read_text(encoding="utf-8") != first
+
+
+def test_labels_are_drawn_in_the_words_of_the_file(tmp_path, capsys):
+    rows = [f"{model},q{n},{n % 2}" for model in ("a", "b") for n in range(8)]
+    (tmp_path / "runs.csv").write_text("model,question,correct\n" + "\n".join(rows), encoding="utf-8")
+    out = tmp_path / "labels.csv"
+    assert run(["labels", "draw", str(tmp_path / "runs.csv"), "--n", "3", "--seed", "7", "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "6 samples to label" in said
+    assert "which model is behind each code" in said
+    assert "rollout" not in said

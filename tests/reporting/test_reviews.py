@@ -123,3 +123,19 @@ def test_several_comparisons_are_a_table() -> None:
     text = Review(found, flipped, (), (), None).markdown()
     assert text.startswith("### 3 comparisons\n")
     assert rendered(text).count("<tr>") == 4
+
+
+def test_means_of_several_epochs_are_pairs_too() -> None:
+    # the comment and the JSON of a gate said "not paired" of questions that were answered several times
+    chance = random.Random(2)
+    rows = [
+        {"model": name, "question": f"q{at}", "epoch": epoch, "correct": int(chance.random() < rate)}
+        for name, rate in (("new", 0.8), ("old", 0.6))
+        for at in range(20)
+        for epoch in (1, 2, 3)
+    ]
+    table = sf.read(pl.DataFrame(rows))
+    found = review(table, "new", "old")
+    assert ", 20 pairs)" in found.markdown()
+    assert "Of 60 pairs of " in found.markdown()
+    assert found.short()[0]["paired"] is True

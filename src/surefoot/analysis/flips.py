@@ -43,6 +43,9 @@ def flips(
     values = pairs.values(measure)
     labels = pairs.labels(pairs.on, measure)
     telling = [at for at, name in enumerate(pairs.on) if _tells(name, [label[at] for label in labels])]
+    alone = [at for at in telling if pairs.on[at] != "cluster"]
+    if alone and len({tuple(label[at] for at in alone) for label in labels}) == len(labels):
+        telling = alone  # the cluster an item belongs to is no part of its name where the item's own name will do
     named = [
         (" / ".join(str(label[at]) for at in telling), one - two)
         for label, (one, two) in zip(labels, values, strict=True)

@@ -42,10 +42,11 @@ class Item(NamedTuple):
 
 
 class Items(NamedTuple):
-    """Every policy on every item, and by which columns an item is known."""
+    """Every policy on every item, by which columns an item is known, and whether labels are of another scale."""
 
     on: tuple[str, ...]
     of: Mapping[str, Mapping[Key, Item]]
+    other_scale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ def judged_gain(
 
     if not items.on:
         return refuse("labels without items")
+    if items.other_scale:
+        return refuse("labels on another scale", low=rollouts.low, high=rollouts.high)
     if not all(labels):
         have, lack = (0, 1) if labels[0] else (1, 0)
         return refuse("labels of one policy", **_tipping(rollouts, (first, second), have, lack, measure, confidence))
@@ -215,7 +218,11 @@ def _gathered(rollouts: Rollouts, measure: Measure) -> Items:
         inside = label is not None and ends[0] <= label <= ends[1]  # scores by humans say nothing of success
         row = (float(said), float(label) if inside else None, group)
         rows.setdefault(policy, {}).setdefault(tuple(item), []).append(row)
-    return Items(on, {policy: {key: _item(of) for key, of in each.items()} for policy, each in rows.items()})
+    units = [row for each in rows.values() for of in each.values() for row in of if row[1] is not None]
+    said_of, labels = {row[0] for row in units}, {row[1] for row in units}
+    passed = {0.0, 1.0}  # pass or fail, where the judge gives a score: 1 would be taken for one of its ten points
+    other = ends != (0.0, 1.0) and labels == passed and not said_of <= passed
+    return Items(on, {policy: {key: _item(of) for key, of in each.items()} for policy, each in rows.items()}, other)
 
 
 def _item(rows: list[tuple[float, float | None, object]]) -> Item:

@@ -49,7 +49,7 @@ def _units(found: Comparison) -> tuple[tuple[int, ...], Unit]:
     """What is independent of one another, and how many there are."""
     made = found.structure
     if made.clusters and made.groups > 1:
-        return (made.groups,), "clusters"
+        return (made.groups,), "clusters" if made.declared else "environments"
     if made.paired:
         return (made.shared,), "pairs"
     return (max(1, found.of_first.trials), max(1, found.of_second.trials)), "rollouts"

@@ -14,10 +14,12 @@ from surefoot import _check
 from surefoot.analysis.comparisons import chosen, compare
 from surefoot.core import formatting
 from surefoot.core.record import Record
+from surefoot.core.scores import Scores
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.numerics.normal_quantiles import upper_quantile
 from surefoot.planning.comparisons import plan_comparison, plan_paired_comparison
+from surefoot.stats.score_gains import paired_score_gain
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.structure import Measure
 
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
 
 EPOCHS = (1, 2, 3, 5, 10)
 CELL = ("mean", "var", "n")
+SETTLES = 8
+"""A width is that of a number of units, and the number that of a width: so many rounds settle them."""
+NORMAL = "normal approximation"
+MOST_TRIED = 2_000
+"""Widths of a guaranteed interval are worked out for up to so many units; in more it is no wider, in its own unit."""
 FEWEST = 5
 """With fewer environments than this nothing is known of how they differ."""
 
@@ -65,7 +72,9 @@ class PilotPlan(Record):
         needed: How many units it takes.
         power: The chance of the verdict.
         confidence: One minus the error of the verdict.
-        exact: Whether the number comes from the exact power of the test, or from the normal approximation.
+        exact: Whether the number comes from the exact power of the test.
+        by_interval: Whether it comes from the width of the guaranteed interval that a comparison of paired means has;
+            if neither, from the normal approximation.
         epochs: What other numbers of epochs take, where the pilot met environments several times.
     """
 
@@ -86,6 +95,7 @@ class PilotPlan(Record):
     exact: bool
     told_by: str = ""
     epochs: tuple[EpochsPlan, ...] = ()
+    by_interval: bool = False
 
     def __str__(self) -> str:
         scale: formatting.Scale = "rate" if self.measure == "success" else "score"
@@ -96,7 +106,7 @@ class PilotPlan(Record):
         )
         what = f"{formatting.number(self.gain, gains)}{formatting.unit(gains)}"
         low, high = self.observed[1:]
-        how = "exact" if self.exact else "normal approximation"
+        how = "exact" if self.exact else "about, by the guaranteed interval" if self.by_interval else NORMAL
         where = f" ({self.told_by})" if self.told_by else ""
         return (
             f"In the pilot {self.first} has {means[0]} and {self.second} {means[1]}, on "
@@ -129,8 +139,9 @@ def plan_from_pilot(
         confidence: One minus the error of the verdict.
 
     Returns:
-        The plan. For independent rollouts and pairs of successes by the exact power of the test, otherwise by the
-        normal approximation.
+        The plan. For independent rollouts and pairs of successes by the exact power of the test; for pairs of scores
+        and of environments met equally often by the width that the guaranteed interval would have if the pilot's gains
+        were met in their shares; otherwise by the normal approximation.
 
     Example:
         >>> import polars as pl
@@ -152,10 +163,11 @@ def plan_from_pilot(
     reach = (low - found.of_second.estimate, high - found.of_second.estimate)
     if not reach[0] <= aim <= reach[1]:
         must = f"lie between {reach[0]:.3g} and {reach[1]:.3g}, which {second!r} leaves room for"
-        raise _check.refused("gain", must, aim)
+        hint = f" Write {aim / 100.0:g} for {aim:g} points." if what == "success" and 1.0 < abs(aim) < 100.0 else ""
+        raise _check.wrong("gain", f"{must}; got {aim}.{hint}", aim)
     structure, names = found.structure, (first, second)
     keys = structure.clusters or structure.environment
-    asked = _Asked(what, aim, wanted, confidence)
+    asked = _Asked(what, aim, wanted, confidence, high - low)
     if keys and (structure.paired or structure.clusters):
         seen = _environments(_cells(rollouts, what, names, keys), names, structure.paired, asked)
     else:
@@ -182,6 +194,28 @@ class _Asked(NamedTuple):
     gain: float
     power: float
     confidence: float
+    most: float
+
+    def needed_by_interval(self, gains: pl.Series, variance: float) -> int:
+        """Units whose guaranteed interval leaves out 0: the pilot's gains, moved to the one asked for and spread so."""
+        import numpy as np
+
+        plain = self.needed(variance)
+        around = gains.to_numpy() - _mean(gains)
+        spread = math.sqrt(variance)
+        around = np.sort(around) * (spread / math.sqrt(_variance(gains)))
+        power, size = upper_quantile(1.0 - self.power), plain
+        for _ in range(SETTLES):
+            tried = min(size, MOST_TRIED)
+            shares = np.quantile(around, (np.arange(tried) + 0.5) / tried, method="inverted_cdf")
+            met = np.clip(abs(self.gain) + shares, -self.most, self.most)
+            first, second = (Scores(side, high=self.most) for side in (np.maximum(met, 0.0), np.maximum(-met, 0.0)))
+            found = paired_score_gain(first, second, confidence=self.confidence).interval
+            reach = (found.estimate - found.low) * math.sqrt(tried) / spread
+            last, size = size, max(plain, math.ceil(((reach + power) * spread / self.gain) ** 2))
+            if abs(size - last) <= 0.01 * last:
+                break
+        return max(size, last)
 
     def needed(self, variance: float) -> int:
         """Units whose mean gain is told from 0, by the normal approximation."""
@@ -241,9 +275,14 @@ def _environments(cells: pl.DataFrame, names: tuple[str, str], paired: bool, ask
         plan = plan_paired_comparison(*ends, power=asked.power, confidence=asked.confidence)
         return {**found, "needed": plan.rollouts, "exact": True}
     between = max(0.0, total - noise)
-    tried = ((times, asked.needed(between + within / times)) for times in (() if once else EPOCHS))
-    epochs = tuple(EpochsPlan(times, many, 2 * times * many) for times, many in tried)
-    return {**found, "needed": asked.needed(max(total, noise)), "epochs": epochs}
+    alike = paired and total > 0.0 and all(met[f"n{at}"].n_unique() == 1 for at in (0, 1))
+
+    def many(variance: float) -> int:
+        return asked.needed_by_interval(met["mean0"] - met["mean1"], variance) if alike else asked.needed(variance)
+
+    tried = ((times, many(between + within / times)) for times in (() if once else EPOCHS))
+    epochs = tuple(EpochsPlan(times, size, 2 * times * size) for times, size in tried)
+    return {**found, "needed": many(max(total, noise)), "epochs": epochs, "by_interval": alike}
 
 
 def _cells(rollouts: Rollouts, what: Measure, names: tuple[str, str], keys: tuple[str, ...]) -> pl.DataFrame:
@@ -289,6 +328,8 @@ def _correlation(met: pl.DataFrame) -> float | None:
 
 
 def _many(count: int, unit: str) -> str:
-    """``1 pair``, ``40 rollouts of each policy``."""
-    noun, of, rest = unit.partition(" ")
-    return formatting.counted(count, noun) + of + rest
+    """``1 pair``, ``40 rollouts of each policy``, ``156 questions``."""
+    words = spoken()
+    if unit == "environment":
+        return f"{count:,} {words.environment if count == 1 else words.environments}"
+    return formatting.counted(count, unit) if unit == "pair" else f"{formatting.rollouts(count)} of each {words.policy}"

@@ -129,6 +129,12 @@ def compare(
         int | None,
         typer.Option("--pass-at", help="With files: compare the chance of any success in so many attempts (pass@k)."),
     ] = None,
+    pass_all: Annotated[
+        int | None,
+        typer.Option(
+            "--pass-all", help="With files: compare the chance that all of so many attempts succeed (pass^k)."
+        ),
+    ] = None,
     population: Annotated[
         int | None,
         typer.Option(
@@ -197,7 +203,8 @@ def compare(
                 "--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
                 "--where": where, "--sheet": sheet,
                 "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low, "--high": high,
-                "--previous": previous, "--pass-at": pass_at, "--human": human_labels, "--labels-method": labels_method,
+                "--previous": previous, "--pass-at": pass_at, "--pass-all": pass_all,
+                "--human": human_labels, "--labels-method": labels_method,
                 "--population": population, "--helped-by": helped_by, "--randomised": randomised,
                 "--pool-runs": pool_runs, "--weigh": None if weigh == "rollouts" else weigh}  # fmt: skip
     if counts is not None:
@@ -218,7 +225,8 @@ def compare(
             (terminal.tally(named[0]), terminal.tally(named[1])), using, details, gate, margin, confidence, as_json
         )
     elif named:
-        if all(word.isdecimal() for word in named) and not any(Path(word).exists() for word in named):
+        numbers = all(terminal.is_number(word.removesuffix("%")) for word in named)
+        if numbers and not any(Path(word).exists() for word in named):
             hint = f" Write {named[0]}/{named[1]} {named[2]}/{named[3]}." if len(named) == 4 else ""
             raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 17/20; got {' '.join(named)}.{hint}")
         mixed = [word for word in named if TALLY.search(word) and not Path(word).exists()]
@@ -227,14 +235,19 @@ def compare(
         _in_place("files", {"--using": using, "--details": details, "--baseline": baseline})
         if by is not None:
             _in_place("`--by`", {"--paired": paired})
-        if pass_at is not None:
-            _in_place("`--pass-at`", {"--by": by, "--paired": paired, "--gate": gate, "--score": score,
+        if pass_at is not None and pass_all is not None:
+            raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
+        attempts = pass_at if pass_all is None else pass_all
+        if attempts is not None:
+            name = "`--pass-at`" if pass_all is None else "`--pass-all`"
+            _in_place(name, {"--by": by, "--paired": paired, "--gate": gate, "--score": score,
                                       "--previous": previous, "--human": human_labels})  # fmt: skip
         if previous is not None:
             _in_place("`--previous`", {"--human": human_labels})
         if population is not None:
             _in_place("`--population`", {"--by": by, "--paired": paired, "--gate": gate, "--previous": previous,
-                                         "--human": human_labels, "--pass-at": pass_at})  # fmt: skip
+                                         "--human": human_labels, "--pass-at": pass_at,
+                                         "--pass-all": pass_all})  # fmt: skip
         elif helped_by is not None or randomised:
             raise ValueError("`--helped-by` and `--randomised` must come with `--population`.")
         if helped_by is not None:
@@ -243,13 +256,16 @@ def compare(
         said |= {"where": where, "sheet": sheet}
         said |= {"low": low, "high": high}
         table = files.table([Path(name) for name in named], **said)
-        if pass_at is not None:
+        if attempts is not None:
             import surefoot as sf
 
             if not pool_runs:
                 two_runs.refuse_two_runs(table, named, f"Compare {spoken().policies} of one file.")
             two = files.two_policies(table, named, first, second)
-            tried = sf.compare_pass_rates(table, *two, attempts=pass_at, confidence=confidence, margin=margin)
+            every = pass_all is not None
+            tried = sf.compare_pass_rates(
+                table, *two, attempts=attempts, every=every, confidence=confidence, margin=margin
+            )
             terminal.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
             return
         if population is not None:

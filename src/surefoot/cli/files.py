@@ -169,12 +169,19 @@ def show_serious(findings: Sequence[Finding]) -> None:
         typer.echo(f"  ! {finding}")
 
 
+MOST_NAMED = 12
+"""So many names are listed in a refusal."""
+
+
 def two_policies(
     rollouts: Rollouts, paths: Sequence[str | Path], first: str | None, second: str | None
 ) -> tuple[str, str]:
     """The policies to compare: those named, those of two files in their order, or the only two there are."""
     known = rollouts.policies
     if first is not None and second is not None:
+        for option, name in (("--first", first), ("--second", second)):
+            if name not in known:
+                raise ValueError(f"`{option}` must be one of the {spoken().policies} {_listed(known)}; got {name!r}.")
         return first, second
     if first is None and second is None:
         by_file = _in_file_order(rollouts, paths)
@@ -192,7 +199,13 @@ def two_policies(
         raise DataError(
             f"Two {spoken().policies} must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}"
         )
-    raise ValueError(f"`--first` and `--second` must name two of the {spoken().policies} {', '.join(known)}.")
+    raise ValueError(f"`--first` and `--second` must name two of the {spoken().policies} {_listed(known)}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names, some of very many."""
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str, ...]:

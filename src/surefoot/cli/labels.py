@@ -9,6 +9,7 @@ import typer
 
 from surefoot._files import write_whole
 from surefoot.cli import files, terminal
+from surefoot.core.words import spoken
 
 if TYPE_CHECKING:
     from surefoot.table.rollouts import Rollouts
@@ -90,10 +91,12 @@ def draw(
         return
     typer.echo(str(drawn))
     if drawn.left_out:
-        typer.echo(f"{drawn.left_out:,} items were not drawn from: some policy has no outcome on them.")
-    typer.echo(f"Wrote {output}: fill in `human` (and `rater`, when several people label the same rollouts).")
+        typer.echo(f"{drawn.left_out:,} items were not drawn from: some {spoken().policy} has no outcome on them.")
+    typer.echo(
+        f"Wrote {output}: fill in `human` (and `rater`, when several people label the same {spoken().rollouts})."
+    )
     if drawn.key:
-        typer.echo(f"Wrote {key}: which policy is behind each code. Whoever labels must not see it.")
+        typer.echo(f"Wrote {key}: which {spoken().policy} is behind each code. Whoever labels must not see it.")
     _expected(rollouts)
     given = " ".join(map(str, paths))
     typer.echo(f"Then: surefoot compare {given} --human {output}")

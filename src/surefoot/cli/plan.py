@@ -13,6 +13,7 @@ from surefoot import _check, stats
 from surefoot.cli import files, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
+from surefoot.core.words import spoken
 from surefoot.sequential import registry
 from surefoot.stats.exact_power import Asked
 from surefoot.stats.rate_methods import methods
@@ -204,7 +205,7 @@ def compare(
 ) -> None:
     """How many rollouts tell two policies apart?
 
-    By the exact power of the test that `compare` will run.
+    By the exact power of the test that `compare` will run; from a pilot with scores or epochs about, by its interval.
 
     Examples:
 
@@ -313,7 +314,7 @@ def _from_pilot(
     if plan.epochs and not as_json:
         typer.echo("\nWith more epochs:")
         terminal.table(
-            ["epochs", "environments", "rollouts of both"],
+            ["epochs", spoken().environments, f"{spoken().rollouts} of both"],
             [[f"{one.epochs}", f"{one.environments:,}", f"{one.rollouts:,}"] for one in plan.epochs],
         )
 

@@ -145,6 +145,14 @@ def _labels_unpaired(first: str, second: str, both: int) -> str:
     return f"{items.capitalize()} carries labels of both {first} and {second}: label both on the same items."
 
 
+@says("labels on another scale")
+def _labels_on_another_scale(low: float, high: float) -> str:
+    return (
+        f"The labels are 0 or 1, and the scores run from {low:g} to {high:g}: label on the scale of the scores, or "
+        "compare by success."
+    )
+
+
 @says("labels of one cluster")
 def _labels_one_document(called: str) -> str:
     return f"All labelled items are of one {called}: nothing tells how such groups differ. Label items of others too."

@@ -142,7 +142,9 @@ class Review:
             for word, items in (("Lost", flips.lost), ("Won", flips.won))
             if items
         ]
-        return ["", f"Of {counted(flips.pairs, 'pair')}: {'. '.join(parts)}."]
+        several = any(_paired(one) not in (0, flips.pairs) for one in self.found)  # each pair was met several times
+        pairs = f"{flips.pairs:,} pairs of {spoken().rollouts}" if several else counted(flips.pairs, "pair")
+        return ["", f"Of {pairs}: {'. '.join(parts)}."]
 
 
 def sentence_of(one: Comparison, first: str, second: str) -> str:
@@ -221,9 +223,16 @@ def _ends(one: Comparison) -> str:
 
 
 def _level(one: Comparison) -> str:
-    kind = counted(one.interval.trials, "pair") if one.gain.paired else "not paired"
+    kind = counted(_paired(one), "pair") if _paired(one) else "not paired"
     p = f", {p_value(one.p_value)}" if one.p_value is not None else ""
     return f"{percent(one.interval.confidence)}{p}, {kind}"
+
+
+def _paired(one: Comparison) -> int:
+    """How many pairs were compared: outcomes, or the means of what was met several times; 0 where none were."""
+    if one.gain.paired:
+        return one.interval.trials
+    return one.structure.shared if one.structure.paired else 0
 
 
 def _value(alone: Interval) -> str:
@@ -270,7 +279,7 @@ def _short(one: Comparison, flips: Flips | None) -> dict[str, Any]:
         "verdict": one.verdict.value,
         "comparable": one.comparable,
         "says": sentence_of(one, one.first, one.second),
-        "paired": one.gain.paired,
+        "paired": _paired(one) > 0,
         "gain": _gain_numbers(one.gain, one.p_value),
         "of_first": _numbers(one.of_first),
         "of_second": _numbers(one.of_second),

@@ -21,8 +21,8 @@ from surefoot.numerics import normal_quantiles
 from surefoot.stats.exact_power import Power, approximate_rollouts, paired_power
 from surefoot.stats.exact_power import power as at_rates
 
-Unit = Literal["rollouts", "pairs", "clusters"]
-"""What is counted: rollouts of each policy, pairs, or clusters."""
+Unit = Literal["rollouts", "pairs", "clusters", "environments"]
+"""What is counted: rollouts of each policy, pairs, clusters, or environments that were met several times."""
 
 Reason = Literal["", "no gain", "at margin"]
 """Why no number would tell: none was observed, or one as large as the margin."""
@@ -112,18 +112,24 @@ class Outlook(Record):
 
     def _size(self) -> str:
         if self.unit != "rollouts":
-            return formatting.counted(self.sizes[0], self.unit.removesuffix("s"))
+            return self._units(self.sizes[0])
         one, *others = self.sizes
         if others in ([], [one]):
             return f"{formatting.rollouts(one)} each"
         return f"{one:,} and {others[0]:,} {spoken().rollouts}"
 
     def _count(self, size: int) -> str:
-        kind = f"{spoken().rollouts} of each {spoken().policy}" if self.unit == "rollouts" else self.unit
+        kinds = {"rollouts": f"{spoken().rollouts} of each {spoken().policy}", "environments": spoken().environments}
+        kind = kinds.get(self.unit, self.unit)
         if size > MOST:
             return f"More than a million {kind}"
         of = f"{formatting.rollouts(size)} of each {spoken().policy}"
-        return f"About {of if self.unit == 'rollouts' else formatting.counted(size, self.unit.removesuffix('s'))}"
+        return f"About {of if self.unit == 'rollouts' else self._units(size)}"
+
+    def _units(self, size: int) -> str:
+        if self.unit == "environments":
+            return f"{size:,} {spoken().environment if size == 1 else spoken().environments}"
+        return formatting.counted(size, self.unit.removesuffix("s"))
 
 
 def outlook_from(

@@ -22,11 +22,11 @@ DECIMALS = (".", *(f".{'0' * digits}" for digits in range(1, 10)), f".{'0' * 18}
 """What printf, numpy.savetxt and spreadsheets write after a whole number; comparing words is faster than parsing."""
 
 YES = (
-    *("1", "true", "success", "yes", "y", "t", "succeeded", "pass", "passed", "correct", "ok"),
+    *("1", "true", "success", "yes", "y", "t", "succeeded", "pass", "passed", "correct", "c", "ok"),
     *(f"1{end}" for end in DECIMALS),
 )
 NO = (
-    *("0", "false", "failure", "no", "n", "f", "failed", "fail", "incorrect"),
+    *("0", "false", "failure", "no", "n", "f", "failed", "fail", "incorrect", "i"),
     *(f"0{end}" for end in DECIMALS),
 )
 WORDS = frozenset(word for word in (*YES, *NO) if word[0].isalpha())

@@ -56,8 +56,9 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "condition": (
         *("initial_condition", "init", "init_state", "initial_state", "initial_pose", "initial_position", "scene"),
         *("scene_id", "item", "item_id"),
-        *("sample_id", "doc_id", "doc_hash", "question_id", "prompt_id", "example_id", "instance_id", "problem_id"),
-        *("sample", "question", "prompt", "example", "instance", "problem", "case", "case_id", "test_case", "layout"),
+        *("doc_id", "doc_hash", "question_id", "prompt_id", "example_id", "instance_id", "problem_id"),
+        *("question", "problem"),  # before samples, which may number the tries at a question
+        *("sample_id", "sample", "prompt", "example", "instance", "case", "case_id", "test_case", "layout"),
     ),
     "seed": ("env_seed", "episode_seed", "eval_seed"),
     "order": (

@@ -94,7 +94,7 @@ class LabelDraw(Record):
         return (
             f"{formatting.counted(self.head.drawn, 'item')} of {self.head.items:,} drawn at "
             f"random, seed {self.head.seed}: "
-            f"{formatting.counted(len(self.rows), 'rollout')} to label."
+            f"{formatting.rollouts(len(self.rows))} to label."
         )
 
 

@@ -49,7 +49,7 @@ def test_inspect(made: Path, name: str) -> None:
     assert rollouts.policies == ("acme/small",)
     assert rollouts.tasks == ("arithmetic",)
     assert tallies(rollouts) == {("acme/small",): (3, 5)}
-    assert tallies(rollouts, "cluster") == {("1",): (1, 2), ("3",): (0, 1), ("two",): (2, 2)}
+    assert tallies(rollouts, "condition") == {("1",): (1, 2), ("3",): (0, 1), ("two",): (2, 2)}
     assert "timeout" in rollouts.column("failure")
     other = sf.read(made / name, columns={"score": "score:style", "cluster": "metadata:user"})
     assert other.scores().values == (0.75, 0.5)

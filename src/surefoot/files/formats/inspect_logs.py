@@ -52,7 +52,7 @@ def load(head: Head) -> Sheet:
         raise DataError("the log must hold samples; it has none.", source=head.name)
     unique(((row["condition"], row["repeat"]) for row in rows), "sample id and epoch", head.name)
     declared = _declared(header, head.wanted.get("reducer"))
-    chosen = _choose(rows, declared, head.name)
+    chosen = _choose(rows, declared, head.name, status)
     findings = []
     reduced = _reduced(reductions, declared, chosen, head.name)
     if reduced is not None:
@@ -68,9 +68,7 @@ def load(head: Head) -> Sheet:
         row |= {"reducer": declared.reducer} if "reducer" in head.wanted else {}
     notes += _clustered(rows, declared)
     if len({row["repeat"] for row in rows}) > 1 and "cluster" not in rows[0]:
-        for row in rows:
-            row["cluster"] = row["condition"]
-        notes.append("Epochs of one sample are repeats: cluster is the sample's id.")
+        notes.append("Epochs of one sample are repeats.")
     notes += _stopped_early(header)
     notes.insert(0, f"{column} is what the scorer {chosen.removeprefix('score:')!r} gave{_others(rows, chosen)}.")
     return Sheet(frame_of(rows, head.name), "Inspect log", tuple(notes), tuple(findings), named=NAMED, records=records)
@@ -299,11 +297,12 @@ def _other(value: Any, source: str) -> Any:
         return value if scalar(value) else None
 
 
-def _choose(rows: list[dict[str, Any]], declared: Declared, source: str) -> str:
+def _choose(rows: list[dict[str, Any]], declared: Declared, source: str, status: str | None = None) -> str:
     """Which score is the outcome, every one of them a number; the others stay reachable by their names."""
     names = list(dict.fromkeys(name for row in rows for name in row if name.startswith("score:")))
     if not names:
-        raise DataError("at least one sample must be scored; none is.", source=source)
+        ended = "" if status in (None, "success") else f" The run's status is {status!r}."
+        raise DataError(f"at least one sample must be scored; none is.{ended}", source=source)
     name, by = declared.score, declared.scorer
     wanted = (f"score:{name}", f"score:{by}.{name}", f"score:{by}")
     numeric = (one for one in names if all(not isinstance(_other(row.get(one), source), str) for row in rows))
