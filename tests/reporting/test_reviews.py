@@ -135,7 +135,7 @@ def test_means_of_several_epochs_are_pairs_too() -> None:
         for epoch in (1, 2, 3)
     ]
     table = sf.read(pl.DataFrame(rows))
-    found = review(table, "new", "old")
+    found = Review((sf.compare(table, "new", "old"),), (flips(table, "new", "old"),), (), (), None)
     assert ", 20 pairs)" in found.markdown()
     assert "Of 60 pairs of " in found.markdown()
     assert found.short()[0]["paired"] is True

@@ -147,10 +147,7 @@ def _labels_unpaired(first: str, second: str, both: int) -> str:
 
 @says("labels on another scale")
 def _labels_on_another_scale(low: float, high: float) -> str:
-    return (
-        f"The labels are 0 or 1, and the scores run from {low:g} to {high:g}: label on the scale of the scores, or "
-        "compare by success."
-    )
+    return f"The labels are 0 or 1, the scores {low:g} to {high:g}: label on the scale of the scores, or use success."
 
 
 @says("labels of one cluster")
@@ -203,8 +200,7 @@ def _labels_single(count: int) -> str:
 def _labels_missing(missing: int, drawn: int) -> str:
     return (
         f"Surefoot drew {formatting.counted(drawn, 'item')}, of which {missing:,} lack labels: "
-        "declared to be left out at "
-        "random."
+        "declared to be left out at random."
     )
 
 
@@ -270,8 +266,7 @@ def _cluster_dominates(share: float) -> str:
 @says("interval_family")
 def _interval_family(pairs: int, confidence: float) -> str:
     return (
-        f"The intervals of all {pairs:,} pairs hold together at "
-        f"{formatting.percent(confidence)}, apart from the "
+        f"The intervals of all {pairs:,} pairs hold together at {formatting.percent(confidence)}, apart from the "
         "claims of the ranking, which have an error of their own."
     )
 
@@ -361,8 +356,7 @@ def _early_verdict(observed: float, scale: formatting.Scale, allowed: bool = Tru
 def _labels_weigh() -> str:
     return (
         f"Human labels correct the gain in which items weigh alike, not the one in which {spoken().tasks} do: "
-        "leave out "
-        f"{named('weigh')}."
+        f"leave out {named('weigh')}."
     )
 
 
