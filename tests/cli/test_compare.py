@@ -193,6 +193,6 @@ def test_models_questions_and_all_of_k(tmp_path, capsys):
     assert "pass^2" in capsys.readouterr().out
     assert surefoot(["compare", str(path), "--first", "a", "--second", "b", "--pass-all", "2", "--pass-at", "2"]) == 64
     assert surefoot(["compare", str(path), "--first", "d", "--second", "b"]) == 65
-    assert "`--first` must be one of the models a, b, c; got 'd'." in capsys.readouterr().err
+    assert "`--first` must be one of the models 'a', 'b', 'c'; got 'd'." in capsys.readouterr().err
     assert surefoot(["compare", "0.76", "80%"]) == 64
     assert "A tally must be SUCCESSES/ROLLOUTS" in capsys.readouterr().err

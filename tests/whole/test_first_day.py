@@ -46,7 +46,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("compare 17/20 act.csv", 64, "two tallies or files, not both; got 17/20 act.csv."),
         ("compare act.csv act.csv", 65, "got one, 'act'. If the files use one name for two, name them: --policy new"),
         ("compare act.csv", 65, "Two policies must be there; got one, 'act'."),
-        ("compare act.csv dp.csv --first act --second pd", 65, "`--second` must be one of the policies act, dp; got"),
+        (
+            "compare act.csv dp.csv --first act --second pd",
+            65,
+            "`--second` must be one of the policies 'act', 'dp'; got",
+        ),
         ("compare odd.csv --column who=policy", 64, "got 'who=policy'. Put 'policy' first, your own name last."),
         ("compare odd.csv --column policy", 64, "must be NAME=YOURS, such as policy=method; got 'policy'."),
         ("compare act.csv odd.csv --column policy=who", 65, "This holds for every file."),

@@ -181,7 +181,8 @@ def two_policies(
     if first is not None and second is not None:
         for option, name in (("--first", first), ("--second", second)):
             if name not in known:
-                raise DataError(f"`{option}` must be one of the {spoken().policies} {_listed(known)}; got {name!r}.")
+                there = _listed([repr(one) for one in known])
+                raise DataError(f"`{option}` must be one of the {spoken().policies} {there}; got {name!r}.")
         return first, second
     if first is None and second is None:
         by_file = _in_file_order(rollouts, paths)
