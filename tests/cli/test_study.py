@@ -113,7 +113,7 @@ def test_refusals_of_a_study_that_is_there(here, capsys):
     create(capsys)
     for words, code, hint in (
         (("create", "--policies", "a,b"), 64, "`--policies` must be left out when plan.toml exists"),
-        (("run",), 64, "Either `--command` or `--runner` must be given"),
+        (("run",), 64, "One of `--command`, `--runner` and `--gym` must be given"),
         (("run", "--command", "true", "--turns", "0"), 64, "at least 1"),
         (("unblind",), 65, "A reason must be given"),
         (("amend", "study.db", "horizon"), 64, "FIELD=VALUE"),

@@ -71,7 +71,7 @@ def test_a_ranking_names_its_question_and_what_futility_costs(here, capsys):
     assert "0.05 is careful,\n# 0.1 saves more, 0 for never" in text
     code, _, err = said(capsys, "create", "other.toml", "--policies", "a,b,c", "--question", "against d", "--check")
     assert code == 65
-    assert "`question` must be one of ranking, best, best or tied, against a, against b, against c" in err
+    assert "`--question` must be one of ranking, best, best or tied, against a, against b, against c" in err
 
 
 def test_more_than_seven_policies_are_ranked_by_holm_and_told_so(here, capsys):

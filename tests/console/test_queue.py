@@ -22,7 +22,7 @@ class Counting:
     """A store that counts its appends, and can be made to fail."""
 
     def __init__(self, store):
-        self.store, self.sizes, self.fault = store, [], None
+        self.store, self.sizes, self.fault, self.clips = store, [], None, store.clips
 
     def append(self, lines, *, after):
         if self.fault is not None:

@@ -65,7 +65,7 @@ def test_objects_of_any_table(tmp_path: Path) -> None:
         rollouts = sf.read(put(tmp_path, name, text), columns=COLUMNS)
         assert rollouts.policies == ("new", "old")
         assert rollouts.column("score") == (1.0, 0.5)
-        assert rollouts.pairs("new", "old").matched == 1
+        assert rollouts.pairs("new", "old", on=("condition",)).matched == 1
 
 
 def test_objects_in_the_cells_of_a_table(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_lbm_letters_differ_from_ours_once_and_the_page_says_so(shared_data: Pat
     made = sf.report(sf.read(path))
     assert [(one.task, one.theirs) for one in made.overview.disagreements] == [("PutContainersOnPlate", True)]
     page = made.html()
-    assert "on PutContainersOnPlate apart; here they cannot be told apart" in page
+    assert "on PutContainersOnPlate; here no difference between them was shown" in page
     assert "come from another test" in page
     assert "dataset Fig4A_HW_Unseen_Nominal and Fig4B_Sim_Unseen_Nominal" in page
     assert len(made.overview.curves) == 10

@@ -317,7 +317,7 @@ def test_each_against_a_baseline():
     assert state.verdict("a", "c") is Verdict.UNDECIDED
     assert state.complete
     assert state.best == ()
-    assert "3 of 3 are told apart from b" in str(state)
+    assert "3 of 3 were shown to differ from b" in str(state)
 
 
 def test_a_futile_pair_is_paused_and_said_so():

@@ -34,7 +34,7 @@ def test_what_can_never_be_claimed() -> None:
     for required in (0.76, 0.9):
         claim = stats.claim(Tally(38, 50), at_least=required)
         assert claim.more is None
-        assert "more rollouts at that rate would never do" in str(claim)
+        assert "no number of rollouts at that rate would be enough" in str(claim)
     close = stats.claim(Tally(38, 50), at_least=0.7599999999)
     assert close.more is None
     assert "more than 1,000,000,000 rollouts would be needed" in str(close)

@@ -78,9 +78,9 @@ def read(
         >>> frame = pl.DataFrame({"method": ["new", "old"], "progress": [0.75, 0.5]})
         >>> rollouts = sf.read(frame)
         >>> print(rollouts)
-        2 rollouts of 2 policies, with score in [0, 1].
+        2 rollouts of 2 methods, with score in [0, 1].
         >>> rollouts.notes
-        ("policy is guessed to be the column 'method'.", "score is guessed to be the column 'progress'.")
+        ("score is guessed to be the column 'progress'.",)
     """
     scoring = Scoring.of(rubric, stages)
     if rubric is None and stages is None and low in (None, 0) and high in (None, 1, 100):

@@ -35,8 +35,9 @@ def admit(rule: R, environments: Environments, *, randomised: bool) -> R:
         >>> admit(Savi(horizon=50), "shared", randomised=True)
         Traceback (most recent call last):
         ...
-        ValueError: `rule` must hold for shared environments; got theta-SAVI. Both rollouts of a pair share their \
-environment, so they are not independent. Use ExactPairedBinary for success, FiniteHorizonMixture for scores.
+        surefoot.errors.ArgumentError: `rule` must hold for shared environments; got theta-SAVI. Both rollouts \
+of a pair share their environment, so they are not independent. Use ExactPairedBinary for success, \
+FiniteHorizonMixture for scores.
     """
     kinds = get_args(Environments)
     if environments not in kinds:
