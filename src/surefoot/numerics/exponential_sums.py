@@ -114,17 +114,6 @@ def _celled(sample: Pooled, cells: int) -> Pooled:
     return replace(sample, values=centres, counts=sizes, sums=np.stack(sums, axis=1), reach=reach)
 
 
-def log_at_most_zero(coefficients: Floats, counts: Floats) -> Floats:
-    """The logarithm of P(W <= 0), one for each row of coefficients.
-
-    Args:
-        coefficients: One row per sum.
-        counts: How often each column occurs; whole numbers, shared by all rows.
-    """
-    c, k = np.atleast_2d(np.asarray(coefficients, float)), np.asarray(counts, float)
-    return log_chance(Sums(c, k, np.minimum(c.min(axis=1), 0.0), np.maximum(c.max(axis=1), 0.0)))
-
-
 @dataclass(frozen=True, slots=True)
 class Cells:
     """What the columns that are cells hold besides their means.
