@@ -88,7 +88,6 @@ def answers(data: Any) -> dict[str, Any]:
         "outcomes": new.outcomes(),
         "labels": new.column("cluster"),
         "conditions": new.column("condition"),
-        "counts": new.score_counts(),
         "pairs": (str(pairs), pairs.tally(), pairs.scores(), pairs.values()),
         "declared": table.pairs("old", "older", on=("task", "order")).tally(),
         "thinned": table.thin(3).summary(),

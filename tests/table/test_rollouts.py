@@ -132,10 +132,6 @@ def test_thinning_is_fair() -> None:
     assert 150 < kept[0].rollouts < 250  # binomial(400, 1/2) leaves this with chance below 1e-6
 
 
-def test_score_counts(table: sf.Rollouts) -> None:
-    assert table.score_counts() == ((0.0, 1), (0.25, 1), (0.5, 1), (1.0, 3))
-
-
 def test_not_a_table() -> None:
     with pytest.raises(TypeError, match="`data` must be a path, a list of paths, or a frame"):
         sf.read(3)

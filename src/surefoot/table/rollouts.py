@@ -302,15 +302,6 @@ class Rollouts:
                 kept[keys] = summarise(self.frame, keys, self.columns)
         return kept[keys]
 
-    def score_counts(self) -> tuple[tuple[float, int], ...]:
-        """Every different score and how many rollouts had it, from the least to the most."""
-        import narwhals as nw
-
-        self.require("score")
-        counted = self.counted().filter(~nw.col("score").is_null()).group_by("score").agg(nw.len().alias("count"))
-        home = small(counted)
-        return tuple(sorted(zip(map(float, home["score"]), map(int, home["count"]), strict=True)))
-
     def pairing(self, first: str, second: str, *, measure: Measure | None = None) -> Pairing:
         """Whether two policies were run in the same environments, and by which columns one can tell.
 
