@@ -122,14 +122,8 @@ def power(
     n1 = _check.whole(rollouts, "rollouts", least=1)
     n2 = n1 if second_rollouts is None else _check.whole(second_rollouts, "second_rollouts", least=1)
     error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
-    if using not in (exact_gain, pooled_score):
-        raise _check.refused("using", "be exact_gain or pooled_score", getattr(using, "__name__", using))
-    if using is pooled_score and margin:
-        raise _check.wrong("margin", "be 0 with pooled_score; the pooled test knows no margin.", margin)
-    exact = using is exact_gain
-    if _one_sided(claim):
-        if not exact:
-            raise _check.wrong("claim", "be 'either' with pooled_score; its test has two sides.", claim)
+    exact = _is_exact(using, (exact_gain, pooled_score), "the pooled test", margin, claim)
+    if claim != "either":
         edge = margin if claim == "first better" else -margin
         shown = _above(_side_steps(n1, n2, error, edge), n1, n2, *rates)
         return _one_side(shown, rates, (n1, n2), confidence, margin, claim, ("gain_bounds", RATE_BY_POLICY))
@@ -196,14 +190,8 @@ def paired_power(
         raise _check.wrong(("first_only", "second_only"), must, chances)
     n = _check.whole(pairs, "pairs", least=1)
     error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
-    if using not in (exact_paired_gain, mcnemar):
-        raise _check.refused("using", "be exact_paired_gain or mcnemar", getattr(using, "__name__", using))
-    if using is mcnemar and margin:
-        raise _check.wrong("margin", "be 0 with mcnemar; McNemar's test knows no margin.", margin)
-    exact = using is exact_paired_gain
-    if _one_sided(claim):
-        if not exact:
-            raise _check.wrong("claim", "be 'either' with mcnemar; its test has two sides.", claim)
+    exact = _is_exact(using, (exact_paired_gain, mcnemar), "McNemar's test", margin, claim)
+    if claim != "either":
         edge = margin if claim == "first better" else -margin
         shown = _pairs_above(_side_pair_steps(n, error, edge), n, *chances)
         return _one_side(shown, chances, (n, n), confidence, margin, claim, ("paired_gain_bounds", PAIRS_APART))
@@ -285,8 +273,24 @@ def approximate_rollouts(
     return RolloutsNeeded(max(1, math.ceil(formula - 1e-9)), formula, (p1, p2), power, float(confidence))
 
 
-def _one_sided(claim: Asked) -> bool:
-    return _check.choice(claim, "claim", {"either": False, "first better": True, "first not worse": True})
+def _is_exact(
+    using: Callable[..., Any],
+    tests: tuple[Callable[..., Any], Callable[..., Any]],
+    called: str,
+    margin: float,
+    claim: Asked,
+) -> bool:
+    """Whether the first of two tests was asked for; the second, which is `called` so, knows no margin and no side."""
+    exact, other = tests
+    if using not in tests:
+        must = f"be {exact.__name__} or {other.__name__}"
+        raise _check.refused("using", must, getattr(using, "__name__", using))
+    one_sided = _check.choice(claim, "claim", {"either": False, "first better": True, "first not worse": True})
+    if using is other and margin:
+        raise _check.wrong("margin", f"be 0 with {other.__name__}; {called} knows no margin.", margin)
+    if using is other and one_sided:
+        raise _check.wrong("claim", f"be 'either' with {other.__name__}; its test has two sides.", claim)
+    return using is exact
 
 
 def _one_side(

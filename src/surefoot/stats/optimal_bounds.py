@@ -73,13 +73,7 @@ def optimal_lower(
         Vincent et al., "How generalizable is my behavior cloning policy?", section IV, equation 9; Lehmann and
         Romano, "Testing Statistical Hypotheses", section 3.5.
     """
-    from surefoot.numerics import randomised_counts
-
-    drawn, seed = _drawn(rng, draw)
-    tail = 1.0 - _check.confidence(confidence)
-    k, n = counts(tally)
-    value, plain, most = (float(end) for end in randomised_counts.low(k, [drawn, 0.0, 1.0], n, tail))
-    return _bound(tally, "lower", (value, plain, most), confidence, drawn, seed)
+    return _bound(tally, "lower", confidence, *_drawn(rng, draw))
 
 
 @rate_method(
@@ -115,13 +109,7 @@ def optimal_upper(
         Vincent et al., "How generalizable is my behavior cloning policy?", section IV: the lower bound of the
         failures, mirrored.
     """
-    from surefoot.numerics import randomised_counts
-
-    drawn, seed = _drawn(rng, draw)
-    tail = 1.0 - _check.confidence(confidence)
-    k, n = counts(tally)
-    value, plain, most = (float(end) for end in randomised_counts.high(k, [drawn, 0.0, 1.0], n, tail))
-    return _bound(tally, "upper", (value, plain, most), confidence, drawn, seed)
+    return _bound(tally, "upper", confidence, *_drawn(rng, draw))
 
 
 @rate_method(
@@ -199,11 +187,13 @@ def _drawn(rng: Rng | None, draw: float | None) -> tuple[float, int | None]:
     return _check.rate(draw, "draw"), None
 
 
-def _bound(
-    tally: Tally, side: Side, values: tuple[float, float, float], confidence: float, draw: float, seed: int | None
-) -> Bound:
-    value, plain, most = values
+def _bound(tally: Tally, side: Side, confidence: float, draw: float, seed: int | None) -> Bound:
+    from surefoot.numerics import randomised_counts
+
     lower = side == "lower"
+    end = randomised_counts.low if lower else randomised_counts.high
+    k, n = counts(tally)
+    value, plain, most = map(float, end(k, [draw, 0.0, 1.0], n, 1.0 - _check.confidence(confidence)))
     shown = formatting.number(plain, toward="down" if lower else "up")
     notes = [f"Without a draw (Clopper-Pearson): {'at least' if lower else 'at most'} {shown}."]
     if value == (1.0 if lower else 0.0):

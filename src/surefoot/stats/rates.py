@@ -6,6 +6,7 @@ the assumptions it rests on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, SupportsFloat
 
 from surefoot import _check
@@ -110,11 +111,7 @@ def clopper_pearson(tally: Tally, *, confidence: float = 0.95) -> Interval:
         Clopper and Pearson (1934), "The use of confidence or fiducial limits illustrated in the case of the
         binomial".
     """
-    from surefoot.numerics import beta
-
-    each = (1.0 - _check.confidence(confidence)) / 2.0
-    k, n = counts(tally)
-    low, high = beta.exact_low(k, n, each), beta.exact_high(k, n, each)
+    low, high = _exact(*counts(tally), 1.0 - _check.confidence(confidence))
     return _interval(tally, low, high, confidence, "Clopper-Pearson", (ANY_RATE,))
 
 
@@ -135,10 +132,7 @@ def jeffreys(tally: Tally, *, confidence: float = 0.95) -> Interval:
     Reference:
         Brown, Cai and DasGupta (2001), "Interval estimation for a binomial proportion", section 4.
     """
-    from surefoot.numerics import beta
-
-    each = (1.0 - _check.confidence(confidence)) / 2.0
-    low, high = beta.jeffreys(*counts(tally), each)
+    low, high = _jeffreys(*counts(tally), 1.0 - _check.confidence(confidence))
     return _interval(tally, low, high, confidence, "Jeffreys", (RATE_NEAR,))
 
 
@@ -200,8 +194,7 @@ def wilson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     Reference:
         Wilson (1927), one-sided.
     """
-    z = normal_quantiles.upper_quantile(1.0 - _check.confidence(confidence))
-    return _bound(tally, "lower", rate_ends.wilson_low(*counts(tally), z), confidence, "Wilson", RATE_NEAR)
+    return _bound(tally, "lower", _wilson_low, confidence, "Wilson", RATE_NEAR)
 
 
 @rate_method("wilson", "Close to its confidence on average over rates.", side="upper", ends=_wilson_high, place=10)
@@ -220,8 +213,7 @@ def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     Reference:
         Wilson (1927), one-sided.
     """
-    z = normal_quantiles.upper_quantile(1.0 - _check.confidence(confidence))
-    return _bound(tally, "upper", rate_ends.wilson_high(*counts(tally), z), confidence, "Wilson", RATE_NEAR)
+    return _bound(tally, "upper", _wilson_high, confidence, "Wilson", RATE_NEAR)
 
 
 @rate_method(
@@ -247,10 +239,7 @@ def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     Reference:
         Clopper and Pearson (1934), one-sided.
     """
-    from surefoot.numerics import beta
-
-    value = beta.exact_low(*counts(tally), 1.0 - _check.confidence(confidence))
-    return _bound(tally, "lower", value, confidence, "Clopper-Pearson", ANY_RATE)
+    return _bound(tally, "lower", _exact_low, confidence, "Clopper-Pearson", ANY_RATE)
 
 
 @rate_method(
@@ -276,10 +265,7 @@ def clopper_pearson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     Reference:
         Clopper and Pearson (1934), one-sided.
     """
-    from surefoot.numerics import beta
-
-    value = beta.exact_high(*counts(tally), 1.0 - _check.confidence(confidence))
-    return _bound(tally, "upper", value, confidence, "Clopper-Pearson", ANY_RATE)
+    return _bound(tally, "upper", _exact_high, confidence, "Clopper-Pearson", ANY_RATE)
 
 
 def counts(tally: Tally) -> tuple[int, int]:
@@ -315,11 +301,12 @@ def _interval(
 
 
 def _bound(
-    tally: Tally, side: Side, value: SupportsFloat, confidence: float, method: str, assumption: Assumption
+    tally: Tally, side: Side, ends: Callable[..., Ends], confidence: float, method: str, assumption: Assumption
 ) -> Bound:
+    low, high = ends(*counts(tally), 1.0 - _check.confidence(confidence))
     return Bound(
         side=side,
-        value=float(value),
+        value=float(low if side == "lower" else high),
         estimate=tally.rate,
         confidence=float(confidence),
         method=method,
