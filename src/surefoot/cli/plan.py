@@ -180,7 +180,7 @@ def compare(
     power: Annotated[
         float | None, typer.Option(help="The chance of the verdict; 0.8 if it is not the question.")
     ] = None,
-    margin: Annotated[float, typer.Option("--margin", help="A gain that would not matter.")] = 0.0,
+    margin: files.Margin = 0.0,
     claim: Annotated[
         str, typer.Option("--claim", help=f"What will be asked: {', '.join(CLAIMS)}; one side needs fewer rollouts.")
     ] = "either",

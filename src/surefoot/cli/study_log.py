@@ -33,6 +33,7 @@ Clips = Annotated[
         "--clips", help="The folder of the clips; study.clips of study.db, of a database in the current folder."
     ),
 ]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="The file; standard output if left out.")]
 UNSOUND = 65
 TOKEN = "SUREFOOT_TOKEN"
 
@@ -239,9 +240,7 @@ def verify(
 
 def anchor(
     store: Kept = "study.db",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file; standard output if left out.")
-    ] = None,
+    output: Output = None,
 ) -> None:
     """Write down what proves the study later.
 
@@ -259,12 +258,7 @@ def anchor(
     if not found.sound:
         typer.echo(str(found), err=True)
         raise typer.Exit(UNSOUND)
-    text = anchor_of(opened(store).status(), found.fingerprint)
-    if output is None:
-        sys.stdout.write(text)
-        return
-    write_whole(output, text)
-    typer.echo(f"Wrote {output}")
+    _write(anchor_of(opened(store).status(), found.fingerprint), output)
 
 
 def backup(
@@ -314,9 +308,7 @@ def _key(path: Path) -> Secret:
 
 def export(
     store: Kept = "study.db",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file; standard output if left out.")
-    ] = None,
+    output: Output = None,
 ) -> None:
     """Write the whole log as JSON lines.
 
@@ -326,7 +318,10 @@ def export(
 
         surefoot study export study.db -o study.jsonl
     """
-    text = opened(store).export()
+    _write(opened(store).export(), output)
+
+
+def _write(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
         return
