@@ -111,9 +111,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
                 Finding(
                     about="run in blocks",
                     values={"changes": changes(labels), "rollouts": len(labels), "expected": expected_changes(labels)},
-                    says=f"By `{clock}`, the {spoken().policy} changes {_times(changes(labels))} in "
-                    f"{len(labels):,} {spoken().rollouts}; "
-                    f"mixed at random it would change about {expected_changes(labels):,.0f} times.",
+                    says=f"By `{clock}`, the {spoken().policy} {_changing(labels)}",
                     threatens="Whatever drifts with time (light, wear, the operator's skill) counts as a difference "
                     f"between {spoken().policies}.",
                     remedy=f"Next time draw the order at random; now, report when each {spoken().policy} was run.",
@@ -127,9 +125,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
                 Finding(
                     about="tasks run in blocks",
                     values={"changes": changes(labels), "rollouts": len(labels), "expected": expected_changes(labels)},
-                    says=f"The {spoken().task} of {rollouts.policies[0]!r} changes {_times(changes(labels))} in "
-                    f"{len(labels):,} {spoken().rollouts}; mixed at random it would change about "
-                    f"{expected_changes(labels):,.0f} times.",
+                    says=f"The {spoken().task} of {rollouts.policies[0]!r} {_changing(labels)}",
                     threatens=f"Sequential tests over all {spoken().tasks} together are not valid when they "
                     "were run in blocks.",
                     remedy=f"Test each {spoken().task} by itself, or use fixed-size methods; next time shuffle "
@@ -229,5 +225,9 @@ def _tells_when(rollouts: Rollouts, name: str) -> bool:
     return not small(each.filter(nw.col("times") > 1).select("times").head(1))["times"]
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"
+def _changing(labels: list[Any]) -> str:
+    """How often the label changes from one rollout to the next, beside what chance would give."""
+    count = changes(labels)
+    times = "once" if count == 1 else f"{count:,} times"
+    mixed = f"mixed at random it would change about {expected_changes(labels):,.0f} times."
+    return f"changes {times} in {len(labels):,} {spoken().rollouts}; {mixed}"
