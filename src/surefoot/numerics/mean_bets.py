@@ -159,9 +159,9 @@ def aimed_low(z: ArrayLike, tail: float, cells: int | None = None) -> float:
     return _aimed_ends(np.asarray(z, float), tail, cells, ("low",))[0]
 
 
-def aimed_ends(z: ArrayLike, tail: float, cells: int | None = None) -> tuple[float, float]:
+def aimed_ends(z: ArrayLike, tail: float) -> tuple[float, float]:
     """Both ends, each with error `tail`, in one pass; the upper is the lower end of 1 - z, mirrored."""
-    low, mirrored = _aimed_ends(np.asarray(z, float), tail, cells, ("low", "high"))
+    low, mirrored = _aimed_ends(np.asarray(z, float), tail, None, ("low", "high"))
     return low, 1.0 - mirrored
 
 

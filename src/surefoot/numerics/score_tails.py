@@ -93,12 +93,12 @@ def weighted_sums(samples: Sequence[Pooled], scales: Floats, means: Floats, spar
     return Sums(coefficients, counts, least, most, cells)
 
 
-def log_above(sample: Pooled, means: Floats, step: float = STEP) -> Floats:
+def log_above(sample: Pooled, means: Floats) -> Floats:
     """The logarithm of the p-value against "the mean is at most m", for each m; it rises in m."""
     candidates = np.atleast_1d(np.asarray(means, float))
     # below this nothing is told apart: a larger candidate stands for it, with a larger p-value
     candidates = np.where(candidates > 0.0, np.maximum(candidates, LEAST * sample.most), candidates)
-    return log_tails([sample], np.ones((candidates.size, 1)), candidates[:, None], candidates, step)
+    return log_tails([sample], np.ones((candidates.size, 1)), candidates[:, None], candidates)
 
 
 @dataclass(frozen=True, slots=True)
