@@ -237,7 +237,7 @@ def compare(
             _in_place("`--by`", {"--paired": paired})
         if pass_at is not None and pass_all is not None:
             raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
-        attempts = pass_at if pass_all is None else pass_all
+        attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
         if attempts is not None:
             name = "`--pass-at`" if pass_all is None else "`--pass-all`"
             _in_place(name, {"--by": by, "--paired": paired, "--gate": gate, "--score": score,
