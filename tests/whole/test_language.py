@@ -31,10 +31,10 @@ STOPPED = (
 
 
 def said(path: Path) -> str:
-    """What a user can meet of a file: of Python every text that is no docstring, of others all."""
+    """What a user can meet of a file: every text of Python but docstrings, all of commands (their help) and others."""
     text = path.read_text(encoding="utf-8")
-    if path.suffix != ".py":
-        return text
+    if path.suffix != ".py" or path.parent.name == "cli":
+        return " ".join(text.split())
     tree = ast.parse(text)
     silent = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -38,8 +38,8 @@ def rank(
 ) -> None:
     """Which policies are better than which?
 
-    Letters and rank intervals, with one error for all pairs: two policies share a letter exactly when they cannot be
-    told apart. A file of preferences (A, B, preference) is ranked by Bradley-Terry strengths, shown as Elo.
+    Letters and rank intervals, with one error for all pairs: two policies share a letter exactly when no difference
+    between them was shown. A file of preferences (A, B, preference) is ranked by Bradley-Terry strengths, shown as Elo.
 
     Examples:
 
