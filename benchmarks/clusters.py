@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc
 
-from benchmarks.common import cpu, dated, seconds, write
+from benchmarks.common import cpu, dated, kept, seconds, write
 from surefoot import Scores
 from surefoot.stats import cluster_gain, two_sample_cluster_gain
 
@@ -89,11 +88,6 @@ def robust(first: Floats, second: Floats, scenes: NDArray[np.int64], paired: boo
 TESTS: dict[str, Callable[..., float]] = {"surefoot": ours, "every rollout alone": plain, "cluster-robust OLS": robust}
 
 
-def kept(wrong: int) -> bool:
-    """Whether so many false verdicts are no proof of more than one in twenty."""
-    return wrong == 0 or float(betainc(wrong, DRAWS - wrong + 1, ERROR)) > 1e-3
-
-
 def main() -> int:
     warnings.simplefilter("ignore")
     lines = [
@@ -111,7 +105,7 @@ def main() -> int:
         rng = np.random.default_rng([SEED, place])
         draws = [drawn(setting, rng) for _ in range(DRAWS)]
         wrong = {name: sum(test(*one, setting.paired) <= ERROR for one in draws) for name, test in TESTS.items()}
-        fine = kept(wrong["surefoot"])
+        fine = kept(wrong["surefoot"], DRAWS, error=ERROR)
         met &= fine
         shares = " | ".join(f"{count / DRAWS:.3f}" for count in wrong.values())
         lines.append(f"| {setting.name} | {shares} | 0.05, within its binomial limit | {'yes' if fine else '**no**'} |")

@@ -92,6 +92,13 @@ def dated(packages: Sequence[str]) -> str:
     return f"{today}, Python {platform.python_version()}, {versions}"
 
 
+def kept(wrong: int, draws: int, *, error: float) -> bool:
+    """Whether so many false verdicts are no proof of more than the promised error."""
+    from scipy.special import betainc
+
+    return wrong == 0 or float(betainc(wrong, draws - wrong + 1, error)) > 1e-3
+
+
 def importable(package: str) -> bool:
     """Whether a peer that is hard to install is there, and works."""
     try:

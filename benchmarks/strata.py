@@ -11,9 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainc
 
-from benchmarks.common import cpu, dated, seconds, write
+from benchmarks.common import cpu, dated, kept, seconds, write
 from surefoot import Tally, Verdict
 from surefoot.stats import stratified_gain
 
@@ -83,11 +82,6 @@ def cmh(counts: Counts) -> int:
 TESTS: dict[str, Callable[[Counts], int]] = {"surefoot": ours, "pooled counts": pooled, "CMH": cmh}
 
 
-def kept(wrong: int) -> bool:
-    """Whether so many false verdicts are no proof of more than one in twenty."""
-    return wrong == 0 or float(betainc(wrong, DRAWS - wrong + 1, ERROR)) > 1e-3
-
-
 def main() -> int:
     warnings.simplefilter("ignore")
     lines = [
@@ -108,11 +102,11 @@ def main() -> int:
         if setting.equal:
             wrong = {name: sum(map(bool, said)) for name, said in found.items()}
             shown, asked = [f"{count / DRAWS:.3f}" for count in wrong.values()], "0.05, within its binomial limit"
-            fine = kept(wrong["surefoot"])
+            fine = kept(wrong["surefoot"], DRAWS, error=ERROR)
         else:
             each = {name: (said.count(1) / DRAWS, said.count(-1) / DRAWS) for name, said in found.items()}
             shown, asked = [f"{better:.3f} / {worse:.3f}" for better, worse in each.values()], "worse at most 0.025"
-            fine = kept(2 * found["surefoot"].count(-1))
+            fine = kept(2 * found["surefoot"].count(-1), DRAWS, error=ERROR)
         met &= fine
         lines.append(f"| {setting.name} | {' | '.join(shown)} | {asked} | {'yes' if fine else '**no**'} |")
         print(lines[-1], file=sys.stderr, flush=True)
