@@ -370,8 +370,9 @@ def _set_up(what: str) -> Iterator[None]:
         yield
     error = caught.error
     if error is not None:
-        kind = "" if isinstance(error, StudyError) else f"{type(error).__name__}: "
-        raise StudyError(f"{what}: {kind}{str(error).removesuffix('.')}. Nothing was recorded.") from error
+        kind = "" if isinstance(error, StudyError) else type(error).__name__
+        told = ": ".join(part for part in (what, kind, str(error).removesuffix(".")) if part)
+        raise StudyError(f"{told}. Nothing was recorded.") from error
 
 
 def _gymnasium() -> Any:
