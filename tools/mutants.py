@@ -207,14 +207,22 @@ def mutated(path: Path, mutant: Mutant) -> str | None:
         return None
 
 
-def draw(tree: Path, rooms: list[str], size: int, seed: int) -> list[Mutant]:
+def files_of(tree: Path, rooms: list[str], since: str) -> list[str]:
+    """The modules of some rooms; with a commit, those that it did not have, under this name or another."""
+    found = [
+        str(path.relative_to(tree)) for room in rooms for path in sorted((tree / "src/surefoot" / room).rglob("*.py"))
+    ]
+    if not since:
+        return found
+    command = ["git", "diff", "--find-renames=40%", "--diff-filter=A", "--name-only", since, "HEAD", "--", "src"]
+    new = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [name for name in found if name in new]
+
+
+def draw(tree: Path, files: list[str], size: int, seed: int) -> list[Mutant]:
     """A systematic sample: places in order of file and line, every so-manieth of them from a random start."""
     rng = random.Random(seed)
-    places: list[list[Mutant]] = []
-    for room in rooms:
-        for path in sorted((tree / "src/surefoot" / room).rglob("*.py")):
-            name = str(path.relative_to(tree))
-            places += mutants_of(path, name)
+    places = [place for name in files for place in mutants_of(tree / name, name)]
     step, start = len(places) / size, rng.random()
     drawn = []
     for index in range(size):
@@ -223,7 +231,7 @@ def draw(tree: Path, rooms: list[str], size: int, seed: int) -> list[Mutant]:
             if usable:
                 drawn.append(usable)
                 break
-    print(f"{len(drawn)} mutants of {len(places)} places in {' and '.join(rooms)}; seed {seed}.", flush=True)
+    print(f"{len(drawn)} mutants of {len(places)} places in {len(files)} files; seed {seed}.", flush=True)
     return drawn
 
 
@@ -372,6 +380,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200, help="how many mutants")
     parser.add_argument("--seed", type=int, default=1, help="which sample")
     parser.add_argument("--rooms", nargs="+", default=["stats", "sequential"], help="folders of src/surefoot")
+    parser.add_argument("--since", default="", help="only files that this commit did not have")
     parser.add_argument("--python", default=str(HERE / ".venv/bin/python"), help="the interpreter that runs the tests")
     parser.add_argument("--folder", type=Path, default=HERE / ".mutants", help="where the copy and the notes go")
     parser.add_argument("--jobs", type=int, default=2, help="processes for the recorded run")
@@ -390,7 +399,8 @@ def main() -> None:
     lines = lines_of(tree, notes)
     durations = dict(json.loads(text) for text in (notes / "durations").read_text().splitlines())
     outcomes, bench = [], Bench(tree, asked.python)
-    for index, mutant in enumerate(draw(tree, asked.rooms, asked.sample, asked.seed), 1):
+    files = files_of(tree, asked.rooms, asked.since)
+    for index, mutant in enumerate(draw(tree, files, asked.sample, asked.seed), 1):
         outcome = judge(mutant, tree, bench, lines, durations)
         outcomes.append(outcome)
         where = f"{mutant.file.removeprefix('src/surefoot/')}:{mutant.line}"
