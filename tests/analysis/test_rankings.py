@@ -70,3 +70,17 @@ def test_nothing_follows_for_two_that_share_no_task():
     ranking = sf.rank(rollouts)
     assert dict(zip(ranking.names, ranking.ranks, strict=True)) == {"A": (1, 2), "B": (2, 2), "C": (2, 3)}
     assert ranking.gain("A", "C").verdict is Verdict.UNDECIDED  # in the record too, not only in the sentence
+
+
+def test_a_ranking_groups_the_rows_by_environment_once(monkeypatch):
+    """Of a hundred million rows each such pass takes long: what is found out of all policies is handed on to each."""
+    from surefoot.table import crosstab
+
+    passes = []
+    made = crosstab._in_one_pass
+    monkeypatch.setattr(crosstab, "_in_one_pass", lambda *given: passes.append(given) or made(*given))
+    rows = [(name, seed, seed % 10 < k) for name, k in (("a", 9), ("b", 6), ("c", 3)) for seed in range(40)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "seed", "success"], orient="row"))
+    assert sf.rank(table).names == ("a", "b", "c")
+    sf.measure(table)
+    assert len(passes) == 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 import surefoot as sf
 from surefoot.cli.main import run
 from tests.support.command_line import said
@@ -47,3 +49,15 @@ def test_a_ranking_names_the_policies_of_which_nothing_is_known(capsys, tmp_path
     code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"))
     assert code == 0
     assert "Left out, no success is known of them: c." in out
+
+
+def test_tasks_that_weigh_alike_are_shown_so(capsys, tmp_path):
+    """The rates beside the ranks are those that the ranks go by."""
+    rows = [f"{name},easy,{int(n < 36)}" for name in ("new", "old") for n in range(40)]
+    rows += [f"{name},hard,{int(n < k)}" for name, k in (("new", 8), ("old", 2)) for n in range(10)]
+    (tmp_path / "results.csv").write_text("policy,task,success\n" + "\n".join(rows) + "\n")
+    code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"), "--weigh", "tasks", "--json")
+    expected = sf.rank(sf.read(tmp_path / "results.csv"), weigh="tasks")
+    assert code == 0
+    assert [one["estimate"] for one in json.loads(out)["alone"]] == [one.estimate for one in expected.alone]
+    assert [one.estimate for one in expected.alone] == pytest.approx([0.85, 0.55])

@@ -57,3 +57,21 @@ def test_it_is_made_once_for_a_table():
     assert [table.labels("task") for table in narrowed.values()] == [["pour"]]
     with pytest.raises(ValueError, match="not in"):
         one.of("third")
+
+
+def test_codes_of_leading_columns_are_those_of_any_columns():
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame(
+        {
+            "policy": rng.choice(["a", "b"], 300),
+            "task": rng.choice(["x", "y", None], 300),
+            "seed": rng.integers(0, 9, 300),
+            "cluster": rng.choice(["r", "s"], 300),
+            "success": rng.integers(0, 2, 300),
+        }
+    )
+    found = crosstab(sf.read(frame), "success", ["task", "seed", "cluster"], ["a", "b"])
+    for columns in (("task",), ("task", "seed"), ("task", "seed", "cluster")):
+        keys = [f"key_{place}" for place in range(len(columns))]
+        assert found.codes(*columns).tolist() == module._codes(found.frame, keys).tolist()
+    assert sorted(set(found.codes("cluster").tolist())) == [0, 1]

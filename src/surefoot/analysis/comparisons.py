@@ -24,7 +24,7 @@ from surefoot.stats.detectable import Outlook
 from surefoot.stats.one_sided_gains import bounds_of
 from surefoot.stats.step_down_tests import Sides, Stepped
 from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.structure import Measure, Structure
+from surefoot.table.structure import Measure, Structure, structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +259,7 @@ def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, 
     key = ("alone", policy, measure, repr(confidence), weigh)
     if key not in kept:
         of = success_rate if measure == "success" else mean_score
+        structure(rollouts, measure, (policy,))  # found out once for all policies, and handed on
         kept[key] = of(rollouts.where(policy=policy), confidence=confidence, weigh=weigh)
     found: Interval = kept[key]
     return found

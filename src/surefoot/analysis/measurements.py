@@ -226,6 +226,7 @@ def measure(
     a_table(rollouts)
     if by_task:
         rollouts.require("task")
+    wanted: tuple[Measure, ...] = ("success", "score") if only is None else (only,)
     alone = not {"condition", "seed", "cluster", "run"} & set(rollouts.columns)
     found = []
     for group in rollouts.summary(by=by):
@@ -237,6 +238,9 @@ def measure(
             tally = group.tally if group.outcomes else None
             found.append(Measurement(policy, task, group.rollouts, group.void, rate, None, tally))
             continue
+        for what in wanted:
+            if group.known(what):
+                structure(rollouts, what, (policy,))  # found out once for all policies, and handed on
         part = rollouts.where(policy=policy) if task is None else rollouts.where(policy=policy, task=task)
         found.append(
             Measurement(

@@ -80,16 +80,17 @@ def rank(
             rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."
         )
     what = files.measure_of(rollouts, score)
+    weighed = files.weigh_of(weigh)
     pairs = all_pairs(
         rollouts,
         measure=what,
-        weigh=files.weigh_of(weigh),
+        weigh=weighed,
         confidence=confidence,
         margin=margin,
         progress=files.progress(f"comparing {spoken().policies}"),
     )
     ranking = ranking_of(pairs)
-    found = {one.policy: one for one in measure(rollouts, confidence=confidence)}
+    found = {one.policy: one for one in measure(rollouts, only=what, weigh=weighed, confidence=confidence)}
     own = {name: alone for name in ranking.names if (alone := found[name].of(what)) is not None}
     shown_of = corrected_alone(rollouts, what, own)
     ranking = replace(ranking, alone=tuple(shown_of.values()))

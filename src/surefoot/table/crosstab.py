@@ -46,7 +46,9 @@ class Crosstab:
     def codes(self, *columns: str) -> Counts:
         """A number for each environment, the same where these columns are the same; numbered in sorted order."""
         if columns not in self.kept:
-            self.kept[columns] = _codes(self.frame, [f"key_{self.on.index(column)}" for column in columns])
+            keys = [f"key_{self.on.index(column)}" for column in columns]
+            ordered = columns == self.on[: len(columns)]  # then the environments are sorted by these columns
+            self.kept[columns] = (_codes_in_order if ordered else _codes)(self.frame, keys)
         found: Counts = self.kept[columns]
         return found
 
@@ -133,6 +135,18 @@ def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tup
     }
     frame = each.select(keys).unique().sort(keys) if keys else pl.DataFrame()
     return Crosstab(on, names, frame.with_columns(**{name: pl.Series(column) for name, column in spread.items()}))
+
+
+def _codes_in_order(frame: pl.DataFrame, names: Sequence[str]) -> Counts:
+    """As `_codes`, of rows sorted by these columns: the number rises where one of them changes."""
+    import numpy as np
+    import polars as pl
+
+    if not names or not frame.height:
+        return np.zeros(frame.height, dtype=np.int64)
+    changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in names)
+    codes: Counts = frame.select(changed.cast(pl.Int64).cum_sum()).to_series().to_numpy()
+    return codes - codes[0]
 
 
 def _codes(frame: pl.DataFrame, names: Sequence[str]) -> Counts:

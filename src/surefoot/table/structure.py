@@ -230,7 +230,7 @@ def _clusters(table: Crosstab, counts: Sequence[Any], recurring: int) -> tuple[t
     if recurring:
         by = tuple(column for column in table.on if column != "cluster")
         codes = table.codes(*by)
-        return by, False, len(np.unique(codes[np.sum(counts, axis=0) > 0]))
+        return by, False, _distinct(codes[np.sum(counts, axis=0) > 0])
     return (), False, 0
 
 
@@ -264,21 +264,25 @@ def _grouping(table: Crosstab, names: Sequence[str]) -> bool:
     return any(bool((np.bincount(codes, weights=table.of(name)[0]) > 1).any()) for name in names)
 
 
+def _distinct(codes: Any) -> int:
+    import numpy as np
+
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
 def _telling(table: Crosstab, names: Sequence[str], column: str) -> bool:
     """Whether a column tells environments of a task apart: a seed that is the same for all rollouts does not.
 
     Where every policy met each of its tasks once, several in all, the task tells, and the column names what was met.
     """
-    import numpy as np
-
     several, once = False, True
     for name in names:
         key = ("telling", name, column)
         if key not in table.kept:
             count = table.of(name)[0]
             own = count > 0
-            wide = len(np.unique(table.codes(*(name for name in table.on if name == "task"))[own]))
-            fine = len(np.unique(table.codes(*(name for name in table.on if name in ("task", column)))[own]))
+            wide = _distinct(table.codes(*(name for name in table.on if name == "task"))[own])
+            fine = _distinct(table.codes(*(name for name in table.on if name in ("task", column)))[own])
             table.kept[key] = (fine > wide, wide > 1, count.sum() == wide)
         finer, wider, single = table.kept[key]
         if finer:
