@@ -145,8 +145,8 @@ def _codes_in_order(frame: pl.DataFrame, names: Sequence[str]) -> Counts:
     if not names or not frame.height:
         return np.zeros(frame.height, dtype=np.int64)
     changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in names)
-    codes: Counts = frame.select(changed.cast(pl.Int64).cum_sum()).to_series().to_numpy()
-    return codes - codes[0]
+    codes: Counts = frame.select(changed.cast(pl.Int64).cum_sum() - changed.first()).to_series().to_numpy()
+    return codes
 
 
 def _codes(frame: pl.DataFrame, names: Sequence[str]) -> Counts:
