@@ -84,3 +84,16 @@ def test_a_ranking_groups_the_rows_by_environment_once(monkeypatch):
     assert sf.rank(table).names == ("a", "b", "c")
     sf.measure(table)
     assert len(passes) == 1
+
+
+def test_what_a_policy_lacks_is_counted_once(monkeypatch):
+    from surefoot.table import structure
+
+    counted = []
+    small = structure.small
+    monkeypatch.setattr(structure, "small", lambda frame: counted.append(frame) or small(frame))
+    rows = [(name, seed, seed % 10 < k) for name, k in (("a", 9), ("b", 6), ("c", 3)) for seed in range(40)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "seed", "success"], orient="row"))
+    sf.rank(table)
+    sf.measure(table)
+    assert len(counted) == 1

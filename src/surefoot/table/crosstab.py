@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Counts = np.ndarray[Any, np.dtype[np.int64]]
     Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
+UNFILLED = ("unfilled",)
+"""Where a table keeps how many rollouts of each policy lack each key: known of a policy whatever others there are."""
 WIDE = 8
 """Up to this many policies the engine makes a column for each in one pass; above, a row for each is scattered here."""
 
@@ -83,7 +85,7 @@ def narrowed(kept: dict[tuple[str, ...], Any], tasks: Sequence[Any] | None) -> d
     """What is known of fewer policies, or of some tasks, from what was found out about all."""
     found: dict[tuple[str, ...], Any] = {}
     for key, one in kept.items():
-        if isinstance(one, Crosstab) and tasks is None:
+        if tasks is None and (isinstance(one, Crosstab) or key == UNFILLED):
             found[key] = one
         elif isinstance(one, Crosstab) and "task" in one.on:
             found[key] = one.only(tasks or ())

@@ -17,7 +17,7 @@ from surefoot.core.record import Record
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.cells import outside
-from surefoot.table.crosstab import Crosstab, crosstab
+from surefoot.table.crosstab import UNFILLED, Crosstab, crosstab
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts
 
@@ -312,9 +312,9 @@ def _unfilled(rollouts: Rollouts) -> Counter[tuple[str, str]]:
     """How many rollouts of each policy lack each key."""
     import narwhals as nw
 
-    kept = rollouts.memo
+    kept = rollouts.environments
     keys = tuple(column for column in (*KEYS, "cluster") if column in rollouts.columns)
-    if ("unfilled",) not in kept:
+    if UNFILLED not in kept:
         names = {key: f"key_{place}" for place, key in enumerate(keys)}
         flags = [
             nw.when(nw.col(key).is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(new) for key, new in names.items()
@@ -323,12 +323,12 @@ def _unfilled(rollouts: Rollouts) -> Counter[tuple[str, str]]:
         if keys:
             missing = rollouts.counted().select("policy", *flags).group_by("policy")
             home = small(missing.agg(*(nw.col(new).sum() for new in names.values())))
-        kept["unfilled",] = Counter(
+        kept[UNFILLED] = Counter(
             {
                 (policy, key): int(home[new][place])
                 for place, policy in enumerate(home["policy"])
                 for key, new in names.items()
             }
         )
-    found: Counter[tuple[str, str]] = kept["unfilled",]
+    found: Counter[tuple[str, str]] = kept[UNFILLED]
     return found
