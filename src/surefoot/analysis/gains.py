@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -81,8 +80,8 @@ def paired_gain(asked: Asked, found: Structure, table: Crosstab) -> Found:
     unknown = sum(group.rollouts - group.known(asked.measure) for group in asked.groups)
     if unknown:
         notes.append(Note("no outcome", {"count": unknown, "measure": asked.measure}))
-    tasks = np.array(table.labels("task"), dtype=object)[both] if "task" in table.on else np.zeros(int(both.sum()))
-    sizes = np.array(list(Counter(tasks.tolist()).values()))
+    sizes = np.bincount(table.codes(*(column for column in table.on if column == "task"))[both])
+    sizes = sizes[sizes > 0]
     found = replace(found, tasks=len(sizes))
     uneven = asked.weigh == "tasks" and bool(np.ptp(sizes) > 0)
     clustered = bool(found.clusters) and found.groups > 1
@@ -93,7 +92,8 @@ def paired_gain(asked: Asked, found: Structure, table: Crosstab) -> Found:
         return _of_pairs(asked, sums[both], theirs[both], found, tuple(notes))
     first, second = sums[both] / ones[both], theirs[both] / others[both]
     labels = table.codes(*(found.clusters if clustered else table.on))[both]
-    matched = _Matched(first, second, ones[both], others[both], labels, tasks)
+    tasks = np.array(table.labels("task"), dtype=object) if "task" in table.on else np.zeros(len(both))
+    matched = _Matched(first, second, ones[both], others[both], labels, tasks[both])
     if (ones[both] * others[both].sum() != others[both] * ones[both].sum()).any():
         notes.append(Note("met unequally often"))
     return Found(found, asked.shown(_of_clusters(asked, matched, uneven=uneven)), tuple(notes))
