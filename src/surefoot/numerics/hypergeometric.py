@@ -8,7 +8,7 @@ that rate whose Bernstein coefficients are the set's conditional probabilities, 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
+WHOLE = 2**62
+"""Below this a product of whole numbers, and the difference of two, fits into 64 bits."""
 TIE = 1e-11
 """Conditional probabilities closer than this, relatively, are ties: some ten times their rounding."""
 
@@ -110,23 +112,23 @@ def _first_beyond(n1: int, n2: int, d0: int, w0: int) -> Floats:
     if d0 == 0:
         first = -(-t * n1 // total)  # every table without a gap, the empty and the full one too
     else:
+        inner = t[1:-1]  # with no success, or no failure, the statistic is 0
         # The real solution, then the whole numbers around it settled exactly.
-        guess = np.ceil((t * n1 + d0 * np.sqrt(t * (total - t) / w0)) / total).astype(np.int64).tolist()
-        first = np.empty(total + 1, np.int64)
-        for m, j in enumerate(guess):
-            j, w = j + 2, m * (total - m)
-            while j > 0 and _extreme((j - 1) * total - m * n1, w, d0, w0):
-                j -= 1
-            first[m] = j
+        guess = np.ceil((inner * n1 + d0 * np.sqrt(inner * (total - inner) / w0)) / total).astype(np.int64) + 2
+        exact = inner if total**6 < WHOLE else inner.astype(object)  # of many rollouts the products need long integers
+        offset, w = exact * n1, exact * (total - exact)
+        while (lower := (guess > 0) & _extreme((guess - 1) * total - offset, w, d0, w0)).any():
+            guess -= lower
+        ends = 0 if d0 < 0 else n1 + 1
+        first = np.concatenate(([ends], guess, [ends]))
     return np.take_along_axis(tails(n1, n2), np.clip(first, 0, n1 + 1)[:, None], axis=1)[:, 0]
 
 
-def _extreme(d: int, w: int, d0: int, w0: int) -> bool:
-    if w == 0:
-        return d0 < 0
-    if (d > 0) != (d0 > 0) or d == 0:
-        return d > d0
-    return d * d * w0 >= d0 * d0 * w if d0 > 0 else d * d * w0 <= d0 * d0 * w
+def _extreme(d: Any, w: Any, d0: int, w0: int) -> Any:
+    gap = d * d * w0 - d0 * d0 * w
+    beyond = gap >= 0 if d0 > 0 else gap <= 0
+    same_side = (d > 0) if d0 > 0 else (d < 0)
+    return np.where(same_side, beyond, d > d0).astype(bool)
 
 
 def pooled_at_most(n1: int, n2: int, x1: int, m: int) -> Floats:
