@@ -97,13 +97,11 @@ class Curves:
     """The tables of all groups on both sides of their observed means.
 
     Attributes:
-        reach: The largest quantile tabled.
         means: The observed means.
         below: The side below them.
         above: The side above them, mirrored.
     """
 
-    reach: float
     means: Floats
     below: Side
     above: Side
@@ -113,7 +111,7 @@ class Curves:
         """The tables of samples, on each side as far as their quantile is `reach`."""
         means = np.array([sample.mean for sample in samples])
         mirrored = [score_tails.mirror(sample) for sample in samples]
-        return cls(reach, means, Side.of(samples, reach), Side.of(mirrored, reach))
+        return cls(means, Side.of(samples, reach), Side.of(mirrored, reach))
 
     @property
     def lows(self) -> Floats:

@@ -8,7 +8,7 @@ is raised by two parts in a hundred.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -118,14 +118,8 @@ class _Search:
 
     test: ManyGroups
     best: Floats | None = None  # the best point of the last target
-    tables: Curves | None = None
-
-    @property
-    def curves(self) -> Curves:
-        """The tables, once a target was looked at."""
-        if self.tables is None:
-            self.tables = Curves.of(self.test.samples, FARTHEST)
-        return self.tables
+    reach: float = 0.0  # of the tables, which the first target makes
+    curves: Curves = field(init=False)
 
     @property
     def _weights(self) -> Floats:
@@ -155,8 +149,9 @@ class _Search:
         # a point that beats the middle has no group farther out than this
         chance = 0.05 * math.exp(max(min(floor, 0.0), -600.0))
         far = min(FARTHEST, math.sqrt(2.0 * float(special.gammainccinv(0.5 * len(samples), chance))))
-        if self.tables is None or far > self.tables.reach:
-            self.tables = Curves.of(samples, min(FARTHEST, far + 0.5))
+        if far > self.reach:
+            self.reach = min(FARTHEST, far + 0.5)
+            self.curves = Curves.of(samples, self.reach)
         points = self._starts(target, middle, far)
         best, top = middle, -math.inf
         for turn in range(1 if rough else ROUNDS):

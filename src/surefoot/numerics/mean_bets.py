@@ -106,8 +106,6 @@ def _root(most: Callable[[float], float], goal: float, left: float, right: float
             middle = left + (right - left) * above / (above - below)
             # A step of its own size past the guess closes the far side too.
             middle = min(max(middle + (near if side > 0 else -near) * 0.5, left + 0.25 * near), right - 0.25 * near)
-        if not left < middle < right:
-            break
         height = most(middle) - goal
         if height >= 0.0:
             below = 0.5 * below if side == 1 else below
