@@ -82,3 +82,25 @@ def test_the_rates_of_a_file(results, capsys):
     out = capsys.readouterr().out
     assert "new: success" in out
     assert "one for each item_id" in out  # attempts at one item are not independent
+
+
+@pytest.mark.parametrize(("clusters", "method"), [(1, "pass@2"), (6, "pass@2"), (3, "pass@2, cluster-robust t")])
+def test_one_cluster_or_one_for_each_problem_is_as_good_as_none(clusters, method):
+    rows = [("new", f"p{place}", f"d{place % clusters}", (place + k) % 3 == 0) for place in range(6) for k in range(4)]
+    frame = pl.DataFrame(rows, schema=["policy", "item", "cluster", "success"], orient="row")
+    (found,) = sf.pass_rates(sf.read(frame), 2)
+    assert found.interval.method.startswith(method)
+    (plain,) = sf.pass_rates(sf.read(frame.drop("cluster")), 2)
+    assert (found.interval == plain.interval) == (clusters != 3)
+    assert found.interval.estimate == pytest.approx(plain.interval.estimate)
+
+
+def test_policies_without_a_common_problem_or_a_known_success_are_refused():
+    rows = [("new", "p0", 1), ("new", "p0", 0), ("old", "p1", 1), ("old", "p1", 1), ("none", "p2", None)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row"))
+    with pytest.raises(sf.DataError, match="'new' and 'old' must share a problem; they share none"):
+        sf.compare_pass_rates(table, "new", "old", attempts=2)
+    with pytest.raises(sf.DataError, match="'none' must have a known success; got none"):
+        sf.pass_rates(table, 2)
+    (found,) = sf.pass_rates(table.where(policy="new"), 2)
+    assert (found.interval.estimate, found.fewest) == (1.0, 2)  # of two attempts one succeeds, whichever it is

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats as scipy_stats
 
 import surefoot as sf
 from surefoot import Verdict
+from surefoot.analysis import gains
+from surefoot.analysis.gains import found_between
 from surefoot.core.notes import Note
 from tests.support.comparisons import _ends, _of_rows, streams, table
 
@@ -387,3 +390,77 @@ def test_tasks_weigh_as_asked_where_there_are_several_runs_too():
         gains.append(sf.compare(table, "a", "b", weigh=weigh).gain.estimate)
         assert gains[-1] == pytest.approx(rates["a"] - rates["b"])
     assert gains[0] < 0 < gains[1]
+
+
+def test_a_policy_is_compared_with_another_one_of_the_table():
+    with pytest.raises(ValueError, match="must be different policies; got 'new' twice"):
+        sf.compare(streams(17, 8), "new", "new")
+    with pytest.raises(sf.DataError, match="`policy` must be one of 'new', 'old'; got 'odd'"):
+        sf.compare(streams(17, 8), "new", "odd")
+
+
+def gain_between(rollouts, measure="score", **asked):
+    """As `compare`, without working out what it would take when nothing is decided."""
+    found = found_between(rollouts, "new", "old", measure, **{"paired": None, "weigh": "rollouts", **asked})
+    return found.gain(confidence=0.95, margin=0.0)
+
+
+@pytest.mark.parametrize(
+    ("paired", "limit", "most", "method"),
+    [(True, "MANY_PAIRS", 11, "paired t (approximate)"), (False, "MANY_SCORES", 23, "Welch (approximate)")],
+)
+def test_very_many_scores_are_compared_by_students_t(paired, limit, most, method, monkeypatch):
+    rng = np.random.default_rng(12)
+    first, second = rng.integers(0, 9, 12) * 1.0, rng.integers(0, 7, 12) * 1.0
+    frame = pl.DataFrame({"policy": ["new"] * 12 + ["old"] * 12, "seed": [*range(12)] * 2, "score": [*first, *second]})
+    rollouts = sf.read(frame if paired else frame.drop("seed"), high=10.0)
+    monkeypatch.setattr(gains, limit, most + 1)
+    assert gain_between(rollouts).method in ("paired Gaffke", "two-sample Gaffke")
+    monkeypatch.setattr(gains, limit, most)
+    found = gain_between(rollouts)
+    assert found.method == method
+    student = scipy_stats.ttest_rel(first, second) if paired else scipy_stats.ttest_ind(first, second, equal_var=False)
+    assert found.p_value == pytest.approx(student.pvalue)
+    assert _ends(found.interval) == pytest.approx(tuple(student.confidence_interval()))
+    assert found.estimate == pytest.approx(first.mean() - second.mean())
+
+
+@pytest.mark.parametrize("seeds", [{"seed": [*range(6)] * 2}, {}])
+def test_very_many_equal_scores_have_no_t(seeds, monkeypatch):
+    monkeypatch.setattr(gains, "MANY_SCORES", 3)
+    monkeypatch.setattr(gains, "MANY_PAIRS", 3)
+    rollouts = table(policy=["new"] * 6 + ["old"] * 6, **seeds, score=[1.0] * 6 + [0.0] * 6)
+    make = sf.stats.paired_score_gain if seeds else sf.stats.score_gain
+    assert gain_between(rollouts) == make(sf.Scores([1.0] * 6), sf.Scores([0.0] * 6))
+
+
+def test_runs_without_environments_are_clusters_within_the_tasks_that_both_met():
+    rng = np.random.default_rng(9)
+    rows = [
+        (policy, f"{policy}-{run}", task, int(rng.random() < level))
+        for policy, level, tasks in (("new", 0.8, "xyz"), ("old", 0.5, "xy"))
+        for run in range(4)
+        for task in tasks
+        for _ in range(3 + (task == "x"))
+    ]
+    found = sf.compare(_of_rows(rows, "policy", "run", "task", "success"), "new", "old", weigh="tasks")
+    kept = [[row for row in rows if row[0] == policy and row[2] != "z"] for policy in ("new", "old")]
+    wanted = sf.stats.two_sample_cluster_gain(
+        *(sf.Scores([row[3] for row in side]) for side in kept),
+        tuple([row[1] for row in side] for side in kept),
+        tasks=tuple([row[2] for row in side] for side in kept),
+        weights="tasks",
+    )
+    assert _ends(found.interval) == pytest.approx(_ends(wanted.interval))
+    assert found.p_value == pytest.approx(wanted.p_value)
+    assert found.notes == (Note("tasks left out", {"tasks": ("z",)}),)
+    assert (found.structure.clusters, found.structure.groups, found.structure.tasks) == (("run",), 8, 2)
+    assert found.structure.declared
+
+
+def test_one_cluster_beside_several_is_said_to_speak_for_itself():
+    labels = ["one"] * 6 + [f"c{place // 2}" for place in range(6)]
+    rollouts = table(policy=["a"] * 6 + ["b"] * 6, cluster=labels, success=[1, 1, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0])
+    found = found_between(rollouts, "a", "b", "success", paired=False, weigh="rollouts")
+    assert Note("one cluster") in found.notes
+    assert found.structure.groups == 4  # the one of the first and three of the second

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.analysis.judged_gains import _kappa, judge_gains
 from surefoot.core.record import Record
 from surefoot.stats import judge_corrected_gain
 from tests.support.judged_gains import leaning, table
@@ -195,3 +196,26 @@ def test_pass_or_fail_is_no_label_of_scores_up_to_ten() -> None:
     ten = sf.judged_gain(sf.read(frame.with_columns(pl.col("human") * 10), high=10.0), "a", "b", measure="score")
     assert ten is not None
     assert ten.found is not None
+
+
+def test_rollouts_of_no_item_are_left_out():
+    frame = table(items=60, labels=40)
+    nameless = frame.head(3).with_columns(item=pl.lit(None, pl.String))
+    wanted = sf.judged_gain(sf.read(frame), "a", "b")
+    assert sf.judged_gain(sf.read(pl.concat([frame, nameless])), "a", "b") == wanted
+
+
+def test_what_the_judge_says_of_each_item_before_anything_is_labelled():
+    rows = [("a", "x", 1), ("a", "x", 0), ("a", "y", 1), ("b", "x", 0), ("b", "y", 1), ("b", "z", 1), ("c", "x", None)]
+    frame = pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row")
+    assert judge_gains(sf.read(frame.filter(pl.col("policy") != "c"))) == [0.5, 0.0]
+    assert judge_gains(sf.read(frame.filter(pl.col("policy") != "b"))) == []  # nothing is known of c
+
+
+def test_kappa_of_two_people_by_hand():
+    shared = [(1.0, 1.0), (0.0, 0.0), (1.0, 0.0), (0.0, 0.0)]
+    assert _kappa(shared) == pytest.approx((0.75 - 0.5) / (1 - 0.5))  # by chance 1/2 x 1/4 + 1/2 x 3/4
+    assert _kappa(shared[:1]) is None
+    assert _kappa([(1.0, 1.0)] * 5) is None  # one label only
+    assert _kappa([(float(score), float(score)) for score in range(20)]) == pytest.approx(1.0)
+    assert _kappa([(float(score), float(score)) for score in range(21)]) is None  # scores

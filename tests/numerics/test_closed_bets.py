@@ -1,9 +1,10 @@
 """Tests of `surefoot.numerics.closed_bets`."""
 
 import numpy as np
+import pytest
 
 from surefoot.numerics import weak_orders
-from surefoot.numerics.closed_bets import Gamblers
+from surefoot.numerics.closed_bets import Gamblers, widened
 from surefoot.numerics.closed_stakes import Terms
 from surefoot.sequential import ClosedRanking, run_ranking
 from tests.support.closed_ranking import claims, named
@@ -23,3 +24,38 @@ def test_the_last_order_standing_stays():
     assert len(after.which) == 2
     assert (after.log_best < games.terms.target).all()
     assert not (after.better & after.better.swapaxes(1, 2)).any()
+
+
+# --- Studies side by side
+
+
+def played(rows, studies):
+    """So many studies of three policies, the same number of rounds of each."""
+    games = Gamblers.begin(weak_orders.weak_orders(3), Terms(0.2, 40, True, 0.05), studies)
+    for row in rows:
+        games = games.step(row)
+    return games
+
+
+def test_studies_that_are_kept_go_on_as_if_they_were_alone():
+    rows = (np.random.default_rng(5).random((14, 3, 3)) < (0.9, 0.5, 0.2)).astype(float)
+    together = played(rows[:12], 3)
+    every = together.keep(np.ones(3, bool))
+    some = together.keep(np.array([True, False, True]))
+    for row in rows[12:]:
+        every, some = every.step(row), some.step(row[[0, 2]])
+    for games, studies in ((every, range(3)), (some, (0, 2))):
+        for place, study in enumerate(studies):
+            alone, own = played(rows[:, [study]], 1), games.study == place
+            assert np.array_equal(games.which[own], alone.which)
+            assert np.array_equal(games.log_wealth[own], alone.log_wealth)
+            for name in ("running", "futile", "better", "p_values"):
+                assert np.array_equal(getattr(games, name)[place], getattr(alone, name)[0])
+            assert [int(mask[place]) for mask in games.leaders()] == [int(mask[0]) for mask in alone.leaders()]
+    assert len(some.study) < len(together.study)
+
+
+def test_a_policy_joins_one_study_at_a_time():
+    two = played(np.zeros((1, 2, 3)), 2)
+    with pytest.raises(ValueError, match="`now` must hold one study; got 2"):
+        widened(two, weak_orders.weak_orders(4))

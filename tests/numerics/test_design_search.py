@@ -36,3 +36,26 @@ def test_no_boundary_beats_the_bound(family, both):
     for limits in (own, design_search.monotone(own), shape(24, 1.5), shape(24, 2.0), shape(24, 2.5)):
         seen = made.assess(limits)
         assert bound <= seen.objective + weights @ (made.nulls @ seen.coefficients - 0.05) + 1e-9
+
+
+def test_no_boundary_is_given_that_does_not_keep_the_error(monkeypatch):
+    made = exact_designs.paired_programme(6, 0.05, mirrored=True)
+    nothing = np.full(len(made.nulls), 1e-12)  # errors cost nothing: every lead decides, and ten repairs do not help
+    monkeypatch.setattr(design_search, "_REPAIRS", 10)
+    with pytest.raises(design_search.NoBoundaryError, match="No boundary was found that keeps the error"):
+        design_search.search(made, 1e-9, design_search.Ascent(0.5, 40.0, 1), checks=np.eye(7), weights=nothing, tries=1)
+
+
+def test_a_boundary_keeps_the_error_and_the_work_is_told():
+    made = exact_designs.paired_programme(8, 0.2, mirrored=True)
+    told = []
+    ascent, checks = design_search.Ascent(0.5, 40.0, 5), np.eye(9)
+    limits = design_search.search(made, 0.2, ascent, checks=checks, report=told.append)
+    assert (checks @ made.assess(limits).coefficients).max() <= 0.2 + 1e-12
+    assert (np.diff(limits, axis=1) >= 0).all()
+    assert told == sorted(told)
+    assert told[:5] == pytest.approx([0.14, 0.28, 0.42, 0.56, 0.7])
+    assert told[-1] == pytest.approx(1.0)
+    bounds = [bound for bound, _ in design_search.ascend(made, 0.2, ascent)]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[0] <= made.assess(limits).objective

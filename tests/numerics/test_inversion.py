@@ -43,3 +43,19 @@ def test_equal_rates_have_tail_1_and_swapping_mirrors():
     assert inversion.invert(TwoRates(2, 6, 2, 6), 0.05).tail == 1.0
     low, high, tail = inversion.invert(TwoRates(4, 5, 1, 4), 0.05)
     assert inversion.invert(TwoRates(1, 4, 4, 5), 0.05) == pytest.approx((-high, -low, tail))
+
+
+class Cornerless(TwoRates):
+    """Two counts of which nothing is known near -1 beforehand."""
+
+    def mirrored(self):
+        return Cornerless(self.x2, self.n2, self.x1, self.n1)
+
+    def corner(self, width, error):
+        return 1.0
+
+
+@pytest.mark.parametrize("table", [(4, 5, 1, 4), (1, 1, 0, 1), (0, 2, 0, 3)])
+def test_the_corner_saves_work_and_changes_no_end(table):
+    wanted = inversion.invert(TwoRates(*table), 0.2)
+    assert inversion.invert(Cornerless(*table), 0.2) == pytest.approx(wanted, abs=2e-6)

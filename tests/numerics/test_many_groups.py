@@ -1,9 +1,12 @@
 """Tests of `surefoot.numerics.many_groups`."""
 
+import math
+
 import numpy as np
 import pytest
 
-from surefoot.numerics.many_groups import ManyGroups, _Search
+from surefoot.numerics import group_tails
+from surefoot.numerics.many_groups import RAISED, ManyGroups, _Search
 from tests.support.score_strata import pooled
 
 
@@ -19,3 +22,27 @@ def test_slopes_are_differences():
         step[0, g] = 1e-6
         both = [search._with_slopes(point + sign * step, owner)[0][0] for sign in (1, -1)]
         assert (both[0] - both[1]) / 2e-6 == pytest.approx(slopes[:, g], rel=1e-4, abs=1e-4)
+
+
+FEW = ManyGroups(tuple(pooled([1.0, 0.5, 0.75], [1.0, 1.0], [0.5, 1.0, 0.25, 1.0])), (0.2, 0.5, 0.3))
+
+
+def test_nothing_speaks_against_the_estimate_and_all_against_0():
+    assert FEW.log_p(FEW.estimate) == FEW.log_p(1.0) == 0.0
+    assert FEW.log_p(0.0) == -math.inf
+    none = ManyGroups(tuple(pooled([0.0, 0.0], [0.0], [0.0])), FEW.weights)
+    assert (none.low_end(0.025), none.log_p(0.0)) == (0.0, 0.0)
+
+
+def test_what_one_null_point_keeps_is_kept():
+    assert not FEW.may_refuse(FEW.estimate, 0.5)
+    target = 0.5 * FEW.estimate
+    log_p = FEW.log_p(target)
+    tails = [math.exp(log_p + step) for step in (-0.1, 0.001)]
+    assert FEW.may_refuse(target, tails[1])
+    for tail in (*tails, 1e-6):  # a tail below the p-value of one point is refused by none
+        assert FEW.may_refuse(target, tail) or tail < math.exp(log_p)
+    point = group_tails.projected(FEW.samples, np.array(FEW.weights), target)
+    height = float(_Search(FEW).heights(point[None])[0]) + RAISED
+    assert height <= log_p + 1e-12
+    assert [FEW.may_refuse(target, math.exp(height + step)) for step in (-1e-9, 1e-9)] == [False, True]

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import gammaln
 
-from surefoot.numerics import stopped_intervals
+from surefoot.numerics import region_bounds, stopped_intervals
 from surefoot.sequential import ExactBinary, after_stop, design_properties
 from surefoot.sequential.exact_rules import Counts
 from tests.oracles import after_stop as twin
 from tests.oracles import exact_designs as tables
-from tests.support.exact_rules import every_rule
+from tests.support.exact_rules import every_rule, moves, slow_rule
 
 every_claim = pytest.mark.parametrize("claim", ["first better", "either"])
 
@@ -71,3 +73,91 @@ def test_each_end_is_where_its_own_test_ends(make, claim, futility):
                 assert chances[1] > error
         seen.add(verdict)
     assert {0, 1} <= seen
+
+
+# --- tiny designs at any error ---
+
+LEVELS = (0.999, 0.67, 0.3, 0.15, 0.05, 0.01)
+SHARES = np.linspace(0.0, 1.0, 21)
+
+
+def tiny(make):
+    """All endings of three pairs, fast and slow."""
+    rule = make(3, claim="either", confidence=0.5)
+    space = design_properties.space(rule.design.declared, 0.0)
+    every = twin.reached(slow_rule(rule), 3, moves(make), lambda n, s, f: rule.hopeless(n, Counts(f, s)))
+    ends = space.endings
+    places = [tuple(map(int, place)) for place in zip(ends.n, ends.second, ends.first, strict=True)]
+    assert set(places) == set(every)
+    return space, every, places
+
+
+@every_rule
+@pytest.mark.parametrize("slack", [0.0005, 1e-9])  # so little is not enough for a proof, and is doubled
+def test_near_ends_are_proved_at_any_error(make, slack, monkeypatch):
+    monkeypatch.setattr(stopped_intervals, "_SLACK", slack)
+    space, every, places = tiny(make)
+    streams = make is ExactBinary
+    for place, state in enumerate(places):
+        if every[state][0] <= 0:
+            continue
+
+        def most(gain, state=state):
+            return max(twin.upper_tail(every, state, gain, share, streams=streams) for share in SHARES)
+
+        for level in (*LEVELS, 1.0001 * most(0.0), 0.9999 * most(0.0)):
+            end = stopped_intervals.near_end(space, place, level)
+            assert 0.0 <= end <= space.endings.gain[place]
+            assert end == 0.0 or max(most(gain) for gain in np.linspace(0.0, end, 6)) <= level
+            if end + 0.002 < space.endings.gain[place]:
+                assert most(end + 0.002) > level
+
+
+@every_rule
+def test_far_ends_are_proved_at_any_error(make):
+    space, every, places = tiny(make)
+    streams = make is ExactBinary
+    centres = stopped_intervals.CENTRES[not streams]
+    found = set()
+    for place, state in enumerate(places):
+        if every[state][0] < 0:
+            continue
+        for level in (0.999, 0.15):
+            end = stopped_intervals.far_end(space, place, level, certified=True)
+
+            def most(gain, state=state):
+                cell = max(i for i in range(5) if twin.EDGES[i] <= gain)
+                tails = (twin.lower_tail(every, state, gain, share, centres[cell], streams=streams) for share in SHARES)
+                return max(tails)
+
+            assert end == 1.0 or all(most(gain) <= level for gain in np.linspace(end, 1.0, 6)[1:-1])
+            rough = stopped_intervals.far_end(space, place, level, certified=False)
+            assert rough <= end <= rough + 0.032
+            found.add(end)
+    assert {0.0, 1.0} < found
+
+
+# --- where the chance has two peaks in the nuisance ---
+
+
+def two_peaks(share):
+    """Of 30 pairs of streams: 3 v 0 successes, a share of the time, or 30 v 24."""
+    counts = np.array([[3.0, 27.0, 0.0, 30.0], [30.0, 0.0, 24.0, 6.0]])
+    ways = 2.0 * gammaln(31.0) - gammaln(counts + 1.0).sum(axis=1)
+    return region_bounds.Counted(ways + np.log([share, 1.0]), counts, False)
+
+
+@pytest.mark.parametrize(
+    ("share", "between", "level"),
+    [
+        (0.1, (1e-5, 0.2), 0.05),  # the low peak leads at first, and never gets there
+        (1.0, (0.1, 0.6), 0.01),  # the low peak falls first, and the high one later
+    ],
+)
+def test_the_crossing_is_that_of_the_higher_peak(share, between, level):
+    of = two_peaks(share)
+    grid = np.sin(np.linspace(1e-4, np.pi / 2 - 1e-4, 2001)) ** 2
+    wanted = brentq(lambda gain: region_bounds.chances(of, gain, grid).max() - level, *between)
+    near = region_bounds.peak(of, between[0])[1]
+    found = stopped_intervals._crossing(of, between, level, near)
+    assert found == pytest.approx(wanted, abs=5e-4)

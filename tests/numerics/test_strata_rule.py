@@ -66,3 +66,51 @@ def test_strata_need_fewer_rollouts_than_pooling():
         [strata_rule.p_values(part, trials, weights, np.zeros(len(part))) for part in blocks(hits, 1000)]
     )
     assert (found <= 0.05).sum() >= scipy_stats.binom.ppf(0.001, len(found), 0.8)
+
+
+# --- Many cells
+
+MANY = [(10, "tasks", 0.05), (7, "rollouts", 0.2), (5, "tasks", 0.01)]
+
+
+def many(size, weigh, lift=0.1, tasks=20):
+    """Cells of many tasks, none of them small, and their weights."""
+    rng = np.random.default_rng(size)
+    rates = np.linspace(0.2, 0.85, tasks)
+    sizes = rng.integers(size, 2 * size, (2, tasks))
+    ours, theirs = rng.binomial(sizes[0], rates + lift), rng.binomial(sizes[1], rates)
+    layout = list(zip(*sizes.tolist(), strict=True))
+    hits, trials = strata_rule.cells(np.stack((ours, sizes[0]), axis=1), np.stack((theirs, sizes[1]), axis=1))
+    table = [(int(x), n, int(y), m) for x, y, (n, m) in zip(ours, theirs, layout, strict=True)]
+    return table, hits, trials, shares(layout, weigh)
+
+
+@pytest.mark.parametrize(("size", "weigh", "error"), MANY)
+def test_a_secant_finds_the_ends_that_a_full_set_of_gains_does(size, weigh, error, monkeypatch):
+    table, hits, trials, weights = many(size, weigh)
+    quick = strata_rule.invert(hits, trials, np.tile(weights, 2), error)
+    with monkeypatch.context() as changed:
+        changed.setattr(strata_rule, "_MANY_CELLS", 41)
+        slow = strata_rule.invert(hits, trials, np.tile(weights, 2), error)
+    assert quick == pytest.approx(slow, abs=2e-11)
+    assert quick != slow  # they were found in two ways
+    for end in quick[:2]:
+        assert twin.rule_x(table, weights, end) == pytest.approx(error, rel=1e-7)
+    assert quick[2] == pytest.approx(twin.rule_x(table, weights, 0.0), rel=1e-7)
+
+
+@pytest.mark.parametrize("first", [0, 9])
+def test_ends_beyond_which_there_is_no_gain(first):
+    """All tasks alike: nothing but successes of one policy and failures of the other."""
+    hits, trials, weights = np.full(40, float(first)), np.full(40, 9.0), np.full(40, 1 / 20)
+    low, high, p_value = strata_rule.invert(hits, trials, weights, 0.05)
+    table = [(first, 9, 9 - first, 9)] * 20
+    assert (high if first else low) == (1.0 if first else -1.0)
+    assert twin.rule_x(table, [1 / 20] * 20, low if first else high) == pytest.approx(0.05, rel=1e-6)
+    assert p_value == pytest.approx(twin.rule_x(table, [1 / 20] * 20, 0.0), rel=1e-6)
+
+
+def test_many_tasks_without_a_gap_show_none():
+    hits, trials = np.full(40, 3.0), np.tile([6.0, 6.0], 20)
+    low, high, p_value = strata_rule.invert(hits, trials, np.full(40, 1 / 20), 0.05)
+    assert (low, p_value) == (pytest.approx(-high), 1.0)

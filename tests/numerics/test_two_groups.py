@@ -1,9 +1,11 @@
 """Tests of `surefoot.numerics.two_groups`."""
 
+import math
+
 import numpy as np
 import pytest
 
-from surefoot.numerics import exponential_sums
+from surefoot.numerics import exponential_sums, two_groups
 from surefoot.numerics.two_groups import RAISED, TwoGroups
 
 
@@ -35,3 +37,35 @@ def test_no_null_point_has_a_larger_p_value_than_the_one_proved(first, second):
         proved = test._proved(target)
         assert most <= proved <= max(most, test._largest(target)[1]) + RAISED + 1e-9
         assert test._largest(target)[1] >= most - 2e-5
+
+
+SMALL = groups([1, 0.5, 0.75, 1, 1, 0.25], [0, 0.5, 0.25, 0.5])
+
+
+def test_nothing_speaks_against_the_estimate_and_all_against_0():
+    assert SMALL.log_p(SMALL.estimate) == SMALL.log_p(1.0) == 0.0
+    assert SMALL.log_p(0.0) == -math.inf
+    assert groups([0, 0], [1, 1, 1]).low_end(0.025) == 0.0
+
+
+@pytest.mark.parametrize(("name", "value"), [("ROUNDS", 1), ("ROUNDS", 2), ("MOST", 0)])
+def test_a_proof_given_up_leaves_a_larger_p_value(name, value, monkeypatch):
+    for target in (0.3, 0.5):
+        whole = SMALL._proved(target)
+        with monkeypatch.context() as changed:
+            changed.setattr(two_groups, name, value)
+            assert SMALL._proved(target) >= whole
+    monkeypatch.setattr(two_groups, name, value)
+    assert SMALL._proved(0.5) > whole
+
+
+def test_an_end_is_proved_where_the_search_missed_the_largest_p_value(monkeypatch):
+    test = groups([1], [0])
+    end = test.low_end(0.1)
+    with monkeypatch.context() as changed:  # what is scanned is not refined
+        changed.setattr(two_groups, "_where_more", lambda *_: np.zeros(0))
+        loose = test.low_end(0.1)
+        missed = test._largest(end)[1]
+    assert missed < test._largest(end)[1]
+    assert 0.0 < loose <= end + 1e-9
+    assert test._proved(loose) <= math.log(0.1)
