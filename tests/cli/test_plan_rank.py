@@ -1,6 +1,7 @@
 """Tests of `surefoot.cli.plan_rank`."""
 
 import json
+import sys
 
 import pytest
 
@@ -48,3 +49,19 @@ def test_refusals(capsys, words, text):
     code, _, err = said(capsys, "plan", "rank", *words, *QUICK)
     assert code != 0
     assert text in err
+
+
+def test_several_processes_need_joblib(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    code, _, err = said(capsys, "plan", "rank", "--rates", "0.9,0.5,0.2", *QUICK, "--jobs", "2")
+    assert code == 64
+    assert "`--jobs` must be 1 without joblib; got 2. Install it: pip install joblib." in err
+
+
+def test_scores_of_a_pilot_are_planned_in_their_range(capsys, tmp_path):
+    path = tmp_path / "pilot.csv"
+    path.write_text("policy,progress\n" + "new,9\nold,4\npoor,0\n" * 6)
+    words = ("--from", str(path), "--score", "progress", "--high", "10", "--runs", "5", "--horizon", "10")
+    code, out, _ = said(capsys, "plan", "rank", *words, "--json")
+    assert code == 0
+    assert json.loads(out)["rule"]["high"] == 10.0

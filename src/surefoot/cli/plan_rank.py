@@ -122,7 +122,8 @@ def _policies(
     rollouts = files.table([pilot], score=score, low=low, high=high)
     what = files.measure_of(rollouts, score)
     known = {name: rollouts.where(policy=name).column(what) for name in rollouts.policies}
-    drawn: list[Law] = [sf.Scores([float(v) for v in scores if v is not None]) for scores in known.values()]
+    ends = (0.0, 1.0) if what == "success" else (rollouts.low, rollouts.high)
+    drawn: list[Law] = [sf.Scores([float(v) for v in scores if v is not None], *ends) for scores in known.values()]
     if what == "success":
         return tuple(known), drawn, {}
     return tuple(known), drawn, {"measure": "score", "low": rollouts.low, "high": rollouts.high}
