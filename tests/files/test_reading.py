@@ -9,6 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.notes import Note
+from surefoot.files import reading
 from tests.support.formats import tallies
 from tests.support.samples import FIXTURES, put
 
@@ -92,3 +93,59 @@ def test_a_folder_leaves_out_what_is_no_table_and_says_so(tmp_path: Path) -> Non
     put(tmp_path, "old/eval_info.json", '{"per_task": [{"task')
     with pytest.raises(sf.DataError, match=r"old/eval_info.json: the file must be complete JSON"):
         sf.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("data", "asked", "kind", "says"),
+    [
+        ("r.csv", {"rubric": 4, "low": 1}, ValueError, "be left out with a rubric or stages; got 1 and None. Their"),
+        (pl.DataFrame({"success": [1]}), {"policy": ["a", "b"]}, TypeError, "`policy` must be one name for a frame"),
+        ([3], {}, TypeError, "`data` must be a path, a list of paths or a frame; got a list with int"),
+        (3, {}, TypeError, "be a path, a list of paths, or a frame of polars, pandas, DuckDB, Dask or Spark; got int"),
+        (
+            pl.DataFrame({"policy": ["a", "b"], "success": [1, 0]}),
+            {"policy": "c"},
+            ValueError,
+            "`policy` must be left out when the data name several policies; they name a, b",
+        ),
+    ],
+)
+def test_what_is_asked_for_must_fit_the_data(data: object, asked: dict, kind: type[Exception], says: str) -> None:
+    with pytest.raises(kind, match=says):
+        sf.read(data, **asked)
+
+
+def test_a_frame_of_one_policy_is_renamed() -> None:
+    rollouts = sf.read(pl.DataFrame({"policy": ["a"], "success": [1]}), policy="mine")
+    assert rollouts.policies == ("mine",)
+    assert rollouts.notes == ("The policy is called 'mine' as you say; the table calls it 'a'.",)
+
+
+def test_a_column_called_name_is_the_policy_where_its_values_come_back(tmp_path: Path) -> None:
+    rollouts = sf.read(put(tmp_path, "r.csv", "name,success\n" + "new,1\nold,0\n" * 3))
+    assert tallies(rollouts) == {("new",): (3, 3), ("old",): (0, 3)}
+    assert "policy is guessed to be the column 'name'." in rollouts.notes
+
+
+def test_a_column_that_may_be_the_policy_is_found(tmp_path: Path) -> None:
+    rollouts = sf.read(put(tmp_path, "r.csv", "arm_kind,success\n" + "new,1\nold,0\n" * 3))
+    assert [finding.about for finding in rollouts.findings] == ["policy not named"]
+
+
+def test_a_file_that_voids_nothing_need_not_say_so(tmp_path: Path) -> None:
+    one = put(tmp_path, "a.csv", "policy,success,valid\na,1,1\na,0,0\n")
+    rollouts = sf.read([one, put(tmp_path, "b.csv", "policy,success\nb,1\n")])
+    assert [(group.key, group.outcomes, group.void) for group in rollouts.summary()] == [(("a",), 1, 1), (("b",), 1, 0)]
+
+
+def test_a_folder_has_a_most_and_an_empty_file_in_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "a.csv", "policy,success\na,1\n")
+    put(tmp_path, "b.csv", "")
+    assert sf.read(tmp_path).notes == (f"{tmp_path.name}/b.csv: not rollouts, left out.",)
+    monkeypatch.setattr(reading, "MOST_FILES", 1)
+    with pytest.raises(sf.DataError, match="a folder must hold at most 1 files; got 2"):
+        sf.read(tmp_path)
+
+
+def test_a_note_that_a_file_makes_twice_is_said_once() -> None:
+    assert [str(one) for one in reading.said_once([("a", "x"), ("a", "x"), ("b", "y")], ["a", "b"])] == ["a: x", "b: y"]

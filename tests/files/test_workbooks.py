@@ -63,6 +63,14 @@ def test_kinds_of_cells(tmp_path: Path) -> None:
     assert [(group.key, group.successes) for group in rollouts.summary()] == [(("new",), 1), (("old",), 0)]
 
 
+def test_merged_cells_fill_the_rows_that_are_there(tmp_path: Path) -> None:
+    rows = "".join(f"<row r='{at}'>{inline(f'B{at}', str(at % 2))}</row>" for at in (2, 4))
+    merged = "".join(f"<mergeCell ref='{ref}'/>" for ref in ("A2:A4", "C2:C4", "A1"))
+    sheet = f"{HEAD}{rows}{inline('A2', 'new')}<mergeCells>{merged}</mergeCells>"
+    (group,) = sf.read(put(tmp_path, "a.xlsx", workbook(sheet))).summary()
+    assert (group.key, group.successes, group.outcomes) == (("new",), 0, 2)
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -88,6 +96,8 @@ def test_a_sheet_that_is_not_there() -> None:
         sf.read(FILE, sheet="Sheet1")
     with pytest.raises(ValueError, match="`sheet` must come with an Excel workbook"):
         sf.read(FIXTURES / "rollouts.csv", sheet="Trials")
+    with pytest.raises(ValueError, match="`sheet` must come with an Excel workbook"):
+        sf.read(next((FIXTURES / "lm_eval_0_4_13").glob("samples_toy_ppl_*")), sheet="Trials")
 
 
 def test_a_sheet_that_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,7 +247,7 @@ def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]]
         else:
             sheets.append((file, sheet))
     if asked.sheet is not None and not any(map(is_workbook, heads)):
-        raise _check.wrong("sheet", "come with an Excel workbook; no file is one.", sheet)
+        raise _check.wrong("sheet", "come with an Excel workbook; no file is one.", asked.sheet)
     if not sheets and without:
         raise without[0]
     if not sheets:
