@@ -53,3 +53,11 @@ def test_an_encrypted_member(tmp_path: Path) -> None:
         start = content.find(b"PK\x01\x02", start + 4)
     with pytest.raises(sf.DataError, match="must not be encrypted"):
         sf.read(put(tmp_path, "x.eval", bytes(content)))
+
+
+def test_a_file_that_unpacks_to_more_than_its_directory_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "LARGEST_MEMBER", 1 << 16)
+    content = samples.zstd_zip(samples.inspect_members() | {"summaries.json": b" " * (1 << 18)})
+    before, size, after = content.rpartition((1 << 18).to_bytes(4, "little"))  # in the directory, at the end
+    with pytest.raises(sf.DataError, match=r"summaries.json does not. It may be a zip bomb"):
+        sf.read(put(tmp_path, "bomb.eval", before + (100).to_bytes(len(size), "little") + after))

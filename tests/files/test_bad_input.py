@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import surefoot as sf
-from tests.support.samples import put
+from tests.support import samples
+from tests.support.samples import npz, parquet, put
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,126 @@ from tests.support.samples import put
 def test_refused_with_its_place(tmp_path: Path, content: str | bytes, message: str) -> None:
     with pytest.raises(sf.DataError, match=f"^{message}"):
         sf.read(put(tmp_path, "f", content))
+
+
+def of(*members: tuple[str, bytes | str]) -> bytes:
+    return samples.deflated({name: body.encode() if isinstance(body, str) else body for name, body in members})
+
+
+START = ("_journal/start.json", '{"eval": {"task": "t", "model": "m"}}')
+ROBOTS = '{"eval": {"policy": "pi0", "task": "t"}, "samples": %s}'
+LBM = "Task,Method,Success/Failure,Num_Rollouts\n"
+SAMPLE = '{"doc_id": 0, "resps": [], "metrics": ["acc"], "acc": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (of(("header.json", b'{"a": "\xff"}')), r"f: header\.json must be UTF-8\."),
+        (of(("header.json", "[]")), r"f: header\.json must be an object\."),
+        (of(START, ("summaries.json", "{}")), r"f: summaries\.json must be a list\."),
+        (of(START, ("_journal/summaries/1.json", "{}")), r"f: _journal/summaries/1\.json must be a list\."),
+        (of(START), r"f: the log must hold samples; it has none\."),
+        (ROBOTS % "[]", r"f: the log must hold trials; it has none\."),
+        (ROBOTS % '[{"scene_id": 1, "epochs": [null]}]', r"f: at least one trial must be scored; none is\."),
+        (ROBOTS % "[3]", r"f: `samples\[0\]` must be an object; got 3\."),
+        (ROBOTS % '[{"epochs": 3}]', r"f: `samples\[0\]\.epochs` must be a list; got 3\."),
+        (
+            ROBOTS % '[{"epochs": [{"success": "yes"}]}]',
+            r"f: `samples\[0\]\.epochs\[0\]\.success` must be a number; got 'yes'\.",
+        ),
+        (
+            ROBOTS % f'[{{"epochs": [{{"success": 1{"0" * 400}}}]}}]',
+            r"f: `samples\[0\]\.epochs\[0\]\.success` must be a finite number; got 10",
+        ),
+        (f'{LBM}T,M,"[1, nan]",2\n', r"f, row 1: `Success/Failure` must list finite numbers; got 'nan'\."),
+        (f'{LBM}T,M,"[]",0\n', r"f, row 1: `Success/Failure` must list at least one rollout; got none\."),
+        (f'{LBM}T,M,"[1, 0]",two\n', r"f, row 1: `Num_Rollouts` must be a number; got 'two'\."),
+        (
+            "Starting episode 1\nStarting episode 2\nSuccess: True\n",
+            r"f: episode 1 must end in a Success line before line 2 starts another\.",
+        ),
+        ("Starting episode 1 Success: True\n", r"f: the log must hold finished episodes; it has none\."),
+        ("Success: True\nStarting episode 1\n", r"f: line 1: an outcome must follow the start of its episode\."),
+        ('{"doc_id": 0, "resps": [], "loss": 1}\n' * 2, r"f, row 1: a line must name its metrics; got none"),
+        (f'{SAMPLE}{{"doc_id": 1, "resps": []}}\n', r"f, row 2: a line must have `doc_id` and the metric `acc`\."),
+        ('{"n-shot": {}, "results": {"t": 1}}', r"f: `results\.t` must be an object\."),
+        (
+            '{"n-samples": {"t": {"effective": 0}}, "results": {"t": {"acc,none": 0.5}}}',
+            r"f: `n-samples\.t` must be a whole number, 1 or more; got 0\.",
+        ),
+        (
+            '{"n-samples": {"t": {"effective": 9}}, "results": {"t": {"acc,none": 1.5}}}',
+            r"f: `results\.t\.acc,none` must be between 0 and 1; got 1\.5\.",
+        ),
+        ('{"n-shot": {}, "results": {"t": {"acc,none": 0.5}}}', r"f: the file must give a share of documents"),
+        ('#{"t_start": 1}\n', r"f: there must be at least one episode; the file has none\."),
+        ('#{"t_start": 1}\nr,t\n1,2\n', r"f: the header must have r and l; got r, t\."),
+        ('{"benchmark": "b", "tasks": []}', r"f: the file must hold episodes; it has none\."),
+        (
+            '{"benchmark": "b", "tasks": [{"episodes": [{"metrics": {}}]}]}',
+            r"f: at least one episode must have a metric; none has\.",
+        ),
+        ("policy,n_per_seed,rate\na,10,0.5\n", r"f: a table with n per repeat must also have the number of repeats\."),
+        ("policy,k,n\na,6,5\n", r"f, row 1: `k` must be at most the rollouts, 5; got 6\."),
+        ("policy,k,n\na,x,5\n", r"f, row 1: `k` must be a whole number, 0 or more; got 'x'\."),
+        ("policy,rate,n\na,1.2e,5\n", r"f, row 1: `rate` must be a rate between 0 and 1; got '1\.2e'\."),
+        ("policy,result\na,3/5\nb,x\n", r"f, row 2: `result` must be such as 38/50; got 'x'\."),
+        ('[{"policy": "a", "k": 1, "n": 2}, 7]', r"f, row 2: a row must be a JSON object; got '7'\."),
+        ("policy,k,n\na,1,30000000\n", r"f: counts must add up to at most 20,000,000 rollouts; got 30,000,000\."),
+        ("policy,k,n\n", r"f: there must be at least one row; got a header and no rows\."),
+        (npz(a=np.array([1])), r"f: an \.npz file must be Stable-Baselines3's, .* it has a\."),
+        (
+            npz(timesteps=np.array([1, 2]), results=np.array([[1.0]])),
+            r"f: `results` must have one row per time step; got \(1, 1\) and \(2,\) steps\.",
+        ),
+        (
+            npz(timesteps=np.array([1]), results=np.array([[1.0]]), successes=np.array([[True, False]])),
+            r"f: `successes` must have the shape of results, \(1, 1\); got \(1, 2\)\.",
+        ),
+        (f"{',' * 10_000}\n", r"f: a row must have at most 10,000 columns; got 10,001\."),
+        (parquet(pl.DataFrame({f"c{i}": [1] for i in range(10_001)})), r"f: a row must have at most 10,000 columns"),
+        (
+            '{"overall": {}, "per_task": [{"metrics": {"successes": [1, 0], "max_rewards": [1]}}]}',
+            r"f: `per_task\[0\]\.metrics\.max_rewards` must be as long as successes, 2; got 1\.",
+        ),
+        ('{"evaluations": [{"policyA": null}]}', r"f: the file must hold evaluated policies; it has none\."),
+        ('{"resolved_ids": ["a", 3]}', r"f: `resolved_ids` must be a list of instances; got \"\['a', 3\]\"\."),
+    ],
+)
+def test_a_file_of_a_known_format_is_refused_for_what_it_lacks(
+    tmp_path: Path, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(sf.DataError, match=f"^{message}"):
+        sf.read(put(tmp_path, "f", content))
+
+
+LINE = '{"policy": "a", "success": true}\n'
+
+
+@pytest.mark.parametrize(
+    ("module", "limit", "content", "message"),
+    [
+        ("formats.junit", "LARGEST_TEXT", "<testsuite><testcase name='a'/></testsuite>", "JUnit XML must be at most 0"),
+        ("recognising", "LARGEST_TEXT", LINE, "a file of this kind must be at most 0 MiB; got 0 MiB. Write its"),
+        ("text_files", "LARGEST_LINES", 2 * LINE, "JSON Lines must be at most 0 MiB; got 0 MiB. Write the rollouts"),
+        ("text_files", "LONGEST_LINE", 2 * LINE, "row 1: a line must be shorter than 0 MiB"),
+        (
+            "row_checks",
+            "LONGEST_ROW",
+            f"policy,success,note\na,1,{'x' * 20}\n",
+            "row 0: a row must be shorter than 0 MiB",
+        ),
+    ],
+)
+def test_what_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, limit: str, content: str, message: str
+) -> None:
+    assert len(sf.read(put(tmp_path, "f", content))) > 0
+    monkeypatch.setattr(f"surefoot.files.{module}.{limit}", 8)
+    monkeypatch.setattr("surefoot.files.row_checks.PIECE", 4)
+    with pytest.raises(sf.DataError, match=f"^f(: |, ){message}"):
+        sf.read(tmp_path / "f")
 
 
 def test_the_error_carries_file_and_row(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ RECORD = {
         ("scores[name.name=bleu].mean", MISSING),
         ("list[7]", MISSING),
         ("flag.x", MISSING),
+        ("list.x", MISSING),
+        ("scores[split=test].mean", MISSING),
         ("providerid", MISSING),
     ],
 )
@@ -72,6 +74,8 @@ def test_objects_in_the_cells_of_a_table(tmp_path: Path) -> None:
     csv = 'experiment,scores,id\nnew,"{""Factuality"": 0.6, ""x"": NaN}",1\nold,"{""Factuality"": 0.2}",1\n'
     rollouts = sf.read(put(tmp_path, "a.csv", csv), columns={"policy": "experiment", "score": "scores.Factuality"})
     assert rollouts.column("score") == (0.6, 0.2)
+    blank = put(tmp_path, "b.csv", 'experiment,scores\nnew,"{""Factuality"": 0.6}"\nold,"  "\n')
+    assert sf.read(blank, columns={"policy": "experiment", "score": "scores.Factuality"}).column("score") == (0.6, None)
 
 
 def test_structures_of_a_frame_and_of_parquet(tmp_path: Path) -> None:

@@ -48,6 +48,12 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path):
         read_items(tmp_path / "none.csv")
 
 
+def test_a_list_that_is_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("surefoot.files.item_files.LARGEST", 4)
+    with pytest.raises(DataError, match=r"items.csv: a list of items must be at most 0 MiB"):
+        read_items(written(tmp_path, "item\na\n"))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

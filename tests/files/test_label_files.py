@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.table.label_draws import code
 from tests.support.label_files import filled, frame, unlabelled
 
 # --- The join
@@ -157,3 +158,34 @@ def test_two_runs_of_one_policy_are_drawn_blind_and_joined(tmp_path):
     assert told.height == 80
     for row in told.to_dicts():
         assert row["human"] == truth[row["condition"], row["source"]]
+
+
+def test_a_label_of_a_rollout_that_was_not_run_is_refused(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text(GOOD, encoding="utf-8")
+    lacking = frame().filter((pl.col("item") != "q1") | (pl.col("policy") != "b"))
+    with pytest.raises(
+        sf.DataError, match=r"row 2: a label must be of a rollout of the table; item 'q1', policy 'b' is"
+    ):
+        sf.label(unlabelled(lacking), path)
+    assert sf.label(sf.read(frame().drop("human").to_pandas()), path).labels == 2
+
+
+def test_codes_of_a_draw_from_epochs_need_the_epochs(tmp_path):
+    path = filled(sf.draw_labels(unlabelled(frame(2)), 5, seed=1), frame(2), tmp_path)
+    with pytest.raises(
+        sf.DataError, match="must be joined to the table they were drawn from; this one has no 'repeat'"
+    ):
+        sf.label(unlabelled(frame()), path)
+
+
+def test_a_draw_from_a_shorter_list_or_with_more_labels_proves_nothing(tmp_path):
+    full = frame()
+    draw = sf.draw_labels(unlabelled(full), 40, seed=7)
+    path = filled(draw, full, tmp_path)
+    more = pl.concat([full, full.filter(pl.col("item") == "q1").with_columns(pl.lit("q999").alias("item"))])
+    assert sf.label(unlabelled(more), path).labelling.drawn is None
+    undrawn = next(item for item in full["item"] if item not in {row[1] for row in draw.rows})
+    extra = f"{code(draw.head, 'a', (undrawn,))},{undrawn},1,\n"
+    path.write_text(path.read_text(encoding="utf-8") + extra, encoding="utf-8")
+    assert (sf.label(unlabelled(full), path).labels, sf.label(unlabelled(full), path).labelling.drawn) == (81, None)

@@ -18,6 +18,11 @@ def test_many_files_that_are_called_alike_are_not_one_policy() -> None:
     assert len(set(naming.from_paths(paths))) == 1200
 
 
+def test_files_that_differ_in_their_first_folder_only() -> None:
+    paths = [Path(f"/{run}/x/model.csv") for run in ("one", "two")]
+    assert naming.from_paths(paths) == ("one/x/model", "two/x/model")
+
+
 # Names
 
 

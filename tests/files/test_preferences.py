@@ -46,6 +46,42 @@ def test_preferences_refuse(tmp_path: Path, text: str, message: str) -> None:
         sf.read_preferences(put(tmp_path, "p.csv", text))
 
 
+@pytest.mark.parametrize(
+    ("data", "columns", "message"),
+    [
+        (b'{"A": "x", "B": "y", "preference": "A"}', None, r"^p: preferences in JSON must be a list of objects\."),
+        (b"\x93NUMPY\x01\x00", None, r"^p: preferences must be CSV, TSV, JSON or YAML text\."),
+        (b"A,B,preference\nx,y,0\n", {"first": "C"}, r"^p: `first` must be a column; there is no 'C'\."),
+        (pl.DataFrame({"A": [], "B": [], "preference": []}), None, "^there must be at least one preference; got none"),
+    ],
+)
+def test_what_holds_no_preferences_is_refused(
+    tmp_path: Path, data: bytes | pl.DataFrame, columns: dict[str, str] | None, message: str
+) -> None:
+    with pytest.raises(sf.DataError, match=message):
+        sf.read_preferences(put(tmp_path, "p", data) if isinstance(data, bytes) else data, columns=columns)
+
+
+def test_preferences_are_of_a_path_or_a_frame_and_have_four_columns(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="`data` must be a path or a frame; got int"):
+        sf.read_preferences(3)
+    with pytest.raises(ValueError, match="`columns` must name columns among session, first, second, outcome"):
+        sf.read_preferences(tmp_path, columns={"policy": "A"})
+    pytest.importorskip("yaml", reason="needs the extra `yaml`")
+    with pytest.raises(sf.DataError, match="the folder must hold RoboArena sessions with a preference; it holds none"):
+        sf.read_preferences(tmp_path)
+
+
+def test_sessions_without_a_preference_are_counted_and_left_out(tmp_path: Path) -> None:
+    pytest.importorskip("yaml", reason="needs the extra `yaml`")
+    both = "policies:\n  A: {policy_name: x}\n  B: {policy_name: y}\n"
+    for session, text in (("1", f"preference: A\n{both}"), ("2", both), ("3", "preference: B\npolicies: [x, y]\n")):
+        put(tmp_path, f"{session}/metadata.yaml", text)
+    table = sf.read_preferences(tmp_path)
+    assert table.counts() == {("x", "y"): (1, 0, 0)}
+    assert "2 sessions have no preference or not both policies and are left out." in table.notes
+
+
 def test_preferences_are_not_rollouts() -> None:
     with pytest.raises(sf.DataError, match=r"it holds preferences. Read it with read_preferences"):
         sf.read(FIXTURES / "preferences.csv")
@@ -116,3 +152,12 @@ def test_injured_judgements_are_read_or_refused(tmp_path: Path, name: str) -> No
             assert "judged" in str(error)  # noqa: PT017
         else:
             assert len(table) > 0
+
+
+def test_columns_of_ones_own_and_judgements_without_errors(tmp_path: Path) -> None:
+    path = put(tmp_path, "p.csv", "A,B,who\nx,y,A\nx,y,B\n")
+    assert sf.read_preferences(path, columns={"outcome": "who"}).counts() == {("x", "y"): (1, 1, 0)}
+    assert not holds_preferences(tmp_path)
+    lines = [line for line in (FOLDER / "gpt-4_pair.jsonl").read_text().splitlines() if '"error"' not in line]
+    notes = sf.read_preferences(put(tmp_path, "a.jsonl", "\n".join(lines))).notes
+    assert not any("ended in an error" in note for note in notes)

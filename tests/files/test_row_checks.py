@@ -78,6 +78,30 @@ def test_harmless_quotes_inside_a_cell_are_characters(tmp_path: Path) -> None:
     assert table.column("note") == ("x", '8" pan')
 
 
+def test_quotes_of_a_row_that_is_whole_change_nothing(tmp_path: Path) -> None:
+    table = sf.read(put(tmp_path, "r.csv", f'{HEADER}new,the "red" cup,1,"a ""b"" c"\nold,"cut,high,x\nold,cut",0,\n'))
+    assert table.column("note") == ('a "b" c', None)
+    assert table.tasks == ("cut,high,x\nold,cut", 'the "red" cup')  # 'high' is no outcome: the lines are no rows
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (
+            "new,cut,1\nold,cut,0,x,y",
+            r"row 1: a row must have as many cells as the header, 4; got 3\. It ends with '1'",
+        ),
+        (
+            'new,"a\nb",1',
+            r"row 1: a quoted cell must end in its own row; the one that begins with 'a' ends 1 line below",
+        ),
+    ],
+)
+def test_rows_that_make_up_for_one_another_are_refused(tmp_path: Path, lines: str, says: str) -> None:
+    with pytest.raises(sf.DataError, match=f"^r.csv, {says}"):
+        sf.read(put(tmp_path, "r.csv", f"{HEADER}{lines}\n"))
+
+
 def test_long_files_are_checked_like_short_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"new,cut,{place % 2},a note of some length that makes the file long {place}" for place in range(600_000)]
     lines[599_000] = "new,cut"

@@ -112,6 +112,12 @@ def test_the_user_says_which_columns_are_policies(tmp_path: Path) -> None:
         read(tmp_path, "policy,A,B\nx,1,0\n", policies_in=["A", "B"])
 
 
+def test_rows_without_a_name_of_their_own_are_numbered_within_their_session(tmp_path: Path) -> None:
+    rollouts = read(tmp_path, "lab,ACT,DP\nx,1,0\ny,0,1\n", columns={"session": "lab"})
+    assert rollouts.where(policy="DP").column("session") == ("x", "y")
+    assert rollouts.where(policy="DP").column("condition") == ("1", "2")
+
+
 def test_a_bad_cell_has_the_row_of_the_sheet(tmp_path: Path) -> None:
     text = "Trial,ACT,DP\n1,50,70\n2,30,20'\n"
     with pytest.raises(

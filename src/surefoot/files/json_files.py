@@ -6,8 +6,8 @@ told.
 
 from __future__ import annotations
 
-import itertools
 import json
+from collections import Counter
 from typing import Any
 
 from surefoot.errors import DataError
@@ -26,11 +26,8 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys are all different; for `json.loads(..., object_pairs_hook=once)`."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise DoubledKeyError(key)
-            seen.add(key)
+        times = Counter(key for key, _ in pairs)
+        raise DoubledKeyError(next(key for key, count in times.items() if count > 1))
     return found
 
 
@@ -63,11 +60,12 @@ def _item(text: str) -> int | None:
     at = text.find("[") + 1
     if not at or text[: at - 1].strip():
         return None
-    for item in itertools.count(1):
+    item = 1
+    while True:
         while text[at] in " \t\r\n,":
             at += 1
         try:
             _, at = DECODER.raw_decode(text, at)
         except DoubledKeyError:
             return item
-    return None
+        item += 1

@@ -48,7 +48,7 @@ def json_records(head: Head) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON Lines file, or the one object of a file that has no more."""
     if head.first_record is not None:
         yield from json_lines(head)
-    elif isinstance(head.document, dict):
+    else:
         yield 1, head.document
 
 

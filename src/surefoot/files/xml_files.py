@@ -41,8 +41,7 @@ def read_xml(content: bytes, reader: Reader, source: str) -> None:
         reader.ends(_local(name), "".join(texts.pop()))
 
     def data(text: str) -> None:
-        if texts:
-            texts[-1].append(text)
+        texts[-1].append(text)
 
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data

@@ -49,3 +49,11 @@ def test_mean_and_deviation_are_pooled_to_counts() -> None:
     rollouts = sf.read(FIXTURES / "spread.csv")
     assert tallies(rollouts) == {("new",): (114, 150), ("old",): (78, 150)}
     assert [finding.about for finding in rollouts.findings] == ["mean ± standard deviation over repeats"]
+
+
+def test_counts_win_over_a_rate_that_disagrees(tmp_path: Path) -> None:
+    rollouts = sf.read(put(tmp_path, "c.csv", "policy,successes,rate,n\nnew,6,0.75,8\nold,3,0.5,8\n"))
+    assert tallies(rollouts) == {("new",): (6, 8), ("old",): (3, 8)}
+    assert [finding.says for finding in rollouts.findings] == [
+        "c.csv, row 2: 3 of 8 is 37.5%, not 50%. The counts are used."
+    ]

@@ -102,3 +102,8 @@ def test_tsv_guesses_and_says_so() -> None:
         "task is guessed to be the column 'Task ID'.",
         "score is guessed to be the column 'Progress'.",
     }
+
+
+def test_semicolons_without_a_column_of_numbers(tmp_path: Path) -> None:
+    rollouts = sf.read(put(tmp_path, "a.csv", "policy;note\na;yes\na;no\n"), columns={"success": "note"})
+    assert tallies(rollouts) == {("a",): (1, 2)}

@@ -35,6 +35,21 @@ def test_inspect_scorers_that_give_words_do_not_stop_the_one_that_decides(tmp_pa
         sf.read(path)
 
 
+def test_inspect_runs_that_did_not_end_well_say_so(tmp_path: Path) -> None:
+    log = {"status": "error", "eval": {"task": "t", "model": "m"}}
+    rollouts = sf.read(written(tmp_path, {**log, "samples": [sample(1, match="C")]}))
+    assert "The run's status is 'error': samples may be missing." in rollouts.notes
+    with pytest.raises(sf.DataError, match=r"one sample must be scored; none is\. The run's status is 'error'"):
+        sf.read(written(tmp_path, {**log, "samples": [sample(1)]}))
+
+
+def test_inspect_lists_of_scores_and_a_judge(tmp_path: Path) -> None:
+    samples = [sample(1, model_graded_qa="C", parts=[1, 0]), sample(2, model_graded_qa="I", parts=[0, 1])]
+    path = written(tmp_path, {"eval": {"task": "t", "model": "m"}, "samples": samples})
+    assert sf.read(path).column("judge") == ("model_graded_qa", "model_graded_qa")
+    assert sf.read(path, columns={"score": "score:parts.1"}).column("score") == (0.0, 1.0)
+
+
 def test_inspect_headline_inside_a_dictionary_of_scores(tmp_path: Path) -> None:
     results = {"scores": [{"name": "b", "scorer": "both"}, {"name": "a", "scorer": "both"}]}
     log = {"eval": {"task": "t", "model": "m"}, "results": results}
@@ -139,6 +154,13 @@ def test_without_reductions_epochs_stay_repeats(tmp_path: Path) -> None:
     del header["results"]  # a run that did not finish
     unfinished = sf.read(put(tmp_path, "cut.eval", deflated({**parts, "header.json": json.dumps(header).encode()})))
     assert any("declares the reducer 'max'" in str(note) for note in unfinished.notes)
+
+
+def test_reductions_by_another_reducer_are_not_used(tmp_path: Path) -> None:
+    parts = members("reduced.eval")
+    others = [{**one, "reducer": "mode"} for one in json.loads(parts["reductions.json"])]
+    path = put(tmp_path, "log.eval", deflated({**parts, "reductions.json": json.dumps(others).encode()}))
+    assert sf.read(path).names("repeat") == ("1", "2")
 
 
 def test_another_reducer_is_chosen(tmp_path: Path) -> None:

@@ -22,3 +22,11 @@ def test_inspect_robots() -> None:
     assert rollouts.scores().values == (1.0, 0.25, 0.5, 0.5)
     assert rollouts.names("cluster") == ("s1", "s2")
     assert rollouts.names("repeat") == ("1", "2")
+
+
+def test_one_epoch_each_is_no_cluster_and_a_status_is_said(tmp_path: Path) -> None:
+    samples = [{"scene_id": scene, "epochs": [{"success": 1.0}]} for scene in ("s1", "s2")]
+    log = {"status": "cancelled", "eval": {"task": "pick", "policy": "pi0"}, "samples": samples}
+    rollouts = sf.read(written(tmp_path, log))
+    assert "cluster" not in rollouts.columns
+    assert "The run's status is 'cancelled': trials may be missing." in rollouts.notes

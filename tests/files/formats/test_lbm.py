@@ -33,3 +33,22 @@ def test_lbm_wrong_total_and_wrong_cell(tmp_path: Path) -> None:
     assert "Num_Rollouts" in found[0].says
     with pytest.raises(sf.DataError, match=r"row 2: `Success/Failure` must list True, False or numbers; got 'Tru'"):
         sf.read(put(tmp_path, "b.csv", text.replace('"[True,True,False]"', '"[Tru,True,False]"')))
+
+
+HEAD = "Panel,Task,Method,Success/Failure,CLD_Letter\n"
+
+
+def test_lbm_aggregates_are_the_rollouts_where_there_are_no_tasks(tmp_path: Path) -> None:
+    table = sf.read(put(tmp_path, "a.csv", f'{HEAD}A,Aggregate - All,M1,"[1,0]",a\nA,Aggregate - All,M2,"[0,0]",b\n'))
+    assert tallies(table, "policy", "task") == {("M1", "all tasks"): (1, 2), ("M2", "all tasks"): (0, 2)}
+
+
+def test_lbm_an_aggregate_that_disagrees_with_its_tasks_is_found(tmp_path: Path) -> None:
+    rows = 'A,Cut,M1,"[1,0]",\nA,Aggregate - All,M1,"[1,1]",\n'
+    (found,) = sf.read(put(tmp_path, "a.csv", HEAD + rows)).findings
+    assert (found.about, "the aggregate in row 2" in found.says) == ("own totals disagree", True)
+
+
+def test_lbm_letters_of_a_task_in_two_panels_are_left_out(tmp_path: Path) -> None:
+    rows = [f'{panel},{task},M1,"[1,0]",a' for panel, task in (("A", "Cut"), ("B", "Cut"), ("B", "Pour"))]
+    assert [one.task for one in sf.read(put(tmp_path, "a.csv", HEAD + "\n".join(rows) + "\n")).letters] == ["Pour"]

@@ -71,3 +71,10 @@ def test_refusals(tmp_path: Path, more: dict[str, Any], says: str) -> None:
 def test_a_log_without_outcomes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(sf.DataError, match="must hold match events, or metrics"):
         read(tmp_path, [event for event in lines() if event.get("type") != "match"])
+
+
+def test_an_older_log_names_a_model_and_may_be_complete(tmp_path: Path) -> None:
+    match = {"sample_id": "a", "type": "match", "data": {"correct": True}}
+    rollouts = read(tmp_path, [{"spec": {"model_name": "gpt-old", "base_eval": "sums"}}, match])
+    assert (rollouts.policies, rollouts.tasks, rollouts.tally().trials) == (("gpt-old",), ("sums",), 1)
+    assert not any("left out" in str(note) for note in rollouts.notes)

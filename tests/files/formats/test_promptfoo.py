@@ -68,6 +68,16 @@ def test_a_named_score_and_a_variable_are_reached_by_name() -> None:
     assert rollouts.names("condition") == ('{"x": 2}',)
 
 
+def test_a_test_without_words_is_known_by_its_place_and_a_score_in_parts_is_none(tmp_path: Path) -> None:
+    document = written()
+    for result in document["results"]["results"]:
+        result |= {"vars": {}, "testCase": {}, "description": None, "namedScores": {"exact": {"part": 1}}}
+    rollouts = read(tmp_path, document)
+    assert rollouts.names("condition") == tuple(f"test {place}" for place in range(6))
+    with pytest.raises(sf.DataError, match=r"`score` \(column 'exact'\) must be a column"):
+        sf.read(tmp_path / "out.json", columns={"score": "exact"})
+
+
 def test_runs_pair_though_tests_moved(tmp_path: Path) -> None:
     moved = written()
     for result in moved["results"]["results"]:

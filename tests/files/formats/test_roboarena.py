@@ -34,3 +34,19 @@ def test_a_roboarena_folder_with_its_arrays(tmp_path: Path) -> None:
     rollouts = sf.read(tmp_path)
     assert len(rollouts) == 4
     assert rollouts.notes[0] == f"{tmp_path.name}/5f1c0a5e/A_pi0/x_npz_file.npz: not rollouts, left out."
+
+
+@pytest.mark.parametrize(
+    ("policies", "says"),
+    [
+        (" [A, B]", r"`policies` must hold a policy per letter\."),
+        ("\n  A: ~\n", r"the session must hold at least one policy; it has none\."),
+        ("\n  A: {policy_name: ''}\n", r"`policies\.A` must have a policy_name\."),
+        (" [A", r"the file must be readable YAML; .* at line \d+\."),
+        ("\n  ? [y]\n  : z\n", r"the file must be readable YAML; found unhashable key at line 3\."),
+    ],
+)
+def test_a_session_without_policies_is_refused(tmp_path: Path, policies: str, says: str) -> None:
+    pytest.importorskip("yaml", reason="needs the extra `yaml`")
+    with pytest.raises(sf.DataError, match=f"^metadata.yaml: {says}"):
+        sf.read(put(tmp_path, "metadata.yaml", f"preference: A\npolicies:{policies}"))

@@ -32,8 +32,6 @@ def load(head: Head) -> Sheet:
     """One row per episode; the environment's name is the task."""
     first, _, rest = head.whole_text().partition("\n")
     comment = parsed(first[1:], head.name)
-    if not isinstance(comment, dict):
-        raise DataError("the first line must be a JSON object after '#'.", source=head.name)
     if not rest.strip():
         raise DataError("there must be at least one episode; the file has none.", source=head.name)
     header = rest.split("\n", 1)[0].rstrip("\r").split(",")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from surefoot.errors import DataError
 from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import checked_rows, refuse_repeated
@@ -30,10 +29,7 @@ def load(head: Head) -> Sheet:
     checked_rows(head)
     frame = pl.scan_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
     header = list(frame.collect_schema())
-    if len(header) > 1:
-        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     names = dict(zip(head.header, header, strict=True))  # polars names a column that has no name
     policies = tuple(names[name] for name in may_be_policies(head))
-    if not policies:
-        raise DataError("there must be columns that are policies; got none.", source=head.name)
     return Sheet(frame, "one column per policy", policies_in=policies)
