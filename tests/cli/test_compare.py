@@ -181,6 +181,22 @@ def test_a_list_is_compared_only_in_an_order_that_was_drawn(tmp_path, capsys):
     assert "`--helped-by` and `--randomised` must come with `--population`." in capsys.readouterr().err
 
 
+def test_files_are_compared_by_task_only_and_runs_by_policy_only(capsys, results):
+    for words, text in (
+        ((results, "--by", "policy"), "`--by` must be task; got 'policy'."),
+        (
+            (results, "--previous", results, "--by", "task"),
+            "`--by` must be left out when two runs are compared: each policy is compared with itself.",
+        ),
+        (
+            (results, "--previous", results, "--first", "new", "--second", "old"),
+            "`--previous` must come without `--first` and `--second`: each policy is compared with itself.",
+        ),
+    ):
+        code, out, err = said(capsys, "compare", *words)
+        assert (code, out, err.count(text)) == (64, "", 1)
+
+
 def test_models_questions_and_all_of_k(tmp_path, capsys):
     rows = [
         f"{m},q{q},{s},{int((q + s * k) % 3 > 0)}" for k, m in enumerate("abc", 1) for q in range(12) for s in (1, 2)

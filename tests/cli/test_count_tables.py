@@ -26,6 +26,8 @@ def test_counts_compare_every_policy_with_its_baseline(capsys, tmp_path):
     for text, wrong in (
         ("base,5,20\nnew,x,20\n", "row 2: `successes` must be a whole number, 0 or more; got 'x'."),
         ("base,5,20\n", "a group must hold at least two policies; none does."),
+        ("base,5,20\nbase,6,20\n", "row 2: `policy` must be named once per group; got 'base' twice in 'all'."),
+        ("base,5,20\n,6,20\n", "row 2: a row must have `policy`, `successes` and `rollouts`."),
     ):
         path.write_text(f"policy,successes,rollouts\n{text}")
         code, _, err = said(capsys, "compare", "--counts", str(path))
@@ -47,3 +49,15 @@ def test_counts_are_read_in_every_form(capsys, tmp_path, text):
     assert found["baseline"] == "base"
     plain = stats.against_baseline({"base": Tally(5, 20), "new": Tally(18, 20)}, "base").to_dict()
     assert found["members"] == plain["members"]
+
+
+def test_a_table_without_policies_or_without_the_baseline_in_a_group_is_refused(capsys, tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text("task,successes,rollouts\ncut,5,20\n")
+    code, _, err = said(capsys, "compare", "--counts", str(path))
+    assert (code, "counts.csv, row 1: a row must have `policy`, `successes` and `rollouts`." in err) == (65, True)
+    path.write_text("task,policy,k,n\ncut,base,5,20\ncut,new,9,20\npour,other,5,20\npour,new,9,20\nfold,new,2,4\n")
+    code, _, err = said(capsys, "compare", "--counts", str(path), "--baseline", "base")
+    assert (code, "`--baseline` must be a policy of every group; 'pour' has no 'base'." in err) == (65, True)
+    code, out, _ = said(capsys, "compare", "--counts", str(path))
+    assert (code, "fold" in out) == (0, False)  # a group of one has nothing to compare with

@@ -32,3 +32,9 @@ def test_labels_are_drawn_in_the_words_of_the_file(tmp_path, capsys):
     assert "6 samples to label" in said
     assert "which model is behind each code" in said
     assert "rollout" not in said
+
+
+def test_labels_are_drawn_into_a_folder_that_exists(tmp_path, capsys):
+    out = tmp_path / "none" / "labels.csv"
+    assert run(["labels", "draw", "runs.csv", "--n", "3", "--seed", "7", "-o", str(out)]) == 64
+    assert "`--output` must be in a folder that exists; there is no" in capsys.readouterr().err

@@ -54,6 +54,15 @@ from tests.support.command_line import said
         (["plan", "bound"], 64, "must leave exactly one to be found"),
         (["plan", "compare", "--second", "0.6", "--sequential"], 64, "must come with both rates"),
         (["plan", "compare", "--first", "0.9", "--second", "0.6", "--horizon", "9"], 64, "come with `--sequential`"),
+        (
+            ["plan", "compare", "--first", "0.9", "--second", "0.6", "--sequential", "--claim", "not-worse"],
+            64,
+            "`--claim` must be either or better with `--sequential`; got not-worse.",
+        ),
+        (["plan", "compare", "--second", "0.5", "--first-only", "0.3"], 64, "must come with `--second-only`."),
+        (["plan", "compare", "--first", "0.5", "--second-only", "0.3"], 64, "`--first` must come with `--second`."),
+        (["plan", "compare", "--first", "new", "--second", "0.3"], 64, "It is a policy's name with `--from` only."),
+        (["plan", "rank", "--rates", "0.9,0.5,0.1", "--score", "x"], 64, "`--score` must come with `--from`"),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(capsys, words, code, text):

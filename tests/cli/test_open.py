@@ -1,5 +1,6 @@
 """Tests of `surefoot.cli.open`."""
 
+import sys
 import webbrowser
 
 import pytest
@@ -43,3 +44,10 @@ def test_a_port_that_cannot_be_is_refused(capsys, served):
     assert code != 0
     assert "must be a whole number from 0 to 65535; got 70000" in err
     assert served["sockets"] == []
+
+
+def test_without_the_extra_the_page_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    code, _, err = said(capsys, "open")
+    assert code == 65
+    assert "`surefoot open` needs the `console` extra (uvicorn is missing): pip install 'surefoot[console]'." in err

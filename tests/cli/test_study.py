@@ -129,6 +129,22 @@ def test_refusals_of_a_study_that_is_there(here, capsys):
     assert "plan.toml: The plan must be TOML" in said(capsys, "create")[2]
 
 
+def test_refusals_of_other_files_beside_a_study(here, capsys):
+    create(capsys)
+    (here / "short.key").write_text("abc")
+    (here / "log.jsonl").write_bytes(b"\xff\xfe")
+    for words, code, hint in (
+        (("serve", "study.db", "--certificate", "a.pem"), 64, "`--certificate` and `--key` must be given together."),
+        (("release",), 64, "`--holder` must be given, such as --holder 'arm 1'"),
+        (("release", "--holder", "arm 1"), 65, "'arm 1' holds no turn; nothing was handed back."),
+        (("backup", "--key", "short.key"), 65, "short.key: it must hold a key of at least 16 characters."),
+        (("restore", "log.jsonl", "copy.db"), 65, "log.jsonl: the file is not an exported log."),
+        (("report", "--figures", "f"), 65, "There are no figures while a study is blinded: unblind it first."),
+    ):
+        got, _, err = said(capsys, *words)
+        assert (got, err.count(hint)) == (code, 1)
+
+
 def test_a_forgotten_value_is_not_the_next_option(here, capsys):
     words = ("create", "plan.toml", "--policies", "new,old", "--conditions", "--check")
     assert said(capsys, *words) == (

@@ -43,6 +43,8 @@ def test_tampering_is_found_by_verify_and_by_the_report(here, capsys):
     code, out, _ = said(capsys, "verify")
     assert code == 65
     assert "was changed by hand" in out
+    code, out, err = said(capsys, "anchor")
+    assert (code, out, "was changed by hand" in err) == (65, "", True)
     code, out, _ = said(capsys, "report", "-o", "report.html")
     assert "does not verify" in out
     assert "was changed by hand" in (here / "report.html").read_text()

@@ -98,3 +98,17 @@ def test_more_files_of_one_policy_are_one_run_and_that_is_said(tmp_path: Path, s
 def test_the_earlier_run_is_called_by_its_own_file(runs: tuple[str, str], surefoot, tmp_path: Path) -> None:
     said = surefoot("report", *runs, "-o", str(tmp_path / "page.html")).stdout
     assert f"now minus {runs[1]}," in said
+
+
+def test_a_report_of_two_runs_has_its_earlier_run(runs: tuple[str, str], surefoot, tmp_path: Path) -> None:
+    refused = surefoot("report", *runs, "--previous", runs[1], "-o", str(tmp_path / "page.html"), code=64)
+    assert "`--previous` must be left out when two files hold the same policies: the second is the earlier." in (
+        refused.stderr
+    )
+
+
+def test_policies_of_one_run_only_are_named(tmp_path: Path, surefoot) -> None:
+    now = written(tmp_path, "now.csv", {"m1": 36, "m2": 20})
+    before = written(tmp_path, "prev.csv", {"m1": 18, "m3": 20})
+    said = surefoot("compare", now, "--previous", before)
+    assert "two runs: 'm1' is compared with itself. Only in one of them: m2, m3." in said.stderr

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import io
 import random
 import socket
 import threading
+import urllib.error
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -253,3 +257,47 @@ def test_a_clip_that_cannot_be_sent_costs_no_result(served, tmp_path, monkeypatc
     )
     with pytest.raises(TypeError, match="`clip` must be a file's path or a link"):
         study.clip(1, Clip(sha256="a" * 64, kind="gif"))
+
+
+def test_what_the_server_would_refuse_is_not_sent(tmp_path):
+    client = sf.Client("http://127.0.0.1:9", "token", patience=0.1)  # nobody is there
+    with pytest.raises(TypeError, match="`items` must be a list of texts"):
+        client.check("all")
+    with pytest.raises(StudyError, match="`items` must hold texts of at most 200 characters"):
+        client.check(["x" * 201])
+    with pytest.raises(StudyError, match=r"The clip of turn 1 was not kept: there is no such file \(none\.mp4\)"):
+        client.clip(1, tmp_path / "none.mp4")
+
+
+class Answers:
+    """A wire that gives these answers, one after the other."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def open(self, question, timeout):
+        status, body, headers = self.answers.pop(0)
+        content = io.BytesIO(body)
+        if status != 200:
+            raise urllib.error.HTTPError(question.full_url, status, "", headers, content)
+        return contextlib.closing(content)
+
+
+def test_an_answer_that_is_none_of_ours_is_told_by_its_number(monkeypatch, caplog):
+    monkeypatch.setattr(client.time, "sleep", lambda _: None)
+    study = sf.Client("http://lab.example", "token")
+    study._opener = Answers((404, b"<html>", {}))
+    with pytest.raises(StudyError, match=r"^The server answered 404\.$"):
+        study.status()
+    study._opener = Answers((503, b'{"error": "The disk is full."}', {"Retry-After": "2"}), (200, b"log", {}))
+    assert study.export() == "log"
+    assert caplog.messages == ["surefoot: The disk is full. Trying again for up to 300 s."]
+
+
+def test_a_log_that_has_become_shorter_is_told(served):
+    _, tokens, address = served
+    client = sf.Client(address, tokens.runner.reveal())
+    client.next_turn()
+    client.mark = dataclasses.replace(client.mark, lines=99)
+    with pytest.raises(StudyError, match="has lost what it had acknowledged: it had 99 lines and has 2"):
+        client.status()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from surefoot.console import local_page
 from surefoot.console.local_page import LocalPage
 from surefoot.console.serving import Place, listener
 
@@ -161,3 +162,19 @@ def test_odd_requests_are_answered_in_a_sentence(client: TestClient, files: obje
 def test_two_runs_of_the_same_policies_are_not_pooled(client: TestClient) -> None:
     told = client.post("/reports", json={"files": [dropped(client, "now.csv"), dropped(client, "before.csv")]}).json()
     assert "now.csv and before.csv are two runs: the second is taken for the earlier." in told["notes"]
+
+
+def test_what_is_no_object_or_gone_is_said(client: TestClient) -> None:
+    assert client.post("/rate", content=b"[]").json()["error"] == "The request must be a JSON object."
+    gone = client.get("/reports/none")
+    assert (gone.status_code, gone.text) == (404, "This report is gone. Drop the file again.")
+
+
+def test_the_oldest_file_goes_when_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_page, "MOST_KEPT", 2)
+    page = LocalPage(tmp_path)
+    client = TestClient(page.app(), base_url="http://127.0.0.1")
+    first, *others = [dropped(client, f"{name}.csv") for name in "abc"]
+    assert list(page.files) == others
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
+    assert client.post("/reports", json={"files": [first]}).json()["error"] == "Drop a file first."

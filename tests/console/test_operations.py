@@ -118,7 +118,11 @@ def test_stale_attempts_and_versions_are_refused(console):
         ("turns/1/void", {"reason": "did badly"}, 422, "one that the plan names"),
         ("turns/next", {"ahead": 1000}, 422, "from 0 to 20"),
         ("turns/next", {"lease": 0}, 422, "`lease`"),
+        ("turns/next", {"holder": "Ann (0123abcd)"}, 422, "`holder` must not be a browser's name"),
+        ("turns/1/record", {"result": 1e13}, 422, "A number must be within ±1e+12."),
+        ("turns/1/crash", {"ended": "exploded"}, 422, "`ended` must be one of "),
         ("checks", {"items": "all"}, 422, "list of at most 50 texts"),
+        ("checks", {"items": ["x" * 201]}, 422, "`items` must hold texts of at most 200 characters."),
         ("amend", {"changes": {"rool": 1}, "reason": "r"}, 422, "no field rool"),
         (
             "amend",

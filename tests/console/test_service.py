@@ -175,3 +175,9 @@ def test_events_tell_progress_at_once_and_after_every_change(console):
                 told = status()
             assert set(told) == {*DESCRIPTION["components"]["schemas"]["Status"]["properties"]}
             assert told["verdict"] is None
+
+
+def test_a_report_that_cannot_be_written_says_why(tmp_path):
+    answer = Console(study(tmp_path, blinded=False)).client("owner").get("/report")
+    assert answer.status_code == 409
+    assert "The report cannot be written: " in answer.text
