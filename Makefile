@@ -41,7 +41,7 @@ slow: $(READY)  ## The long statistical proofs, the cases that `make test` leave
 	$(BIN)/python -m pytest -n $(JOBS) -m slow tests
 	$(BIN)/python -m pytest -n $(JOBS) -m hypothesis --hypothesis-profile long tests
 
-coverage: $(READY)  ## Branches taken by the quick tests, room by room; fails below 95% in a room of the statistics.
+coverage: $(READY)  ## Branches taken by the quick tests, room by room; fails where a room has fewer than 95%.
 	$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report= --doctest-modules src tests
 	$(BIN)/python tools/covered.py
 

@@ -47,3 +47,24 @@ def test_what_is_imported_for_types_only_does_not_count(tmp_path):
         "    from surefoot.cli import main\ndef late():\n    import surefoot.stats.rates\n"
     )
     assert tool("import_picture").imported(file) == {"core", "stats"}
+
+
+def test_every_room_must_take_its_branches():
+    covered = tool("covered")
+
+    def file(taken, branches):
+        counts = (taken, branches, taken, branches)
+        return {"summary": dict(zip(covered.COUNTS, counts, strict=True))}
+
+    found = covered.shares(
+        {
+            "files": {
+                "src/surefoot/cli/main.py": file(94, 100),
+                "src/surefoot/files/reading.py": file(90, 100),
+                "/work/src/surefoot/files/formats/lbm.py": file(100, 100),
+                "src/surefoot/_check.py": file(0, 0),
+            }
+        }
+    )
+    assert found == {"(no room)": (100.0, 100.0), "cli": (94.0, 94.0), "files": (95.0, 95.0)}
+    assert covered.low(found) == ["cli"]
