@@ -59,6 +59,18 @@ def elsewhere(package: str) -> Callable[[str], Any]:
     return __getattr__
 
 
+def homes(package: str, names: Mapping[str, str], *, rooms: tuple[str, ...] = ()) -> dict[str, str]:
+    """The module of each public name of a package, sorted by name.
+
+    Args:
+        package: The package's own name.
+        names: The public names of each module, separated by spaces; modules are named from the package on.
+        rooms: The packages inside that are public themselves.
+    """
+    found = {name: f"{package}.{module}" for module, listed in names.items() for name in listed.split()}
+    return dict(sorted((found | {room: f"{package}.{room}" for room in rooms}).items()))
+
+
 def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package whose names live in other modules.
 

@@ -10,23 +10,18 @@ from typing import TYPE_CHECKING
 
 from surefoot import _lazy
 
-_HOMES = {
-    "BandPlan": "surefoot.planning.bands",
-    "BoundPlan": "surefoot.planning.bounds",
-    "ComparisonPlan": "surefoot.planning.comparisons",
-    "MeanPlan": "surefoot.planning.means",
-    "RankingPlan": "surefoot.planning.rankings",
-    "RatePlan": "surefoot.planning.rates",
-    "SequentialPlan": "surefoot.planning.sequential",
-    "plan_band": "surefoot.planning.bands",
-    "plan_bound": "surefoot.planning.bounds",
-    "plan_comparison": "surefoot.planning.comparisons",
-    "plan_mean": "surefoot.planning.means",
-    "plan_paired_comparison": "surefoot.planning.comparisons",
-    "plan_ranking": "surefoot.planning.rankings",
-    "plan_rate": "surefoot.planning.rates",
-    "plan_sequential": "surefoot.planning.sequential",
-}
+_HOMES = _lazy.homes(
+    __name__,
+    {
+        "bands": "BandPlan plan_band",
+        "bounds": "BoundPlan plan_bound",
+        "comparisons": "ComparisonPlan plan_comparison plan_paired_comparison",
+        "means": "MeanPlan plan_mean",
+        "rankings": "RankingPlan plan_ranking",
+        "rates": "RatePlan plan_rate",
+        "sequential": "SequentialPlan plan_sequential",
+    },
+)
 
 if TYPE_CHECKING:
     from surefoot.planning.bands import BandPlan as BandPlan
