@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.auditing.outcome_checks import TrainingSeed, training_seed_suspected
-from surefoot.core.notes import Note
+from surefoot.auditing.outcome_checks import training_seeds
 from tests.support.audits import audited, clean, found
 
 
@@ -95,14 +95,17 @@ def rows(seeds: int, scenes: int, **more: Any) -> list[dict[str, Any]]:
     ]
 
 
-def suspected(found: list[dict[str, Any]], **columns: str) -> TrainingSeed | None:
-    return training_seed_suspected(sf.read(pl.DataFrame(found), columns=columns))
+SUSPECTED = {"column": "Seed", "seeds": 3, "environments": 25}
+
+
+def suspected(found: list[dict[str, Any]], **columns: str) -> Mapping[str, Any] | None:
+    findings = training_seeds(sf.read(pl.DataFrame(found), columns=columns))
+    return findings[0].values if findings else None
 
 
 def test_few_seeds_that_each_meet_many_environments() -> None:
-    found = suspected(rows(3, 25))
-    assert found == TrainingSeed("Seed", 3, 25)
-    assert found.note == Note("training seed", {"column": "Seed", "seeds": 3, "environments": 25})
+    (found,) = training_seeds(sf.read(pl.DataFrame(rows(3, 25))))
+    assert found.values == SUSPECTED
     assert "say columns={\"run\": 'Seed'}" in str(found)
 
 
@@ -113,9 +116,9 @@ def test_many_seeds_or_few_environments_are_environments(seeds: int, scenes: int
 
 def test_without_conditions_the_order_or_the_rows_tell() -> None:
     plain = [{key: value for key, value in row.items() if key != "scene"} for row in rows(3, 25)]
-    assert suspected(plain) == TrainingSeed("Seed", 3, 25)
+    assert suspected(plain) == SUSPECTED
     numbered = [{**row, "episode": place % 25} for place, row in enumerate(plain)]
-    assert suspected(numbered) == TrainingSeed("Seed", 3, 25)
+    assert suspected(numbered) == SUSPECTED
 
 
 def test_one_that_is_declared_is_not_suspected() -> None:

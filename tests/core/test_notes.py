@@ -29,6 +29,24 @@ def test_a_kind_that_has_no_sentence_is_refused():
         Note("no such kind")
 
 
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        (Note("no outcome", {"count": 1, "measure": "score"}), "1 rollout has no known score and was left out."),
+        (Note("no outcome", {"count": 2, "measure": "score"}), "2 rollouts have no known score and were left out."),
+        (
+            Note("tasks left out", {"tasks": tuple("abcdefgh")}),
+            "run with one policy only: a, b, c, d, e, f and 2 more.",
+        ),
+        (Note("unused columns", {"columns": ("a", "b")}), "Not used: 'a', 'b'."),
+        (Note("unused columns", {"columns": ("a",), "files": ("x.csv", "y.csv")}), "x.csv, y.csv: Not used: 'a'."),
+        (Note("gain by stakes", {"observed": -0.25}), "unweighted the gain is -0.250, on the other side"),
+    ],
+)
+def test_the_places_of_a_sentence_are_filled_as_they_say(note, said):
+    assert said in str(note)
+
+
 def test_every_kind_is_a_few_plain_words():
     odd = [kind for kind in SENTENCES if kind != kind.strip() or not re.fullmatch(r"[\w' ,-]+", kind)]
     assert odd == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from string import Formatter
 
 import polars as pl
 import pytest
@@ -12,8 +13,8 @@ import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.core import formatting
 from surefoot.core.assumptions import ONE_RATE, RATE_BY_TASK
-from surefoot.core.notes import PLAIN, Note
-from surefoot.core.words import NOUNS, Words, in_its_words, plural, said_in, say, speak, spoken
+from surefoot.core.notes import PLAIN, Note, fill
+from surefoot.core.words import NOUNS, Words, in_its_words, plural, said_in, speak, spoken
 
 
 def rows(columns: tuple[str, str, str, str], count: int = 24) -> pl.DataFrame:
@@ -63,8 +64,10 @@ def test_words_hold_where_they_were_said_and_no_longer() -> None:
 def test_every_sentence_with_words_can_be_said_in_others() -> None:
     words = Words(**{one: f"{one}x" for one in NOUNS})
     for sentence in [*PLAIN.values(), "{words.a_rollout}"]:
+        places = [(name, shown) for _, name, shown, _ in Formatter().parse(sentence) if name and "." not in name]
+        values = {name: ("one", "two") if shown in ("names", "quoted") else 2 for name, shown in places}
         with said_in(words):
-            said = say(sentence, several=1, environments=2, by="seed")
+            said = fill(sentence, **values)
         assert "{" not in said
         assert not any(noun in said.split() for noun in NOUNS)
     with said_in(words):

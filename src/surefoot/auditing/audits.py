@@ -18,9 +18,8 @@ MEANING: dict[Collected, str] = {
     "shared": "The {words.policies} met the same {words.environments}: compare pairs; tests for independent groups do "
     "not hold.",
     "independent": "Each {words.rollout} had {words.an_environment} of its own: tests for independent groups hold.",
-    "stratified": "Within each {words.task}, each {words.rollout} had {words.an_environment} of its own: "
-    "compare within "
-    "{words.tasks}.",
+    "stratified": "Within each {words.task}, each {words.rollout} had {words.an_environment} of its own: compare "
+    "within {words.tasks}.",
 }
 """How environments were met, and what follows."""
 

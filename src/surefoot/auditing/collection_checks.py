@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.core import formatting
 from surefoot.core.words import spoken
@@ -35,15 +35,14 @@ def environments_met(met: Structure) -> list[Finding]:
     """Environments that some policies met and others did not."""
     if not met.several or met.shared == met.environments:
         return []
+    words, of = spoken(), f"{formatting.environments(met.environments)} ({met.called(met.environment)})"
     return [
         Finding(
             about="incomplete pairs",
             values={"environments": met.environments, "shared": met.shared},
-            says=f"Of {formatting.environments(met.environments)} ({met.called(met.environment)}), "
-            f"{met.shared:,} were met by "
-            f"every {spoken().policy} and {met.environments - met.shared:,} by some only.",
-            threatens=f"Pairs are fewer than {spoken().rollouts}; if runs were dropped for how they went, pairs "
-            "mislead.",
+            says=f"Of {of}, {met.shared:,} were met by every {words.policy} and {met.environments - met.shared:,} by "
+            "some only.",
+            threatens=f"Pairs are fewer than {words.rollouts}; if runs were dropped for how they went, pairs mislead.",
             remedy="Run the missing ones, or say why they are missing; the pairs that exist are used.",
             serious=False,
         )
@@ -78,8 +77,7 @@ def duplicated_rows(rollouts: Rollouts, met: Structure) -> list[Finding]:
             says=f"Rows that repeat another row in every column: {rows - groups:,}.",
             threatens=f"One {spoken().rollout} counted twice makes every interval too narrow.",
             remedy="Find out whether a file was read or logged twice, and remove the copies; if each row is "
-            f"{spoken().a_rollout} "
-            "of its own, number them in a `repeat` or `order` column.",
+            f"{spoken().a_rollout} of its own, number them in a `repeat` or `order` column.",
         )
     ]
 
@@ -102,37 +100,36 @@ def _repeats(same: nw.LazyFrame[Any], keys: list[str]) -> bool:
 
 def blocks(rollouts: Rollouts) -> list[Finding]:
     """Policies, or tasks, run one after the other instead of in mixed order."""
-    found = []
     clock = next((name for name in ("started_at", "order") if _tells_when(rollouts, name)), None)
-    if clock is not None and 1 < len(rollouts.policies) <= MOST_POLICIES:
-        labels = _sequence(rollouts, "policy", clock)
-        if in_blocks(labels):
-            found.append(
-                Finding(
-                    about="run in blocks",
-                    values={"changes": changes(labels), "rollouts": len(labels), "expected": expected_changes(labels)},
-                    says=f"By `{clock}`, the {spoken().policy} {_changing(labels)}",
-                    threatens="Whatever drifts with time (light, wear, the operator's skill) counts as a difference "
-                    f"between {spoken().policies}.",
-                    remedy=f"Next time draw the order at random; now, report when each {spoken().policy} was run.",
-                )
+    if clock is None:  # the order of the rows alone says nothing of when
+        return []
+    found, words, first = [], spoken(), next(iter(rollouts.policies), "")
+    seen = _blocked(rollouts, "policy", clock) if 1 < len(rollouts.policies) <= MOST_POLICIES else None
+    if seen is not None:
+        found.append(
+            Finding(
+                about="run in blocks",
+                values=seen._asdict(),
+                says=f"By `{clock}`, the {words.policy} {seen}",
+                threatens="Whatever drifts with time (light, wear, the operator's skill) counts as a difference "
+                f"between {words.policies}.",
+                remedy=f"Next time draw the order at random; now, report when each {words.policy} was run.",
             )
-    if len(rollouts.tasks) > 1 and clock is not None:  # the order of the rows alone says nothing of when
-        one = rollouts.where(policy=rollouts.policies[0])
-        labels = _sequence(one, "task", clock)
-        if in_blocks(labels):
-            found.append(
-                Finding(
-                    about="tasks run in blocks",
-                    values={"changes": changes(labels), "rollouts": len(labels), "expected": expected_changes(labels)},
-                    says=f"The {spoken().task} of {rollouts.policies[0]!r} {_changing(labels)}",
-                    threatens=f"Sequential tests over all {spoken().tasks} together are not valid when they "
-                    "were run in blocks.",
-                    remedy=f"Test each {spoken().task} by itself, or use fixed-size methods; next time shuffle "
-                    f"{spoken().tasks} and starts.",
-                    serious=False,
-                )
+        )
+    seen = _blocked(rollouts.where(policy=first), "task", clock) if len(rollouts.tasks) > 1 else None
+    if seen is not None:
+        found.append(
+            Finding(
+                about="tasks run in blocks",
+                values=seen._asdict(),
+                says=f"The {words.task} of {first!r} {seen}",
+                threatens=f"Sequential tests over all {words.tasks} together are not valid when they were run in "
+                "blocks.",
+                remedy=f"Test each {words.task} by itself, or use fixed-size methods; next time shuffle {words.tasks} "
+                "and starts.",
+                serious=False,
             )
+        )
     return found
 
 
@@ -158,21 +155,20 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
             within = sum(_rate([one[task]]) - _rate([two[task]]) for task in both) / len(both)
             if pooled * within < 0:
                 turned.append((first, second, pooled, within))
-    found = []
+    found, words = [], spoken()
     if gaps:
         _, first, second, task, (a, b) = max(gaps)
+        more = f", and {len(gaps) - 1} more pairs differ" if len(gaps) > 1 else ""
         found.append(
             Finding(
                 about="unequal mixes",
                 values={"task": task, "shares": {first: a, second: b}, "pairs": len(gaps)},
-                says=f"The {spoken().tasks} are not equally shared: {task!r} is {a:.0%} of {first!r} and "
-                f"{b:.0%} of {second!r}"
-                f"{f', and {len(gaps) - 1} more pairs differ' if len(gaps) > 1 else ''}.",
-                threatens=f"Their rates over all {spoken().tasks} are not comparable (Simpson's paradox). Their "
-                "gains are: they "
-                f"are compared within {spoken().tasks}.",
-                remedy=f"Look at gains, or at rates {spoken().task} by {spoken().task}; next time run every "
-                f"{spoken().task} equally often with both.",
+                says=f"The {words.tasks} are not equally shared: {task!r} is {a:.0%} of {first!r} and {b:.0%} of "
+                f"{second!r}{more}.",
+                threatens=f"Their rates over all {words.tasks} are not comparable (Simpson's paradox). Their gains "
+                f"are: they are compared within {words.tasks}.",
+                remedy=f"Look at gains, or at rates {words.task} by {words.task}; next time run every {words.task} "
+                "equally often with both.",
                 serious=False,
             )
         )
@@ -182,9 +178,9 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
                 about="Simpson's paradox",
                 values={"first": first, "second": second, "pooled": pooled, "within": within},
                 says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within "
-                f"{spoken().tasks}.",
+                f"{words.tasks}.",
                 threatens="The pooled comparison points the wrong way.",
-                remedy=f"Use the comparison within {spoken().tasks}: it is the one that is made here.",
+                remedy=f"Use the comparison within {words.tasks}: it is the one that is made here.",
                 serious=False,
             )
         )
@@ -204,15 +200,6 @@ def _rate(groups: list[Group]) -> float:
     return total / sum(map(_size, groups))
 
 
-def _sequence(rollouts: Rollouts, column: str, clock: str | None) -> list[Any]:
-    if len(rollouts) > LONGEST_SEQUENCE:
-        return []
-    frame = rollouts.counted()
-    if clock is None:
-        return small(frame.select(column))[column]
-    return small(frame.select(column, clock).sort(clock, nulls_last=True))[column]
-
-
 def _tells_when(rollouts: Rollouts, name: str) -> bool:
     """Whether a column can be a clock: a number that comes back within one policy counts within tasks, not over all."""
     import narwhals as nw
@@ -225,9 +212,20 @@ def _tells_when(rollouts: Rollouts, name: str) -> bool:
     return not small(each.filter(nw.col("times") > 1).select("times").head(1))["times"]
 
 
-def _changing(labels: list[Any]) -> str:
-    """How often the label changes from one rollout to the next, beside what chance would give."""
-    count = changes(labels)
-    times = "once" if count == 1 else f"{count:,} times"
-    mixed = f"mixed at random it would change about {expected_changes(labels):,.0f} times."
-    return f"changes {times} in {len(labels):,} {spoken().rollouts}; {mixed}"
+class _Blocked(NamedTuple):
+    """How often a label changes from one rollout to the next, beside what chance would give."""
+
+    changes: int
+    rollouts: int
+    expected: float
+
+    def __str__(self) -> str:
+        times = "once" if self.changes == 1 else f"{self.changes:,} times"
+        mixed = f"mixed at random it would change about {self.expected:,.0f} times."
+        return f"changes {times} in {self.rollouts:,} {spoken().rollouts}; {mixed}"
+
+
+def _blocked(rollouts: Rollouts, column: str, clock: str) -> _Blocked | None:
+    """How seldom a column changes, where it comes in blocks."""
+    labels = small(rollouts.counted().select(column, clock).sort(clock, nulls_last=True))[column]
+    return _Blocked(changes(labels), len(labels), expected_changes(labels)) if in_blocks(labels) else None

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from surefoot._arguments import write
-from surefoot.core.notes import Note
-from surefoot.core.record import Record
 from surefoot.core.words import spoken
 from surefoot.stats.cluster_shapes import cluster_shape
 from surefoot.table.cells import state_range
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import small
-from surefoot.table.rollouts import Rollouts, a_table
+from surefoot.table.rollouts import Rollouts
 from surefoot.table.structure import Structure
 from surefoot.table.summaries import Group
 
@@ -26,6 +23,10 @@ FEW_FREEDOM = 4.0
 HEAVY = 0.25
 """A cluster with more than this share of the rollouts is named."""
 FEW_LABELS = 20
+MOST_SEEDS = 10
+"""A policy is trained from few seeds; environments are drawn from many."""
+MANY = 10
+"""So many environments under one seed are no repeats of one start."""
 
 
 def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
@@ -149,9 +150,8 @@ def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
         Finding(
             about="few clusters",
             values={"by": met.clusters, "policy": policy, "clusters": shape.clusters, "freedom": shape.freedom},
-            says=f"{policy!r} has {shape.clusters:,} clusters ({by}), equivalent to {shape.effective:.1f} of "
-            "equal size: "
-            f"{shape.freedom:.1f} degrees of freedom.{heavy}",
+            says=f"{policy!r} has {shape.clusters:,} clusters ({by}), equivalent to {shape.effective:.1f} of equal "
+            f"size: {shape.freedom:.1f} degrees of freedom.{heavy}",
             threatens="The interval allows for this, and is wide for it."
             if shape.freedom >= FEW_FREEDOM
             else "With so few degrees of freedom the interval is very wide, and rough all the same.",
@@ -175,8 +175,8 @@ def uncalibrated_judge(rollouts: Rollouts) -> list[Finding]:
             says=f"Outcomes come from {some([repr(judge) for judge in judges])}; "
             f"{labels or 'no'} {spoken().rollouts} carry a human label.",
             threatens=f"A judge's own errors move the rate, and more {spoken().rollouts} do not remove them.",
-            remedy=f"Label at least {FEW_LABELS} {spoken().rollouts} by hand in a `human` column and correct "
-            "the rate with them.",
+            remedy=f"Label at least {FEW_LABELS} {spoken().rollouts} by hand in a `human` column and correct the rate "
+            "with them.",
         )
     ]
 
@@ -241,21 +241,34 @@ def unknown_order(rollouts: Rollouts) -> list[Finding]:
 
 
 def training_seeds(rollouts: Rollouts) -> list[Finding]:
-    """A column of seeds that may be those of trainings."""
-    found = training_seed_suspected(rollouts)
-    if found is None:
+    """A column of seeds that may be those of trainings: it takes few values, and each meets many environments.
+
+    Environments are told apart by task and condition; without conditions, by task and order; without either, every
+    rollout of a seed counts as one. Nothing is suspected when a `run` column is declared.
+    """
+    import narwhals as nw
+
+    there = rollouts.columns
+    if "seed" not in there or "run" in there:
         return []
+    told = next((name for name in ("condition", "order") if name in there), None)
+    keys = [*(("task",) if "task" in there else ()), *((told,) if told else ())]
+    rows = rollouts.counted().filter(~nw.col("seed").is_null())
+    each = rows.select("policy", "seed", *keys).unique() if told else rows.select("policy", "seed")
+    met = each.group_by("policy", "seed").agg(nw.len().alias("environments"))
+    least = small(met.group_by("policy").agg(nw.len().alias("seeds"), nw.col("environments").min()))
+    seeds, environments = int(max(least["seeds"], default=0)), int(min(least["environments"], default=0))
+    if not 2 <= seeds <= MOST_SEEDS or environments < max(MANY, 2 * seeds):
+        return []
+    words, column = spoken(), rollouts.called("seed")
     return [
         Finding(
             about="perhaps a training seed",
-            values={"column": found.column, "seeds": found.seeds, "environments": found.environments},
-            says=f"{found.column!r} takes {found.seeds} values, and each meets {found.environments:,} "
-            f"{spoken().environments} or "
-            "more.",
-            threatens=f"Taken for {spoken().an_environment}'s seed, it hides that {spoken().rollouts} of one "
-            "training belong together; "
-            "intervals come out too narrow.",
-            remedy=f"If it is the seed of a training, say {write('columns', {'run': found.column})}.",
+            values={"column": column, "seeds": seeds, "environments": environments},
+            says=f"{column!r} takes {seeds} values, and each meets {environments:,} {words.environments} or more.",
+            threatens=f"Taken for {words.an_environment}'s seed, it hides that {words.rollouts} of one training belong "
+            "together; intervals come out too narrow.",
+            remedy=f"If it is the seed of a training, say {write('columns', {'run': column})}.",
             serious=False,
         )
     ]
@@ -269,16 +282,16 @@ def lone_totals(rollouts: Rollouts) -> list[Finding]:
     inside = any(one.most is not None and rollouts.low < one.most < rollouts.high for one in groups)
     if not inside or any(one.scored > 1 for one in groups):
         return []
+    words = spoken()
+    where = f" on each {words.task}" if "task" in rollouts.columns else ""
     return [
         Finding(
             about="perhaps totals",
             values={"scores": len(groups)},
-            says=f"Each {spoken().policy} has one score"
-            + (f" on each {spoken().task}" if "task" in rollouts.columns else "")
-            + ".",
-            threatens=f"A mean over many {spoken().rollouts} counts here as one {spoken().rollout}, so that "
-            "every interval is wrong.",
-            remedy=f"Read the {spoken().rollouts} themselves; of means nothing can be said without them.",
+            says=f"Each {words.policy} has one score{where}.",
+            threatens=f"A mean over many {words.rollouts} counts here as one {words.rollout}, so that every interval "
+            "is wrong.",
+            remedy=f"Read the {words.rollouts} themselves; of means nothing can be said without them.",
         )
     ]
 
@@ -292,70 +305,3 @@ CHECKS: tuple[Callable[[Rollouts], list[Finding]], ...] = (
 def some(parts: list[str]) -> str:
     """The first few of a list, and how many more."""
     return ", ".join(parts[:4]) + (f" and {len(parts) - 4} more" if len(parts) > 4 else "")
-
-
-MOST_SEEDS = 10
-"""A policy is trained from few seeds; environments are drawn from many."""
-MANY = 10
-"""So many environments under one seed are no repeats of one start."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingSeed(Record):
-    """A column of seeds that looks like that of trainings.
-
-    Attributes:
-        column: What the user calls the column.
-        seeds: The most seeds that one policy has.
-        environments: The fewest environments that one seed of a policy meets.
-    """
-
-    column: str
-    seeds: int
-    environments: int
-
-    @property
-    def note(self) -> Note:
-        """The suggestion, as a note."""
-        values = {"column": self.column, "seeds": self.seeds, "environments": self.environments}
-        return Note("training seed", values)
-
-    def __str__(self) -> str:
-        return str(self.note)
-
-
-def training_seed_suspected(rollouts: Rollouts) -> TrainingSeed | None:
-    """Whether `seed` may be a training's: it takes few values, and each meets many environments.
-
-    Environments are told apart by task and condition; without conditions, by task and order; without either, every
-    rollout of a seed counts as one. Nothing is suspected when a `run` column is declared.
-
-    Example:
-        >>> import polars as pl
-        >>> import surefoot as sf
-        >>> from surefoot.auditing.outcome_checks import training_seed_suspected
-        >>> rows = [
-        ...     {"policy": "new", "seed": seed, "scene": scene, "success": 1}
-        ...     for seed in range(3)
-        ...     for scene in range(20)
-        ... ]
-        >>> found = training_seed_suspected(sf.read(pl.DataFrame(rows)))
-        >>> found.seeds, found.environments
-        (3, 20)
-    """
-    import narwhals as nw
-
-    there = a_table(rollouts).columns
-    if "seed" not in there or "run" in there:
-        return None
-    told = next((name for name in ("condition", "order") if name in there), None)
-    keys = [*(("task",) if "task" in there else ()), *((told,) if told else ())]
-    rows = rollouts.counted().filter(~nw.col("seed").is_null())
-    each = rows.select("policy", "seed", *keys).unique() if told else rows.select("policy", "seed")
-    met = each.group_by("policy", "seed").agg(nw.len().alias("environments"))
-    least = met.group_by("policy").agg(nw.len().alias("seeds"), nw.col("environments").min())
-    home = small(least)
-    seeds, environments = max(home["seeds"], default=0), min(home["environments"], default=0)
-    if not 2 <= seeds <= MOST_SEEDS or environments < max(MANY, 2 * seeds):
-        return None
-    return TrainingSeed(rollouts.called("seed"), int(seeds), int(environments))

@@ -258,9 +258,8 @@ JUDGES_APART = _need(
 )
 PREFERENCES_APART = _need(
     "preferences apart",
-    "Each preference (or session) is independent of the others, and the strength of {words.a_policy} does not "
-    "depend on "
-    "its rival",
+    "Each preference (or session) is independent of the others, and the strength of {words.a_policy} does not depend "
+    "on its rival",
 )
 ENVIRONMENTS_MET: dict[Environments, Assumption] = {
     "one": _need("one environment", "Every {words.rollout} was in the same {words.environment}"),

@@ -1,6 +1,6 @@
 """What must a reader know besides a number? A value, from which a sentence is made.
 
-Every kind of note and its sentence stand at the end of this file, so that a note read back from JSON is known.
+Every kind of note and its sentence stand in this file, so that a note read back from JSON is known.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from string import Formatter
 from typing import Any, ClassVar
 
 from surefoot import _check
@@ -15,7 +16,7 @@ from surefoot._arguments import named, write
 from surefoot.core import formatting, sentences
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import say, spoken
+from surefoot.core.words import spoken
 
 SENTENCES: dict[str, Callable[..., str]] = {}
 """The sentence of every kind of note; filled below."""
@@ -63,11 +64,14 @@ class Note(Record):
         return hash((self.kind, tuple(sorted((key, repr(value)) for key, value in self.values.items()))))
 
     def __str__(self) -> str:
-        return SENTENCES[self.kind](**self.values)
+        files = self.values.get("files", ()) if self.tells_files else ()
+        values = {name: value for name, value in self.values.items() if name != "files" or not self.tells_files}
+        said = SENTENCES[self.kind](**values)
+        return f"{formatting.some_names(files)}: {said}" if files else said
 
     @property
     def tells_files(self) -> bool:
-        """Whether its sentence can name the files it is about."""
+        """Whether it can name the files it is about, as its value `files`."""
         return self.kind in TELL_FILES
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,22 +84,71 @@ Noted = str | Note
 
 TELL_FILES = frozenset(("unused columns", "items guessed", "recurring column"))
 
+SHOWN: dict[str, Callable[[Any], str]] = {
+    "rollouts": formatting.rollouts,
+    "items": partial(formatting.counted, noun="item"),
+    "labels": partial(formatting.counted, noun="label"),
+    "rounds": partial(formatting.counted, noun="round"),
+    "was": lambda count: "was" if count == 1 else "were",
+    "has": lambda count: "has" if count == 1 else "have",
+    "names": lambda names: ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else ""),
+    "quoted": lambda names: formatting.some_names([repr(name) for name in names], 12),
+    "percent": formatting.percent,
+    "percent up": partial(formatting.percent, toward="up"),
+    "gain": partial(formatting.number, scale="gain"),
+    "score gain": partial(formatting.number, scale="score gain"),
+}
+"""How a value is shown in a sentence, by what stands after the colon: ``{count:rollouts}``."""
+
+
+class _Places(Formatter):
+    """What fills the places of a sentence: as Python's own does, and by the words of `SHOWN`."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return SHOWN[format_spec](value) if format_spec in SHOWN else format(value, format_spec)
+
+
+def fill(sentence: str, /, **values: Any) -> str:
+    """A sentence with its places filled, those for values and those for words: ``{words.rollouts}``."""
+    return _Places().vformat(sentence, (), {**values, "words": spoken()})
+
+
 PLAIN = {
     "labels without items": "Human labels correct a gain item by item, and no column tells the items apart: say which "
     "is the `condition` (item, question, scene).",
+    "labels on another scale": "The labels are 0 or 1, the scores {low:g} to {high:g}: label on the scale of the "
+    "scores, or use success.",
+    "labels of one cluster": "All labelled items are of one {called}: nothing tells how such groups differ. Label "
+    "items of others too.",
+    "labels not used": "{count:labels} of items that only one of the two has labels for: not used.",
+    "labels missing": "Surefoot drew {drawn:items}, of which {missing:,} lack labels: declared to be left out at "
+    "random.",
+    "labels drawn": "Surefoot drew the {drawn:items} at random (seed {seed}).",
     "labels declared random": "The labelled items are declared to be drawn at random; surefoot did not draw them.",
     "no common task": "The two share no {words.task}: this gain is one between {words.tasks} as much as between "
     "{words.policies}.",
-    "declared pairs": "Nothing in the table tells which {words.rollouts} share {words.an_environment}: the n-th "
-    "of both on "
-    "each {words.task} are paired as you say, which is right only if both met the same starts in the same order.",
+    "no partner": "{count:rollouts} had no partner and {count:was} left out.",
+    "no outcome": "{count:rollouts} {count:has} no known {measure} and {count:was} left out.",
+    "tasks left out": "Left out, run with one {words.policy} only: {tasks:names}.",
+    "without a task": "Left out, because they name no {words.task}: {count:rollouts}.",
+    "few rollouts a task": "Some {words.task} has only {count:rollouts} of {words.a_policy}. The interval holds, but "
+    "it is wide; 10 or more on every {words.task} make it much narrower.",
+    "declared pairs": "Nothing in the table tells which {words.rollouts} share {words.an_environment}: the n-th of "
+    "both on each {words.task} are paired as you say, which is right only if both met the same starts in the same "
+    "order.",
+    "in clusters": "{structure}",
     "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says nothing of others.",
+    "cluster dominates": "One cluster holds {share:.0%} of the {words.rollouts}.",
+    "clusters alike": "All clusters ended alike, so nothing is known of how they differ: each counts as one.",
     "not corrected": "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the "
     "judge's errors by the human labels.",
-    "clusters alike": "All clusters ended alike, so nothing is known of how they differ: each counts as one.",
     "raw_verdict": "A verdict that comes early tends to overstate the observed gain.",
     "met unequally often": "The two met some {words.environments} unequally often: the gain is the one within "
     "{words.environments}, and may differ from the difference of their rates or mean scores.",
+    "pooled the other way": "Pooled over {words.tasks} the gain is {gain:gain} points, the other way: {words.tasks} "
+    "were run in unequal shares (Simpson).",
+    "pooled verdict": "Pooled over {words.tasks} the gain is {gain:gain} points and the verdict '{pooled}', not "
+    "'{within}': trust the {words.tasks}.",
     "scores drift": "Made in recorded order, the interval did not contain the observed mean: the scores drift, or "
     "the confidence is low. It was widened to contain it.",
     "gains drift": "Made in the order of the pairs, the interval did not contain the observed gain: the gains drift. "
@@ -103,15 +156,28 @@ PLAIN = {
     "follows from others": "The verdict follows from two others; the gain observed between these two is on the other "
     "side, and the interval is that of these two alone.",
     "barely excludes zero": "The end at 0 is not in the interval: the verdict excludes 0.",
+    "interval_family": "The intervals of all {pairs:,} pairs hold together at {confidence:percent}, apart from the "
+    "claims of the ranking, which have an error of their own.",
+    "each_end": "Each end alone holds at {confidence:percent}.",
+    "gain by stakes": "The estimate weighs pairs as the rule does; unweighted the gain is {observed:score gain}, on "
+    "the other side of what was shown.",
+    "ranking rule": "Verdict: {rule}, read after every round, {rounds:rounds} at most.",
+    "ranking promise": "The chance of any wrong statement about who is better, over all looks, is at most "
+    "{error:percent up}.",
+    "items not looked at": "The first {run:,} items decided it: {more:,} more are recorded, and were not looked at.",
     "collected as declared": "Declared.",
     "one environment for all": "The table names no other.",
     "met by several": "{several:,} of {environments:,} {words.environments} ({by}) were met by several "
     "{words.policies}.",
+    "files pooled": "{policy!r} is in {files:,} files on the same {words.tasks}: they are taken for one run.",
+    "unused columns": "Not used: {columns:quoted}.",
+    "items guessed": "condition is guessed to be the column {column!r}, because one {words.policy} met its values "
+    "several times.",
 }
 """The notes whose sentence only has places for values."""
 
 
-SENTENCES.update({kind: partial(say, sentence) for kind, sentence in PLAIN.items()})
+SENTENCES.update({kind: partial(fill, sentence) for kind, sentence in PLAIN.items()})
 
 
 @says("labels of one policy")
@@ -143,16 +209,6 @@ def _labels_one_policy(
 def _labels_unpaired(first: str, second: str, both: int) -> str:
     items = "no item" if not both else "only one item"
     return f"{items.capitalize()} carries labels of both {first} and {second}: label both on the same items."
-
-
-@says("labels on another scale")
-def _labels_on_another_scale(low: float, high: float) -> str:
-    return f"The labels are 0 or 1, the scores {low:g} to {high:g}: label on the scale of the scores, or use success."
-
-
-@says("labels of one cluster")
-def _labels_one_document(called: str) -> str:
-    return f"All labelled items are of one {called}: nothing tells how such groups differ. Label items of others too."
 
 
 @says("labels unlike the rest")
@@ -191,24 +247,6 @@ def _judge_left_out(why: str, guaranteed: bool) -> str:
     return f"Labels alone ({'guaranteed' if guaranteed else 'approximate, by documents'}): {reasons[why]}."
 
 
-@says("labels not used")
-def _labels_single(count: int) -> str:
-    return f"{formatting.counted(count, 'label')} of items that only one of the two has labels for: not used."
-
-
-@says("labels missing")
-def _labels_missing(missing: int, drawn: int) -> str:
-    return (
-        f"Surefoot drew {formatting.counted(drawn, 'item')}, of which {missing:,} lack labels: "
-        "declared to be left out at random."
-    )
-
-
-@says("labels drawn")
-def _labels_drawn(drawn: int, seed: int) -> str:
-    return f"Surefoot drew the {formatting.counted(drawn, 'item')} at random (seed {seed})."
-
-
 @says("several raters")
 def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> str:
     beyond = "" if kappa is None else f" (kappa {kappa:.2f})"
@@ -221,116 +259,17 @@ def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> 
 # What comparisons of tables say
 
 
-@says("no partner")
-def _no_partner(count: int) -> str:
-    return f"{formatting.rollouts(count)} had no partner and {'was' if count == 1 else 'were'} left out."
-
-
-@says("no outcome")
-def _no_outcome(count: int, measure: str) -> str:
-    one = count == 1
-    have, were = ("has", "was") if one else ("have", "were")
-    return f"{formatting.rollouts(count)} {have} no known {measure} and {were} left out."
-
-
-@says("tasks left out")
-def _tasks_left_out(tasks: Sequence[str]) -> str:
-    shown = ", ".join(tasks[:6]) + (f" and {len(tasks) - 6:,} more" if len(tasks) > 6 else "")
-    return f"Left out, run with one {spoken().policy} only: {shown}."
-
-
-@says("without a task")
-def _without_a_task(count: int) -> str:
-    return f"Left out, because they name no {spoken().task}: {formatting.rollouts(count)}."
-
-
-@says("few rollouts a task")
-def _few_rollouts_a_task(count: int) -> str:
-    words = spoken()
-    return (
-        f"Some {words.task} has only {formatting.rollouts(count)} of {words.a_policy}. The interval holds, but it is "
-        f"wide; 10 or more on every {words.task} make it much narrower."
-    )
-
-
-@says("in clusters")
-def _in_clusters(structure: Record) -> str:
-    return str(structure)
-
-
-@says("cluster dominates")
-def _cluster_dominates(share: float) -> str:
-    return f"One cluster holds {100.0 * share:.0f}% of the {spoken().rollouts}."
-
-
-@says("interval_family")
-def _interval_family(pairs: int, confidence: float) -> str:
-    return (
-        f"The intervals of all {pairs:,} pairs hold together at {formatting.percent(confidence)}, apart from the "
-        "claims of the ranking, which have an error of their own."
-    )
-
-
 @says("of files")
 def _of_files(files: Sequence[str], said: Sequence[str]) -> str:
     return f"{formatting.some_names(files)}: {' '.join(said)}"
 
 
-@says("unused columns")
-def _unused_columns(columns: Sequence[str], files: Sequence[str] = ()) -> str:
-    where = f"{formatting.some_names(files)}: " if files else ""
-    return f"{where}Not used: {formatting.some_names([repr(name) for name in columns], 12)}."
-
-
-@says("files pooled")
-def _files_pooled(policy: str, files: int) -> str:
-    return f"{policy!r} is in {files:,} files on the same {spoken().tasks}: they are taken for one run."
-
-
-@says("items guessed")
-def _items_guessed(column: str, files: Sequence[str] = ()) -> str:
-    where = f"{formatting.some_names(files)}: " if files else ""
-    return (
-        f"{where}condition is guessed to be the column {column!r}, because one {spoken().policy} met its values "
-        "several times."
-    )
-
-
 @says("recurring column")
-def _recurring_column(column: str, values: int, times: int, files: Sequence[str] = ()) -> str:
-    where = f"{formatting.some_names(files)}: " if files else ""
-    words = spoken()
+def _recurring_column(column: str, values: int, times: int) -> str:
+    words, said = spoken(), write("columns", {"condition": column})
     return (
-        f"{where}{column!r} takes {values:,} values, and every {words.policy} met each of them {times:,} times. If "
-        f"they are items or scenes, those {words.rollouts} are not independent: say so, "
-        f"{write('columns', {'condition': column})}."
-    )
-
-
-@says("training seed")
-def _training_seed(column: str, seeds: int, environments: int) -> str:
-    return (
-        f"{column!r} takes {seeds} values and each meets {formatting.environments(environments)} or more. If it is "
-        f"the seed of a training, say {write('columns', {'run': column})}: {spoken().rollouts} of one training "
-        "belong together."
-    )
-
-
-@says("pooled the other way")
-def _pooled_the_other_way(gain: float) -> str:
-    shown = formatting.number(gain, "gain")
-    tasks = spoken().tasks
-    return (
-        f"Pooled over {tasks} the gain is {shown} points, the other way: {tasks} were run in unequal shares (Simpson)."
-    )
-
-
-@says("pooled verdict")
-def _pooled_verdict(gain: float, pooled: str, within: str) -> str:
-    shown = formatting.number(gain, "gain")
-    tasks = spoken().tasks
-    return (
-        f"Pooled over {tasks} the gain is {shown} points and the verdict '{pooled}', not '{within}': trust the {tasks}."
+        f"{column!r} takes {values:,} values, and every {words.policy} met each of them {times:,} times. If they are "
+        f"items or scenes, those {words.rollouts} are not independent: say so, {said}."
     )
 
 
@@ -340,16 +279,14 @@ def _after_stop(*, certified: bool) -> str:
     return f"The interval holds for a run that stopped where its rule says, as this one did.{proof}"
 
 
-@says("each_end")
-def _each_end(confidence: float) -> str:
-    return f"Each end alone holds at {formatting.percent(confidence)}."
-
-
-@says("early_verdict")
-def _early_verdict(observed: float, scale: formatting.Scale, allowed: bool = True) -> str:
+def _early(tends: str, too: str, observed: float, scale: formatting.Scale, allowed: bool = True) -> str:
     raw = formatting.number(observed, scale) + formatting.unit(scale)
-    so = "The estimate allows for that." if allowed else "The estimate is the same, and may be too large."
-    return f"A verdict that comes early tends to overstate the gain: {raw} observed. {so}"
+    so = "allows for that" if allowed else f"is the same, and may be too {too}"
+    return f"{tends} the gain: {raw} observed. The estimate {so}."
+
+
+SENTENCES["early_verdict"] = partial(_early, "A verdict that comes early tends to overstate", "large")
+SENTENCES["early_end"] = partial(_early, "A stop without a verdict tends to understate", "small")
 
 
 @says("labels weigh items")
@@ -376,26 +313,11 @@ def _labels_needed(items: int, low: int | None = None, high: int | None = None) 
     )
 
 
-@says("early_end")
-def _early_end(observed: float, scale: formatting.Scale, allowed: bool = True) -> str:
-    raw = formatting.number(observed, scale) + formatting.unit(scale)
-    so = "The estimate allows for that." if allowed else "The estimate is the same, and may be too small."
-    return f"A stop without a verdict tends to understate the gain: {raw} observed. {so}"
-
-
 @says("of_the_list")
 def _of_the_list(environments: int, run: int) -> str:
     if run == environments:
         return f"All {formatting.environments(environments)} of the list were run: the gain on them is known."
     return f"It is about the {formatting.environments(environments)} of the list itself, of which {run:,} were run."
-
-
-@says("gain by stakes")
-def _gain_by_stakes(observed: float) -> str:
-    return (
-        f"The estimate weighs pairs as the rule does; unweighted the gain is "
-        f"{formatting.number(observed, 'score gain')}, on the other side of what was shown."
-    )
 
 
 # What is said of a list that was declared beforehand
@@ -468,28 +390,12 @@ def _promise_of_a_claim(first: str, second: str, margin: float, error: float, on
     )
 
 
-@says("ranking rule")
-def _ranking_rule(rule: str, rounds: int) -> str:
-    return f"Verdict: {rule}, read after every round, {formatting.counted(rounds, 'round')} at most."
-
-
-@says("ranking promise")
-def _ranking_promise(error: float) -> str:
-    chance = formatting.percent(error, "up")
-    return f"The chance of any wrong statement about who is better, over all looks, is at most {chance}."
-
-
 @says("predictions")
 def _predictions(explained: float, saved: int) -> str:
     if saved < 1:
         return "The predictions explain nothing of the scores: they cost a little and change no guarantee."
     items = formatting.counted(saved, "item")
     return f"The predictions explain {100.0 * explained:.0f}% of the scores' variance and save about {items}."
-
-
-@says("items not looked at")
-def _items_not_looked_at(run: int, more: int) -> str:
-    return f"The first {run:,} items decided it: {more:,} more are recorded, and were not looked at."
 
 
 @says("environments not told")
