@@ -85,31 +85,19 @@ class Band(Record):
 
     def upper_cdf(self, x: float) -> float:
         """At most this is the chance of a score of x or less."""
-        x = _check.real(x, "x")
-        if x < self.scores.low or x >= self.scores.high:
-            return float(x >= self.scores.high)
-        return self._worst[bisect_right(self.points, x)]
+        return self._at_most(x, self._worst)
 
     def lower_cdf(self, x: float) -> float:
         """At least this is the chance of a score of x or less."""
-        x = _check.real(x, "x")
-        if x < self.scores.low or x >= self.scores.high:
-            return float(x >= self.scores.high)
-        return self._best[bisect_right(self.points, x)]
+        return self._at_most(x, self._best)
 
     def chance_at_least(self, x: float) -> float:
         """At least this is the chance of a score of x or more."""
-        x = _check.real(x, "x")
-        if x <= self.scores.low or x > self.scores.high:
-            return float(x <= self.scores.low)
-        return 1.0 - self._worst[bisect_left(self.points, x)]
+        return self._at_least(x, self._worst)
 
     def chance_ceiling(self, x: float) -> float:
         """At most this is the chance of a score of x or more."""
-        x = _check.real(x, "x")
-        if x <= self.scores.low or x > self.scores.high:
-            return float(x <= self.scores.low)
-        return 1.0 - self._best[bisect_left(self.points, x)]
+        return self._at_least(x, self._best)
 
     def quantile_bound(self, tau: float) -> float:
         """At least this is the tau-quantile: a share tau of the scores may be below it, no more."""
@@ -146,6 +134,20 @@ class Band(Record):
     @property
     def _best(self) -> tuple[float, ...]:
         return self.lowers or (0.0,) * (len(self.points) + 1)
+
+    def _at_most(self, x: float, heights: tuple[float, ...]) -> float:
+        """The chance of a score of x or less under the distribution function with these heights."""
+        x = _check.real(x, "x")
+        if x < self.scores.low or x >= self.scores.high:
+            return float(x >= self.scores.high)
+        return heights[bisect_right(self.points, x)]
+
+    def _at_least(self, x: float, heights: tuple[float, ...]) -> float:
+        """The chance of a score of x or more under the distribution function with these heights."""
+        x = _check.real(x, "x")
+        if x <= self.scores.low or x > self.scores.high:
+            return float(x <= self.scores.low)
+        return 1.0 - heights[bisect_left(self.points, x)]
 
     def _quantile(self, tau: float, heights: tuple[float, ...]) -> float:
         """The smallest score at which the distribution function with these heights has reached tau."""

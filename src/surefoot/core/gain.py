@@ -113,7 +113,8 @@ class Gain(Record):
         seen = self.interval
         # 0.0 - x, not -x: a gain of 0 stays 0.0
         low, high, estimate = 0.0 - seen.high, 0.0 - seen.low, 0.0 - seen.estimate
-        turned = replace(seen, low=low, high=high, estimate=estimate, data=_swapped(seen.data))
+        data = tuple(one.mirrored if isinstance(one, Sample) else one for one in reversed(seen.data))
+        turned = replace(seen, low=low, high=high, estimate=estimate, data=data)
         return replace(self, interval=turned, verdict=self.verdict.mirrored)
 
     @property
@@ -125,8 +126,3 @@ class Gain(Record):
         shown = f", {formatting.p_value(self.p_value)}" if self.p_value is not None else ""
         within = f" (margin {formatting.margin(self.margin, self.interval.scale)})" if self.margin else ""
         return f"{str(self.interval).removesuffix('.')}{shown}: {sentences.SHORT[self.verdict]}{within}."
-
-
-def _swapped(data: tuple[Record, ...]) -> tuple[Record, ...]:
-    """The inputs of a comparison with the policies swapped."""
-    return tuple(one.mirrored if isinstance(one, Sample) else one for one in reversed(data))
