@@ -18,7 +18,7 @@ from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.structure import Measure, Structure
-from surefoot.table.summaries import Group
+from surefoot.table.summaries import Group, by_policy
 
 Weigh = Literal["rollouts", "tasks"]
 """How tasks weigh in a gain: by their share of rollouts, or all alike."""
@@ -61,32 +61,34 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for."""
+    """What was asked for.
+
+    Attributes:
+        rollouts: The table.
+        first: The policy the gain is about.
+        second: The policy it is compared with.
+        measure: What is compared.
+        weigh: How tasks weigh.
+        many: Whether it is one of very many comparisons: what takes seconds each is approximated.
+    """
 
     rollouts: Rollouts
     first: str
     second: str
     measure: Measure
     weigh: Weigh
-    many: bool
+    many: bool = False
 
     @property
     def ends(self) -> tuple[float, float]:
         """The range of an outcome."""
-        return (self.rollouts.low, self.rollouts.high) if self.measure == "score" else (0.0, 1.0)
+        return self.rollouts.ends(self.measure)
 
     def known(self, policy: str) -> list[Group]:
         """What is known of a policy on every task; looked up once for a table."""
-        kept = self.rollouts.memo
-        key = ("known", self.measure, policy)
-        if key not in kept:
-            of: dict[str | None, list[Group]] = {}
-            for group in self.rollouts.summary(by=("policy", "task")):
-                if group.known(self.measure):
-                    of.setdefault(group.key[0], []).append(group)
-            kept.update({("known", self.measure, name): of.get(name, []) for name in self.rollouts.policies})
-        found: list[Group] = kept[key]
-        return found
+        cells = self.rollouts.summary(by=("policy", "task"))
+        by = self.rollouts.once(("by policy",), lambda: by_policy(cells))
+        return [group for group in by.get(policy, ()) if group.known(self.measure)]
 
     @property
     def groups(self) -> list[Group]:
@@ -130,9 +132,8 @@ class Asked:
             return {}
         if lone:
             raise DataError(
-                f"each {spoken().task} must hold at least 2 clusters for {spoken().tasks} to weigh alike; got 1 "
-                f"on {lone[0]!r}. One cluster "
-                "cannot show how clusters differ: there is no interval.",
+                f"each {spoken().task} must hold at least 2 clusters for {spoken().tasks} to weigh alike; got 1 on "
+                f"{lone[0]!r}. One cluster cannot show how clusters differ: there is no interval.",
                 source=self.rollouts.source,
             )
         return {"tasks": tasks, "weights": self.weigh}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot import _check, stats
-from surefoot.analysis.comparison_data import Found, Weigh
+from surefoot.analysis.comparison_data import Asked, Found, Weigh
 from surefoot.analysis.gains import found_between
 from surefoot.analysis.judged_gains import JudgedGain, judged_gain
 from surefoot.analysis.labelled_comparisons import by_labels
@@ -201,29 +201,21 @@ def plain_comparison(
 ) -> Comparison:
     """As `compare`, without working out what it would take when nothing is decided: for families of many."""
     what = chosen(rollouts, measure)
-    margin = _check.margin(margin, 1.0 if what == "success" else rollouts.high - rollouts.low)
+    low, high = rollouts.ends(what)
+    margin = _check.margin(margin, high - low)
     _check.choice(weigh, "weigh", dict.fromkeys(("rollouts", "tasks")))
     confidence = _check.confidence(confidence)
-    found = found_between(rollouts, first, second, what, paired=paired, weigh=weigh)
+    asked = Asked(rollouts, first, second, what, weigh)
+    found = found_between(asked, paired=paired)
     gain = found.gain(confidence=confidence, margin=margin, central=central)
-    return named_comparison(
-        rollouts, first, second, what, found, gain, weigh=weigh, confidence=confidence, bounds_at=bounds_at
-    )
+    return named_comparison(asked, found, gain, confidence=confidence, bounds_at=bounds_at)
 
 
 def named_comparison(
-    rollouts: Rollouts,
-    first: str,
-    second: str,
-    what: Measure,
-    found: Found,
-    gain: Gain,
-    *,
-    weigh: Weigh,
-    confidence: float,
-    bounds_at: float | None = None,
+    asked: Asked, found: Found, gain: Gain, *, confidence: float, bounds_at: float | None = None
 ) -> Comparison:
     """A gain with the names of the two, each of them alone, and what must be known besides."""
+    rollouts, what = asked.rollouts, asked.measure
     bounds = None
     level = 0.0 if bounds_at is None else round(2.0 * bounds_at - 1.0, 15)
     if bounds_at is not None:  # two one-sided tests, each with all of its error on its own side
@@ -232,15 +224,15 @@ def named_comparison(
         gain = replace(gain, verdict=Verdict.UNDECIDED)
     notes = (*found.notes, *(note for note in gain.notes if isinstance(note, Note)))
     made = Comparison(
-        first=first,
-        second=second,
+        first=asked.first,
+        second=asked.second,
         measure=what,
         gain=gain,
-        of_first=alone(rollouts, first, what, confidence, weigh),
-        of_second=alone(rollouts, second, what, confidence, weigh),
+        of_first=alone(rollouts, asked.first, what, confidence, asked.weigh),
+        of_second=alone(rollouts, asked.second, what, confidence, asked.weigh),
         structure=found.structure,
         task=rollouts.tasks[0] if len(rollouts.tasks) == 1 == len(rollouts.summary(by=("task",))) else None,
-        weigh=weigh,
+        weigh=asked.weigh,
         bounds=bounds,
         notes=notes,
     )
@@ -249,20 +241,16 @@ def named_comparison(
     made = by_labels(made, rollouts)
     wide = None
     if bounds_at is not None and made.judged is not None:
-        wide = judged_gain(rollouts, first, second, measure=what, confidence=level, margin=gain.margin)
+        wide = judged_gain(rollouts, asked.first, asked.second, measure=what, confidence=level, margin=gain.margin)
     return made if wide is None or wide.gain is None else replace(made, bounds=_bounds(wide.gain))
 
 
 def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weigh: Weigh = "rollouts") -> Interval:
     """One policy's rate or mean score; looked up once for a table."""
-    kept = rollouts.memo
+    of = success_rate if measure == "success" else mean_score
     key = ("alone", policy, measure, repr(confidence), weigh)
-    if key not in kept:
-        of = success_rate if measure == "success" else mean_score
-        structure(rollouts, measure, (policy,))  # found out once for all policies, and handed on
-        kept[key] = of(rollouts.where(policy=policy), confidence=confidence, weigh=weigh)
-    found: Interval = kept[key]
-    return found
+    structure(rollouts, measure, (policy,))  # found out once for all policies, and handed on
+    return rollouts.once(key, lambda: of(rollouts.where(policy=policy), confidence=confidence, weigh=weigh))
 
 
 @in_its_words

@@ -8,16 +8,15 @@ from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from surefoot import _check, stats
-from surefoot.analysis.comparison_data import Asked, Found, Make, Weigh, common_tasks
+from surefoot import stats
+from surefoot.analysis.comparison_data import Asked, Found, Make, common_tasks
 from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
-from surefoot.core.tally import PairTally, Tally
+from surefoot.core.tally import Tally
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
-from surefoot.table.pairs import pairs_by_position
-from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure, Structure, described, in_range, rows
+from surefoot.table.pairs import pairs_by_position, tally_of, two_policies
+from surefoot.table.structure import Structure, described, rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,34 +24,15 @@ if TYPE_CHECKING:
     from surefoot.table.crosstab import Crosstab
 
 
-def found_between(
-    rollouts: Rollouts,
-    first: str,
-    second: str,
-    measure: Measure,
-    *,
-    paired: bool | None,
-    weigh: Weigh,
-    many: bool = False,
-) -> Found:
-    """How the first is compared with the second: by the method that the structure of their rollouts calls for.
-
-    With `many`, one of very many comparisons: what takes seconds each is approximated.
-    """
-    if first == second:
-        raise _check.wrong(
-            ("first", "second"), f"be different {spoken().policies}; got {first!r} twice.", (first, second)
-        )
-    for name in (first, second):
-        if name not in rollouts.policies:
-            rollouts.where(policy=name)  # raises, naming the policies that are there
-    if measure == "score":
-        in_range(rollouts, (first, second))
-    found, table = described(rollouts, measure, (first, second))
-    asked = Asked(rollouts, first, second, measure, weigh, many)
+def found_between(asked: Asked, *, paired: bool | None = None) -> Found:
+    """How the first is compared with the second: by the method that the structure of their rollouts calls for."""
+    two_policies(asked.rollouts, asked.first, asked.second)
+    for group in asked.groups if asked.measure == "score" else ():
+        asked.rollouts.require_in_range(group)
+    found, table = described(asked.rollouts, asked.measure, (asked.first, asked.second))
     if paired is True and not found.shared:
         if table is not None or found.unpaired == "incomplete":  # what the table says must not be overruled
-            raise DataError(f"{found} They cannot be compared as pairs.", source=rollouts.source)
+            raise DataError(f"{found} They cannot be compared as pairs.", source=asked.rollouts.source)
         return gain_by_position(asked, found)
     if paired is not None:
         found = replace(found, unpaired=None if paired else "asked")
@@ -147,9 +127,7 @@ def _of_pairs(asked: Asked, first: Any, second: Any, found: Structure, notes: tu
     import numpy as np
 
     if asked.measure == "success":
-        one, other = first > 0, second > 0
-        counts = [int((a & b).sum()) for a, b in ((one, other), (one, ~other), (~one, other), (~one, ~other))]
-        tally = PairTally(*counts)
+        tally = tally_of(first > 0, second > 0)
         return Found(found, partial(stats.exact_paired_gain, tally), notes, tally)
     if first.size > MANY_PAIRS and np.ptp(first - second) > 0.0:
         low, high = asked.ends
@@ -279,12 +257,8 @@ def _of_tallies(asked: Asked, tasks: tuple[str, ...], found: Structure, notes: t
 
 def _tallies(asked: Asked, policy: str) -> dict[str | None, Tally]:
     """A policy's tally on every task; looked up once for a table."""
-    kept = asked.rollouts.memo
-    key = ("tallies", policy)
-    if key not in kept:
-        kept[key] = {group.key[1]: group.tally for group in asked.known(policy)}
-    found: dict[str | None, Tally] = kept[key]
-    return found
+    known = asked.known
+    return asked.rollouts.once(("tallies", policy), lambda: {group.key[1]: group.tally for group in known(policy)})
 
 
 def _of_scores(asked: Asked, tasks: tuple[str, ...]) -> tuple[Make, list[Note]]:
@@ -313,9 +287,8 @@ def _within_tasks(asked: Asked, frames: Sequence[pl.DataFrame], tasks: Sequence[
         if fewest < 2:
             task = min(sizes, key=lambda name: sizes[name])
             raise DataError(
-                f"with so many {spoken().tasks}, every one must have at least two scores of each "
-                f"{spoken().policy}; {task!r} has one. Run it "
-                "again, or leave it out.",
+                f"with so many {spoken().tasks}, every one must have at least two scores of each {spoken().policy}; "
+                f"{task!r} has one. Run it again, or leave it out.",
                 source=asked.rollouts.source,
             )
         return partial(stats.stratified_t_gain, strata, weights=asked.weigh), []
@@ -345,10 +318,10 @@ def _clustered(asked: Asked, sides: Sequence[Structure], tasks: tuple[str, ...],
             return asked.shown(_within_tasks(asked, means, tasks)[0])
     where = (frames[0]["task"].to_list(), frames[1]["task"].to_list()) if len(tasks) > 1 else None
     same = share and sides[0].clusters == sides[1].clusters
-    labels = []
-    for frame, side in zip(frames, sides, strict=True):
-        keys = frame.select(side.clusters).rows() if same and side.groups > 1 else frame["label"].to_list()
-        labels.append(keys)
+    labels = [
+        frame.select(side.clusters).rows() if same and side.groups > 1 else frame["label"].to_list()
+        for frame, side in zip(frames, sides, strict=True)
+    ]
     gain = partial(
         stats.two_sample_cluster_gain,
         asked.scores(frames[0]["value"]),

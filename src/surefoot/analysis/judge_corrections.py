@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from surefoot import _check, stats
 from surefoot.analysis.judged_gains import documents_of, items_of
@@ -76,17 +75,17 @@ def human_corrections(
 
 def corrections_of(rollouts: Rollouts, measure: Measure, confidence: float) -> Mapping[str, Correction]:
     """The corrections of all policies by name, found once for all comparisons of a table."""
-    kept, key = rollouts.environments, ("corrections", measure, repr(confidence))
-    if key not in kept:
-        made = human_corrections(rollouts, measure=measure, confidence=confidence)
-        kept[key] = MappingProxyType({one.policy: one for one in made})
-    found: Mapping[str, Correction] = kept[key]
-    return found
+    made = rollouts.once(
+        ("corrections", measure, repr(confidence)),
+        lambda: human_corrections(rollouts, measure=measure, confidence=confidence),
+    )
+    return {one.policy: one for one in made}
 
 
 def _by_items(rollouts: Rollouts, measure: Measure, confidence: float) -> dict[str, Correction]:
     """The policies whose rollouts do not stand alone (epochs, clusters), or whose raters' labels were averaged."""
     found = {}
+    low, high = rollouts.ends(measure)
     for policy, items in items_of(rollouts, measure).of.items():
         keys = sorted(items, key=repr)
         documents = documents_of(keys, [items])
@@ -99,8 +98,8 @@ def _by_items(rollouts: Rollouts, measure: Measure, confidence: float) -> dict[s
             [items[key].judge for key in keys],
             [items[key].human for key in keys],
             documents,
-            low=0.0 if measure == "success" else rollouts.low,
-            high=1.0 if measure == "success" else rollouts.high,
+            low=low,
+            high=high,
             scale="rate" if measure == "success" else "score",
             method="labels" if _alone(rollouts) else "judge",
             confidence=confidence,

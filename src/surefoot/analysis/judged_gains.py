@@ -131,7 +131,8 @@ def judged_gain(
     labels = [sum(one.labels for one in side.values()) for side in sides]
     if not any(labels):
         return None
-    span = 1.0 if measure == "success" else rollouts.high - rollouts.low
+    low, high = rollouts.ends(measure)
+    span = high - low
     margin = _check.margin(margin, span)
     alike = None if measure == "score" else sum(one.alike for side in sides for one in side.values())
     how = rollouts.labelling
@@ -185,11 +186,7 @@ def judged_gain(
 def items_of(rollouts: Rollouts, measure: Measure) -> Items:
     """Every policy's items with their labels, found once for all pairs; none carry labels that are not of `measure`."""
     a_table(rollouts).require(measure)
-    kept, key = rollouts.environments, ("human", measure)
-    if key not in kept:
-        kept[key] = _gathered(rollouts, measure) if rollouts.labels else Items((), {})
-    found: Items = kept[key]
-    return found
+    return rollouts.once(("human", measure), lambda: _gathered(rollouts, measure) if rollouts.labels else Items((), {}))
 
 
 def judge_gains(rollouts: Rollouts) -> list[float]:
@@ -208,7 +205,7 @@ def _gathered(rollouts: Rollouts, measure: Measure) -> Items:
     names = ("policy", measure, *on, *more)
     home = small(rollouts.counted().select(*names).filter(~nw.col(measure).is_null()))
     rows: dict[str, dict[Key, list[tuple[float, float | None, object]]]] = {}
-    ends = (0.0, 1.0) if measure == "success" else (rollouts.low, rollouts.high)
+    ends = rollouts.ends(measure)
     keys = zip(*(home[name] for name in on), strict=True) if on else ((place,) for place in range(len(home["policy"])))
     nothing = [None] * len(home["policy"])
     beside = (home.get(name, nothing) for name in ("human", "cluster"))
@@ -265,14 +262,11 @@ def _tipping(
     known = corrections_of(rollouts, measure, confidence).get(names[have])
     one: Interval | None = None if known is None else known.interval
     scale: Scale = "rate" if measure == "success" else "score"
-    said = _level(items_of(rollouts, measure).of.get(names[lack], {}))
+    items = items_of(rollouts, measure).of.get(names[lack], {}).values()
+    said = sum(item.judge for item in items) / len(items) if items else None
     ends = {} if one is None else {"estimate": one.estimate, "low": one.low, "high": one.high}
     off = None if one is None or said is None else said - one.estimate
     return {"policy": names[have], "other": names[lack], "scale": scale, "said": said, "off": off, **ends}
-
-
-def _level(items: Mapping[Key, Item]) -> float | None:
-    return sum(one.judge for one in items.values()) / len(items) if items else None
 
 
 def _needed(found: CorrectedGain, confidence: float, margin: float, span: float) -> LabelsNeeded | None:

@@ -139,7 +139,7 @@ def replay_ranking(
         part = rollouts if task is None else rollouts.where(task=task)
         known = {group.key[0] for group in part.summary() if group.known(what)}
         if set(names) <= known:
-            low, high = (0.0, 1.0) if what == "success" else (part.low, part.high)
+            low, high = part.ends(what)
             setting = Setting(
                 policies=names, confidence=confidence, claim="either", measure=what, low=low, high=high,
                 question=question, futility=futility,
@@ -158,14 +158,9 @@ def _replayed(
     part: Rollouts, task: str | None, setting: Setting, horizon: int | None, rule: str | None
 ) -> ReplayedRanking:
     rounds, left = _rounds(part, setting.policies, setting.measure)
-    notes = (
-        [
-            f"{formatting.rollouts(left)}{f' on {task}' if task else ''} in no round of all "
-            f"{spoken().policies}: left out."
-        ]
-        if left
-        else []
-    )
+    where = f" on {task}" if task else ""
+    said = f"{formatting.rollouts(left)}{where} in no round of all {spoken().policies}: left out."
+    notes = [said] if left else []
     notes += [BLOCKED.format(what=what) for what in blocking(part, task)]
     setting = replace(setting, horizon=len(rounds) if horizon is None else horizon)
     chosen: Any = declared(registry.advised(setting) if rule is None else rule, setting)

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from surefoot import _check, stats
-from surefoot.analysis.comparison_data import Found, Weigh
+from surefoot.analysis.comparison_data import Asked, Found, Weigh
 from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, named_comparison
 from surefoot.analysis.gains import found_between
 from surefoot.analysis.labelled_comparisons import corrected_alone
@@ -101,16 +101,17 @@ def all_pairs(
     pairs = list(combinations(sorted(names, key=lambda name: (-heights[name], name)), 2))
     level = family_level(len(pairs), confidence)
     share = level["confidence"]
+    asked = [Asked(rollouts, *pair, what, weigh, many=len(pairs) > FEW_PAIRS) for pair in pairs]
     how: list[Found] = []
-    for done, (first, second) in enumerate(pairs, 1):
-        how.append(found_between(rollouts, first, second, what, paired=None, weigh=weigh, many=len(pairs) > FEW_PAIRS))
+    for done, pair in enumerate(asked, 1):
+        how.append(found_between(pair))
         if progress is not None:
             progress(done, 2 * len(pairs))
     gains = _gains(how, share, margin, central=level["central"])
     found: list[Comparison] = []
     told = False  # what it would take is a plan for each: the best two not told apart suffice
-    for done, ((first, second), one, gain) in enumerate(zip(pairs, how, gains, strict=True), 1):
-        named = named_comparison(rollouts, first, second, what, one, gain, weigh=weigh, confidence=share)
+    for done, (pair, one, gain) in enumerate(zip(asked, how, gains, strict=True), 1):
+        named = named_comparison(pair, one, gain, confidence=share)
         if not told:
             named = replace(named, outlook=outlook(named, most=rollouts.high - rollouts.low))
             told = named.outlook is not None

@@ -55,8 +55,7 @@ _HOMES = _lazy.homes(
         "score_gains": "paired_score_gain paired_score_gain_bound paired_score_test score_gain score_gain_bound "
         "score_test surely_undecided",
         "score_means": "score_mean score_mean_lower score_mean_test score_mean_upper",
-        "score_strata": "stratified_score_gain stratified_score_gain_bound stratified_score_mean "
-        "stratified_score_test",
+        "score_strata": "stratified_score_gain stratified_score_gain_bound stratified_score_mean stratified_score_test",
         "separate_bounds": "DisjointBounds disjoint_bounds disjoint_optimal_bounds",
         "simultaneous_gains": "FamilyGain bonferroni_gains holm_gains step_down_gains",
         "step_down_tests": "Sides Stepped step_down",

@@ -40,6 +40,17 @@ MUST = {
 }
 
 
+def reading(word: str) -> float | None:
+    """What a written outcome says: 1 for a yes, 0 for a no, or its number; none where it is neither."""
+    lower = word.strip().casefold()
+    if lower in YES or lower in NO:
+        return float(lower in YES)
+    try:
+        return float(lower)
+    except ValueError:
+        return None
+
+
 class Cell(NamedTuple):
     """A column's parsed value and whether the cell it came from is bad; expressions of either library."""
 

@@ -7,28 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from surefoot.core.words import Words
 
-TEXT = (
-    "policy",
-    "task",
-    "condition",
-    "seed",
-    "repeat",
-    "stage",
-    "failure",
-    "cluster",
-    "run",
-    "dataset",
-    "judge",
-    "session",
-    "robot",
-    "evaluator",
-    "started_at",
-    "note",
-    "source",
-    "clip",
-)
-"""Names and keys, kept as text so that '007' stays '007'; a whole number is written without a point."""
-
 WHOLE = ("order", "steps")
 NUMBERS = ("score", "reward", "duration", "human", "forecast")
 YES_OR_NO = ("success", "valid")
@@ -39,6 +17,9 @@ COLUMNS = (
     *("started_at", "valid", "note", "source", "forecast", "clip"),
 )
 """The canonical row; only `policy` and one of `success` and `score` are required."""
+
+TEXT = tuple(name for name in COLUMNS if name not in (*WHOLE, *NUMBERS, *YES_OR_NO))
+"""Names and keys, kept as text so that '007' stays '007'; a whole number is written without a point."""
 
 PAIR_KEYS = ("task", "condition", "seed", "repeat")
 """What two rollouts share when they were run in the same environment."""

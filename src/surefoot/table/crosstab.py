@@ -5,11 +5,12 @@ Every analysis of a fixed size is made from these numbers. They do not depend on
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from surefoot.table.normalising import small
+from surefoot.table.normalising import home
 from surefoot.table.rollouts import Rollouts
 
 if TYPE_CHECKING:
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     Counts = np.ndarray[Any, np.dtype[np.int64]]
     Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
-UNFILLED = ("unfilled",)
-"""Where a table keeps how many rollouts of each policy lack each key: known of a policy whatever others there are."""
 WIDE = 8
 """Up to this many policies the engine makes a column for each in one pass; above, a row for each is scattered here."""
+
+Counted = Literal["success", "score", "policy"]
+"""What is counted: the rollouts whose success or score is known, or all of them, for all have a policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,29 +69,30 @@ class Crosstab:
         )
 
 
-def crosstab(
-    rollouts: Rollouts, measure: Literal["success", "score"], on: Sequence[str], policies: Sequence[str]
-) -> Crosstab:
+def crosstab(rollouts: Rollouts, measure: Counted, on: Sequence[str], policies: Sequence[str]) -> Crosstab:
     """The environments of some policies by some columns; made once for a table and kept."""
     columns, names = tuple(on), tuple(policies)
     kept = rollouts.environments
     key = ("crosstab", measure, *columns)
     if key not in kept or not set(names) <= set(kept[key].policies):
-        wide = rollouts.frame.implementation.is_polars() and len(names) <= WIDE and measure == "success"
+        wide = rollouts.frame.implementation.is_polars() and len(names) <= WIDE and measure != "score"
         kept[key] = (_in_one_pass if wide else _scattered)(rollouts, measure, columns, names)
     found: Crosstab = kept[key]
     return found
 
 
 def narrowed(kept: dict[tuple[str, ...], Any], tasks: Sequence[Any] | None) -> dict[tuple[str, ...], Any]:
-    """What is known of fewer policies, or of some tasks, from what was found out about all."""
-    found: dict[tuple[str, ...], Any] = {}
-    for key, one in kept.items():
-        if tasks is None and (isinstance(one, Crosstab) or key == UNFILLED):
-            found[key] = one
-        elif isinstance(one, Crosstab) and "task" in one.on:
-            found[key] = one.only(tasks or ())
-    return found
+    """What is known of fewer policies, or of some tasks, from what was found out about all.
+
+    Args:
+        kept: Crosstabs, and counts of what rollouts lack.
+        tasks: The tasks; None for all.
+    """
+    if tasks is None:
+        return dict(kept)
+    of_tasks = {key: one.only(tasks) for key, one in kept.items() if isinstance(one, Crosstab) and "task" in one.on}
+    lacking_nowhere = {key: one for key, one in kept.items() if isinstance(one, Counter) and not one.total()}
+    return of_tasks | lacking_nowhere
 
 
 def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab:
@@ -97,12 +100,13 @@ def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: t
     import polars as pl
 
     known = rollouts.counted().to_native().filter(pl.col(measure).is_not_null() & pl.col("policy").is_in(names))
+    value = pl.lit(1, pl.Int8) if measure == "policy" else pl.col(measure).cast(pl.Int8)
     columns, wanted = [], []
     for place, name in enumerate(names):
         own = pl.col("policy") == name
         columns += [
             own.cast(pl.Int8).alias(f"n{place}"),
-            pl.when(own).then(pl.col(measure).cast(pl.Int8)).otherwise(0).alias(f"s{place}"),
+            pl.when(own).then(value).otherwise(0).alias(f"s{place}"),
         ]
         wanted += [pl.col(f"n{place}").cast(pl.Int32).sum(), pl.col(f"s{place}").cast(pl.Int32).sum()]
     keys = {f"key_{place}": name for place, name in enumerate(on)}
@@ -112,7 +116,8 @@ def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: t
 
 
 def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab:
-    """A row for each environment and policy, spread over columns; sums are of sorted values, whatever the order was."""
+    """A row for each environment and policy, spread over columns; scores are sorted first, so that the order of the
+    rows leaves no trace in their sum."""
     import narwhals as nw
     import numpy as np
     import polars as pl
@@ -120,12 +125,12 @@ def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tup
     keys = [f"key_{place}" for place in range(len(on))]
     picked = [nw.col(name).alias(key) for name, key in zip(on, keys, strict=True)]
     rows = rollouts.counted().filter(~nw.col(measure).is_null() & nw.col("policy").is_in(list(names)))
-    rows = rows.select(*picked, nw.col("policy").alias("who"), nw.col(measure).cast(nw.Float64).alias("value"))
-    if rows.implementation.is_polars():
-        home = rows.to_native().collect(engine="streaming")
+    value = nw.lit(1.0) if measure == "policy" else nw.col(measure).cast(nw.Float64)
+    rows = rows.select(*picked, nw.col("policy").alias("who"), value.alias("value"))
+    if measure == "score":
+        each = home(rows).group_by(*keys, "who").agg(pl.len().alias("n"), pl.col("value").sort().sum().alias("s"))
     else:
-        home = pl.DataFrame(small(rows), infer_schema_length=None)
-    each = home.group_by(*keys, "who").agg(pl.len().alias("n"), pl.col("value").sort().sum().alias("s"))
+        each = home(rows.group_by(*keys, "who").agg(nw.len().alias("n"), nw.col("value").sum().alias("s")))
     rows_of, columns_of = _codes(each, keys), pl.Series(names)
     total = int(rows_of.max()) + 1 if each.height else 0
     who = each.select(pl.col("who").replace_strict(columns_of, list(range(len(names))), return_dtype=pl.Int64))

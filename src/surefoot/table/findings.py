@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +48,22 @@ def same_total(says: float, counted: float, printed: str = "") -> bool:
     digits = len((printed or repr(says)).strip().partition(".")[2])
     half = 0.5 * 10.0**-digits if 2 <= digits <= 8 else 0.0  # 66.67 is rounded; 50.0 may be meant to the last episode
     return abs(says - counted) <= max(half, 1e-6 * max(1.0, abs(counted))) * (1 + 1e-9)
+
+
+def own_mean(what: str, says: float | None, values: Iterable[float | None], *, unit: float = 1.0) -> list[Finding]:
+    """A file whose own mean of some values, where it gives one, is not what its rows give.
+
+    Args:
+        what: What the file calls it, and of what.
+        says: The file's mean.
+        values: What its rows hold; those that are not known do not count.
+        unit: What a value of 1 is in the file's own unit: 100 where it gives percents.
+    """
+    known = [value for value in values if value is not None]
+    if says is None or not known:
+        return []
+    counted = unit * sum(known) / len(known)
+    return [] if same_total(says, counted) else [own_total(what, says, counted)]
 
 
 def own_total(what: str, says: float, counted: float) -> Finding:

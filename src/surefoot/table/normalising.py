@@ -126,10 +126,7 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
         made = from_polars(frame, less, source=source, hold=hold)
         left = (f"{found[at]!r} is left out: {error}" for at, error in zip(garbled, why, strict=True))
         return replace(made, notes=(*made.notes, *left))
-    _enough(total, missing, source)
-    if missing:
-        notes = (*notes, _missing(missing, total))
-    return Canonical(nw.from_native(table.drop(BAD)), notes, found)
+    return Canonical(nw.from_native(table.drop(BAD)), (*notes, *_missing(missing, total, source)), found)
 
 
 def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canonical:
@@ -156,20 +153,26 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
             value = small(first.select(name))[name][0]
             raise _refused(column, name, value, asked.scoring, source=source, row=None)
     none = small(values.select(nw.len().alias("total"), _no_outcome(parsed, nw).cast(nw.Int64).sum().alias("none")))
-    total, missing = int(none["total"][0]), int(none["none"][0] or 0)
-    _enough(total, missing, source)
-    if missing:
-        notes = (*notes, _missing(missing, total))
-    return Canonical(values, notes, found, whole=not unread(schema, found))
+    said = _missing(int(none["none"][0] or 0), int(none["total"][0]), source)
+    return Canonical(values, (*notes, *said), found, whole=not unread(schema, found))
+
+
+def home(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """Rows brought home from any engine, as a polars frame."""
+    import polars as pl
+
+    if not frame.implementation.is_polars():
+        return pl.DataFrame(small(frame), infer_schema_length=None)
+    held: pl.DataFrame = frame.to_native().collect(engine="streaming")
+    return held
 
 
 def small(frame: nw.LazyFrame[Any]) -> dict[str, list[Any]]:
     """A small result brought home from any engine, as lists."""
     if frame.implementation.is_polars():
-        lists: dict[str, list[Any]] = frame.to_native().collect(engine="streaming").to_dict(as_series=False)
-        return lists
-    home = frame.collect()
-    return {name: [None if value != value else value for value in home[name].to_list()] for name in home.columns}
+        return home(frame).to_dict(as_series=False)
+    there = frame.collect()
+    return {name: [None if value != value else value for value in there[name].to_list()] for name in there.columns}
 
 
 def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str], tuple[Noted, ...]]:
@@ -341,14 +344,13 @@ def _list(header: list[str]) -> str:
     return f"{shown or 'no columns'}{f' and {len(header) - 12:,} more' if len(header) > 12 else ''}"
 
 
-def _enough(total: int, missing: int, source: str) -> None:
+def _missing(missing: int, total: int, source: str) -> list[str]:
+    """What is said of rollouts without an outcome; refused where there is none with one."""
     if total == 0:
         raise DataError("there must be at least one rollout; got a header and no rows.", source=source)
     if missing == total:
         raise DataError(f"at least one rollout must have an outcome; got {total:,} without.", source=source)
-
-
-def _missing(missing: int, total: int) -> str:
     have = "has" if missing == 1 else "have"
     who = f"{missing:,} of {formatting.rollouts(total)}"
-    return f"{who} {have} neither success nor score: kept in the table, counted in no rate or mean."
+    said = f"{who} {have} neither success nor score: kept in the table, counted in no rate or mean."
+    return [said] if missing else []

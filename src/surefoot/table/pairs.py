@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot import _check
 from surefoot.core import formatting
@@ -16,13 +15,12 @@ from surefoot.core.tally import PairTally
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.columns import COLUMNS
-from surefoot.table.environments import WIDE, by_environment
-from surefoot.table.normalising import small
+from surefoot.table.crosstab import WIDE, crosstab
+from surefoot.table.normalising import home
 from surefoot.table.rollouts import Rollouts, scores_in
-from surefoot.table.structure import Measure, structure
+from surefoot.table.structure import Measure, structure, unfilled
 
 if TYPE_CHECKING:
-    import narwhals as nw
     import polars as pl
 
 NUMBERED = "a repeat would tell them apart."
@@ -73,10 +71,12 @@ class Pairs:
     def tally(self) -> PairTally:
         """The pairs by which policy succeeded, counted where the data are."""
         self.rollouts.require("success")
-        met = _met(self.rollouts, self.first, self.second, self.on)
-        if not met.both + met.first_only + met.second_only + met.neither:
+        table = crosstab(self.rollouts, "success", self.on, (self.first, self.second))
+        (ones, sums), (others, theirs) = table.of(self.first), table.of(self.second)
+        both = (ones > 0) & (others > 0)
+        if not both.any():
             raise DataError("at least one pair must have both outcomes; got none.", source=self.rollouts.source)
-        return PairTally(met.both, met.first_only, met.second_only, met.neither)
+        return tally_of(sums[both] > 0, theirs[both] > 0)
 
     def scores(self) -> tuple[Scores, Scores]:
         """Both policies' scores, pair by pair, in the order the first policy's were run."""
@@ -124,20 +124,26 @@ class Pairs:
         return f"{pairs} of {self.first!r} and {self.second!r} on {', '.join(self.on)}{said}{left}."
 
 
+def tally_of(first: Any, second: Any) -> PairTally:
+    """Pairs by which of the two succeeded, from arrays of true and false."""
+    sides = ((first, second), (first, ~second), (~first, second), (~first, ~second))
+    return PairTally(*(int((one & other).sum()) for one, other in sides))
+
+
 def pairing(rollouts: Rollouts, first: str, second: str, measure: Measure | None = None) -> Pairing:
     """Whether the table tells, one by one, which rollouts of two policies belong together.
 
     What is paired, and by which columns, is what `structure` says. Where one policy met an environment several times,
     its rollouts must be told apart, by a seed or a repeat that both policies carry.
     """
-    _both_there(rollouts, first, second)
+    two_policies(rollouts, first, second)
     found = structure(rollouts, measure or ("success" if "success" in rollouts.columns else "score"), (first, second))
     if not found.paired:
         return Pairing((), found.pairing(counts=False))
     on, met = found.environment, _met(rollouts, first, second, found.environment)
     for key in ("seed", "repeat"):
         if met.repeated and key in rollouts.columns and key not in on:
-            empty = _unfilled(rollouts, (key,))
+            empty = unfilled(rollouts, (key,))
             if not empty[first, key] and not empty[second, key]:
                 on = (*on, key)
                 met = _met(rollouts, first, second, on)
@@ -166,19 +172,18 @@ def matched(
     met = _met(rollouts, first, second, keys)
     if not met.matched:
         raise DataError(f"{first!r} and {second!r} must share some {', '.join(keys)}; they share none.")
-    alone = met.first_rollouts - met.matched, met.second_rollouts - met.matched
-    return Pairs(first, second, keys, met.matched, *alone, on is not None, rollouts)
+    return Pairs(first, second, keys, met.matched, *met.alone, on is not None, rollouts)
 
 
 def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]) -> None:
-    _both_there(rollouts, first, second)
+    two_policies(rollouts, first, second)
     if not keys or "policy" in keys:
         raise _check.refused("on", "name columns other than policy", keys)
     for key in keys:
         if key not in COLUMNS:
             raise _check.refused("on", "name columns of a rollout", key)
         rollouts.require(key)
-    empty = _unfilled(rollouts, keys)
+    empty = unfilled(rollouts, keys)
     for name in (first, second):
         for key in keys:
             if empty[name, key]:
@@ -194,7 +199,8 @@ def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]
         )
 
 
-def _both_there(rollouts: Rollouts, first: str, second: str) -> None:
+def two_policies(rollouts: Rollouts, first: str, second: str) -> None:
+    """Refuse to compare a policy with itself, or with one that is not there."""
     if first == second:
         raise _check.wrong(
             ("first", "second"), f"be different {spoken().policies}; got {first!r} twice.", (first, second)
@@ -204,81 +210,31 @@ def _both_there(rollouts: Rollouts, first: str, second: str) -> None:
             rollouts.where(policy=name)  # raises, naming the policies that are there
 
 
-@dataclass(frozen=True, slots=True)
-class _Met:
-    """What two policies did in the environments they met."""
+class _Met(NamedTuple):
+    """How two policies met some environments, whatever came of it.
 
-    first_rollouts: int
-    second_rollouts: int
+    Attributes:
+        matched: Environments that both met.
+        alone: Rollouts of each beyond those.
+        repeated: Which of them met one of these several times, in words; empty where none did.
+    """
+
     matched: int
-    both: int
-    first_only: int
-    second_only: int
-    neither: int
+    alone: tuple[int, int]
     repeated: str
 
 
 def _met(rollouts: Rollouts, first: str, second: str, on: tuple[str, ...]) -> _Met:
-    """The counts of two policies, from one grouping of the table by environment that all pairs share."""
     names = rollouts.policies if len(rollouts.policies) <= WIDE else (first, second)
-    key = (*on, "|", *names, "|", first, second)
-    kept = rollouts.environments
-    if key not in kept:
-        kept[key] = _counted(by_environment(rollouts, names, on), first, second, names, on)
-    answer: _Met = kept[key]
-    return answer
-
-
-def _counted(wide: nw.LazyFrame[Any], first: str, second: str, names: tuple[str, ...], on: tuple[str, ...]) -> _Met:
-    import narwhals as nw
-
-    a, b = names.index(first), names.index(second)
-    one, two = nw.col(f"n{a}"), nw.col(f"n{b}")
-
-    def count(flag: nw.Expr, name: str) -> nw.Expr:
-        return nw.when(flag).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias(name)
-
-    wanted = [
-        one.sum().alias("first_rollouts"),
-        two.sum().alias("second_rollouts"),
-        count((one > 0) & (two > 0), "matched"),
-        count((one > 1) | (two > 1), "repeated"),
-    ]
-    cells = {"both": (1, 1), "first_only": (1, 0), "second_only": (0, 1), "neither": (0, 0)}
-    if f"s{a}" in wide.collect_schema().names():
-        for name, (x, y) in cells.items():
-            wanted.append(count((nw.col(f"s{a}") == x) & (nw.col(f"s{b}") == y), name))
-    home = {name: int(values[0] or 0) for name, values in small(wide.select(*wanted)).items()}
+    table = crosstab(rollouts, "policy", on, names)
+    ones, others = (table.of(name)[0] for name in (first, second))
+    matched, twice = int(((ones > 0) & (others > 0)).sum()), ((ones > 1) | (others > 1)).nonzero()[0]
     repeated = ""
-    if home.pop("repeated"):
-        twice = small(wide.filter((one > 1) | (two > 1)).head(1))
-        place = ", ".join(f"{key} {twice[f'key_{number}'][0]!r}" for number, key in enumerate(on))
-        times, who = max((twice[f"n{a}"][0], first), (twice[f"n{b}"][0], second))
+    if twice.size:
+        place = ", ".join(f"{key} {table.labels(key)[twice[0]]!r}" for key in on)
+        times, who = max((ones[twice[0]], first), (others[twice[0]], second))
         repeated = f"{who!r} has {formatting.rollouts(int(times))} with {place}"
-    return _Met(**{name: home.get(name, 0) for name in (*cells, *home)}, repeated=repeated)
-
-
-def _unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> Counter[tuple[str, str]]:
-    """How many rollouts of each policy lack each key; none where every rollout of a policy is void."""
-    import narwhals as nw
-
-    kept = rollouts.environments
-    if keys not in kept:
-        names = {key: f"key_{place}" for place, key in enumerate(keys)}
-        flags = [
-            nw.when(nw.col(key).is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(new) for key, new in names.items()
-        ]
-        missing = rollouts.counted().select("policy", *flags).group_by("policy")
-        home = small(missing.agg(*(nw.col(new).sum() for new in names.values())))
-        kept[keys] = Counter(
-            {
-                (policy, key): int(home[new][place])
-                for place, policy in enumerate(home["policy"])
-                for key, new in names.items()
-            }
-        )
-    answer: Counter[tuple[str, str]] = kept[keys]
-    return answer
+    return _Met(matched, (int(ones.sum()) - matched, int(others.sum()) - matched), repeated)
 
 
 def _home(
@@ -286,13 +242,8 @@ def _home(
 ) -> pl.DataFrame:
     import polars as pl
 
-    kept = (*on, *beside)
-    own = rollouts.where(policy=policy).in_order(*kept, column)
-    if own.implementation.is_polars():
-        home: pl.DataFrame = own.to_native().collect(engine="streaming")
-        return home.select(*kept, pl.col(column).alias(name))
-    lists = small(own)
-    return pl.DataFrame({**{key: lists[key] for key in kept}, name: lists[column]}, infer_schema_length=None)
+    own = rollouts.where(policy=policy).in_order(*on, *beside, column)
+    return home(own).select(*on, *beside, pl.col(column).alias(name))
 
 
 def pairs_by_position(rollouts: Rollouts, first: str, second: str) -> Pairs:

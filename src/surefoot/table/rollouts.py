@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from surefoot import _check
 from surefoot._arguments import in_python
@@ -26,7 +26,7 @@ from surefoot.table.columns import COLUMNS, NUMBERS, PAIR_KEYS, TEXT, WHOLE
 from surefoot.table.findings import Finding
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.labelling import Labelling
-from surefoot.table.normalising import small
+from surefoot.table.normalising import home, small
 from surefoot.table.summaries import Group, by_policy, groups_of, merged, summarise
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from surefoot.table.structure import Measure
 
 
+T = TypeVar("T")
 Collected = Environments
 """How environments were met."""
 
@@ -132,6 +133,9 @@ class Rollouts:
     def names(self, column: str) -> tuple[str, ...]:
         """The different values of a column, sorted."""
         self.require(column)
+        if column in CACHED:
+            known: tuple[str, ...] = getattr(self, CACHED[column])
+            return known
         values = small(self.frame.select(column).unique())[column]
         return tuple(sorted(value for value in values if value is not None))
 
@@ -167,17 +171,12 @@ class Rollouts:
         """All rows in memory as a polars frame, `success` and `valid` as true or false."""
         import polars as pl
 
-        native = self.frame.to_native()
-        if self.frame.implementation.is_polars():
-            home: pl.DataFrame = native.collect(engine="streaming")
-        else:
-            home = pl.DataFrame(small(self.frame), infer_schema_length=None)
         kinds = {
             **dict.fromkeys(TEXT, pl.String),
             **dict.fromkeys(WHOLE, pl.Int64),
             **dict.fromkeys(NUMBERS, pl.Float64),
         }
-        return home.select(pl.col(name).cast(kinds.get(name, pl.Boolean)) for name in self.columns)
+        return home(self.frame).select(pl.col(name).cast(kinds.get(name, pl.Boolean)) for name in self.columns)
 
     # Narrowing
 
@@ -202,30 +201,26 @@ class Rollouts:
         narrowed: dict[str, list[Any]] = {}
         for column, value in only.items():
             self.require(column)
-            if column in NOT_NAMES:
-                values = [value] if not isinstance(value, Sequence) or isinstance(value, str) else [*value]
+            values = [value] if not isinstance(value, Sequence) or isinstance(value, str) else [*value]
+            if column in TEXT:
+                wanted: list[Any] = [str(item) for item in values]
+                there = self.names(column)
+                if not set(wanted).intersection(there):
+                    raise DataError(_not_there(self.called(column), wanted, there), source=self.source)
+            else:
                 if any(isinstance(item, str) for item in values):
                     raise _check.mistyped(column, "be a number or a list of numbers", value)
-                wanted: list[Any] = [int(item) if isinstance(item, bool) else item for item in values]
-            else:
-                several = isinstance(value, Sequence) and not isinstance(value, str)
-                wanted = [str(item) for item in value] if several else [str(value)]  # type: ignore[union-attr]
-                there = set(self.names(column)) if column not in CACHED else set(getattr(self, CACHED[column]))
-                if not there.intersection(wanted):
-                    raise DataError(_not_there(self.called(column), wanted, there), source=self.source)
+                wanted = [int(item) if isinstance(item, bool) else item for item in values]
             frame = frame.filter(nw.col(column).is_in(wanted))
             narrowed[column] = wanted
         table = replace(self, frame=frame)
         if set(narrowed) <= set(self._cells) and self._cells in self._summaries:
-            self.memo["by policy",] = self.memo.get(("by policy",)) or by_policy(self._summaries[self._cells])
-            table._summaries[self._cells] = groups_of(self.memo["by policy",], narrowed)
+            index = self.once(("by policy",), lambda: by_policy(self._summaries[self._cells]))
+            table._summaries[self._cells] = groups_of(index, narrowed)
         if set(narrowed) <= {"policy", "task"}:
             from surefoot.table.crosstab import narrowed as kept
-            from surefoot.table.environments import of_tasks
 
             table.environments.update(kept(self.environments, narrowed.get("task")))
-            if "policy" not in narrowed:
-                table.environments.update(of_tasks(self.environments, narrowed["task"]))
         return table
 
     def thin(self, rng: np.random.Generator | int) -> Rollouts:
@@ -266,9 +261,7 @@ class Rollouts:
         group = self.summary(by=())[0]
         if group.least is None or group.most is None:
             raise DataError(f"at least one {self.words.rollout} must have a score; got none.", source=self.source)
-        for end in (group.least, group.most):
-            if not self.low <= end <= self.high:
-                raise DataError(outside(self.low, self.high, f"one is {end:g}"), source=self.source)
+        self.require_in_range(group)
         return Moments.of_sums(group.scored, group.total, group.squares, self.low, self.high)
 
     def outcomes(self) -> tuple[bool, ...]:
@@ -349,9 +342,19 @@ class Rollouts:
         return {}
 
     @functools.cached_property
-    def memo(self) -> dict[tuple[str, ...], Any]:
-        """What was once worked out about this very table."""
+    def _memo(self) -> dict[tuple[str, ...], Any]:
         return {}
+
+    def once(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
+        """What is made of this very table, worked out for the first who asks and kept for the others."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: T = self._memo[key]
+        return found
+
+    def ends(self, measure: Measure) -> tuple[float, float]:
+        """The least and the greatest outcome there can be: 0 and 1 of success, the stated range of scores."""
+        return (0.0, 1.0) if measure == "success" else (self.low, self.high)
 
     @property
     def _cells(self) -> tuple[str, ...]:
@@ -360,7 +363,7 @@ class Rollouts:
 
     @functools.cached_property
     def environments(self) -> dict[tuple[str, ...], Any]:
-        """What was found out about shared environments, so that it is looked up once; used by `pairs`."""
+        """What was found out about shared environments; where rows are narrowed, what still holds goes along."""
         return {}
 
     def counted(self) -> nw.LazyFrame[Any]:
@@ -389,6 +392,12 @@ class Rollouts:
         hint = other.get(column, "") if {"success", "score"} & set(self.columns) else ""
         raise DataError(f"there must be a `{column}` column; got {', '.join(self.columns)}.{hint}", source=self.source)
 
+    def require_in_range(self, group: Group) -> None:
+        """Refuse scores that the stated range does not allow."""
+        for end in (group.least, group.most):
+            if end is not None and not self.low <= end <= self.high:
+                raise DataError(outside(self.low, self.high, f"one is {end:g}"), source=self.source)
+
     def _one_policy(self) -> None:
         if len(self.policies) > 1:
             raise ValueError(
@@ -398,7 +407,7 @@ class Rollouts:
 
 
 CACHED = {"policy": "policies", "task": "tasks"}
-NOT_NAMES = ("order", "success", "score", "reward", "steps", "duration", "human", "valid", "forecast")
+"""The columns whose names are looked up once."""
 
 
 def a_table(value: Any, name: str = "rollouts") -> Rollouts:
@@ -415,8 +424,7 @@ def scores_in(values: Sequence[float], low: float, high: float, source: str) -> 
     return Scores(values, low, high)
 
 
-def _not_there(column: str, wanted: Sequence[object], there: set[str]) -> str:
-    names = sorted(there)
+def _not_there(column: str, wanted: Sequence[object], names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
     asked = " or ".join(map(repr, wanted))
     return f"`{column}` must be {'one of ' if len(names) > 1 else ''}{shown or 'there'}; got {asked}."

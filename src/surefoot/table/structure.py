@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot.core.formatting import counted, rollouts
 from surefoot.core.record import Record
 from surefoot.core.words import spoken
-from surefoot.errors import DataError
-from surefoot.table.cells import outside
-from surefoot.table.crosstab import UNFILLED, Crosstab, crosstab
-from surefoot.table.normalising import small
+from surefoot.table.crosstab import Crosstab, crosstab
+from surefoot.table.normalising import home, small
 from surefoot.table.rollouts import Rollouts
 
 if TYPE_CHECKING:
@@ -65,16 +63,16 @@ class Structure(Record):
 
     policies: tuple[str, ...]
     rollouts: int
-    environment: tuple[str, ...]
-    environments: int
-    shared: int
-    several: int
-    recurring: int
-    clusters: tuple[str, ...]
-    declared: bool
-    groups: int
-    unpaired: Unpaired | None
-    tasks: int
+    environment: tuple[str, ...] = ()
+    environments: int = 0
+    shared: int = 0
+    several: int = 0
+    recurring: int = 0
+    clusters: tuple[str, ...] = ()
+    declared: bool = False
+    groups: int = 0
+    unpaired: Unpaired | None = None
+    tasks: int = 0
     runs: int = 0
     named: Mapping[str, str] = field(default_factory=dict)
 
@@ -143,58 +141,37 @@ def structure(rollouts: Rollouts, measure: Measure, policies: Sequence[str] | No
 
 def described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> tuple[Structure, Crosstab | None]:
     """The description, and the counts it was made from; none where nothing tells environments apart."""
-    kept = rollouts.memo
-    key = ("structure", measure, *names)
-    if key not in kept:
-        kept[key] = _described(rollouts, measure, names)
-    found: tuple[Structure, Crosstab | None] = kept[key]
-    return found
+    return rollouts.once(("structure", measure, *names), lambda: _described(rollouts, measure, names))
 
 
 def rows(rollouts: Rollouts, measure: Measure, policy: str, columns: Sequence[str] = ()) -> pl.DataFrame:
     """The known outcomes of a policy as `value`, with some columns, sorted: whatever the order of the rows was."""
     import narwhals as nw
-    import polars as pl
 
-    wanted = [nw.col(column) for column in columns]
     own = rollouts.counted().filter((nw.col("policy") == policy) & ~nw.col(measure).is_null())
-    own = own.select(*wanted, nw.col(measure).cast(nw.Float64).alias("value"))
-    if own.implementation.is_polars():
-        home: pl.DataFrame = own.to_native().collect(engine="streaming")
-    else:
-        home = pl.DataFrame(small(own), infer_schema_length=None)
-    return home.sort(*columns, "value")
-
-
-def in_range(rollouts: Rollouts, policies: Sequence[str]) -> None:
-    """Refuse scores of these policies that the stated range does not allow."""
-    for group in rollouts.summary():
-        for end in (group.least, group.most) if group.key[0] in policies else ():
-            if end is not None and not rollouts.low <= end <= rollouts.high:
-                which = outside(rollouts.low, rollouts.high, f"one is {end:g}")
-                raise DataError(which, source=rollouts.source)
+    return home(own.select(*columns, nw.col(measure).cast(nw.Float64).alias("value"))).sort(*columns, "value")
 
 
 def _described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> tuple[Structure, Crosstab | None]:
     import numpy as np
 
     known = sum(group.known(measure) for group in rollouts.summary() if group.key[0] in names)
-    tasks = len(rollouts.tasks)
+    runs, named = _runs(rollouts, names), _named(rollouts)
     on, reason, table = _environment(rollouts, measure, names)
+    why: Unpaired | None = reason if len(names) == 2 else "one policy"
+    made = Structure(names, known, unpaired=why, tasks=len(rollouts.tasks), runs=runs, named=named)
     if table is None:
-        apart: Unpaired = reason if len(names) == 2 else "one policy"
-        runs = _runs(rollouts, names)
-        return Structure(names, known, (), 0, 0, 0, 0, (), False, 0, apart, tasks, runs, _named(rollouts)), None
+        return made, None
     counts = [table.of(name)[0] for name in names]
     met = np.sum([count > 0 for count in counts], axis=0)
     recurring = int(np.any([count > 1 for count in counts], axis=0).sum())
     environments, shared = int((met > 0).sum()), int((met == len(names)).sum())
     drawn = rollouts.collected == "independent"  # then what recurs was drawn twice, and ties nothing together
     clusters, declared, groups = _clusters(table, counts, 0 if drawn else recurring)
-    why: Unpaired | None = "drawn" if drawn else _apart(counts, shared)
-    made = Structure(
-        policies=names,
-        rollouts=known,
+    if len(names) == 2:
+        why = "drawn" if drawn else _apart(counts, shared)
+    made = replace(
+        made,
         environment=on,
         environments=environments,
         shared=shared,
@@ -203,10 +180,7 @@ def _described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> 
         clusters=clusters,
         declared=declared,
         groups=groups,
-        unpaired=why if len(names) == 2 else "one policy",
-        tasks=tasks,
-        runs=_runs(rollouts, names),
-        named=_named(rollouts),
+        unpaired=why,
     )
     return made, table
 
@@ -222,11 +196,9 @@ def _clusters(table: Crosstab, counts: Sequence[Any], recurring: int) -> tuple[t
     """The columns by which rollouts are clustered, whether they were declared, and how many clusters there are."""
     import numpy as np
 
-    if "cluster" in table.on:
+    if "cluster" in table.on and _grouping(table, counts):
         codes = table.codes("cluster")
-        sizes = [np.bincount(codes, weights=count) for count in counts]
-        if any((size > 1).any() for size in sizes):
-            return ("cluster",), True, int((np.sum(sizes, axis=0) > 0).sum())
+        return ("cluster",), True, _distinct(codes[np.sum(counts, axis=0) > 0])
     if recurring:
         by = tuple(column for column in table.on if column != "cluster")
         codes = table.codes(*by)
@@ -238,8 +210,8 @@ def _environment(
     rollouts: Rollouts, measure: Measure, names: tuple[str, ...]
 ) -> tuple[tuple[str, ...], Unpaired, Crosstab | None]:
     """The columns that tell environments apart, or why none do; and the counts by them."""
-    empty = _unfilled(rollouts)
-    there = [column for column in (*KEYS, "cluster") if column in rollouts.columns]
+    there = tuple(column for column in (*KEYS, "cluster") if column in rollouts.columns)
+    empty = unfilled(rollouts, there)
     full = [column for column in there if not any(empty[name, column] for name in names)]
     reason: Unpaired = "no column" if not there else "incomplete"
     for column in full:
@@ -247,7 +219,7 @@ def _environment(
         on = (*(("task",) if "task" in rollouts.columns else ()), column, *grouped)
         everyone = tuple(name for name in rollouts.policies if not any(empty[name, key] for key in on if key != "task"))
         table = crosstab(rollouts, measure, on, everyone)
-        if grouped and not _grouping(table, names):  # it must not hide what recurs
+        if grouped and not _grouping(table, [table.of(name)[0] for name in names]):  # it must not hide what recurs
             on = tuple(key for key in on if key != "cluster")
             table = crosstab(rollouts, measure, on, everyone)
         if column == "cluster" or _telling(table, names, column):
@@ -256,12 +228,18 @@ def _environment(
     return (), reason, None
 
 
-def _grouping(table: Crosstab, names: Sequence[str]) -> bool:
+def named_environment(rollouts: Rollouts) -> tuple[str, ...]:
+    """The columns by which a table names environments: the task, and the condition, or the seed where there is none."""
+    telling = [column for column in KEYS if column in rollouts.columns][:1]
+    return (*(("task",) if "task" in rollouts.columns else ()), *telling)
+
+
+def _grouping(table: Crosstab, counts: Sequence[Any]) -> bool:
     """Whether a cluster holds several rollouts of one policy."""
     import numpy as np
 
     codes = table.codes("cluster")
-    return any(bool((np.bincount(codes, weights=table.of(name)[0]) > 1).any()) for name in names)
+    return any(bool((np.bincount(codes, weights=count) > 1).any()) for count in counts)
 
 
 def _distinct(codes: Any) -> int:
@@ -308,27 +286,18 @@ def _named(rollouts: Rollouts) -> dict[str, str]:
     return {column: rollouts.called(column) for column in columns if column in rollouts.columns}
 
 
-def _unfilled(rollouts: Rollouts) -> Counter[tuple[str, str]]:
-    """How many rollouts of each policy lack each key."""
+def unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> Counter[tuple[str, str]]:
+    """How many rollouts of each policy lack each key; none where every rollout of a policy is void."""
     import narwhals as nw
 
     kept = rollouts.environments
-    keys = tuple(column for column in (*KEYS, "cluster") if column in rollouts.columns)
-    if UNFILLED not in kept:
-        names = {key: f"key_{place}" for place, key in enumerate(keys)}
-        flags = [
-            nw.when(nw.col(key).is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(new) for key, new in names.items()
-        ]
-        home: dict[str, list[Any]] = {"policy": []}
-        if keys:
-            missing = rollouts.counted().select("policy", *flags).group_by("policy")
-            home = small(missing.agg(*(nw.col(new).sum() for new in names.values())))
-        kept[UNFILLED] = Counter(
-            {
-                (policy, key): int(home[new][place])
-                for place, policy in enumerate(home["policy"])
-                for key, new in names.items()
-            }
+    if keys and ("unfilled", *keys) not in kept:
+        flags = (nw.when(nw.col(key).is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(key) for key in keys)
+        missing = rollouts.counted().select("policy", *flags).group_by("policy")
+        lacking = small(missing.agg(*(nw.col(key).sum() for key in keys)))
+        policies = lacking.pop("policy")
+        kept["unfilled", *keys] = Counter(
+            {(policy, key): int(counts[at]) for key, counts in lacking.items() for at, policy in enumerate(policies)}
         )
-    found: Counter[tuple[str, str]] = kept[UNFILLED]
+    found: Counter[tuple[str, str]] = kept["unfilled", *keys] if keys else Counter()
     return found

@@ -81,7 +81,7 @@ def summarise(frame: nw.LazyFrame[Any], by: tuple[str, ...], columns: tuple[str,
                 nw.col(f"__{column}__").sum().alias(f"{column}_sum"),
             ]
     names = {name: f"key_{place}" for place, name in enumerate(by)}
-    selected = frame.select(*(nw.col(name).alias(new) for name, new in names.items()), *prepared, *_one(by, prepared))
+    selected = frame.select(*(nw.col(name).alias(new) for name, new in names.items()), *prepared)
     if "score" in columns:
         score = nw.col("__score__")
         selected = selected.with_columns((score * score).alias("__square__"))
@@ -156,13 +156,6 @@ def groups_of(index: dict[str | None, list[Group]], narrowed: dict[str, list[Any
 def by_key(group: Group) -> tuple[tuple[bool, str], ...]:
     """The order of groups: by name, those without one last."""
     return tuple((name is None, name or "") for name in group.key)
-
-
-def _one(by: tuple[str, ...], prepared: list[Any]) -> list[Any]:
-    """A column to count when there would be none."""
-    import narwhals as nw
-
-    return [] if by or prepared else [nw.lit(1).alias("__one__")]
 
 
 def _text(value: object) -> str | None:
