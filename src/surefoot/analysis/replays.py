@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from surefoot import _check, sequential
 from surefoot._arguments import in_python, write
@@ -18,7 +18,7 @@ from surefoot.core.words import in_its_words, say, spoken
 from surefoot.errors import DataError
 from surefoot.sequential.after_stop import AT_ONCE
 from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
-from surefoot.sequential.registry import Environments, Setting
+from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
 from surefoot.sequential.validity import holding
 from surefoot.table.rollouts import Rollouts
@@ -31,8 +31,7 @@ BLOCKED = (
 )
 NO_ORDER = (
     "The order across {words.tasks} is not recorded: each {words.task} counts its own {words.rollouts}. If "
-    "{words.tasks} "
-    "were run in turn and the gain differs between them, no sequential rule keeps its promise."
+    "{words.tasks} were run in turn and the gain differs between them, no sequential rule keeps its promise."
 )
 CLUSTERED = (
     "The {words.rollouts} come in clusters: the rules treat all pairs as independent, so their verdicts are about "
@@ -216,8 +215,7 @@ def replay(
         FHM: better at 9
     """
     what = chosen(rollouts, measure)
-    _check_horizon(horizon)
-    check_population(population, randomised=randomised)
+    declared = _declared(horizon, confidence, claim, randomised, population, futility)
     for policy in (first, second):
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
@@ -228,12 +226,11 @@ def replay(
             "population", f"be the length of one list; got {len(tasks)} {spoken().tasks}.", population, hint
         )
     found = []
-    declared = Declared(confidence, claim, randomised, population, futility)
     for task in tasks:
         part = rollouts if task is None else rollouts.where(task=task)
         known = {group.key[0] for group in part.summary() if group.known(what)}
         if task is None or {first, second} <= known:
-            found.append(_replayed(part, task, (first, second), horizon, what, declared, rules))
+            found.append(_replayed(part, task, (first, second), what, declared, rules))
     if not found:
         raise DataError(f"{first!r} and {second!r} must share {spoken().a_task}; got none.", source=rollouts.source)
     notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
@@ -277,45 +274,31 @@ def replay_pairs(
         population: The length of the list that the pairs are of, as for `replay`.
         futility: The chance of a verdict below which a rule that can gives up; 0 for never.
     """
-    _check_horizon(horizon)
-    check_population(population, randomised=randomised)
+    declared = _declared(horizon, confidence, claim, randomised, population, futility)
     kept = [(float(one), float(other)) for one, other in pairs]
     _check.filled(kept, "pairs", "hold at least one pair")
     binary = {score for pair in kept for score in pair} <= {low, high}
-    declared = Declared(confidence, claim, randomised, population, futility)
-    most = declared.horizon(horizon, len(kept))
-    ways: Environments = "shared" if shared else "independent"
-    stops = _stops(kept, _rules(most, declared, ways, binary, (low, high), rules), population)
     measure: Measure = "success" if binary else "score"
-    comparison = ReplayedPair(None, len(kept), most, stops)
+    collected = replace(declared, measure=measure, environments="shared" if shared else "independent")
+    comparison = _under_rules(kept, replace(collected, low=low, high=high), rules)
     notes = (*_of_list(comparison, "first", population), say(HINDSIGHT))
     return Replay("first", "second", measure, claim, float(confidence), (comparison,), notes)
 
 
-def _check_horizon(horizon: int | None) -> None:
-    if horizon is not None:
-        _check.whole(horizon, "horizon", least=1)
-
-
-class Declared(NamedTuple):
-    """What the replayed rules are declared with, besides the horizon."""
-
-    confidence: float
-    claim: Claim
-    randomised: bool
-    population: int | None
-    futility: float
-
-    def horizon(self, asked: int | None, recorded: int) -> int:
-        """The most pairs: those asked for, the whole list, or as many as were recorded.
-
-        Raises:
-            ValueError: More were recorded than the list has.
-        """
-        if self.population is not None and recorded > self.population:
-            must = f"be at least {recorded:,}, the pairs recorded"
-            raise _check.refused("population", must, self.population, "An item counts once.")
-        return asked or self.population or recorded
+def _declared(
+    horizon: int | None, confidence: float, claim: Claim, randomised: bool, population: int | None, futility: float
+) -> Setting:
+    """What the replayed rules are declared with; a horizon of 0 stands for as many pairs as were recorded."""
+    most = 0 if horizon is None else _check.whole(horizon, "horizon", least=1)
+    check_population(population, randomised=randomised)
+    return Setting(
+        horizon=most or population or 0,
+        confidence=confidence,
+        claim=claim,
+        randomised=randomised,
+        population=population,
+        futility=futility,
+    )
 
 
 def check_population(population: int | None, *, randomised: bool) -> None:
@@ -346,9 +329,8 @@ def _replayed(
     part: Rollouts,
     task: str | None,
     policies: tuple[str, str],
-    horizon: int | None,
     measure: Measure,
-    declared: Declared,
+    declared: Setting,
     only: Sequence[str] | None,
 ) -> ReplayedPair:
     pairing = part.pairing(*policies, measure=measure)
@@ -376,42 +358,24 @@ def _replayed(
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")
         notes += [say(NO_ORDER)] if len(set(orders)) < len(orders) else []
-    low, high = (part.low, part.high) if measure == "score" else (0.0, 1.0)
+    low, high = part.ends(measure)
     environments = part.collected or ("shared" if pairing else "independent")
-    most = declared.horizon(horizon, len(pairs))
-    rules = _rules(most, declared, environments, measure == "success", (low, high), only)
-    return ReplayedPair(task, len(pairs), most, _stops(pairs, rules, declared.population), tuple(notes))
+    collected = replace(declared, measure=measure, environments=environments, low=low, high=high)
+    return replace(_under_rules(pairs, collected, only), task=task, notes=tuple(notes))
 
 
-def _rules(
-    horizon: int,
-    declared: Declared,
-    environments: Environments,
-    binary: bool,
-    ends: tuple[float, float],
-    only: Sequence[str] | None = None,
-) -> dict[str, Rule[Any]]:
-    """The rules that hold for rollouts collected in this way, the default one first."""
-    confidence, claim, randomised, population, futility = declared
-    checked_futility(futility)
-    common: dict[str, Any] = {"confidence": confidence, "claim": claim, "low": ends[0], "high": ends[1]}
-    common["population"] = population
-    setting = Setting(
-        horizon=horizon,
-        measure="success" if binary else "score",
-        levels=ends if binary else (),
-        between=not binary,
-        environments=environments,
-        randomised=randomised,
-        futility=futility,
-        **common,
-    )
-    return {kind.label or kind.name: rule for kind, rule in holding(setting, only)}
-
-
-def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]], population: int | None) -> tuple[Stop, ...]:
-    stops = []
-    for name, rule in rules.items():
+def _under_rules(pairs: list[tuple[float, float]], setting: Setting, only: Sequence[str] | None) -> ReplayedPair:
+    """Where every rule would have stopped that holds for pairs collected in this way, the default one first."""
+    population, binary = setting.population, setting.binary
+    if population is not None and len(pairs) > population:
+        must = f"be at least {len(pairs):,}, the pairs recorded"
+        raise _check.refused("population", must, population, "An item counts once.")
+    checked_futility(setting.futility)
+    levels = (setting.low, setting.high) if binary else ()
+    setting = replace(setting, horizon=setting.horizon or len(pairs), levels=levels, between=not binary)
+    stops: dict[str, Stop] = {}
+    for kind, rule in holding(setting, only):
+        name = kind.label or kind.name
         states = sequential.run(rule, pairs)
         last = states[-1]
         evidence = tuple(state.evidence for state in states if state.evidence is not None)
@@ -419,8 +383,8 @@ def _stops(pairs: list[tuple[float, float]], rules: dict[str, Rule[Any]], popula
         gave_up = bool(rule.futility) and last.finished
         used = last.pairs if decided or gave_up else rule.horizon
         known = last.verdict, last.p_value, evidence, rule.threshold or 0.0
-        stops.append(Stop(rule, name, used, *known, interval=_interval(last, population), ending=last.ending))
-    return tuple(stops)
+        stops[name] = Stop(rule, name, used, *known, interval=_interval(last, population), ending=last.ending)
+    return ReplayedPair(None, len(pairs), setting.horizon, tuple(stops.values()))
 
 
 def _interval(state: Any, population: int | None) -> Interval | None:
