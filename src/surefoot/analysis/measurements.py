@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -76,22 +76,16 @@ def success_rate(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh =
         >>> print(sf.success_rate(rollouts))
         80.0% [49.0%, 94.4%] n=10 (95% Wilson interval).
     """
-    a_table(rollouts).tally()
-    return _widest(_grouped(rollouts, "success", weigh), lambda found: _rate(rollouts, found, confidence, weigh))
+    tally = a_table(rollouts).tally()
 
+    def rate(found: _Grouped) -> Interval:
+        if found.alone:
+            return stats.wilson(tally, confidence=confidence)
+        outcomes, labels, tasks = found.columns()
+        succeeded, weights = [value > 0.0 for value in outcomes], weigh if tasks else "rollouts"
+        return stats.cluster_rate(succeeded, labels, tasks=tasks, weights=weights, confidence=confidence).interval
 
-def _rate(rollouts: Rollouts, found: _Grouped, confidence: float, weigh: Weigh) -> Interval:
-    if found.labels is None and not found.uneven:
-        return _told(stats.wilson(rollouts.tally(), confidence=confidence), found)
-    outcomes, labels, tasks = found.columns()
-    made = stats.cluster_rate(
-        [value > 0.0 for value in outcomes],
-        labels,
-        tasks=tasks,
-        weights=weigh if tasks else "rollouts",
-        confidence=confidence,
-    )
-    return _told(made.interval, found)
+    return _widest(rollouts, "success", weigh, rate)
 
 
 def mean_score(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh = "rollouts") -> Interval:
@@ -112,34 +106,28 @@ def mean_score(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh = "
         >>> print(sf.mean_score(rollouts))
         0.812 [0.650, 0.902] n=20 (95% Gaffke interval).
     """
-    a_table(rollouts).moments()
-    return _widest(_grouped(rollouts, "score", weigh), lambda found: _mean(rollouts, found, confidence, weigh))
+    moments = a_table(rollouts).moments()
 
-
-def _mean(rollouts: Rollouts, found: _Grouped, confidence: float, weigh: Weigh) -> Interval:
-    moments = rollouts.moments()
-    if found.labels is None and not found.uneven and len(moments) > MANY:
-        return stats.moments_mean(moments, confidence=confidence)
-    several = found.structure.tasks > 1
-    values, labels, tasks = found.columns()
-    scores = Scores(values, rollouts.low, rollouts.high)
-    if found.labels is None and not found.uneven:
-        return _told(stats.score_mean(scores, several_tasks=several, confidence=confidence), found)
-    sizes = Counter(labels)
-    if not found.uneven and len(set(sizes.values())) == 1:  # the cluster is the unit, and all weigh the same
+    def mean(found: _Grouped) -> Interval:
+        if found.alone and len(moments) > MANY:
+            return stats.moments_mean(moments, confidence=confidence)
+        several = found.structure.tasks > 1
+        values, labels, tasks = found.columns()
+        scores = Scores(values, rollouts.low, rollouts.high)
+        if found.alone:
+            return stats.score_mean(scores, several_tasks=several, confidence=confidence)
         sums: dict[object, list[float]] = {}
         for label, value in zip(labels, values, strict=True):
             sums.setdefault(label, []).append(value)
-        means = [min(scores.high, max(scores.low, fsum(each) / len(each))) for each in sums.values()]
-        each = Scores(means, scores.low, scores.high)
-        made = stats.score_mean(each, several_tasks=several, confidence=confidence)
-        return _told(replace(made, trials=len(scores), data=(scores,)), found)
-    return _told(
-        stats.cluster_mean(
-            scores, labels, tasks=tasks, weights=weigh if tasks else "rollouts", confidence=confidence
-        ).interval,
-        found,
-    )
+        if not found.uneven and len(set(map(len, sums.values()))) == 1:  # the cluster is the unit, and all weigh alike
+            means = [min(scores.high, max(scores.low, fsum(each) / len(each))) for each in sums.values()]
+            units = Scores(means, scores.low, scores.high)
+            made = stats.score_mean(units, several_tasks=several, confidence=confidence)
+            return replace(made, trials=len(scores), data=(scores,))
+        weights = weigh if tasks else "rollouts"
+        return stats.cluster_mean(scores, labels, tasks=tasks, weights=weights, confidence=confidence).interval
+
+    return _widest(rollouts, "score", weigh, mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +146,11 @@ class _Grouped:
     labels: tuple[str, ...] | None
     uneven: bool
 
+    @property
+    def alone(self) -> bool:
+        """Whether every rollout stands alone and weighs the same."""
+        return self.labels is None and not self.uneven
+
     def columns(self) -> tuple[list[float], list[object], list[str] | None]:
         """The outcomes, the cluster of each and, where tasks are weighed, its task."""
         wanted = (*(("task",) if self.uneven else ()), *(self.labels or ()))
@@ -168,24 +161,16 @@ class _Grouped:
         return frame["value"].to_list(), list(labels), frame["task"].to_list() if self.uneven else None
 
 
-def _widest(found: _Grouped, make: Callable[[_Grouped], Interval]) -> Interval:
+def _widest(rollouts: Rollouts, measure: Measure, weigh: Weigh, make: Callable[[_Grouped], Interval]) -> Interval:
     """The interval; where there are several training runs, the wider of that and the one with runs for clusters."""
-    made = make(found)
-    if not found.structure.runs:
-        return made
-    return max(made, make(replace(found, labels=("run",))), key=lambda interval: interval.width)
-
-
-def _grouped(rollouts: Rollouts, measure: Measure, weigh: Weigh) -> _Grouped:
     policy = rollouts.policies[0]
     found = structure(rollouts, measure, (policy,))
     counts = [group.known(measure) for group in rollouts.summary(by=("task",))] if rollouts.tasks else []
     uneven = weigh == "tasks" and len({count for count in counts if count}) > 1
-
-    def wanted(columns: tuple[str, ...]) -> pl.DataFrame:
-        return rows(rollouts, measure, policy, columns)
-
-    return _Grouped(found, wanted, found.clusters if found.groups > 1 else None, uneven)
+    clusters = found.clusters if found.groups > 1 else None
+    grouped = _Grouped(found, partial(rows, rollouts, measure, policy), clusters, uneven)
+    ways = [grouped, replace(grouped, labels=("run",))] if found.runs else [grouped]
+    return max((_told(make(way), way) for way in ways), key=lambda interval: interval.width)
 
 
 def _told(interval: Interval, found: _Grouped) -> Interval:
@@ -193,6 +178,10 @@ def _told(interval: Interval, found: _Grouped) -> Interval:
     if found.labels is not None:
         return replace(interval, notes=(*interval.notes, Note("in clusters", {"structure": found.structure})))
     return replace(interval, notes=(*interval.notes, Note("one cluster"))) if found.structure.clusters else interval
+
+
+MEASURED: dict[Measure, Callable[..., Interval]] = {"success": success_rate, "score": mean_score}
+"""How one policy is measured, by what is measured."""
 
 
 def measure(
@@ -233,24 +222,15 @@ def measure(
         policy, task = str(group.key[0]), group.key[1] if by_task else None
         if by_task and task is None:  # rollouts that name no task are in the policy's own row only
             continue
+        known = [what for what in wanted if group.known(what)]
         if task is not None and alone and not group.scored:  # of thousands of cells, none needs its rows
-            rate = stats.wilson(group.tally, confidence=confidence) if group.outcomes and only != "score" else None
-            tally = group.tally if group.outcomes else None
-            found.append(Measurement(policy, task, group.rollouts, group.void, rate, None, tally))
-            continue
-        for what in wanted:
-            if group.known(what):
+            made = {what: stats.wilson(group.tally, confidence=confidence) for what in known}
+        else:
+            for what in known:
                 structure(rollouts, what, (policy,))  # found out once for all policies, and handed on
-        part = rollouts.where(policy=policy) if task is None else rollouts.where(policy=policy, task=task)
-        found.append(
-            Measurement(
-                policy=policy,
-                task=task,
-                rollouts=group.rollouts,
-                void=group.void,
-                success=success_rate(part, **level) if group.outcomes and only != "score" else None,
-                score=mean_score(part, **level) if group.scored and only != "success" else None,
-                tally=group.tally if group.outcomes else None,
-            )
-        )
+            part = rollouts.where(policy=policy, **({} if task is None else {"task": task}))
+            made = {what: MEASURED[what](part, **level) for what in known}
+        tally = group.tally if group.outcomes else None
+        ends = made.get("success"), made.get("score")
+        found.append(Measurement(policy, task, group.rollouts, group.void, *ends, tally))
     return tuple(found)
