@@ -39,6 +39,16 @@ def test_independent_successes_get_the_plan_of_their_rates() -> None:
     assert (found.exact, found.unit, found.units) == (True, "rollout of each policy", 20)
 
 
+@pytest.mark.parametrize("items", [None, [f"i{n}" for n in range(10)] * 2])
+def test_rollouts_declared_void_are_no_part_of_a_pilot(items: list[str] | None) -> None:
+    first, second = [1.0, 0.5, 0.75, 1.0, 0.25] * 4, [0.0, 0.25, 0.75, 0.5, 0.5] * 4
+    whole = pilot(first, second, items=items, score=True)
+    void = pilot([0.0] * 10, [1.0] * 10, items=(items or [])[:10], score=True)
+    frames = [table.polars().with_columns(valid=valid) for table, valid in ((whole, True), (void, False))]
+    found, expected = (sf.plan_from_pilot(table, "new", "old") for table in (sf.read(pl.concat(frames)), whole))
+    assert replace(found, told_by=expected.told_by) == expected
+
+
 def test_pairs_of_successes_get_the_plan_of_their_discordance() -> None:
     first, second = [1] * 14 + [1] * 5 + [0], [1] * 14 + [0] * 5 + [1]
     found = sf.plan_from_pilot(pilot(first, second, items=[f"i{n}" for n in range(20)]), "new", "old", gain=0.2)

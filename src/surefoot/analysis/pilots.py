@@ -21,13 +21,12 @@ from surefoot.numerics.normal_quantiles import upper_quantile
 from surefoot.planning.comparisons import plan_comparison, plan_paired_comparison
 from surefoot.stats.score_gains import paired_score_gain
 from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure
+from surefoot.table.structure import Measure, rows
 
 if TYPE_CHECKING:
     import polars as pl
 
 EPOCHS = (1, 2, 3, 5, 10)
-CELL = ("mean", "var", "n")
 SETTLES = 8
 """A width is that of a number of units, and the number that of a width: so many rounds settle them."""
 NORMAL = "normal approximation"
@@ -159,7 +158,7 @@ def plan_from_pilot(
         raise _check.wrong(
             "gain", f"not be 0, which no number of {spoken().rollouts} shows; say which gain must be seen.", gain
         )
-    low, high = (0.0, 1.0) if what == "success" else (rollouts.low, rollouts.high)
+    low, high = rollouts.ends(what)
     reach = (low - found.of_second.estimate, high - found.of_second.estimate)
     if not reach[0] <= aim <= reach[1]:
         must = f"lie between {reach[0]:.3g} and {reach[1]:.3g}, which {second!r} leaves room for"
@@ -169,9 +168,10 @@ def plan_from_pilot(
     keys = structure.clusters or structure.environment
     asked = _Asked(what, aim, wanted, confidence, high - low)
     if keys and (structure.paired or structure.clusters):
-        seen = _environments(_cells(rollouts, what, names, keys), names, structure.paired, asked)
+        seen = _environments([rows(rollouts, what, name, keys) for name in names], keys, structure.paired, asked)
     else:
-        keys, seen = (), _separate([_known(rollouts, what, name) for name in names], found.of_second.estimate, asked)
+        values = [rows(rollouts, what, name)["value"] for name in names]
+        keys, seen = (), _separate(values, found.of_second.estimate, asked)
     return PilotPlan(
         first=first,
         second=second,
@@ -227,10 +227,10 @@ class _Asked(NamedTuple):
 
 def _separate(values: list[pl.Series], baseline: float, asked: _Asked) -> dict[str, Any]:
     """Rollouts of each policy on their own."""
-    if min(len(one) for one in values) < FEWEST:
-        fewest = min(len(one) for one in values)
+    units = min(len(one) for one in values)
+    if units < FEWEST:
         raise DataError(
-            f"a pilot must have {FEWEST} {spoken().rollouts} of each {spoken().policy} or more; got {fewest}."
+            f"a pilot must have {FEWEST} {spoken().rollouts} of each {spoken().policy} or more; got {units}."
         )
     variance = math.fsum(_variance(one) for one in values)
     exact = asked.measure == "success"
@@ -239,20 +239,21 @@ def _separate(values: list[pl.Series], baseline: float, asked: _Asked) -> dict[s
         needed = plan_comparison(aimed, baseline, power=asked.power, confidence=asked.confidence).rollouts
     else:
         needed = asked.needed(variance)
-    units = min(len(one) for one in values)
     return {"unit": "rollout of each policy", "units": units, "correlation": None, "spread": math.sqrt(variance),
             "needed": needed, "exact": exact}  # fmt: skip
 
 
-def _environments(cells: pl.DataFrame, names: tuple[str, str], paired: bool, asked: _Asked) -> dict[str, Any]:
+def _environments(outcomes: list[pl.DataFrame], keys: tuple[str, ...], paired: bool, asked: _Asked) -> dict[str, Any]:
     """Environments that the policies met, once or several times."""
     import polars as pl
 
+    value = pl.col("value")
     sides = [
-        cells.filter(pl.col("policy") == name).drop("policy").rename({what: f"{what}{side}" for what in CELL})
-        for side, name in enumerate(names)
+        known.group_by(keys).agg(
+            value.mean().alias(f"mean{at}"), value.var().alias(f"var{at}"), pl.len().alias(f"n{at}")
+        )
+        for at, known in enumerate(outcomes)
     ]
-    keys = [column for column in cells.columns if column.startswith("key")]
     met = sides[0].join(sides[1], on=keys, how="inner", nulls_equal=True)
     seen = (met, met) if paired else tuple(sides)
     units = min(side.height for side in seen)
@@ -265,7 +266,7 @@ def _environments(cells: pl.DataFrame, names: tuple[str, str], paired: bool, ask
         total, correlation = _variance(met["mean0"] - met["mean1"]), _correlation(met)
     else:
         total, correlation = math.fsum(_variance(side[f"mean{at}"]) for at, side in enumerate(seen)), None
-    once = max(cells["n"].to_list()) == 1
+    once = all((side[f"n{at}"] == 1).all() for at, side in enumerate(sides))
     found = {"unit": "pair" if paired and once else "environment", "units": units, "correlation": correlation,
              "spread": math.sqrt(total), "exact": False}  # fmt: skip
     if paired and once and asked.measure == "success":
@@ -283,30 +284,6 @@ def _environments(cells: pl.DataFrame, names: tuple[str, str], paired: bool, ask
     tried = ((times, many(between + within / times)) for times in (() if once else EPOCHS))
     epochs = tuple(EpochsPlan(times, size, 2 * times * size) for times, size in tried)
     return {**found, "needed": many(max(total, noise)), "epochs": epochs, "by_interval": alike}
-
-
-def _cells(rollouts: Rollouts, what: Measure, names: tuple[str, str], keys: tuple[str, ...]) -> pl.DataFrame:
-    """Mean, variance and number of outcomes of each policy in each environment."""
-    import polars as pl
-
-    rows = pl.concat(
-        [
-            rollouts.where(policy=name).polars().filter(pl.col(what).is_not_null()).select(
-                pl.lit(name).alias("policy"), pl.col(what).cast(pl.Float64).alias("value"),
-                *(pl.col(key).alias(f"key{place}") for place, key in enumerate(keys)),
-            )
-            for name in names
-        ]
-    )  # fmt: skip
-    return rows.group_by("policy", *(f"key{place}" for place in range(len(keys)))).agg(
-        pl.col("value").mean().alias("mean"), pl.col("value").var().alias("var"), pl.len().alias("n")
-    )
-
-
-def _known(rollouts: Rollouts, what: Measure, name: str) -> pl.Series:
-    import polars as pl
-
-    return rollouts.where(policy=name).polars()[what].drop_nulls().cast(pl.Float64)
 
 
 def _mean(values: pl.Series) -> float:
@@ -329,7 +306,8 @@ def _correlation(met: pl.DataFrame) -> float | None:
 
 def _many(count: int, unit: str) -> str:
     """``1 pair``, ``40 rollouts of each policy``, ``156 questions``."""
-    words = spoken()
     if unit == "environment":
-        return f"{count:,} {words.environment if count == 1 else words.environments}"
-    return formatting.counted(count, unit) if unit == "pair" else f"{formatting.rollouts(count)} of each {words.policy}"
+        return formatting.environments(count)
+    return (
+        formatting.counted(count, unit) if unit == "pair" else f"{formatting.rollouts(count)} of each {spoken().policy}"
+    )
