@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import surefoot as sf
 from surefoot.analysis.watching import Watch, declare, look
 
+BOTH = ("new", "old")
 ROWS = [("new", "a", 1), ("old", "b", 0), ("new", "b", 1), ("old", "a", 0), ("new", "c", 1)]
 
 
@@ -120,6 +123,23 @@ def test_pairs_are_told_by_the_columns_declared() -> None:
     watch = declare(table(ROWS, "seed"), "new", "old", horizon=50)
     with pytest.raises(sf.DataError, match="must be told by seed, as declared; now there is condition"):
         look(table(ROWS), watch)
+
+
+def test_pairs_are_those_that_a_comparison_of_the_file_makes() -> None:
+    rows = [(policy, f"c{n}", 40 * (policy == "old") + n, int(policy == "new")) for n in range(30) for policy in BOTH]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "scene", "seed", "success"], orient="row"))
+    watch = declare(rollouts, "new", "old", horizon=50)
+    assert watch.keys == rollouts.pairing("new", "old").on == ("condition",)
+    assert (watch.already, look(rollouts, watch).verdict) == (30, sf.Verdict.BETTER)
+
+
+def test_a_file_declared_by_more_columns_stays_declared_so() -> None:
+    rows = [(policy, "c", n, int(policy == "new")) for n in range(30) for policy in BOTH]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "condition", "seed", "success"], orient="row"))
+    old = replace(declare(table(ROWS), "new", "old", horizon=50), keys=("condition", "seed"))
+    assert look(rollouts, old).pairs == 30
+    with pytest.raises(sf.DataError, match="must be told by condition, seed, as declared; now there is condition"):
+        look(table(ROWS), old)
 
 
 def test_what_was_there_before_the_declaration_is_told() -> None:

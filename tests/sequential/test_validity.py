@@ -2,6 +2,7 @@
 
 import pytest
 
+from surefoot._arguments import as_options
 from surefoot.sequential import (
     ExactBinary,
     ExactPairedBinary,
@@ -41,6 +42,16 @@ def test_a_rule_that_holds_is_given_back():
 def test_a_rule_that_does_not_hold_is_refused(rule, environments, randomised, words):
     with pytest.raises(ValueError, match=words):
         admit(rule, environments, randomised=randomised)
+
+
+def test_whoever_is_at_the_command_line_is_told_rules_by_their_words():
+    with (
+        as_options({"rule": "--rule"}),
+        pytest.raises(ValueError, match=r"Use exact for success, mixture for scores\."),
+    ):
+        admit(Savi(9), "shared", randomised=True)
+    with as_options({"rule": "--rule"}), pytest.raises(ValueError, match="a betting rule, such as mixture, or draw"):
+        admit(Savi(9), "independent", randomised=False)
 
 
 def test_which_collections_are_admitted():

@@ -23,11 +23,7 @@ from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Rule
 from surefoot.sequential.validity import holding
 from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure
-
-KEYS = ("task", "condition", "seed")
-SHARED = {"condition", "seed"}
-"""What tells that two rollouts were in the same environment; a task alone only says that they were of one kind."""
+from surefoot.table.structure import KEYS, Measure, named_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +76,9 @@ class Watch(Record):
     @property
     def environments(self) -> registry.Environments:
         """How the rollouts of a pair relate."""
-        if SHARED & set(self.keys):
+        if set(KEYS) & set(self.keys):
             return "shared"
-        return "stratified" if self.keys else "independent"
+        return "stratified" if self.keys else "independent"  # a task only says that they were of one kind
 
     def made(self) -> Rule[Any]:
         """The rule.
@@ -167,7 +163,7 @@ def declare(
             "`cluster` column.",
             source=rollouts.source,
         )
-    low, high = (rollouts.low, rollouts.high) if what == "score" else (0.0, 1.0)
+    low, high = rollouts.ends(what)
     made = Watch(
         first=first,
         second=second,
@@ -177,7 +173,7 @@ def declare(
         confidence=_check.confidence(confidence),
         claim=_check.choice(claim, "claim", {"either": "either", "first better": "first better"}),
         randomised=randomised,
-        keys=keys_of(rollouts),
+        keys=named_environment(rollouts),
         low=low,
         high=high,
     )
@@ -186,19 +182,15 @@ def declare(
     return replace(made, rule=chosen_rule, already=len(_pairs(_rows(rollouts, made), made, rollouts.source)))
 
 
-def keys_of(rollouts: Rollouts) -> tuple[str, ...]:
-    """The columns of a table that tell which rollouts are a pair."""
-    return tuple(key for key in KEYS if key in rollouts.columns)
-
-
 def look(rollouts: Rollouts, watch: Watch) -> Look:
     """What does the file say now, by the declared rule?
 
     Raises:
         DataError: Rows that were seen before are gone or changed, or pairs are told by other columns than declared.
     """
-    if keys_of(rollouts) != watch.keys:
-        told, now = (", ".join(keys) or "nothing" for keys in (watch.keys, keys_of(rollouts)))
+    there = named_environment(rollouts)
+    if not set(there) <= set(watch.keys) <= set(rollouts.columns):
+        told, now = (", ".join(keys) or "nothing" for keys in (watch.keys, there))
         raise DataError(f"pairs must be told by {told}, as declared; now there is {now}.", source=rollouts.source)
     rows = _rows(rollouts, watch)
     if len(rows) < watch.rows or (watch.rows and _hash(rows[: watch.rows]) != watch.seen):
@@ -278,11 +270,11 @@ def _pairs(rows: list[tuple[Any, ...]], watch: Watch, source: str) -> list[tuple
                 row=place,
             )
         if shared and (policy, key) in met:
+            words = spoken()
             raise DataError(
-                f"each {spoken().environment} must be met once by each {spoken().policy}; {policy!r} met one "
-                f"again. The {spoken().rollouts} "
-                f"of one {spoken().environment} are not independent: compare them when all are run. "
-                f"An {spoken().environment} that was set up anew needs a name of its own.",
+                f"each {words.environment} must be met once by each {words.policy}; {policy!r} met one again. The "
+                f"{words.rollouts} of one {words.environment} are not independent: compare them when all are run. "
+                f"An {words.environment} that was set up anew needs a name of its own.",
                 source=source,
                 row=place,
             )

@@ -87,7 +87,8 @@ def watch(
 
 def _look(path: Path, policies: tuple[str, str], asked: dict[str, Any], reading: dict[str, Any]) -> Look | None:
     """What the file says now; None while it has no rows yet."""
-    from surefoot.analysis.watching import declare, keys_of, look
+    from surefoot.analysis.watching import declare, look
+    from surefoot.table.structure import named_environment
 
     rollouts = _read(path, **reading)
     if rollouts is None:
@@ -95,7 +96,7 @@ def _look(path: Path, policies: tuple[str, str], asked: dict[str, Any], reading:
     speak(rollouts.words)
     kept = path.with_name(f"{path.name}.watch.json")
     known = _declared(kept, policies, asked) if kept.exists() else None
-    if known is not None and keys_of(rollouts) != known.keys and "condition" not in known.keys:
+    if known is not None and named_environment(rollouts) != known.keys and "condition" not in known.keys:
         named = {**files.named_columns(reading["columns"]), "condition": ""}  # what recurs since tells no pairs
         rollouts = (
             _read(path, **{**reading, "columns": [f"{name}={yours}" for name, yours in named.items()]}) or rollouts

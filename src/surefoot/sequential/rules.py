@@ -14,7 +14,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from surefoot import _check
-from surefoot._arguments import write
+from surefoot._arguments import in_python, write
 from surefoot.core import formatting, sentences
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -92,7 +92,7 @@ class Rule(Generic[S], Offered, ABC):
         if self.claim not in self.claims:
             raise _check.refused("claim", f"be one of {', '.join(self.claims)}", self.claim)
         if self.margin and not self.takes_margin:
-            hint = "The betting rules, such as FiniteHorizonMixture, take a margin."
+            hint = f"The betting rules, such as {in_python('FiniteHorizonMixture') or 'mixture'}, take a margin."
             raise _check.refused("margin", f"be 0 for {self.title}", self.margin, hint)
         if self.margin >= self.width:
             raise _check.refused("margin", "be below the width of the score range", self.margin)
@@ -235,7 +235,7 @@ class Rule(Generic[S], Offered, ABC):
             hint = f"Give the rule the range of the score beforehand: {write('low')} and {write('high')}."
             raise _check.refused(name, f"be in the range [{self.low:g}, {self.high:g}]", number, hint)
         if self.binary_only and number not in (self.low, self.high):
-            hint = "Use FiniteHorizonMixture for scores."
+            hint = f"Use {in_python('FiniteHorizonMixture') or 'mixture'} for scores."
             must = f"be {self.low:g} or {self.high:g} for {self.title}"
             raise _check.refused(name, must, number, hint)
         return number

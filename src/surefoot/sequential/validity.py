@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from surefoot import _check
+from surefoot._arguments import in_python
 from surefoot.sequential import registry
 from surefoot.sequential.registry import Environments, Offered, Setting
 from surefoot.sequential.rules import R, Rule
@@ -45,18 +46,12 @@ FiniteHorizonMixture for scores.
     if holds(rule, environments, randomised=randomised):
         return rule
     if environments not in rule.environments:
-        raise _check.wrong(
-            "rule",
-            f"hold for {environments} environments; got {rule.title}. {_WHY.get(environments, '')} "
-            "Use ExactPairedBinary for success, FiniteHorizonMixture for scores.",
-            rule,
-        )
-    raise _check.wrong(
-        "rule",
-        f"hold for an order that was not randomised; got {rule.title}.",
-        rule,
-        "Use a betting rule, such as FiniteHorizonMixture, or draw the order of the environments at random.",
-    )
+        exact, mixture = in_python("ExactPairedBinary") or "exact", in_python("FiniteHorizonMixture") or "mixture"
+        must = f"hold for {environments} environments; got {rule.title}. {_WHY.get(environments, '')}".rstrip()
+        raise _check.wrong("rule", must, rule, f"Use {exact} for success, {mixture} for scores.")
+    betting = f"a betting rule, such as {in_python('FiniteHorizonMixture') or 'mixture'}"
+    cure = f"Use {betting}, or draw the order of the environments at random."
+    raise _check.wrong("rule", f"hold for an order that was not randomised; got {rule.title}.", rule, cure)
 
 
 def declared(name: str, setting: Setting) -> Offered:

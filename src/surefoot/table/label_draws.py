@@ -19,6 +19,7 @@ from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts, a_table
+from surefoot.table.structure import named_environment
 
 SHOWN = {"task": "task", "condition": "item", "seed": "seed", "repeat": "epoch", "order": "order"}
 """How the columns that tell rollouts apart are headed in a file of labels; the run (`source`) is never shown."""
@@ -213,10 +214,8 @@ def listing(rollouts: Rollouts) -> Listing:
 
 def item_columns(rollouts: Rollouts) -> tuple[str, ...]:
     """The columns that tell one item from another: whatever recurs beside them are its epochs."""
-    known = next((name for name in ("condition", "seed") if name in rollouts.columns), None)
-    if known is None:
-        return ()
-    return ("task", known) if "task" in rollouts.columns else (known,)
+    on = named_environment(rollouts)
+    return () if on in ((), ("task",)) else on
 
 
 def drawn_items(listed: Listing, head: Head) -> list[Key]:
