@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from surefoot.analysis.comparisons import Comparison
     from surefoot.core.interval import Interval
-    from surefoot.stats.labelling import LabelsNeeded
     from surefoot.table.rollouts import Rollouts
     from surefoot.table.structure import Measure
 
@@ -45,8 +44,9 @@ def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
     gain = judged.gain or replace(own, verdict=Verdict.UNDECIDED)
     rates = corrections_of(rollouts, made.measure, made.of_first.confidence)
     first, second = (rates.get(name) for name in (made.first, made.second))
-    p = own.p_value
-    below = {"estimate": own.estimate, "low": own.interval.low, "high": own.interval.high, "p": p}
+    below = {"estimate": own.estimate, "low": own.interval.low, "high": own.interval.high, "p": own.p_value}
+    needed = judged.needed
+    enough = {} if needed is None else {"low": needed.low, "high": needed.high, "items": needed.items}
     return replace(
         made,
         gain=gain,
@@ -58,18 +58,11 @@ def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
         notes=(
             *([judged.refused] if judged.refused is not None else ()),
             *judged.notes,
-            *_needed(judged.needed),
+            *([Note("labels needed", enough)] if enough else ()),
             Note("by the judge", {**below, "scale": own.interval.scale}),
             *made.notes,
         ),
     )
-
-
-def _needed(found: LabelsNeeded | None) -> list[Note]:
-    """How many labels would do, where nothing is decided."""
-    if found is None:
-        return []
-    return [Note("labels needed", {"low": found.low, "high": found.high, "items": found.items})]
 
 
 def corrected_alone(rollouts: Rollouts, measure: Measure, own: Mapping[str, Interval]) -> dict[str, Interval]:

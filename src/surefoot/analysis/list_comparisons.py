@@ -6,9 +6,9 @@ the order they were recorded, which must have been drawn at random.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from surefoot import _check, sequential
 from surefoot.analysis.comparisons import Comparison, chosen, compare
@@ -19,6 +19,7 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
+from surefoot.sequential.betting import BettingState
 from surefoot.table.columns import PAIR_KEYS
 from surefoot.table.rollouts import Rollouts, a_table
 from surefoot.table.structure import Measure
@@ -111,7 +112,7 @@ items.
     check_population(population, randomised=randomised)
     for policy in (first, second):
         _check.choice(policy, "policy", dict.fromkeys(table.policies))
-    low, high = (table.low, table.high) if what == "score" else (0.0, 1.0)
+    low, high = table.ends(what)
     ones, others = _outcomes(table, first, what), _outcomes(table, second, what)
     for name, found in ((first, ones), (second, others)):
         if len(found) > population:
@@ -123,11 +124,13 @@ items.
             f"there must be a prediction for every one of the {population:,} items; got {len(others):,} items.",
             cure=f"Let {second!r} be a system that was run on all of them.",
         )
+    state: sequential.ListMeanState | BettingState
     if in_full:
         if margin:
             raise _check.refused("margin", f"be 0 where {second!r} was run in full", margin)
         forecasts = _forecasts(table, others) if helped else None
-        answer = _against(ones, others, forecasts, (low, high), confidence)
+        state, gain = _against(ones, others, forecasts, (low, high), confidence)
+        run, recorded, notes = state.run, len(ones), state.notes
     else:
         common = [item for item in ones if item in others]
         rule = sequential.FiniteHorizonMixture(
@@ -137,40 +140,24 @@ items.
         if not common:
             raise DataError(f"{first!r} and {second!r} must have items in common; got none.")
         state = sequential.run(rule, [(ones[item], others[item]) for item in common])[-1]
-        notes = tuple(note for note in state.interval.notes if isinstance(note, Note))
-        answer = _Found(state.interval, state.p_value, state.verdict, state.pairs, (state.on_the_list, notes))
-    recorded = len(ones) if in_full else len(common)
+        gain, run, recorded = state.interval, state.pairs, len(common)
+        notes = tuple(note for note in gain.notes if isinstance(note, Note))
+    kept = [note for note in notes if note.kind != "of these items"]  # the claim says already what it is about
+    if run < recorded:
+        kept.append(Note("items not looked at", {"run": run, "more": recorded - run}))
     return ListComparison(
         first=first,
         second=second,
         measure=what,
         population=population,
-        run=answer.run,
+        run=run,
         in_full=in_full,
-        interval=answer.gain,
-        p_value=answer.p_value,
-        verdict=answer.verdict,
-        notes=answer.notes(first, recorded),
+        interval=gain,
+        p_value=state.p_value,
+        verdict=state.verdict,
+        notes=(state.on_the_list(first), *kept),
         elsewhere=compare(table, first, second, measure=what, confidence=confidence, margin=margin, paired=True),
     )
-
-
-class _Found(NamedTuple):
-    """What a rule about the list says."""
-
-    gain: Interval
-    p_value: float
-    verdict: Verdict
-    run: int
-    said: tuple[Callable[[str], Note], tuple[Note, ...]]
-
-    def notes(self, first: str, recorded: int) -> tuple[Note, ...]:
-        """The claim first; what it is about is said in it already."""
-        claim, others = self.said
-        kept = [note for note in others if note.kind != "of these items"]
-        if self.run < recorded:
-            kept.append(Note("items not looked at", {"run": self.run, "more": recorded - self.run}))
-        return claim(first), *kept
 
 
 def _against(
@@ -179,8 +166,8 @@ def _against(
     forecasts: list[float] | None,
     ends: tuple[float, float],
     confidence: float,
-) -> _Found:
-    """The first policy against one that was run in full."""
+) -> tuple[sequential.ListMeanState, Interval]:
+    """The first policy against one that was run in full: where its rule stands, and the gain."""
     places = {item: place for place, item in enumerate(others)}
     strange = next((item for item in ones if item not in places), None)
     if strange is not None:
@@ -198,7 +185,7 @@ def _against(
         estimate=mean.estimate - tested,
         scale="gain" if mean.scale == "rate" else "score gain",
     )
-    return _Found(gain, state.p_value, state.verdict, state.run, (state.on_the_list, state.notes))
+    return state, gain
 
 
 def _keys(table: Rollouts) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from surefoot import _check, stats
 from surefoot.analysis.changes import change
@@ -126,12 +127,10 @@ def overview(
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     what = chosen(rollouts, measure_of)
     found = measure(rollouts, weigh=weigh, confidence=confidence)
-    comparisons: tuple[Comparison, ...] = ()
+    level: dict[str, Any] = {"measure": what, "confidence": confidence, "margin": margin}
     shown = {one.policy: of.estimate for one in found if (of := one.of(what)) is not None}
-    if len(shown) > 1 and compared:
-        comparisons = all_pairs(
-            rollouts, measure=what, weigh=weigh, confidence=confidence, margin=margin, progress=progress
-        )
+    every = len(shown) > 1 and compared
+    comparisons = all_pairs(rollouts, weigh=weigh, progress=progress, **level) if every else ()
     ranking = ranking_of(comparisons) if comparisons else None
     names = ranking.names if ranking is not None else sorted(shown, key=lambda name: -shown[name])
     places = {name: place for place, name in enumerate(names)}
@@ -139,16 +138,11 @@ def overview(
     several = len(rollouts.tasks) > 1
     order = [one.policy for one in best if one.policy in shown]
     leading = _leading(rollouts, order, what) if compared else []
-    tasks: tuple[Comparison, ...] = ()
-    if several and len(leading) == 2:
-        tasks = compare_tasks(rollouts, *leading, measure=what, confidence=confidence, margin=margin)
+    tasks = compare_tasks(rollouts, *leading, **level) if several and len(leading) == 2 else ()
     curves: tuple[EvidenceCurve, ...] = ()
     replayed: tuple[str, ...] = ()
     if len(shown) == len(found) == 2 and len(leading) == 2:
         curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
-    changes: tuple[Comparison, ...] = ()
-    if previous is not None:
-        changes = change(rollouts, previous, measure=what, weigh=weigh, confidence=confidence, margin=margin)
     return Overview(
         source=rollouts.source,
         fingerprint=rollouts.hash,
@@ -167,7 +161,7 @@ def overview(
         datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
         judges=rollouts.names("judge") if "judge" in rollouts.columns else (),
         previous=(previous.source or "another table") if previous is not None else "",
-        changes=changes,
+        changes=change(rollouts, previous, weigh=weigh, **level) if previous is not None else (),
         curves=curves,
         replayed=replayed,
         disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
