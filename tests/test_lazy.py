@@ -10,7 +10,8 @@ from surefoot import _lazy
 def test_the_module_of_each_name_follows_from_the_names_of_each_module():
     found = _lazy.homes("house", {"upper.b": "Zeta alpha", "a": "beta"}, rooms=("lower",))
     expected = {"Zeta": "house.upper.b", "alpha": "house.upper.b", "beta": "house.a", "lower": "house.lower"}
-    assert found == expected and list(found) == sorted(found)
+    assert found == expected
+    assert list(found) == sorted(found)
 
 
 def test_a_name_is_fetched_from_its_module_and_a_module_is_itself():

@@ -144,9 +144,7 @@ def margin(value: Any, span: float | None = None) -> float:
 def instance(value: Any, name: str, kind: type[T], hint: str = "") -> T:
     """A value of the type asked for."""
     if not isinstance(value, kind):
-        must, got = article(kind.__name__), article(type(value).__name__)
-        said = f"`{named(name)}` must be {must}; got {got}.{' ' + hint if hint else ''}"
-        raise ArgumentTypeError(said, argument=name, value=value, cure=hint)
+        raise wrong_kind(name, f"be {article(kind.__name__)}; got {article(type(value).__name__)}.", value, hint)
     return value
 
 

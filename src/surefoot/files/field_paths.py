@@ -7,7 +7,8 @@ A path goes from the outermost object inwards: names are separated by points, `[
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import DataError
@@ -75,18 +76,12 @@ def column_of(sheet: Sheet, name: str, source: str) -> tuple[Sheet, str | None]:
     short = [f"{prefix}{name}" for prefix in PREFIXES if f"{prefix}{name}" in header]
     if len(short) == 1:
         return sheet, short[0]
-    values = _of_records(sheet.records, name, source) if sheet.records else None
+    values = _found(sheet.records, name, source) if sheet.records else None
     if values is None:
         values = _of_cells(sheet.frame, header, name, source)
     if values is None:
         return sheet, None
-    from dataclasses import replace
-
     return replace(sheet, frame=sheet.frame.with_columns(series(name, values, source))), name
-
-
-def _of_records(records: Sequence[Any], path: str, source: str) -> list[Any] | None:
-    return _found(((row, record, path) for row, record in enumerate(records, 1)), source)
 
 
 def outer_column(header: Iterable[str], path: str) -> str | None:
@@ -101,7 +96,7 @@ def _of_cells(frame: pl.LazyFrame, header: list[str], path: str, source: str) ->
         return None
     cells = frame.select(outer).collect(engine="streaming").to_series().to_list()
     inner = path[len(outer) :].removeprefix(".")
-    return _found(((row, _object(cell, outer, row, source), inner) for row, cell in enumerate(cells, 1)), source)
+    return _found((_object(cell, outer, row, source) for row, cell in enumerate(cells, 1)), inner, source)
 
 
 def _object(cell: Any, column: str, row: int, source: str) -> Any:
@@ -118,9 +113,10 @@ def _object(cell: Any, column: str, row: int, source: str) -> Any:
     return parsed(cell, source, row=row)
 
 
-def _found(places: Iterable[tuple[int, Any, str]], source: str) -> list[Any] | None:
+def _found(records: Iterable[Any], path: str, source: str) -> list[Any] | None:
+    """What a path leads to in each record; None when nowhere in any."""
     values = []
-    for row, record, path in places:
+    for row, record in enumerate(records, 1):
         try:
             values.append(leads_to(record, path))
         except ValueError as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from surefoot.errors import DataError
@@ -16,13 +17,28 @@ def need(document: Mapping[str, Any], key: str, kind: type[T], source: str, plac
     """The value under `key`, which must be there and of this kind."""
     value = document.get(key)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise DataError(f"`{_path(place, key)}` must be {KINDS[kind]}; got {_shown(value)}.", source=source)
+        path = f"{place}.{key}" if place else key
+        raise DataError(f"`{path}` must be {KINDS[kind]}; got {_shown(value)}.", source=source)
     return value
 
 
 def may(document: Mapping[str, Any], key: str, kind: type[T], source: str, place: str = "") -> T | None:
     """The value under `key` if there is one; it must then be of this kind."""
     return None if document.get(key) is None else need(document, key, kind, source, place)
+
+
+def inner(document: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """The object that keys lead to, one inside the other; empty where there is none."""
+    found: Any = document
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def listed(document: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects in the list under `key`; none where there is no list."""
+    found = document.get(key)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def objects(values: Iterable[Any], source: str, place: str) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -61,6 +77,18 @@ def outcome(values: Iterable[float | None]) -> str:
     return "success" if all(value is None or value in (0.0, 1.0) for value in values) else "score"
 
 
+def repeated(rows: Sequence[dict[str, Any]], *keys: str) -> bool:
+    """Number the rows that are alike in these keys as `repeat`; False where no two are alike, and none is numbered."""
+    alike = [tuple(row.get(key) for key in keys) for row in rows]
+    if len(set(alike)) == len(alike):
+        return False
+    seen: Counter[tuple[Any, ...]] = Counter()
+    for row, key in zip(rows, alike, strict=True):
+        seen[key] += 1
+        row["repeat"] = seen[key]
+    return True
+
+
 def unique(keys: Iterable[tuple[Any, ...]], names: str, source: str) -> None:
     """Refuse a file in which the same rollout appears twice."""
     seen: set[tuple[Any, ...]] = set()
@@ -69,10 +97,6 @@ def unique(keys: Iterable[tuple[Any, ...]], names: str, source: str) -> None:
             shown = ", ".join(str(part) for part in key)
             raise DataError(f"{names} must not repeat; got {shown} twice.", source=source, row=row)
         seen.add(key)
-
-
-def _path(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 
 from surefoot.errors import DataError
-from surefoot.table.cells import NO, YES
+from surefoot.table.cells import reading
 
 NAMES = ("item", "items", "item_id", "instance_id", "id", "condition", "task_id", "sample_id")
 """What the column of items is called."""
@@ -47,13 +47,11 @@ class ItemFile:
         return tuple(self._number(word, item, row, ends) for row, (item, word) in enumerate(cells, 1))
 
     def _number(self, word: str, item: str, row: int, ends: tuple[float, float]) -> float:
-        lower = word.casefold()
-        try:
-            value = float(lower in YES) if lower in YES or lower in NO else float(word)
-        except ValueError:
+        value = reading(word)
+        if value is None:
             got = f"{word[:60]!r}" if word else "none"
             message = f"there must be a number, yes or no for every item; got {got} for {item!r}."
-            raise DataError(message, source=self.source, row=row) from None
+            raise DataError(message, source=self.source, row=row)
         if not ends[0] <= value <= ends[1]:  # also refuses NaN
             message = f"a number must lie between {ends[0]:g} and {ends[1]:g}; got {word[:60]} for {item!r}."
             raise DataError(message, source=self.source, row=row)

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.errors import DataError
-from surefoot.table.cells import NO, YES
+from surefoot.files.recognising import utf8
+from surefoot.table.cells import reading
 from surefoot.table.columns import match
 from surefoot.table.label_draws import Head, code, drawn_items, listing
 from surefoot.table.labelling import Labelling, LabelsMethod
+from surefoot.table.normalising import home
 from surefoot.table.rollouts import Rollouts, a_table
 
 if TYPE_CHECKING:
@@ -72,16 +74,10 @@ def label(
             "the table must not hold human labels when a file of them is given; it has a `human` column.",
             source=rollouts.source,
         )
-    ends = (0.0, 1.0) if what == "success" else (rollouts.low, rollouts.high)
+    ends = rollouts.ends(what)
     head, columns, rows = _read(path, ends)
-    native = rollouts.frame.to_native()
-    if rollouts.frame.implementation.is_polars():
-        home: pl.DataFrame = native.collect(engine="streaming")
-    else:
-        from surefoot.table.normalising import small
-
-        home = pl.DataFrame(small(rollouts.frame), infer_schema_length=None)
-    places = _places(rollouts, home, head, columns, rows, path.name)
+    table = home(rollouts.frame)
+    places = _places(rollouts, table, head, columns, rows, path.name)
     given: dict[int, dict[str, float]] = {}
     first: dict[tuple[int, str], int] = {}
     for row, place in zip(rows, places, strict=True):
@@ -89,17 +85,17 @@ def label(
         before = first.setdefault((place, rater), row.number)
         if before != row.number:
             who = f" by {rater!r}" if rater else ""
-            _refuse(
-                path, row, f"a rollout must be labelled once{who}; row {before:,} labels it too",
-                "" if rater else " Say who labelled in a `rater` column when several did.",
+            raise DataError(
+                f"a rollout must be labelled once{who}; row {before:,} labels it too.", source=path.name,
+                row=row.number, cure="" if rater else "Say who labelled in a `rater` column when several did.",
             )  # fmt: skip
         given.setdefault(place, {})[rater] = row.human
-    human = [sum(given[place].values()) / len(given[place]) if place in given else None for place in range(home.height)]
+    human = [sum(of.values()) / len(of) if (of := given.get(place)) else None for place in range(table.height)]
     how = _raters(given)
-    drawn = _drawn(rollouts, head, home, given) if head is not None else None
+    drawn = _drawn(rollouts, head, table, given) if head is not None else None
     if drawn is not None and head is not None:
         how = replace(how, drawn=head.drawn, missing=drawn, seed=head.seed)
-    frame = home.with_columns(pl.Series("human", human, dtype=pl.Float64)).lazy()
+    frame = table.with_columns(pl.Series("human", human, dtype=pl.Float64)).lazy()
     return replace(
         rollouts,
         frame=nw.from_native(frame),
@@ -116,8 +112,10 @@ def labels_used(rollouts: Rollouts, method: LabelsMethod) -> Rollouts:
 
 def _read(path: Path, ends: tuple[float, float]) -> tuple[Head | None, dict[str, str], list[Row]]:
     """The head of a drawn file, the file's name of each canonical column, and its labels."""
-    text = path.read_text(encoding="utf-8-sig", errors="strict") if _is_text(path) else ""
-    lines = text.splitlines()
+    content = path.read_bytes()
+    if b"\0" in content[:4096]:
+        raise DataError("the file of labels must be a CSV; it is no text.", source=path.name)
+    lines = utf8(content, path.name).splitlines()
     head = Head.of(lines[0]) if lines else None
     body = [line for line in lines if line.strip() and not line.lstrip('"').startswith("#")]
     if not body:
@@ -142,48 +140,34 @@ def _read(path: Path, ends: tuple[float, float]) -> tuple[Head | None, dict[str,
                 row=number,
             )
         named = dict(zip(header, (value.strip() for value in values), strict=True))
-        word = named[found["human"]]
-        if not word:
-            continue
-        rows.append(Row(number, {column: named[name] for column, name in found.items()}, 0.0))
-        rows[-1] = rows[-1]._replace(human=_human(word, ends, path, rows[-1]))
+        if word := named[found["human"]]:
+            human = _human(word, ends, path.name, number)
+            rows.append(Row(number, {column: named[name] for column, name in found.items()}, human))
     if not rows:
         raise DataError("at least one row must have a label in `human`; got none.", source=path.name)
     return head, found, rows
 
 
-def _is_text(path: Path) -> bool:
-    with path.open("rb") as file:
-        start = file.read(4096)
-    if b"\0" in start:
-        raise DataError("the file of labels must be a CSV; it is no text.", source=path.name)
-    return True
-
-
-def _human(word: str, ends: tuple[float, float], path: Path, row: Row) -> float:
-    lower = word.casefold()
-    if lower in YES or lower in NO:
-        value = float(lower in YES)
-    else:
-        try:
-            value = float(word)
-        except ValueError:
-            _refuse(path, row, f"`human` must be a number, yes or no; got {_cell(word)}", "")
+def _human(word: str, ends: tuple[float, float], source: str, row: int) -> float:
+    value = reading(word)
+    if value is None:
+        raise DataError(f"`human` must be a number, yes or no; got {_cell(word)}.", source=source, row=row)
     if not ends[0] <= value <= ends[1]:  # also refuses NaN
-        _refuse(path, row, f"`human` must lie between {ends[0]:g} and {ends[1]:g}; got {_cell(word)}", "")
+        must = f"lie between {ends[0]:g} and {ends[1]:g}"
+        raise DataError(f"`human` must {must}; got {_cell(word)}.", source=source, row=row)
     return value
 
 
 def _places(
-    rollouts: Rollouts, home: pl.DataFrame, head: Head | None, columns: dict[str, str], rows: list[Row], source: str
+    rollouts: Rollouts, table: pl.DataFrame, head: Head | None, columns: dict[str, str], rows: list[Row], source: str
 ) -> list[int]:
     """The place in the table of the rollout that each label is of."""
     if "code" in columns:
-        return _by_code(home, head, rows, source)
-    keys = [key for key in KEYS if key in columns and key in home.columns]
+        return _by_code(table, head, rows, source)
+    keys = [key for key in KEYS if key in columns and key in table.columns]
     items = [key for key in ("condition", "seed") if key in keys]
     if not items:
-        known = next((name for name in ("condition", "seed") if name in home.columns), None)
+        known = next((name for name in ("condition", "seed") if name in table.columns), None)
         must = f"name the item, as {rollouts.called(known)!r} does in the table" if known else "be of items"
         said = f"the file has {', '.join(map(repr, columns.values()))}"
         lacks = said if known else "the table has no column that tells items apart"
@@ -194,14 +178,14 @@ def _places(
             source=source,
         )
     at: dict[tuple[str, ...], list[int]] = {}
-    for place, key in enumerate(home.select(keys).iter_rows()):
+    for place, key in enumerate(table.select(keys).iter_rows()):
         at.setdefault(tuple(map(str, key)), []).append(place)
-    known_values = {key: {str(value) for value in home[key].unique().to_list()} for key in keys}
+    known_values = {key: {str(value) for value in table[key].unique().to_list()} for key in keys}
     found = []
     for row in rows:
         there = at.get(tuple(row.cells[key] for key in keys), [])
         if len(there) != 1:
-            more = [name for name in (*TOLD, "source") if name in home.columns]
+            more = [name for name in (*TOLD, "source") if name in table.columns]
             _no_place(row, keys, known_values, columns, len(there), source, more)
         found.append(there[0])
     return found
@@ -236,13 +220,13 @@ def _no_place(
     raise DataError(f"a label must be of a rollout of the table; {said} is none.", source=source, row=row.number)
 
 
-def _by_code(home: pl.DataFrame, head: Head | None, rows: list[Row], source: str) -> list[int]:
+def _by_code(table: pl.DataFrame, head: Head | None, rows: list[Row], source: str) -> list[int]:
     """The place of each label by the code that the draw gave to its rollout."""
     if head is None:
         raise DataError(
             "labels with codes must keep the first line that surefoot labels draw wrote; it is missing.", source=source
         )
-    lacking = [name for name in head.by if name not in home.columns]
+    lacking = [name for name in head.by if name not in table.columns]
     if lacking:
         raise DataError(
             f"labels with codes must be joined to the table they were drawn from; this one has no {lacking[0]!r}.",
@@ -250,7 +234,7 @@ def _by_code(home: pl.DataFrame, head: Head | None, rows: list[Row], source: str
         )
     at = {
         code(head, str(policy), key): place
-        for place, (policy, *key_) in enumerate(home.select("policy", *head.by).iter_rows())
+        for place, (policy, *key_) in enumerate(table.select("policy", *head.by).iter_rows())
         if None not in (key := tuple(key_))
     }
     found = []
@@ -266,7 +250,7 @@ def _by_code(home: pl.DataFrame, head: Head | None, rows: list[Row], source: str
     return found
 
 
-def _drawn(rollouts: Rollouts, head: Head, home: pl.DataFrame, given: dict[int, Any]) -> int | None:
+def _drawn(rollouts: Rollouts, head: Head, table: pl.DataFrame, given: dict[int, Any]) -> int | None:
     """How many drawn items lack a label; None when the draw was from another list, or others were labelled too."""
     try:
         listed = listing(rollouts)
@@ -277,7 +261,7 @@ def _drawn(rollouts: Rollouts, head: Head, home: pl.DataFrame, given: dict[int, 
     drawn = set(drawn_items(listed, head))
     size = len(listed.on)
     units = {unit for unit in listed.units if unit[1][:size] in drawn}
-    told = list(home.select("policy", *head.by).iter_rows())
+    told = list(table.select("policy", *head.by).iter_rows())
     labelled = {(told[place][0], tuple(told[place][1:])) for place in given}
     if not labelled <= units:
         return None
@@ -295,10 +279,6 @@ def _raters(given: dict[int, dict[str, float]]) -> Labelling:
         (one, other), _ = max(pairs.items(), key=lambda found: (found[1], found[0]))
         shared = tuple((of[one], of[other]) for of in several if one in of and other in of)
     return Labelling("", len(given), raters=len(raters), twice=len(several), alike=alike, shared=shared)
-
-
-def _refuse(path: Path, row: Row, must: str, hint: str) -> NoReturn:
-    raise DataError(f"{must}.{hint}", source=path.name, row=row.number)
 
 
 def _cell(word: str) -> str:

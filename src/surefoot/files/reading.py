@@ -448,16 +448,13 @@ def walk(path: Path) -> list[Found]:
     """The file itself, or every file in a folder that is not hidden, sorted."""
     if not path.is_dir():
         return [Found(path, path.name, met=False)]
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not _hidden(file.relative_to(path)))
+    met = (file for file in path.rglob("*") if file.is_file())
+    files = sorted(file for file in met if not any(part.startswith(".") for part in file.relative_to(path).parts))
     if len(files) > MOST_FILES:
         raise DataError(f"a folder must hold at most {MOST_FILES:,} files; got {len(files):,}.", source=str(path))
     if not files:
         raise DataError("the folder must hold files of rollouts; it is empty.", source=str(path))
     return [Found(file, (Path(path.name) / file.relative_to(path)).as_posix(), met=True) for file in files]
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def said_once(notes: Sequence[tuple[str, Noted]], files: Sequence[str]) -> tuple[Noted, ...]:

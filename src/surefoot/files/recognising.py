@@ -126,10 +126,7 @@ class Head:
                 "Write its rollouts to Parquet or CSV, which are read piece by piece.",
                 source=self.name,
             )
-        try:
-            return self.path.read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise DataError(f"text must be UTF-8; byte {error.start} is not.", source=self.name) from None
+        return utf8(self.path.read_bytes(), self.name)
 
     @functools.cached_property
     def is_json(self) -> bool:
@@ -166,6 +163,11 @@ class Head:
         return parsed(self.whole_text(), self.name)
 
     @functools.cached_property
+    def json_object(self) -> dict[str, Any]:
+        """The JSON document when it is an object; otherwise empty."""
+        return self.document if isinstance(self.document, dict) else {}
+
+    @functools.cached_property
     def separator(self) -> str:
         """What separates the cells of the first line."""
         line = self._first_line
@@ -199,8 +201,13 @@ class Head:
                 raise DataError(
                     f"a line must be shorter than {LONGEST_LINE >> 20} MiB; the first is longer.", source=self.name
                 )
-            try:
-                first = line.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                raise DataError(f"text must be UTF-8; byte {error.start} is not.", source=self.name) from None
+            first = utf8(line, self.name)
         return first.rstrip("\r\n")
+
+
+def utf8(content: bytes, source: str, *, row: int | None = None, encoding: str = "utf-8-sig") -> str:
+    """Bytes as text."""
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise DataError(f"text must be UTF-8; byte {error.start} is not.", source=source, row=row) from None

@@ -18,6 +18,8 @@ from surefoot.table.columns import match
 if TYPE_CHECKING:
     import numpy as np
 
+    Places = np.ndarray[Any, Any]
+
 PIECE = 1 << 22
 LONGEST_ROW = 1 << 26
 QUOTE, LINE, RETURN = b'"\n\r'
@@ -144,12 +146,7 @@ def _piece(text: bytes, sheet: _Sheet) -> tuple[int, Rows | _Fault | None]:
 
 
 def _miscounted(
-    cells: np.ndarray[Any, Any],
-    starts: np.ndarray[Any, Any],
-    lines: np.ndarray[Any, Any],
-    nothing: np.ndarray[Any, Any] | None,
-    exact: dict[int, int],
-    width: int,
+    cells: Places, starts: Places, lines: Places, nothing: Places | None, exact: dict[int, int], width: int
 ) -> tuple[int, int] | None:
     """The first row whose cells are more or fewer than the header's, and how many it has."""
     import numpy as np
@@ -168,11 +165,7 @@ def _miscounted(
 
 
 def _quotes(
-    text: bytes,
-    starts: np.ndarray[Any, Any],
-    lines: np.ndarray[Any, Any],
-    quotes: np.ndarray[Any, Any],
-    sheet: _Sheet,
+    text: bytes, starts: Places, lines: Places, quotes: Places, sheet: _Sheet
 ) -> tuple[list[_Fault], dict[int, int]]:
     """Quotes that neither open nor close a cell: the first fault, or the cells of rows where they do no harm."""
     import numpy as np
@@ -223,12 +216,7 @@ def _cells(row: bytes, separator: bytes) -> int | None:
 
 
 def _swallowed(
-    text: bytes,
-    starts: np.ndarray[Any, Any],
-    quotes: np.ndarray[Any, Any],
-    broken: np.ndarray[Any, Any],
-    cells: np.ndarray[Any, Any],
-    sheet: _Sheet,
+    text: bytes, starts: Places, quotes: Places, broken: Places, cells: Places, sheet: _Sheet
 ) -> list[_Fault]:
     """The first cell over several lines that would be as many whole rows without its quotes."""
     import numpy as np

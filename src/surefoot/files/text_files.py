@@ -10,7 +10,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.json_files import parsed
-from surefoot.files.recognising import LARGEST_TEXT, LONGEST_LINE, Head
+from surefoot.files.recognising import LARGEST_TEXT, LONGEST_LINE, Head, utf8
 from surefoot.files.row_checks import Rows, checked
 
 LARGEST_LINES = 4 * LARGEST_TEXT
@@ -32,11 +32,7 @@ def json_lines(head: Head) -> Iterator[tuple[int, dict[str, Any]]]:
             row += 1
             if len(line) == LONGEST_LINE:
                 raise DataError(f"a line must be shorter than {LONGEST_LINE >> 20} MiB.", source=head.name, row=row)
-            try:
-                text = line.decode("utf-8-sig" if row == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                message = f"text must be UTF-8; byte {error.start} is not."
-                raise DataError(message, source=head.name, row=row) from None
+            text = utf8(line, head.name, row=row, encoding="utf-8-sig" if row == 1 else "utf-8")
             value = parsed(text, head.name, row=row)
             if not isinstance(value, dict):
                 message = f"a rollout must be a JSON object; got {str(value)[:60]!r}."
@@ -49,14 +45,12 @@ def json_records(head: Head) -> Iterator[tuple[int, dict[str, Any]]]:
     if head.first_record is not None:
         yield from json_lines(head)
     else:
-        yield 1, head.document
+        yield 1, head.json_object
 
 
 def first_record(head: Head) -> dict[str, Any]:
     """The first object of such a file; empty when it is none."""
-    if head.first_record is not None:
-        return head.first_record
-    return head.document if isinstance(head.document, dict) else {}
+    return head.json_object if head.first_record is None else head.first_record
 
 
 def checked_rows(head: Head) -> Rows:

@@ -6,9 +6,10 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.errors import DataError
+from surefoot.files.importers import frame_of
 from surefoot.table.cells import WORDS
 from surefoot.table.columns import OUTCOMES, match, plain
 from surefoot.table.findings import Finding
@@ -81,13 +82,28 @@ def no_table(record: Mapping[str, Any], source: str) -> DataError:
     )
 
 
-def counted(share: float | None, trials: int, *, name: str, who: str, source: str) -> tuple[int, list[Finding]]:
-    """The successes behind a share that a file gives in full, and a finding when no count gives it."""
-    if share is None or not 0.0 <= share <= 1.0:
-        raise DataError(f"`{name}` must be between 0 and 1; got {share!r}.", source=source)
-    rate = Rate(share, 1e-6)
-    count, fits = rate.successes(trials)
-    return count, [] if fits else [impossible(who, rate, trials)]
+class Share(NamedTuple):
+    """A share of successes that a file gives in full: by which name, of what, of how many, and the cells beside it."""
+
+    value: float | None
+    name: str
+    who: str
+    trials: int
+    cells: dict[str, Any]
+
+
+def rebuilt(shares: Sequence[Share], source: str) -> tuple[pl.LazyFrame, tuple[Finding, ...]]:
+    """A row per rollout from shares of successes, and a finding for each share that no count gives."""
+    successes, findings = [], []
+    for share in shares:
+        if share.value is None or not 0.0 <= share.value <= 1.0:
+            raise DataError(f"`{share.name}` must be between 0 and 1; got {share.value!r}.", source=source)
+        rate = Rate(share.value, 1e-6)
+        count, fits = rate.successes(share.trials)
+        successes.append(count)
+        findings += [] if fits else [impossible(share.who, rate, share.trials)]
+    table = frame_of((share.cells for share in shares), source).collect()
+    return expand(table, successes, [share.trials for share in shares], source), tuple(findings)
 
 
 def expand(table: pl.DataFrame, successes: Sequence[int], trials: Sequence[int], source: str) -> pl.LazyFrame:

@@ -17,7 +17,7 @@ from surefoot.core import formatting
 from surefoot.errors import DataError
 from surefoot.files.importers import Sheet
 from surefoot.files.recognising import Head
-from surefoot.table.cells import NO, WORDS, YES, wrong_cell
+from surefoot.table.cells import NO, WORDS, YES, reading, wrong_cell
 from surefoot.table.columns import KNOWN, OTHER_NAMES, match, plain
 
 if TYPE_CHECKING:
@@ -200,12 +200,8 @@ def _mostly(cells: Sequence[str]) -> bool:
 
 
 def _is_outcome(cell: str) -> bool:
-    if cell.casefold() in YES or cell.casefold() in NO:
-        return True
-    try:
-        return 0.0 <= float(cell) <= 1.0
-    except ValueError:
-        return False
+    value = reading(cell)
+    return value is not None and 0.0 <= value <= 1.0
 
 
 def untold(policies: Sequence[str], source: str) -> DataError:

@@ -7,6 +7,7 @@ An importer is a module with `recognises(head)`, which looks at the beginning of
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
@@ -27,46 +28,20 @@ class Importer(Protocol):
 
 
 NAMES = (
-    "parquet",
-    "arrays",
-    "stable_baselines",
-    "monitor",
-    "lerobot",
-    "inspect_robots",
-    "inspect_logs",
-    "promptfoo",
-    "openai_evals",
-    "swe_bench",
-    "junit",
-    "lm_eval",
-    "lm_eval_results",
-    "vla_eval",
-    "diffusion_policy",
-    "step_results",
-    "tracked",
-    "lbm",
-    "roboarena",
-    "roboarena_server",
-    "libero_logs",
-    "fieldtrial",
-    "droid",
-    "counts",
-    "delimited",
-    "wide",
-    "lines",
+    *("parquet", "arrays", "stable_baselines", "monitor", "lerobot", "inspect_robots", "inspect_logs", "promptfoo"),
+    *("openai_evals", "swe_bench", "junit", "lm_eval", "lm_eval_results", "vla_eval", "diffusion_policy"),
+    *("step_results", "tracked", "lbm", "roboarena", "roboarena_server", "libero_logs", "fieldtrial", "droid"),
+    *("counts", "delimited", "wide", "lines"),
 )
 """In the order they are asked: those that know a format by its own marks before those that take any table."""
 
 
-def importers() -> tuple[Importer, ...]:
-    """All of them, in the order they are asked."""
-    return tuple(cast(Importer, importlib.import_module(f"{__name__}.{name}")) for name in NAMES)
+def importers() -> Iterator[Importer]:
+    """All of them, in the order they are asked; each is imported when its turn comes."""
+    for name in NAMES:
+        yield cast(Importer, importlib.import_module(f"{__name__}.{name}"))
 
 
 def importer_of(head: Head) -> Importer | None:
     """The importer that recognises a file; none when nobody does."""
-    for name in NAMES:
-        importer = cast(Importer, importlib.import_module(f"{__name__}.{name}"))
-        if importer.recognises(head):
-            return importer
-    return None
+    return next((importer for importer in importers() if importer.recognises(head)), None)

@@ -22,20 +22,25 @@ ABOUT = About(
     example="surefoot report counts.csv",
 )
 
-SUCCESSES = (
-    *("successes", "num_successes", "n_successes", "num_success", "n_success", "success_count", "wins", "k"),
-    *("num_correct", "n_correct", "num_passed", "n_passed"),
-)
-TRIALS = (
-    *("trials", "n", "num_rollouts", "n_rollouts", "rollouts", "num_episodes", "n_episodes", "episodes"),
-    *("num_trials", "n_trials", "total", "n_samples", "num_samples", "attempts", "n_attempts", "num_attempts"),
-)
-PER_REPEAT = ("n_per_seed", "n_per_repeat", "episodes_per_seed", "rollouts_per_seed", "trials_per_seed")
-RATES = ("rate", "success_rate", "pc_success", "mean_success", "accuracy", "sr", "success_percent", "success")
-SPREADS = ("std", "sd", "stdev", "standard_deviation", "success_std", "rate_std", "pm")
-REPEATS = ("seeds", "n_seeds", "num_seeds", "repeats", "n_repeats", "num_repeats", "runs", "n_runs")
+NAMES: dict[str, tuple[str, ...]] = {
+    "successes": (
+        *("successes", "num_successes", "n_successes", "num_success", "n_success", "success_count", "wins", "k"),
+        *("num_correct", "n_correct", "num_passed", "n_passed"),
+    ),
+    "trials": (
+        *("trials", "n", "num_rollouts", "n_rollouts", "rollouts", "num_episodes", "n_episodes", "episodes"),
+        *("num_trials", "n_trials", "total", "n_samples", "num_samples", "attempts", "n_attempts", "num_attempts"),
+    ),
+    "per repeat": ("n_per_seed", "n_per_repeat", "episodes_per_seed", "rollouts_per_seed", "trials_per_seed"),
+    "rate": ("rate", "success_rate", "pc_success", "mean_success", "accuracy", "sr", "success_percent", "success"),
+    "spread": ("std", "sd", "stdev", "standard_deviation", "success_std", "rate_std", "pm"),
+    "repeats": ("seeds", "n_seeds", "num_seeds", "repeats", "n_repeats", "num_repeats", "runs", "n_runs"),
+}
+"""What the columns of such a table are called, by what they hold."""
 FRACTION = re.compile(r"\s*(?P<successes>\d+)\s*/\s*(?P<trials>\d+)\s*")
-FRACTIONS = frozenset((*SUCCESSES, *RATES, "result", "results", "outcome", "outcomes", "score", "k_n", "counts"))
+FRACTIONS = frozenset(
+    (*NAMES["successes"], *NAMES["rate"], "result", "results", "outcome", "outcomes", "score", "k_n", "counts")
+)
 """What a column of cells such as 38/50 may be called."""
 ROLLOUT = frozenset(("seed", "condition", "order", "episode", "trial", "repeat", "score"))
 RATE = re.compile(
@@ -46,8 +51,9 @@ RATE = re.compile(
 def recognises(head: Head) -> bool:
     """A header with a number of rollouts and either successes or a rate, and nothing that marks a single rollout."""
     names = head.plain_header or _keys(head)
-    sized = names & {*TRIALS, *PER_REPEAT}
-    return bool(sized and names & {*SUCCESSES, *RATES} and not names & ROLLOUT) or _fraction(head) is not None
+    sized = names & {*NAMES["trials"], *NAMES["per repeat"]}
+    told = names & {*NAMES["successes"], *NAMES["rate"]}
+    return bool(sized and told and not names & ROLLOUT) or _fraction(head) is not None
 
 
 class Counted(NamedTuple):
@@ -76,17 +82,7 @@ def counted_rows(head: Head) -> Counted:
         rows = [(row, _split(cells, fraction, head.name, row)) for row, cells in rows]
         header = [*(name for name in header if name != fraction), "successes", "trials"]
     names = {plain(name): name for name in reversed(header)}
-    found = {
-        kind: next((names[name] for name in known if name in names), None)
-        for kind, known in (
-            ("successes", SUCCESSES),
-            ("trials", TRIALS),
-            ("per repeat", PER_REPEAT),
-            ("rate", RATES),
-            ("spread", SPREADS),
-            ("repeats", REPEATS),
-        )
-    }
+    found = {kind: next((names[name] for name in known if name in names), None) for kind, known in NAMES.items()}
     successes, trials, findings, rounded = [], [], [], 0
     percent = _in_percent(found["rate"], rows)
     spread = 0
@@ -150,8 +146,7 @@ def _keys(head: Head) -> frozenset[str]:
 
 def _records(head: Head) -> list[Any]:
     """The objects of a JSON document that is a list of them, or one."""
-    document = head.document
-    return document if isinstance(document, list) else [document] if isinstance(document, dict) else []
+    return head.document if isinstance(head.document, list) else [head.json_object] if head.json_object else []
 
 
 def _objects(head: Head) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:

@@ -8,7 +8,7 @@ from typing import Any
 from surefoot.files.fields import number
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
-from surefoot.table.findings import own_total, same_total
+from surefoot.table.findings import own_mean
 
 ABOUT = About(
     name="diffusion_policy",
@@ -22,23 +22,20 @@ KEY = re.compile(r"^(?P<part>[\w-]+)/sim_max_reward_(?P<seed>\d+)$")
 
 def recognises(head: Head) -> bool:
     """A flat object with a largest reward per seed."""
-    document = head.document
-    return isinstance(document, dict) and any(KEY.match(key) for key in document)
+    return any(KEY.match(key) for key in head.json_object)
 
 
 def load(head: Head) -> Sheet:
     """One row per seed, with its score; test and train starts are two tasks."""
-    document: dict[str, Any] = head.document
     rows: list[dict[str, Any]] = []
-    for key, value in document.items():
+    for key, value in head.json_object.items():
         match = KEY.match(key)
         if match:
             rows.append({"task": match["part"], "seed": match["seed"], "score": number(value, head.name, key)})
     findings = []
     for part in dict.fromkeys(row["task"] for row in rows):
-        scores = [row["score"] for row in rows if row["task"] == part and row["score"] is not None]
-        mean = number(document.get(f"{part}/mean_score"), head.name, f"{part}/mean_score")
-        if mean is not None and scores and not same_total(mean, sum(scores) / len(scores)):
-            findings.append(own_total(f"{part}/mean_score", mean, sum(scores) / len(scores)))
+        total = f"{part}/mean_score"
+        mean = number(head.json_object.get(total), head.name, total)
+        findings += own_mean(total, mean, (row["score"] for row in rows if row["task"] == part))
     note = "The largest reward is the score, in [0, 1]; test and train starts are two tasks."
     return Sheet(frame_of(rows, head.name), "diffusion_policy eval_log.json", (note,), tuple(findings))

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
-from surefoot.files.fields import may, need, number, objects, outcome, scalar, text, unique
+from surefoot.files.fields import inner, listed, may, need, number, objects, outcome, scalar, text, unique
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import Head
-from surefoot.table.findings import Finding, own_total, same_total
+from surefoot.table.findings import Finding, own_mean
 
 ABOUT = About(
     name="Inspect",
@@ -30,13 +30,7 @@ def recognises(head: Head) -> bool:
     """A zip file with a log's header, or a JSON document with an evaluation of a model."""
     if head.members:
         return "header.json" in head.members or "_journal/start.json" in head.members
-    document = head.document
-    return (
-        isinstance(document, dict)
-        and isinstance(document.get("eval"), dict)
-        and "model" in document["eval"]
-        and "task" in document["eval"]
-    )
+    return {"model", "task"} <= inner(head.json_object, "eval").keys()
 
 
 def load(head: Head) -> Sheet:
@@ -87,18 +81,13 @@ class Declared(NamedTuple):
 
 def _declared(header: dict[str, Any], wanted: tuple[str, ...] | None) -> Declared:
     """The headline score, or the first; of several reducers the one that is wanted."""
-    results = header.get("results")
-    results = results if isinstance(results, dict) else {}
-    listed = results.get("scores")
-    scores = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    first = results.get("headline")
-    headline: dict[str, Any] = first if isinstance(first, dict) else {}
+    results = inner(header, "results")
+    scores, headline = listed(results, "scores"), inner(results, "headline")
     keys = (("name", "score"), ("scorer", "scorer"))
     own = [one for one in scores if all(headline.get(key) in (None, one.get(name)) for name, key in keys)] or scores
     asked = wanted or ((headline["reducer"],) if isinstance(headline.get("reducer"), str) else None)
     score = next((one for one in own if asked and one.get("reducer") in asked), own[0] if own else {})
-    found = score.get("metrics")
-    metrics = [one for one in found.values() if isinstance(one, dict)] if isinstance(found, dict) else []
+    metrics = [one for one in inner(score, "metrics").values() if isinstance(one, dict)]
     total = next((one for one in metrics if one.get("name") in ("accuracy", "mean")), {})
     value = total.get("value")
     return Declared(
@@ -113,27 +102,19 @@ def _declared(header: dict[str, Any], wanted: tuple[str, ...] | None) -> Declare
 
 def _planned_reducer(header: dict[str, Any]) -> str | None:
     """The first reducer that a run was to use, where it has no results."""
-    evaluation = header.get("eval")
-    config = evaluation.get("config") if isinstance(evaluation, dict) else None
-    listed = config.get("epochs_reducer") if isinstance(config, dict) else None
-    return text(listed[0]) if isinstance(listed, list) and listed else None
+    reducers = inner(header, "eval", "config").get("epochs_reducer")
+    return text(reducers[0]) if isinstance(reducers, list) and reducers else None
 
 
 def _planned(header: dict[str, Any]) -> list[dict[str, Any]]:
     """The metrics that a run was to compute, where it has no results; each with its options."""
-    evaluation = header.get("eval")
-    scorers = evaluation.get("scorers") if isinstance(evaluation, dict) else None
-    lists = [one.get("metrics") for one in scorers if isinstance(one, dict)] if isinstance(scorers, list) else []
-    return [metric for found in lists if isinstance(found, list) for metric in found if isinstance(metric, dict)]
+    return [metric for one in listed(inner(header, "eval"), "scorers") for metric in listed(one, "metrics")]
 
 
 def _cluster(metrics: list[dict[str, Any]]) -> str | None:
     """The field of metadata that a standard error is clustered by."""
-    for metric in metrics:
-        for options in (metric.get("params"), metric.get("options")):
-            if isinstance(options, dict) and isinstance(options.get("cluster"), str):
-                return str(options["cluster"])
-    return None
+    named = (inner(metric, key).get("cluster") for metric in metrics for key in ("params", "options"))
+    return next((name for name in named if isinstance(name, str)), None)
 
 
 def _clustered(rows: list[dict[str, Any]], declared: Declared) -> list[str]:
@@ -184,16 +165,13 @@ def _total(declared: Declared, values: list[tuple[str, float | None]], source: s
         if value is not None:
             samples.setdefault(sample, []).append(value)
     means = [sum(each) / len(each) for each in samples.values()]
-    if not means or declared.total is None or same_total(declared.total, sum(means) / len(means)):
-        return []
-    return [own_total(f"{declared.metric} of {source}", declared.total, sum(means) / len(means))]
+    return own_mean(f"{declared.metric} of {source}", declared.total, means)
 
 
 def _stopped_early(header: dict[str, Any]) -> list[str]:
-    results = header.get("results")
-    early = results.get("early_stopping") if isinstance(results, dict) else None
-    stops = early.get("early_stops") if isinstance(early, dict) else None
-    if not isinstance(early, dict) or not isinstance(stops, list):
+    early = inner(header, "results", "early_stopping")
+    stops = early.get("early_stops")
+    if not isinstance(stops, list):
         return []
     return [f"{len(stops):,} samples were stopped early by {text(early.get('manager')) or 'the run'!r}: not run."]
 
@@ -201,8 +179,8 @@ def _stopped_early(header: dict[str, Any]) -> list[str]:
 def _others(rows: list[dict[str, Any]], chosen: str) -> str:
     """How to choose what another scorer gave."""
     names = dict.fromkeys(name for row in rows for name in row if name.startswith("score:") and name != chosen)
-    listed = ", ".join(repr(name) for name in list(names)[:6])
-    return f"; choose another by {write('columns', {'score': None})}: {listed}" if listed else ""
+    shown = ", ".join(repr(name) for name in list(names)[:6])
+    return f"; choose another by {write('columns', {'score': None})}: {shown}" if shown else ""
 
 
 Parts = tuple[dict[str, Any], Iterable[Any], Any, list[str]]
@@ -210,7 +188,7 @@ Parts = tuple[dict[str, Any], Iterable[Any], Any, list[str]]
 
 
 def _document(head: Head) -> Parts:
-    document: dict[str, Any] = head.document
+    document = head.json_object
     return document, need(document, "samples", list, head.name), document.get("reductions"), []
 
 

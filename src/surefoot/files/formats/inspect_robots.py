@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.fields import may, need, number, objects, outcome, text, unique
+from surefoot.files.fields import inner, may, need, number, objects, outcome, text, unique
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 
@@ -21,25 +21,19 @@ NAMED = {"condition": "scene", "repeat": "epoch", "robot": "embodiment"}
 
 def recognises(head: Head) -> bool:
     """An evaluation of a policy with a list of samples."""
-    document = head.document
-    return (
-        isinstance(document, dict)
-        and isinstance(document.get("eval"), dict)
-        and "policy" in document["eval"]
-        and isinstance(document.get("samples"), list)
-    )
+    return "policy" in inner(head.json_object, "eval") and isinstance(head.json_object.get("samples"), list)
 
 
 def load(head: Head) -> Sheet:
     """One row per scene and epoch; epochs of one scene are repeats, clustered by the scene."""
-    document: dict[str, Any] = head.document
+    document = head.json_object
     evaluation = need(document, "eval", dict, head.name)
     rows: list[dict[str, Any]] = []
     for place, sample in objects(need(document, "samples", list, head.name), head.name, "samples"):
         epochs = need(sample, "epochs", list, head.name, place)
         reasons = may(sample, "termination_reasons", list, head.name, place) or []
         tried = [{} if scores is None else scores for scores in epochs]  # an errored trial has no scores
-        for epoch, scores in enumerate(objects(tried, head.name, f"{place}.epochs"), 1):
+        for epoch, (at, scores) in enumerate(objects(tried, head.name, f"{place}.epochs"), 1):
             rows.append(
                 {
                     "policy": text(evaluation.get("policy")),
@@ -49,10 +43,7 @@ def load(head: Head) -> Sheet:
                     "condition": text(sample.get("scene_id")),
                     "repeat": str(epoch),
                     "failure": text(reasons[epoch - 1]) if epoch <= len(reasons) else None,
-                    **{
-                        f"score:{name}": number(value, head.name, f"{scores[0]}.{name}")
-                        for name, value in scores[1].items()
-                    },
+                    **{f"score:{name}": number(value, head.name, f"{at}.{name}") for name, value in scores.items()},
                 }
             )
     if not rows:

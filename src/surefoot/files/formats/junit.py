@@ -8,6 +8,7 @@ from typing import Any
 
 from surefoot._arguments import write
 from surefoot.errors import DataError
+from surefoot.files.fields import repeated
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import LARGEST_TEXT, Head
 from surefoot.files.xml_files import Attributes, Reader, read_xml
@@ -46,15 +47,7 @@ def load(head: Head) -> Sheet:
             del row["task"]
     else:
         notes.append("A test suite is a task.")
-    seen: Counter[tuple[Any, ...]] = Counter()
-    for row in rows:
-        key = (row.get("task"), row["condition"])
-        seen[key] += 1
-        row["repeat"] = seen[key]
-    if max(seen.values()) == 1:
-        for row in rows:
-            del row["repeat"]
-    else:
+    if repeated(rows, "task", "condition"):
         notes.append("Attempts at one test are repeats.")
     skipped = sum(row["success"] is None for row in rows)
     if skipped:
@@ -111,10 +104,8 @@ class _Suites(Reader):
         suite.count(kind)
         again = [(one, why) for one in RETRIED for why in self._found.get(one, ())]
         self.retried += len(again)
-        last: tuple[bool | None, str | None] = (
-            (None, None) if kind == "skipped" else (kind == "passed", None) if kind == "passed" else
-            (False, self._found[kind][0])
-        )  # fmt: skip
+        ended = {"passed": True, "skipped": None}.get(kind, False)
+        last = ended, self._found[kind][0] if kind in FAILED else None
         for success, failure in (*((False, why) for _, why in again), last):
             self.rows.append(
                 {

@@ -11,7 +11,7 @@ from surefoot.files.fields import may, need, number, objects, text
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import first_record, json_records
-from surefoot.table.findings import Finding, own_total, same_total
+from surefoot.table.findings import Finding, own_mean
 
 ABOUT = About(
     name="LeRobot",
@@ -31,21 +31,16 @@ def _unseeded() -> str:
 
 def recognises(head: Head) -> bool:
     """A list of tasks with their totals, a line per task, or the older list of episodes with an aggregate."""
-    document = head.document
-    return _is_progress(head) or (
-        isinstance(document, dict)
-        and (
-            ("per_task" in document and bool({"overall", "per_group"} & set(document)))
-            or ("per_episode" in document and "aggregated" in document)
-        )
-    )
+    there = head.json_object.keys()
+    tasks = "per_task" in there and not there.isdisjoint(("overall", "per_group"))
+    return _is_progress(head) or tasks or {"per_episode", "aggregated"} <= there
 
 
 def load(head: Head) -> Sheet:
     """One row per episode; `max_reward` is the score when all of it lies in [0, 1]."""
     if _is_progress(head):
         return _finished(head)
-    document: dict[str, Any] = head.document
+    document = head.json_object
     if "per_task" in document:
         rows = _tasks(document, head.name)
         total, notes = may(document, "overall", dict, head.name) or {}, [_unseeded()]
@@ -143,8 +138,4 @@ def _episodes(document: dict[str, Any], source: str) -> list[dict[str, Any]]:
 
 def _totals(total: dict[str, Any], rows: list[dict[str, Any]], source: str) -> tuple[Finding, ...]:
     percent = number(total.get("pc_success"), source, "overall.pc_success")
-    known = [row["success"] for row in rows if row["success"] is not None]
-    if percent is None or not known:
-        return ()
-    counted = 100.0 * sum(known) / len(known)
-    return () if same_total(percent, counted) else (own_total(f"pc_success of {source}", percent, counted),)
+    return tuple(own_mean(f"pc_success of {source}", percent, (row["success"] for row in rows), unit=100.0))

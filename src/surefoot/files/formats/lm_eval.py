@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 from surefoot._arguments import write
@@ -10,7 +11,7 @@ from surefoot.errors import DataError
 from surefoot.files.fields import number, outcome, scalar, text, unique
 from surefoot.files.importers import About, NoOutcomesError, Sheet, frame_of
 from surefoot.files.recognising import Head
-from surefoot.files.text_files import json_lines
+from surefoot.files.text_files import first_record, json_records
 
 ABOUT = About(
     name="lm-evaluation-harness samples",
@@ -28,13 +29,13 @@ NO_OUTCOMES = frozenset(("perplexity", "word_perplexity", "byte_perplexity", "bi
 
 def recognises(head: Head) -> bool:
     """A line with a document's id and the model's responses."""
-    record = head.first_record or head.document
-    return isinstance(record, dict) and "doc_id" in record and ("resps" in record or "filtered_resps" in record)
+    record = first_record(head)
+    return "doc_id" in record and ("resps" in record or "filtered_resps" in record)
 
 
 def load(head: Head) -> Sheet:
     """One row per document, of one metric and one filter; which is said."""
-    lines = list(json_lines(head)) if head.first_record is not None else [(1, head.document)]
+    lines = list(json_records(head))
     named = DATED.match(head.path.stem)
     task = named["task"] if named else None
     filters = list(dict.fromkeys(text(line.get("filter")) for _, line in lines))
@@ -92,10 +93,10 @@ def _filter(filters: list[str | None], head: Head) -> str | None:
 
 def _tell_apart(rows: list[dict[str, Any]]) -> None:
     """Some data sets hold the same document twice: the second is then called hash#2, in every model's file."""
-    times: dict[str, int] = {}
+    times: Counter[str] = Counter()
     for row in rows:
         name = row["condition"]
-        times[name] = times.get(name, 0) + 1
+        times[name] += 1
         if times[name] > 1:
             row["condition"] = f"{name}#{times[name]}"
 

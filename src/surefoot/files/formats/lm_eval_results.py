@@ -6,10 +6,9 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import may, need, number, text
-from surefoot.files.importers import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
-from surefoot.files.totals import UNORDERED, counted, expand
-from surefoot.table.findings import Finding
+from surefoot.files.totals import UNORDERED, Share, rebuilt
 
 ABOUT = About(
     name="lm-evaluation-harness results",
@@ -24,23 +23,20 @@ COUNTED = ("acc", "exact_match", "pass@1", "em", "acc_norm")
 
 def recognises(head: Head) -> bool:
     """Results per task beside the harness's own sections."""
-    document = head.document
-    return (
-        isinstance(document, dict)
-        and isinstance(document.get("results"), dict)
-        and any(key in document for key in ("n-samples", "configs", "n-shot", "task_hashes"))
-    )
+    document = head.json_object
+    own = {"n-samples", "configs", "n-shot", "task_hashes"}
+    return isinstance(document.get("results"), dict) and not own.isdisjoint(document)
 
 
 def load(head: Head) -> Sheet:
     """Rows rebuilt from each task's rate and number of documents."""
-    document: dict[str, Any] = head.document
+    document = head.json_object
     groups = {name for name, parts in (may(document, "group_subtasks", dict, head.name) or {}).items() if parts}
     groups |= set(may(document, "groups", dict, head.name) or {})
     sizes = may(document, "n-samples", dict, head.name) or {}
     config = may(document, "config", dict, head.name) or {}
     model = text(document.get("model_name") or config.get("model"))
-    tasks, successes, trials, findings, left, metrics = [], [], [], list[Finding](), [], set()
+    shares, left, metrics = list[Share](), [], set()
     for task, result in need(document, "results", dict, head.name).items():
         if task in groups:
             continue
@@ -52,14 +48,10 @@ def load(head: Head) -> Sheet:
         if metric is None or size is None or value is None:
             left.append(task)
             continue
-        where = f"results.{task}.{metric}"
-        count, found = counted(value, size, name=where, who=f"{head.name}, task {task}", source=head.name)
-        findings += found
         metrics.add(metric)
-        tasks.append({"policy": model, "task": task} if model else {"task": task})
-        successes.append(count)
-        trials.append(size)
-    if not tasks:
+        cells = {"policy": model, "task": task} if model else {"task": task}
+        shares.append(Share(value, f"results.{task}.{metric}", f"{head.name}, task {task}", size, cells))
+    if not shares:
         raise DataError(
             "the file must give a share of documents (acc, exact_match) and the number of documents for some task; "
             "it gives none. Run with --log_samples and read the samples.",
@@ -68,9 +60,9 @@ def load(head: Head) -> Sheet:
     notes = [UNORDERED, f"success is rebuilt from {', '.join(sorted(metrics))} and the number of documents."]
     if left:
         notes.append(f"Left out, because the share or the number is not given: {', '.join(left[:8])}.")
-    frame = expand(frame_of(tasks, head.name).collect(), successes, trials, head.name)
+    frame, findings = rebuilt(shares, head.name)
     name = "lm-evaluation-harness results"
-    return Sheet(frame, name, tuple(notes), tuple(findings), ordered=False, aggregate=True, named={"policy": "model"})
+    return Sheet(frame, name, tuple(notes), findings, ordered=False, aggregate=True, named={"policy": "model"})
 
 
 def _size(task: str, result: dict[str, Any], sizes: dict[str, Any], source: str) -> int | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.fields import may, number, outcome, text
+from surefoot.files.fields import inner, may, number, outcome, repeated, text
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
-from surefoot.table.findings import Finding, own_total, same_total
+from surefoot.table.findings import Finding, own_mean
 
 ABOUT = About(
     name="OpenAI evals",
@@ -25,11 +25,8 @@ NAMED = {"policy": "model", "condition": "sample"}
 
 def recognises(head: Head) -> bool:
     """A first line with the run's spec, or an event."""
-    first = head.first_record
-    if first is None:
-        return False
-    spec = first.get("spec")
-    return (isinstance(spec, dict) and bool(spec.keys() & SPEC)) or first.keys() >= EVENT | {"event_id"}
+    first = head.first_record or {}
+    return bool(inner(first, "spec").keys() & SPEC) or first.keys() >= EVENT | {"event_id"}
 
 
 def load(head: Head) -> Sheet:
@@ -57,34 +54,23 @@ def load(head: Head) -> Sheet:
     policy = _policy(spec)
     task = text(spec.get("eval_name") or spec.get("base_eval"))
     key, found = _chosen(matches, metrics, head.name)
-    times: dict[str, int] = {}
     rows: list[dict[str, Any]] = []
     for sample, data in found:
-        times[sample] = times.get(sample, 0) + 1
         value = number(data.get(key), head.name, f"{sample}.{key}")
-        row_ = {"task": task, "condition": sample, "repeat": times[sample], "value": value, "failure": met[sample]}
+        row_ = {"task": task, "condition": sample, "value": value, "failure": met[sample]}
         rows.append(row_ | ({"policy": policy} if policy else {}))
     column = outcome(row["value"] for row in rows)
     for row_ in rows:
         row_[column] = row_.pop("value")
     notes = [f"{column} is {key!r} of the {'match' if matches else 'metrics'} events."]
-    if max(times.values()) == 1:
-        for row_ in rows:
-            del row_["repeat"]
-    else:
+    if repeated(rows, "condition"):
         notes.append("Several results of one sample are repeats.")
-    left = len(met.keys() - times.keys())
+    left = len(met.keys() - {sample for sample, _ in found})
     if left:
         notes.append(f"{left:,} samples have events and no result: left out.")
     totals = _totals(report, [row[column] for row in rows], key, head.name)
-    return Sheet(
-        frame_of(rows, head.name),
-        "OpenAI evals",
-        tuple(notes),
-        totals,
-        named=NAMED,
-        records=[data for _, data in found],
-    )
+    records = [data for _, data in found]
+    return Sheet(frame_of(rows, head.name), "OpenAI evals", tuple(notes), totals, named=NAMED, records=records)
 
 
 def _policy(spec: dict[str, Any]) -> str | None:
@@ -116,7 +102,4 @@ def _totals(report: dict[str, Any], values: list[float | None], key: str, source
     """The run's own accuracy, or mean of the metric, held against the events."""
     name = "accuracy" if key == "correct" else key
     says = number(report.get(name), source, f"final_report.{name}") if _number(report.get(name)) else None
-    known = [value for value in values if value is not None]
-    if says is None or not known or same_total(says, sum(known) / len(known)):
-        return ()
-    return (own_total(f"{name} of {source}", says, sum(known) / len(known)),)
+    return tuple(own_mean(f"{name} of {source}", says, values))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.fields import may, need, number, objects, scalar, text, unique
+from surefoot.files.fields import inner, listed, may, need, number, objects, scalar, text, unique
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import first_record, json_records
@@ -34,9 +34,8 @@ def recognises(head: Head) -> bool:
     """Results with a test's and a prompt's place, in a line each or in the summary of an evaluation."""
     if first_record(head).keys() >= MARKS:
         return True
-    summary = _summary(head.document)
-    found = summary.get("results")
-    record = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}
+    summary = _summary(head.json_object)
+    record = next(iter(listed(summary, "results")), {})
     return record.keys() >= MARKS or (record.keys() >= EARLIER and isinstance(summary.get("stats"), dict))
 
 
@@ -46,7 +45,7 @@ def load(head: Head) -> Sheet:
         found: Iterable[tuple[str, dict[str, Any]]] = ((f"line {row}", line) for row, line in json_records(head))
         stats = None
     else:
-        summary = _summary(head.document)
+        summary = _summary(head.json_object)
         found = objects(need(summary, "results", list, head.name), head.name, "results")
         stats = may(summary, "stats", dict, head.name)
     results = list(found)
@@ -68,20 +67,14 @@ def load(head: Head) -> Sheet:
     if errors:
         notes.append(f"{errors:,} results ended in an error; they count as failures, as promptfoo counts them.")
     notes += _scores(rows)
-    return Sheet(
-        frame_of(rows, head.name),
-        "promptfoo",
-        tuple(notes),
-        _totals(stats, rows, errors, head.name),
-        named=NAMED,
-        records=[result for _, result in results],
-    )
+    totals, records = _totals(stats, rows, errors, head.name), [result for _, result in results]
+    return Sheet(frame_of(rows, head.name), "promptfoo", tuple(notes), totals, named=NAMED, records=records)
 
 
-def _summary(document: Any) -> dict[str, Any]:
+def _summary(document: dict[str, Any]) -> dict[str, Any]:
     """The summary of an evaluation, which stands alone or under `results`."""
-    inner = document.get("results") if isinstance(document, dict) else None
-    return inner if isinstance(inner, dict) else document if isinstance(inner, list) else {}
+    found = document.get("results")
+    return found if isinstance(found, dict) else document if isinstance(found, list) else {}
 
 
 def _row(place: str, result: dict[str, Any], source: str) -> dict[str, Any]:
@@ -137,8 +130,7 @@ def _at(result: Mapping[str, Any]) -> str:
 
 
 def _prompt(result: Mapping[str, Any]) -> str:
-    prompt = result.get("prompt")
-    label = prompt.get("label") if isinstance(prompt, dict) else None
+    label = inner(result, "prompt").get("label")
     return _short(" ".join(label.split())) if isinstance(label, str) else ""
 
 
@@ -149,8 +141,7 @@ def _tests(results: list[dict[str, Any]]) -> list[tuple[str, int]]:
     seen: dict[tuple[str, str, str], int] = {}
     found = []
     for result in results:
-        stated = result.get("testCase")
-        case: dict[str, Any] = stated if isinstance(stated, dict) else {}
+        case = inner(result, "testCase")
         variables = result.get("vars") or case.get("vars")
         said = case.get("description") or result.get("description")
         content = json.dumps([said, variables, case.get("assert")], sort_keys=True, default=str)

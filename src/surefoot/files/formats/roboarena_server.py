@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.fields import may, need, number, objects, text, unique
+from surefoot.files.fields import listed, may, need, number, objects, text, unique
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 
@@ -21,9 +21,7 @@ SIDES = ("policyA", "policyB")
 
 def recognises(head: Head) -> bool:
     """A list of evaluations with a policy A."""
-    document = head.document
-    found = document.get("evaluations") if isinstance(document, dict) else None
-    return isinstance(found, list) and bool(found) and isinstance(found[0], dict) and SIDES[0] in found[0]
+    return SIDES[0] in next(iter(listed(head.json_object, "evaluations")), {})
 
 
 def load(head: Head) -> Sheet:

@@ -32,18 +32,17 @@ ALL_RUN = frozenset(("generated", "applied", "with_logs"))
 
 def recognises(head: Head) -> bool:
     """Lists of instances by how they ended, or instances that say whether they are resolved."""
-    document = head.document
-    if not isinstance(document, dict) or not document:
-        return False
+    document = head.json_object
     lists = {name for name, value in document.items() if isinstance(value, list)}
     if "resolved_ids" in lists or ("resolved" in lists and bool(lists & set(STAGES))):
         return True
-    return all(isinstance(one, dict) and isinstance(one.get("resolved"), bool) for one in document.values())
+    said = [isinstance(one, dict) and isinstance(one.get("resolved"), bool) for one in document.values()]
+    return bool(said) and all(said)
 
 
 def load(head: Head) -> Sheet:
     """One row per instance that was submitted."""
-    document: dict[str, Any] = head.document
+    document = head.json_object
     notes: list[str] = []
     if "resolved_ids" in document:
         ended = _run(document, notes, head.name)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from surefoot.files.fields import number
-from surefoot.files.importers import About, Sheet, frame_of
+from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
-from surefoot.files.totals import UNORDERED, counted, expand, whole
-from surefoot.table.findings import Finding
+from surefoot.files.totals import UNORDERED, Share, rebuilt, whole
 
 ABOUT = About(
     name="OpenVLA tracked summary",
@@ -20,28 +19,23 @@ RATE, SIZE, TOTAL = "success_rate/", "num_episodes/", "total"
 
 def recognises(head: Head) -> bool:
     """A flat object with a success rate and a number of episodes per task."""
-    document = head.document
-    return isinstance(document, dict) and any(
-        isinstance(key, str) and key.startswith(RATE) and f"{SIZE}{key.removeprefix(RATE)}" in document
-        for key in document
-    )
+    return bool(_names(head))
 
 
 def load(head: Head) -> Sheet:
     """Rows rebuilt from each task's rate and number of episodes; the total is used when it stands alone."""
-    document = head.document
-    names = [key.removeprefix(RATE) for key in document if key.startswith(RATE)]
-    names = [name for name in names if f"{SIZE}{name}" in document]
-    tasks = [name for name in names if name != TOTAL] or names
-    rows, successes, trials = [], [], []
-    findings: list[Finding] = []
-    for row, task in enumerate(tasks, 1):
-        size = whole(document[f"{SIZE}{task}"], f"{SIZE}{task}", head.name, row, least=1)
-        value = number(document[f"{RATE}{task}"], head.name, f"{RATE}{task}")
-        count, found = counted(value, size, name=f"{RATE}{task}", who=f"{head.name}, task {task}", source=head.name)
-        findings += found
-        rows.append({"task": task} if task != TOTAL else {"dataset": "all tasks"})
-        successes.append(count)
-        trials.append(size)
-    frame = expand(frame_of(rows, head.name).collect(), successes, trials, head.name)
-    return Sheet(frame, "tracked summary", (UNORDERED,), tuple(findings), ordered=False, aggregate=True)
+    document, names = head.json_object, _names(head)
+    shares = []
+    for row, task in enumerate([name for name in names if name != TOTAL] or names, 1):
+        rate, size = f"{RATE}{task}", f"{SIZE}{task}"
+        trials = whole(document[size], size, head.name, row, least=1)
+        cells = {"task": task} if task != TOTAL else {"dataset": "all tasks"}
+        shares.append(Share(number(document[rate], head.name, rate), rate, f"{head.name}, task {task}", trials, cells))
+    frame, findings = rebuilt(shares, head.name)
+    return Sheet(frame, "tracked summary", (UNORDERED,), findings, ordered=False, aggregate=True)
+
+
+def _names(head: Head) -> list[str]:
+    """What both a rate and a number of episodes are given of."""
+    rates = [key.removeprefix(RATE) for key in head.json_object if key.startswith(RATE)]
+    return [name for name in rates if f"{SIZE}{name}" in head.json_object]

@@ -20,21 +20,21 @@ ABOUT = About(
 
 def recognises(head: Head) -> bool:
     """A benchmark with a list of tasks that hold episodes."""
-    document = head.document
-    if not isinstance(document, dict) or not isinstance(document.get("tasks"), list):
-        return False
-    return "benchmark" in document or "harness_version" in document
+    document = head.json_object
+    return isinstance(document.get("tasks"), list) and not {"benchmark", "harness_version"}.isdisjoint(document)
 
 
 def load(head: Head) -> Sheet:
     """One row per episode; the episode's id is its condition, with the run's seed."""
-    document: dict[str, Any] = head.document
+    document = head.json_object
     keys = may(document, "metric_keys", dict, head.name) or {}
     rows: list[dict[str, Any]] = []
     for place, task in objects(need(document, "tasks", list, head.name), head.name, "tasks"):
-        episodes = may(task, "episodes", list, head.name, place) or []
-        for number_, episode in enumerate(objects(episodes, head.name, f"{place}.episodes"), 1):
-            rows.append(_row(document, task, episode[1], number_, keys, episode[0], head.name))
+        common = {"task": text(task.get("task")), "dataset": text(document.get("benchmark"))}
+        episodes = objects(may(task, "episodes", list, head.name, place) or [], head.name, f"{place}.episodes")
+        for order, (at, episode) in enumerate(episodes, 1):
+            own = {"condition": text(episode.get("episode_id", order - 1)), "seed": text(document.get("seed"))}
+            rows.append({**common, **own, "order": order, **_cells(episode, keys, at, head.name)})
     if not rows:
         raise DataError("the file must hold episodes; it has none.", source=head.name)
     unique(((row["task"], row["condition"]) for row in rows), "an episode's id within its task", head.name)
@@ -71,23 +71,11 @@ def _totals(
     return tuple(found)
 
 
-def _row(
-    document: dict[str, Any],
-    task: dict[str, Any],
-    episode: dict[str, Any],
-    order: int,
-    keys: dict[str, Any],
-    place: str,
-    source: str,
-) -> dict[str, Any]:
+def _cells(episode: dict[str, Any], keys: dict[str, Any], place: str, source: str) -> dict[str, Any]:
+    """What an episode says of how it went."""
     metrics = may(episode, "metrics", dict, source, place) or {}  # an episode that ended in an error has none
     wanted = [*keys, *(key for key in metrics if key not in keys)]
     return {
-        "task": text(task.get("task")),
-        "dataset": text(document.get("benchmark")),
-        "condition": text(episode.get("episode_id", order - 1)),
-        "seed": text(document.get("seed")),
-        "order": order,
         "steps": number(episode.get("steps"), source, f"{place}.steps"),
         "duration": number(episode.get("elapsed_sec"), source, f"{place}.elapsed_sec"),
         "failure": text(episode.get("failure_reason")),
