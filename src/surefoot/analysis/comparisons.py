@@ -11,7 +11,7 @@ from surefoot.analysis.comparison_data import Asked, Found, Weigh
 from surefoot.analysis.gains import found_between
 from surefoot.analysis.judged_gains import JudgedGain, judged_gain
 from surefoot.analysis.labelled_comparisons import by_labels
-from surefoot.analysis.measurements import mean_score, success_rate
+from surefoot.analysis.measurements import MEASURED
 from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval
@@ -247,10 +247,11 @@ def named_comparison(
 
 def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weigh: Weigh = "rollouts") -> Interval:
     """One policy's rate or mean score; looked up once for a table."""
-    of = success_rate if measure == "success" else mean_score
-    key = ("alone", policy, measure, repr(confidence), weigh)
     structure(rollouts, measure, (policy,))  # found out once for all policies, and handed on
-    return rollouts.once(key, lambda: of(rollouts.where(policy=policy), confidence=confidence, weigh=weigh))
+    return rollouts.once(
+        ("alone", policy, measure, repr(confidence), weigh),
+        lambda: MEASURED[measure](rollouts.where(policy=policy), confidence=confidence, weigh=weigh),
+    )
 
 
 @in_its_words

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from surefoot import _check, stats
 from surefoot.analysis.judged_gains import documents_of, items_of
-from surefoot.analysis.measurements import mean_score, success_rate
+from surefoot.analysis.measurements import MEASURED, mean_score, success_rate
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
@@ -104,9 +104,7 @@ def _by_items(rollouts: Rollouts, measure: Measure, confidence: float) -> dict[s
             method="labels" if _alone(rollouts) else "judge",
             confidence=confidence,
         )
-        own = (success_rate if measure == "success" else mean_score)(
-            rollouts.where(policy=policy), confidence=confidence
-        )
+        own = MEASURED[measure](rollouts.where(policy=policy), confidence=confidence)
         labels = sum(one.labels for one in items.values())
         agreed = sum(one.alike for one in items.values()) if measure == "success" else None
         found[policy] = Correction(policy, measure, own, made.interval, labels, agreed)
