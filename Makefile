@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check style types slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
+.PHONY: help demo test end-to-end quick check style types slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
@@ -20,8 +20,11 @@ help:  ## Show this list.
 demo: $(READY)  ## The main job on bundled data: prints the table and names the page it wrote.
 	@$(BIN)/surefoot demo
 
-test: $(READY)  ## All tests but the long proofs, and every example in the docstrings and docs.
+test: $(READY)  ## The tests of every module, and every example in the docstrings.
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --doctest-modules src tests
+
+end-to-end: $(READY)  ## The program as people meet it: in a browser, killed, page by page of the docs, as an Action.
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "end_to_end and not slow" tests
 
 quick: $(READY)  ## The tests of what you changed, and of the tree, in under a minute (ARGS="stats/rates.py core": of these).
 	@$(BIN)/python tools/quick.py $(ARGS)
@@ -41,8 +44,8 @@ slow: $(READY)  ## The long statistical proofs, the cases that `make test` leave
 	$(BIN)/python -m pytest -n $(JOBS) -m slow tests
 	$(BIN)/python -m pytest -n $(JOBS) -m hypothesis --hypothesis-profile long tests
 
-coverage: $(READY)  ## Branches taken by the quick tests, room by room; fails where a room has fewer than 95%.
-	$(BIN)/python -m pytest -q -n $(JOBS) --cov --cov-report= --doctest-modules src tests
+coverage: $(READY)  ## Branches taken by `make test` and `make end-to-end`, room by room; fails where a room has fewer than 95%.
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report= --doctest-modules src tests
 	$(BIN)/python tools/covered.py
 
 mutants: $(READY)  ## Would the tests notice a mistake? 200 of them, one by one, in a copy of the tree (an hour or so; ARGS="--seed 2": others).

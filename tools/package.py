@@ -115,7 +115,7 @@ def smoke(python: Path, place: Path) -> None:
 
 def tests(python: Path, tree: Path) -> None:
     """The quick tests of the sdist, on what is installed."""
-    run(str(python), "-m", "pytest", "-q", "-rs", "-n", JOBS, "-p", "no:cacheprovider", "tests", cwd=tree)
+    run(str(python), "-m", "pytest", "-q", "-rs", "-n", JOBS, "-m", "not slow", "-p", "no:cacheprovider", "tests", cwd=tree)
 
 
 def said(code: int, *command: object, cwd: Path) -> str:

@@ -49,7 +49,7 @@ def main(named: list[str]) -> int:
     chosen = [*(found or UNCHANGED), *ALWAYS]
     print("Tests of", ", ".join(path.relative_to(TESTS).as_posix() for path in chosen))
     jobs = os.environ.get("JOBS", "2")
-    words = ["-q", "-n", jobs, "--within", str(SECONDS), "-m", "not slow and not browser", *map(str, chosen)]
+    words = ["-q", "-n", jobs, "--within", str(SECONDS), "-m", "not slow and not end_to_end", *map(str, chosen)]
     return subprocess.run([sys.executable, "-m", "pytest", *words], cwd=ROOT, check=False).returncode
 
 

@@ -25,6 +25,8 @@ from surefoot.study.studies import Study
 from tests.support.consoles import free_port, reachable, study, threaded
 from tests.support.studies import plan
 
+pytestmark = pytest.mark.end_to_end
+
 
 def parts(address):
     host, port = address.removeprefix("http://").split(":")

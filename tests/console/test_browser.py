@@ -21,7 +21,7 @@ from surefoot.study.studies import Study
 from tests.support.clips import GIF
 from tests.support.consoles import Program, study, threaded
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.end_to_end
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 DESK = {"viewport": {"width": 1280, "height": 800}}

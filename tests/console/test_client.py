@@ -210,6 +210,7 @@ def test_ten_devices_on_one_turn_record_one_result(served):
     assert recorded(opened) == Counter([1])
 
 
+@pytest.mark.end_to_end
 def test_a_killed_server_loses_and_doubles_nothing(tmp_path):
     study(tmp_path, horizon=200)._store.close()
     with Program(tmp_path / "study.db") as program:

@@ -115,7 +115,7 @@ def served(folder: Path) -> Iterator[str]:
     socket.close()
 
 
-@pytest.mark.browser
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("width", [390, 1280])
 def test_drop_read_change_and_keep_in_a_browser(chromium, tmp_path: Path, width: int) -> None:
     name = "<b>results<script>.csv" if width == 390 else "results.csv"

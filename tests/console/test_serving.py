@@ -122,6 +122,7 @@ def test_a_taken_port_is_said(tmp_path):
             serve(study(tmp_path), Tokens.fresh(), place)
 
 
+@pytest.mark.end_to_end
 def test_without_the_extra_it_says_what_to_install(tmp_path):
     code = """
 import sys

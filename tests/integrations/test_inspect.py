@@ -289,6 +289,7 @@ def evals(tmp_path_factory) -> dict[str, tuple[str, str, str | None]]:
     return found
 
 
+@pytest.mark.end_to_end
 def test_a_real_eval_stops_early_and_its_log_tells_why(evals):
     found = []
     for name in ("at once 1", "at once 12"):
@@ -321,6 +322,7 @@ def test_the_verdict_can_be_checked_from_the_log_alone(evals):
     assert (state.verdict.value, state.p_value) == (found["verdict"], found["p_value"])
 
 
+@pytest.mark.end_to_end
 def test_a_real_eval_in_the_order_of_the_dataset_is_refused(evals):
     location, status, said = evals["in order"]
     assert status == "error"
@@ -328,6 +330,7 @@ def test_a_real_eval_in_the_order_of_the_dataset_is_refused(evals):
     assert not read_eval_log(location).samples
 
 
+@pytest.mark.end_to_end
 def test_a_real_eval_whose_samples_crash_counts_them(evals):
     location, status, _ = evals["crashing"]
     log = read_eval_log(location)

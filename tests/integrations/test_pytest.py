@@ -302,6 +302,7 @@ def test_policy(record_property, surefoot_run):
     assert float(found["surefoot_low"]) == pytest.approx(0.846, abs=1e-3)
 
 
+@pytest.mark.end_to_end
 def test_it_plays_with_xdist(run):
     pytest.importorskip("xdist")
     result = run(

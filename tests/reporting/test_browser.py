@@ -9,7 +9,7 @@ import surefoot as sf
 from surefoot.cli.demo import example_rollouts
 from tests.support.clip_studies import filmed
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.end_to_end
 
 WIDTHS = {"phone": 390, "desk": 1280}
 

@@ -12,8 +12,9 @@ import surefoot as sf
 from surefoot.cli.demo import example_rollouts
 from surefoot.reporting import printing
 
+pytestmark = pytest.mark.end_to_end
 
-@pytest.mark.browser
+
 def test_a_report_is_printed_with_all_its_pages(tmp_path: Path, chromium) -> None:
     path = sf.report(example_rollouts()).save(tmp_path / "report.pdf")
     content = path.read_bytes()

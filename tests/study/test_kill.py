@@ -28,6 +28,8 @@ from surefoot.study.studies import Study
 from tests.support.consoles import free_port
 from tests.support.studies import plan
 
+pytestmark = pytest.mark.end_to_end
+
 RESULTS = 500
 POSTERS = 4
 

@@ -199,6 +199,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.end_to_end
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_an_import_killed_half_way_leaves_nothing_and_can_be_repeated(tmp_path, kind, request):

@@ -137,6 +137,7 @@ def test_a_relation_without_order_says_so() -> None:
     assert any("keeps no order of rows" in str(note) for note in table.notes)
 
 
+@pytest.mark.end_to_end
 def test_dask_in_short() -> None:
     """Dask plans slowly, so here only what every report asks; the rest is with the slow tests."""
     table, mine = sf.read(_dask(rows())), sf.read(rows())

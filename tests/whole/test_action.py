@@ -15,6 +15,8 @@ import pytest
 
 import surefoot as sf
 
+pytestmark = pytest.mark.end_to_end
+
 yaml = pytest.importorskip("yaml", reason="needs the extra `yaml`")
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

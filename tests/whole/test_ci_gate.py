@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.end_to_end
+
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorials" / "ci-gate.md").read_text(encoding="utf-8")
 
 

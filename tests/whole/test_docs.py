@@ -194,6 +194,7 @@ def run_python(block: Block, page: str, names: dict[str, object]) -> None:
     assert not said, "".join(said)
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in PAGES])
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -12,6 +12,8 @@ import pytest
 import surefoot as sf
 from surefoot.cli.main import run
 
+pytestmark = pytest.mark.end_to_end
+
 pytest.importorskip("gymnasium")
 pytest.importorskip("pygame")
 

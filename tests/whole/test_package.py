@@ -136,6 +136,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("room", FIGURES)
 def test_numbers_need_numpy_and_scipy_only(room: str) -> None:
     asked = textwrap.dedent(FIGURES[room])

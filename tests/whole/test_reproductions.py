@@ -34,6 +34,7 @@ def text(name: str) -> str:
 LONG = "binomial-bounds"  # seconds: `make reproduce` computes it too
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name == LONG)) for name in COMPUTED])
 def test_the_page_says_what_its_script_computes(name):
     written = rows(text(name))
@@ -41,6 +42,7 @@ def test_the_page_says_what_its_script_computes(name):
     assert missing == []
 
 
+@pytest.mark.end_to_end
 def test_the_page_of_real_rollouts_says_what_its_script_computes(shared_data):
     made = sequential_rollouts.page(shared_data)
     assert rows(text("sequential-rollouts")) == [check.row() for check in made.checks]

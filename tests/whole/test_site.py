@@ -32,7 +32,7 @@ def settings() -> str:
     return "\n".join(found)
 
 
-@pytest.mark.browser
+@pytest.mark.end_to_end
 def test_the_site_is_searched_without_a_server(chromium, tmp_path):
     for name, text in PAGES.items():
         (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
