@@ -127,7 +127,7 @@ def test_a_fault_of_ours_reaches_whoever_waits(store, monkeypatch):
 
     async def run():
         turns = await taken(service, 4)
-        monkeypatch.setattr(service, "_record", broken)
+        monkeypatch.setattr(service, "_passed_on", broken)
         first = await all_recorded(service, turns)
         monkeypatch.undo()
         return first, await all_recorded(service, turns)

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from surefoot.console.authentication import Session
@@ -22,7 +23,7 @@ from surefoot.errors import DataError, StudyError
 from surefoot.study.clips import Clip
 from surefoot.study.leases import LEASE
 from surefoot.study.plans import Plan
-from surefoot.study.recording import Ended, Entry, RefusedError, attached, found_turn
+from surefoot.study.recording import Entry, RefusedError, attached, found_turn
 from surefoot.study.schedules import Turn
 from surefoot.study.status import Receipt, Status, id_of
 from surefoot.study.stores import Store, StoreError
@@ -63,7 +64,7 @@ class Service:
         Raises:
             Refusal: It cannot be done; nothing was recorded.
         """
-        operation = getattr(self, f"_{name}")
+        operation = getattr(self, f"_{name}", None) or partial(self._passed_on, name)
 
         def carried_out() -> Any:
             self._study.author, self._study.role, self._study.holder = session.author, session.role, session.holder
@@ -159,7 +160,7 @@ class Service:
             self._live = (fold.version, live_of(fold))
         return self._live[1]
 
-    # One method per operation of the table.
+    # One method per operation of the table that is not the study's own.
 
     def _status(self, _: Session) -> Answer:
         return plain(self._fresh_status())
@@ -205,48 +206,27 @@ class Service:
         waiting = not rows and not status.finished
         return {"turn": rows[0] if rows else None, "ahead": rows[1:], "waiting": waiting, "status": plain(status)}
 
-    def _record(self, session: Session, number: int, result: Any, holder: str, **told: Any) -> Answer:
-        return self._done(self._study.record(number, result, holder=self._holder(session, holder), **told))
-
-    def _crash(self, session: Session, number: int, ended: Ended, note: str, request: str, holder: str) -> Answer:
-        name = self._holder(session, holder)
-        return self._done(self._study.crash(number, ended=ended, note=note, request=request, holder=name))
-
     def _clip(self, session: Session, number: int, clip: Clip | None, holder: str, attempt: int | None) -> Answer:
         """Add a clip; without one, only hear whether it may be."""
         self._look()
         name = self._holder(session, holder)
         if clip is not None:
-            return self._done(self._study.clip(number, clip, holder=name, attempt=attempt))
+            return plain(self._study.clip(number, clip, holder=name, attempt=attempt))
         asked = Entry(turn=number, result=None, holder=name, attempt=attempt)
         attached(self._study.fold, asked, session.role)
         return {}
 
-    def _undo(self, _: Session, number: int, reason: str, attempt: int | None) -> Answer:
-        self._study.refresh()
-        return self._done(self._study.undo(number, reason=reason, attempt=attempt))
-
-    def _void(self, _: Session, number: int, reason: str, note: str) -> Answer:
-        self._study.refresh()
-        return self._done(self._study.void(number, reason=reason, note=note))
-
-    def _release(self, session: Session, holder: str, turn: int | None) -> Answer:
-        self._study.refresh()
-        return self._done(self._study.release(turn, holder=holder or session.holder))
-
-    def _check(self, _: Session, items: list[str], note: str) -> Answer:
-        return self._done(self._study.check(items, note=note))
-
-    def _amend(self, _: Session, changes: dict[str, Any], reason: str, version: int | None) -> Answer:
-        return self._done(self._study.amend(changes, reason=reason, version=version))
-
-    def _unblind(self, _: Session, reason: str, version: int | None) -> Answer:
-        return self._done(self._study.unblind(reason=reason, version=version))
-
-    def _override(self, _: Session, reason: str, version: int | None) -> Answer:
-        return self._done(self._study.override(reason=reason, version=version))
-
-    def _done(self, receipt: Receipt) -> Answer:
+    def _passed_on(self, name: str, session: Session, number: int | None = None, **values: Any) -> Answer:
+        """What the study itself does under that name, with those fields."""
+        if name not in QUICK:
+            self._study.refresh()
+        if name == "release":  # of anybody who is named: the study knows who may
+            values["holder"] = values["holder"] or session.holder
+        elif "holder" in values:
+            values["holder"] = self._holder(session, values["holder"])
+        if number is not None:
+            values["turn"] = number
+        receipt: Receipt = getattr(self._study, name)(**values)
         return plain(receipt)
 
     def _holder(self, session: Session, claimed: str) -> str:
