@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 from urllib.parse import parse_qsl
 
@@ -25,7 +25,7 @@ MOST_LINES = 1_000_000_000
 Kind = Literal["text", "texts", "whole", "number", "result", "mapping", "clip"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Field:
     """One field of a request's body.
 
@@ -42,6 +42,7 @@ class Field:
     name: str
     kind: Kind = "text"
     tells: str = ""
+    _: KW_ONLY
     required: bool = False
     least: float = 0
     most: float = 200
@@ -112,14 +113,13 @@ class Field:
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One thing that can be asked of a study.
 
     Attributes:
         name: Its name; the service's method and the description use it.
-        method: GET reads, POST changes.
-        path: Where; `{number}` is a turn's.
+        route: How and where it is asked: GET reads, POST changes; `{number}` is a turn's.
         tells: What it does.
         answer: What it answers: a schema's name, or a media type.
         fields: What its body may hold.
@@ -129,14 +129,24 @@ class Operation:
     """
 
     name: str
-    method: Literal["GET", "POST"]
-    path: str
+    route: str
     tells: str
+    _: KW_ONLY
     answer: str = "Receipt"
     fields: tuple[Field, ...] = ()
     roles: tuple[Role, ...] = ()
     refusals: tuple[int, ...] = ()
     file: bool = False
+
+    @property
+    def method(self) -> str:
+        """GET or POST."""
+        return self.route.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        """Where it is asked, below the base."""
+        return self.route.partition(" ")[2]
 
     def read(self, raw: bytes) -> dict[str, Any]:
         """The fields of a body, each checked.
@@ -167,209 +177,153 @@ class Operation:
         return BASE + self.path.replace("{number}", str(number))
 
 
-REASON = Field(name="reason", tells="Why; kept in the log.", required=True, most=500)
-HOLDER = Field(name="holder", tells="The robot's name; a browser has its own.")
-NOTE = Field(name="note", tells="A remark, kept in the log.", most=2000)
+REASON = Field("reason", "text", "Why; kept in the log.", required=True, most=500)
+HOLDER = Field("holder", "text", "The robot's name; a browser has its own.")
+NOTE = Field("note", "text", "A remark, kept in the log.", most=2000)
 REQUEST = Field(
-    name="request",
-    tells="A key of your choice for this request: sent again with the same key, it is not carried out twice.",
+    "request",
+    "text",
+    "A key of your choice for this request: sent again with the same key, it is not carried out twice.",
     most=100,
 )
 ATTEMPT = Field(
-    name="attempt",
-    kind="whole",
-    least=1,
-    most=1_000_000,
-    tells="Which try at this turn; refused with 409 when somebody was faster.",
+    "attempt", "whole", "Which try at this turn; refused with 409 when somebody was faster.", least=1, most=1_000_000
 )
 VERSION = Field(
-    name="version",
-    kind="whole",
+    "version",
+    "whole",
+    "The log's version you have seen; refused with 409 when the study has moved on.",
     least=1,
     most=MOST_LINES,
-    tells="The log's version you have seen; refused with 409 when the study has moved on.",
 )
+BUSY = (409,)
+OF_A_TURN = (404, 409)
+OWNER: tuple[Role, ...] = ("owner",)
 
-OPERATIONS: dict[str, Operation] = {
-    one.name: one
-    for one in (
-        Operation(name="openapi", method="GET", path="/openapi.json", tells="This description.", answer="object"),
-        Operation(
-            name="status", method="GET", path="/status", tells="Progress, and whether to go on.", answer="Status"
+_ALL = (
+    Operation("openapi", "GET /openapi.json", "This description.", answer="object"),
+    Operation("status", "GET /status", "Progress, and whether to go on.", answer="Status"),
+    Operation("plan", "GET /plan", "The plan, amendments included.", answer="Plan"),
+    Operation("turns", "GET /turns", "The turns being run now.", answer="Turns"),
+    Operation(
+        "next",
+        "POST /turns/next",
+        "The turn to run next, held for you.",
+        answer="Next",
+        refusals=BUSY,
+        fields=(
+            HOLDER,
+            Field("ahead", "whole", "Turns to hold in reserve for a lost connection.", most=MOST_AHEAD),
+            Field("lease", "number", "Seconds to hold them; an hour if absent.", least=1, most=86_400),
         ),
-        Operation(name="plan", method="GET", path="/plan", tells="The plan, amendments included.", answer="Plan"),
-        Operation(name="turns", method="GET", path="/turns", tells="The turns being run now.", answer="Turns"),
-        Operation(
-            name="next",
-            method="POST",
-            path="/turns/next",
-            tells="The turn to run next, held for you.",
-            answer="Next",
-            refusals=(409,),
-            fields=(
-                HOLDER,
-                Field(
-                    name="ahead", kind="whole", most=MOST_AHEAD, tells="Turns to hold in reserve for a lost connection."
-                ),
-                Field(
-                    name="lease", kind="number", least=1, most=86_400, tells="Seconds to hold them; an hour if absent."
-                ),
-            ),
+    ),
+    Operation("turn", "GET /turns/{number}", "One turn that was handed out.", answer="Turn", refusals=(404,)),
+    Operation(
+        "record",
+        "POST /turns/{number}/record",
+        "Keep a turn's result, once.",
+        refusals=OF_A_TURN,
+        fields=(
+            Field("result", "result", "Success, or a score in the plan's range.", required=True),
+            Field("duration", "number", "Seconds that it took.", most=10_000_000),
+            Field("steps", "whole", "Steps that it took.", most=MOST_LINES),
+            NOTE,
+            Field("failure", "text", "What went wrong."),
+            REQUEST,
+            ATTEMPT,
+            HOLDER,
+            Field("clip", "clip", "A link to its clip; or the file's name and why it cannot be sent."),
+            Field("reason", "text", "Owner: why you record a turn that another holds; kept in the log.", most=500),
         ),
-        Operation(
-            name="turn",
-            method="GET",
-            path="/turns/{number}",
-            tells="One turn that was handed out.",
-            answer="Turn",
-            refusals=(404,),
+    ),
+    Operation(
+        "crash",
+        "POST /turns/{number}/crash",
+        "Say that a turn's rollout gave no result; the plan says what that counts as.",
+        refusals=OF_A_TURN,
+        fields=(
+            Field("ended", "text", "How it ended.", options=tuple(get_args(Ended))[1:], required=True),
+            NOTE,
+            REQUEST,
+            HOLDER,
         ),
-        Operation(
-            name="record",
-            method="POST",
-            path="/turns/{number}/record",
-            tells="Keep a turn's result, once.",
-            refusals=(404, 409),
-            fields=(
-                Field(name="result", kind="result", required=True, tells="Success, or a score in the plan's range."),
-                Field(name="duration", kind="number", most=10_000_000, tells="Seconds that it took."),
-                Field(name="steps", kind="whole", most=MOST_LINES, tells="Steps that it took."),
-                NOTE,
-                Field(name="failure", tells="What went wrong."),
-                REQUEST,
-                ATTEMPT,
-                HOLDER,
-                Field(
-                    name="clip", kind="clip", tells="A link to its clip; or the file's name and why it cannot be sent."
-                ),
-                Field(
-                    name="reason", most=500, tells="Owner: why you record a turn that another holds; kept in the log."
-                ),
-            ),
+    ),
+    Operation(
+        "clip",
+        "POST /turns/{number}/clip",
+        "Add a clip to a turn's result: the file, or a link. Nobody can fetch it here.",
+        refusals=OF_A_TURN,
+        file=True,
+        fields=(
+            Field("name", "text", "The file's name."),
+            Field("link", "text", "Where it is, in place of a file.", most=LONGEST_LINK),
+            HOLDER,
+            ATTEMPT,
         ),
-        Operation(
-            name="crash",
-            method="POST",
-            path="/turns/{number}/crash",
-            tells="Say that a turn's rollout gave no result; the plan says what that counts as.",
-            refusals=(404, 409),
-            fields=(
-                Field(name="ended", tells="How it ended.", options=tuple(get_args(Ended))[1:], required=True),
-                NOTE,
-                REQUEST,
-                HOLDER,
-            ),
+    ),
+    Operation(
+        "undo", "POST /turns/{number}/undo", "Take back a turn's result.", refusals=OF_A_TURN, fields=(REASON, ATTEMPT)
+    ),
+    Operation(
+        "void",
+        "POST /turns/{number}/void",
+        "Declare that the turn's block does not count.",
+        refusals=OF_A_TURN,
+        fields=(Field("reason", "text", "One of the plan's reasons.", required=True), NOTE),
+    ),
+    Operation(
+        "release",
+        "POST /release",
+        "Hand back turns that will not be run.",
+        refusals=OF_A_TURN,
+        fields=(
+            Field("holder", "text", "Whose; your own when left out. Another's: the owner, or when it is waited for."),
+            Field("turn", "whole", "This one only.", least=1, most=MOST_LINES),
         ),
-        Operation(
-            name="clip",
-            method="POST",
-            path="/turns/{number}/clip",
-            tells="Add a clip to a turn's result: the file, or a link. Nobody can fetch it here.",
-            refusals=(404, 409),
-            file=True,
-            fields=(
-                Field(name="name", tells="The file's name."),
-                Field(name="link", most=LONGEST_LINK, tells="Where it is, in place of a file."),
-                HOLDER,
-                ATTEMPT,
-            ),
-        ),
-        Operation(
-            name="undo",
-            method="POST",
-            path="/turns/{number}/undo",
-            tells="Take back a turn's result.",
-            refusals=(404, 409),
-            fields=(REASON, ATTEMPT),
-        ),
-        Operation(
-            name="void",
-            method="POST",
-            path="/turns/{number}/void",
-            tells="Declare that the turn's block does not count.",
-            refusals=(404, 409),
-            fields=(Field(name="reason", required=True, tells="One of the plan's reasons."), NOTE),
-        ),
-        Operation(
-            name="release",
-            method="POST",
-            path="/release",
-            tells="Hand back turns that will not be run.",
-            refusals=(404, 409),
-            fields=(
-                Field(
-                    name="holder",
-                    tells="Whose; your own when left out. Another's: the owner, or when it is waited for.",
-                ),
-                Field(name="turn", kind="whole", least=1, most=MOST_LINES, tells="This one only."),
-            ),
-        ),
-        Operation(
-            name="check",
-            method="POST",
-            path="/checks",
-            tells="Log a session's checklist.",
-            fields=(Field(name="items", kind="texts", most=50, tells="What was checked."), NOTE),
-        ),
-        Operation(
-            name="amend",
-            method="POST",
-            path="/amend",
-            tells="Owner: change the plan.",
-            refusals=(409,),
-            roles=("owner",),
-            fields=(Field(name="changes", kind="mapping", required=True, tells="The plan's fields."), REASON, VERSION),
-        ),
-        Operation(
-            name="unblind",
-            method="POST",
-            path="/unblind",
-            tells="Owner: reveal which policy each code meant.",
-            refusals=(409,),
-            roles=("owner",),
-            fields=(REASON, VERSION),
-        ),
-        Operation(
-            name="override",
-            method="POST",
-            path="/override",
-            tells="Owner: go on although the rule has stopped for futility.",
-            refusals=(409,),
-            roles=("owner",),
-            fields=(REASON, VERSION),
-        ),
-        Operation(
-            name="results",
-            method="GET",
-            path="/results",
-            tells="Evidence and tallies, once not blinded.",
-            answer="Results",
-        ),
-        Operation(
-            name="export",
-            method="GET",
-            path="/export",
-            tells="Owner: the log as JSON lines, once not blinded.",
-            answer="application/jsonl",
-            roles=("owner",),
-            refusals=(409,),
-        ),
-        Operation(
-            name="events",
-            method="GET",
-            path="/events",
-            tells="Progress as server-sent events.",
-            answer="text/event-stream",
-        ),
-    )
-}
-JOIN = Operation(
-    name="join",
-    method="POST",
-    path="/join",
-    tells="Show a token, get a cookie.",
-    fields=(Field(name="token"), Field(name="name", most=60)),
+    ),
+    Operation(
+        "check",
+        "POST /checks",
+        "Log a session's checklist.",
+        fields=(Field("items", "texts", "What was checked.", most=50), NOTE),
+    ),
+    Operation(
+        "amend",
+        "POST /amend",
+        "Owner: change the plan.",
+        refusals=BUSY,
+        roles=OWNER,
+        fields=(Field("changes", "mapping", "The plan's fields.", required=True), REASON, VERSION),
+    ),
+    Operation(
+        "unblind",
+        "POST /unblind",
+        "Owner: reveal which policy each code meant.",
+        refusals=BUSY,
+        roles=OWNER,
+        fields=(REASON, VERSION),
+    ),
+    Operation(
+        "override",
+        "POST /override",
+        "Owner: go on although the rule has stopped for futility.",
+        refusals=BUSY,
+        roles=OWNER,
+        fields=(REASON, VERSION),
+    ),
+    Operation("results", "GET /results", "Evidence and tallies, once not blinded.", answer="Results"),
+    Operation(
+        "export",
+        "GET /export",
+        "Owner: the log as JSON lines, once not blinded.",
+        answer="application/jsonl",
+        roles=OWNER,
+        refusals=BUSY,
+    ),
+    Operation("events", "GET /events", "Progress as server-sent events.", answer="text/event-stream"),
 )
+OPERATIONS = {one.name: one for one in _ALL}
+JOIN = Operation("join", "POST /join", "Show a token, get a cookie.", fields=(Field("token"), Field("name", most=60)))
 
 
 def form(raw: bytes) -> dict[str, Any]:
