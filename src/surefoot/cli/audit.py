@@ -30,13 +30,9 @@ def audit(
     """
     rollouts = files.table(
         paths,
-        columns=columns,
-        where=where,
-        sheet=sheet,
-        policies=policies,
-        policies_in=policies_in,
-        low=low,
-        high=high,
+        files.Reading(
+            columns=columns, where=where, sheet=sheet, policies=policies, policies_in=policies_in, low=low, high=high
+        ),
         collected=collected,
         most_files=1,
     )

@@ -133,7 +133,7 @@ def _scores(data: list[str], score: str | None, policy: str | None, low: float |
     listed = _listed(path) if score is None and policy is None else None
     if listed is not None:
         return _in_range(listed, path, *ends)
-    rollouts = files.table([path], score=score, low=low, high=high)
+    rollouts = files.table([path], files.Reading(score=score, low=low, high=high))
     if policy is None and len(rollouts.policies) > 1:
         names = ", ".join(rollouts.policies[:6])
         raise ValueError(f"`--policy` must say which policy's scores are meant; the file holds {names}.")

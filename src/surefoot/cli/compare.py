@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,6 +77,7 @@ DETAILS = {
 }
 
 
+@files.reads
 def compare(
     what: Annotated[
         list[str] | None,
@@ -153,14 +155,8 @@ def compare(
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
     weigh: files.Weigh = "rollouts",
-    columns: files.Columns = None,
-    where: files.Where = None,
-    sheet: files.SheetName = None,
-    policies: files.Policies = None,
-    policies_in: files.PoliciesIn = None,
-    score: files.Score = None,
-    low: files.Low = None,
-    high: files.High = None,
+    *,
+    reading: files.Reading,
     margin: files.Margin = 0.0,
     confidence: terminal.Confidence = 0.95,
     written: compare_output.Format = None,
@@ -200,9 +196,7 @@ def compare(
     form = compare_output.format_of(written, as_json=as_json, raw=raw, gate=gate)
     as_json = form == "json"
     of_files = {"--format": None if form in ("text", "json") else form, "--raw": raw,
-                "--first": first, "--second": second, "--paired": paired, "--by": by, "--column": columns,
-                "--where": where, "--sheet": sheet,
-                "--policy": policies, "--policies-in": policies_in, "--score": score, "--low": low, "--high": high,
+                "--first": first, "--second": second, "--paired": paired, "--by": by, **reading.said,
                 "--previous": previous, "--pass-at": pass_at, "--pass-all": pass_all,
                 "--human": human_labels, "--labels-method": labels_method,
                 "--population": population, "--helped-by": helped_by, "--randomised": randomised,
@@ -240,7 +234,7 @@ def compare(
         attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
         if attempts is not None:
             name = "`--pass-at`" if pass_all is None else "`--pass-all`"
-            _in_place(name, {"--by": by, "--paired": paired, "--gate": gate, "--score": score,
+            _in_place(name, {"--by": by, "--paired": paired, "--gate": gate, "--score": reading.score,
                                       "--previous": previous, "--human": human_labels})  # fmt: skip
         if previous is not None:
             _in_place("`--previous`", {"--human": human_labels})
@@ -251,11 +245,8 @@ def compare(
         elif helped_by is not None or randomised:
             raise ValueError("`--helped-by` and `--randomised` must come with `--population`.")
         if helped_by is not None:
-            columns = [*(columns or []), f"forecast={helped_by}"]
-        said: dict[str, Any] = {"columns": columns, "policies": policies, "policies_in": policies_in, "score": score}
-        said |= {"where": where, "sheet": sheet}
-        said |= {"low": low, "high": high}
-        table = files.table([Path(name) for name in named], **said)
+            reading = replace(reading, columns=[*(reading.columns or []), f"forecast={helped_by}"])
+        table = files.table([Path(name) for name in named], reading)
         if attempts is not None:
             import surefoot as sf
 
@@ -274,16 +265,16 @@ def compare(
             two = files.two_policies(table, named, first, second)
             of_list = sf.compare_on_list(
                 table, *two, population=population, randomised=randomised, helped=helped_by is not None,
-                measure=files.measure_of(table, score), confidence=confidence, margin=margin,
+                measure=files.measure_of(table, reading.score), confidence=confidence, margin=margin,
             )  # fmt: skip
             terminal.show(of_list, as_json=as_json)
             return
-        table = label_options.labelled(table, human_labels, labels_method, score)
-        again = None if previous is None else files.table([previous], **said)
+        table = label_options.labelled(table, human_labels, labels_method, reading.score)
+        again = None if previous is None else files.table([previous], reading)
         found = two_runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
         wanted = {
             "gate": gate,
-            "measure": files.measure_of(table, score),
+            "measure": files.measure_of(table, reading.score),
             "confidence": confidence,
             "margin": margin,
             "weigh": files.weigh_of(weigh),
@@ -299,10 +290,7 @@ def _alone(named: list[str], pairs: str | None, option: str) -> None:
 
 
 def _in_place(beside: str, given: Mapping[str, object]) -> None:
-    """Refuse options that would do nothing here: whoever gives one believes that it does."""
-    for option, value in given.items():
-        if value is not None and value is not False:
-            raise ValueError(f"`{option}` must be left out with {beside}; it does nothing there.")
+    terminal.refuse(given, f"be left out with {beside}; it does nothing there.")
 
 
 def _pairs(word: str) -> PairTally:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import shlex
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 import surefoot as sf
 from surefoot import _check
+from surefoot._arguments import named
 from surefoot.core.notes import Note
 from surefoot.core.words import speak, spoken
 from surefoot.errors import DataError
@@ -87,47 +92,75 @@ EXPECTED = 2.0
 """Work that is expected to take longer than this, in seconds, shows how far it is."""
 
 
-def table(
-    paths: list[Path],
-    *,
-    columns: list[str] | None = None,
-    policies: list[str] | None = None,
-    score: str | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    collected: str | None = None,
-    policies_in: str | None = None,
-    most_files: int = 2,
-    where: list[str] | None = None,
-    sheet: str | None = None,
-) -> Rollouts:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How files are read, as the options say."""
+
+    columns: Columns = None
+    where: Where = None
+    sheet: SheetName = None
+    policies: Policies = None
+    policies_in: PoliciesIn = None
+    score: Score = None
+    low: Low = None
+    high: High = None
+
+    @property
+    def said(self) -> dict[str, object]:
+        """Every option of these, as it is written, with what was given."""
+        return {named(one.name): getattr(self, one.name) for one in fields(self)}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The user's own columns, by canonical name."""
+        own = {} if self.score in (None, "score") else {"score": str(self.score)}
+        return named_columns(self.columns) | own
+
+
+def reads(command: Callable[..., None]) -> Callable[..., None]:
+    """A command on files: it has an option for each field of its parameter `reading`, in that parameter's place."""
+    hints = get_type_hints(Reading, include_extras=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    options = [inspect.Parameter(name, keyword, default=None, annotation=hint) for name, hint in hints.items()]
+
+    @functools.wraps(command)
+    def read(*words: Any, **given: Any) -> None:
+        reading = Reading(**{name: given.pop(name) for name in hints if name in given})
+        command(*words, reading=reading, **given)
+
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    every = [each for one in own for each in (options if one.name == "reading" else [one])]
+    read.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]  # what typer makes options of
+    read.__annotations__ = {one.name: one.annotation for one in every}
+    return read
+
+
+def table(paths: list[Path], reading: Reading, *, collected: str | None = None, most_files: int = 2) -> Rollouts:
     """The rollouts in the files; what was guessed on reading goes to standard error.
 
     More than `most_files` that hold the same policy are taken for one run, and that is said; two are the command's own
     affair.
     """
-    named = named_columns(columns)
-    if score not in (None, "score"):
-        named["score"] = str(score)
     data: Any = paths[0] if len(paths) == 1 else paths
-    given: Any = policies[0] if policies and len(policies) == 1 else policies
+    policies: Any = reading.policies
     rollouts = sf.read(
         data,
-        columns=named,
-        policy=given or None,
-        low=low,
-        high=high,
+        columns=reading.names,
+        policy=(policies[0] if policies and len(policies) == 1 else policies) or None,
+        low=reading.low,
+        high=reading.high,
         collected=_collected(collected),
-        policies_in=None if policies_in is None else [name.strip() for name in policies_in.split(",")],
-        where=wanted_rows(where),
-        sheet=sheet,
+        policies_in=None if reading.policies_in is None else [name.strip() for name in reading.policies_in.split(",")],
+        where=wanted_rows(reading.where),
+        sheet=reading.sheet,
     )
     speak(rollouts.words)
     for note in rollouts.notes:
         typer.echo(f"note: {note}", err=True)
-    if named.get("session") and "cluster" not in rollouts.columns:
-        cluster = shlex.quote(f"cluster={named['session']}")
-        kept = f"{named['session']!r} is kept as the session; no rate or gain uses it."
+    session = reading.names.get("session")
+    if session and "cluster" not in rollouts.columns:
+        cluster = shlex.quote(f"cluster={session}")
+        kept = f"{session!r} is kept as the session; no rate or gain uses it."
         typer.echo(f"note: {kept} If results of one session go together: --column {cluster}.", err=True)
     if len(paths) > most_files:
         _tell_pooled(rollouts)

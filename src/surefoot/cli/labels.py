@@ -35,20 +35,15 @@ def _group() -> None:
 
 
 @app.command()
+@files.reads
 def draw(
     paths: files.Paths,
     items: Annotated[int, typer.Option("--n", help="How many items to label.")],
     seed: Annotated[int, typer.Option("--seed", help="Seed of the draw; written into the file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to fill in, a CSV.")] = Path("labels.csv"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
-    columns: files.Columns = None,
-    where: files.Where = None,
-    sheet: files.SheetName = None,
-    policies: files.Policies = None,
-    policies_in: files.PoliciesIn = None,
-    score: files.Score = None,
-    low: files.Low = None,
-    high: files.High = None,
+    *,
+    reading: files.Reading,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Which items should a person label?
@@ -71,17 +66,7 @@ def draw(
     for path in (output, key):
         if path.exists() and not force:
             raise ValueError(f"`--output` must not overwrite {str(path)!r}, which may hold labels: --force does.")
-    rollouts = files.table(
-        paths,
-        columns=columns,
-        where=where,
-        sheet=sheet,
-        policies=policies,
-        policies_in=policies_in,
-        score=score,
-        low=low,
-        high=high,
-    )
+    rollouts = files.table(paths, reading)
     drawn = sf.draw_labels(rollouts, items, seed=seed)
     write_whole(output, drawn.to_csv())
     if drawn.key:

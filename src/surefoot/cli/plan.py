@@ -230,33 +230,27 @@ def compare(
     if pilot is not None:
         others = {
             "--rollouts": rollouts, "--first-only": first_only, "--second-only": second_only, "--horizon": horizon,
-            "--claim": None if claim == "either" else claim, "--sequential": sequential or None,
+            "--claim": None if claim == "either" else claim, "--sequential": sequential,
             "--futility": futility, "--margin": margin or None,
         }  # fmt: skip
-        for name, value in others.items():
-            if value is not None:
-                raise ValueError(
-                    f"`{name}` must be left out with `--from`. It goes with rates: --first 0.9 --second 0.6."
-                )
-        table = files.table([pilot], score=score, columns=columns, where=where, low=low, high=high)
+        terminal.refuse(others, "be left out with `--from`. It goes with rates: --first 0.9 --second 0.6.")
+        reading = files.Reading(score=score, columns=columns, where=where, low=low, high=high)
+        table = files.table([pilot], reading)
         names = files.two_policies(table, [pilot], first_word, second_word)
         _from_pilot(table, names, gain, score, power, confidence, as_json)
         return
     of_a_pilot = {
         "--gain": gain, "--score": score, "--column": columns, "--where": where, "--low": low, "--high": high
     }  # fmt: skip
-    alone = next((name for name, given in of_a_pilot.items() if given is not None), None)
-    if alone is not None:
-        raise ValueError(f"`{alone}` must come with `--from`.")
+    terminal.refuse(of_a_pilot, "come with `--from`.")
     first, second = _rate_of(first_word, "--first"), _rate_of(second_word, "--second")
     asked = _check.choice(claim, "--claim", CLAIMS)
     if sequential and asked == "first not worse":
         raise ValueError("`--claim` must be either or better with `--sequential`; got not-worse.")
     if sequential and (first is None or second is None or margin):
         raise ValueError("`--sequential` must come with both rates, `--first` and `--second`, and without a margin.")
-    for name, value in (("--horizon", horizon), ("--futility", futility), ("--rule", rule)):
-        if value is not None and not sequential:
-            raise ValueError(f"`{name}` must come with `--sequential`.")
+    if not sequential:
+        terminal.refuse({"--horizon": horizon, "--futility": futility, "--rule": rule}, "come with `--sequential`.")
     if (second is None) == (second_only is None):
         raise ValueError("`--second` must be given, or `--second-only` for pairs; one of the two.")
     if second is not None:

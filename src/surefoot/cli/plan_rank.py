@@ -110,16 +110,15 @@ def _policies(
     """Names, laws and score range of the policies, from rates or from a pilot."""
     if (rates is None) == (pilot is None):
         raise ValueError("`--rates` must be given, or `--from` for pilot rollouts; one of the two.")
-    for name, value in (("--score", score), ("--low", low), ("--high", high)):
-        if pilot is None and value is not None:
-            raise _check.wrong(name, "come with `--from`: rates are of successes.", value)
     if pilot is None:
+        of_a_pilot = {"--score": score, "--low": low, "--high": high}
+        terminal.refuse(of_a_pilot, "come with `--from`: rates are of successes.")
         given = [word for word in str(rates).replace(" ", "").split(",") if word]
         if not all(map(terminal.is_number, given)) or not given:
             raise _check.refused("--rates", "be three or more rates, such as 0.9,0.7,0.5", rates)
         laws: list[Law] = [_check.rate(float(word), "--rates") for word in given]
         return tuple(f"policy {place}" for place in range(1, len(laws) + 1)), laws, {}
-    rollouts = files.table([pilot], score=score, low=low, high=high)
+    rollouts = files.table([pilot], files.Reading(score=score, low=low, high=high))
     what = files.measure_of(rollouts, score)
     known = {name: rollouts.where(policy=name).column(what) for name in rollouts.policies}
     ends = (0.0, 1.0) if what == "success" else (rollouts.low, rollouts.high)

@@ -13,6 +13,7 @@ from surefoot.cli import files, label_options, terminal, two_runs
 from surefoot.core.words import spoken
 
 
+@files.reads
 def rank(
     paths: files.Paths,
     figure: Annotated[Path | None, typer.Option("--figure", help="A figure to write: .svg, .png or .pdf.")] = None,
@@ -20,14 +21,8 @@ def rank(
     weigh: files.Weigh = "rollouts",
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
-    columns: files.Columns = None,
-    where: files.Where = None,
-    sheet: files.SheetName = None,
-    policies: files.Policies = None,
-    policies_in: files.PoliciesIn = None,
-    score: files.Score = None,
-    low: files.Low = None,
-    high: files.High = None,
+    *,
+    reading: files.Reading,
     margin: files.Margin = 0.0,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the resamples, for preferences.")] = 0,
     prior: Annotated[
@@ -52,34 +47,22 @@ def rank(
     from surefoot.files.preferences import holds_preferences
 
     if len(paths) == 1 and holds_preferences(paths[0]):
-        useless = {"--figure": figure, "--human": human_labels, "--where": where, "--sheet": sheet}
-        option = next((name for name, given in useless.items() if given is not None), None)
-        if option is not None:
-            raise ValueError(f"`{option}` must come with rollouts; it does nothing for preferences.")
-        _preferences(paths[0], columns, seed, prior, confidence, as_json)
+        useless = {"--figure": figure, "--human": human_labels, "--where": reading.where, "--sheet": reading.sheet}
+        terminal.refuse(useless, "come with rollouts; it does nothing for preferences.")
+        _preferences(paths[0], reading.columns, seed, prior, confidence, as_json)
         return
     from surefoot.analysis.labelled_comparisons import corrected_alone, label_lines
     from surefoot.analysis.measurements import measure
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
     from surefoot.core.formatting import number, percent, span
 
-    rollouts = files.table(
-        paths,
-        columns=columns,
-        where=where,
-        sheet=sheet,
-        policies=policies,
-        policies_in=policies_in,
-        score=score,
-        low=low,
-        high=high,
-    )
-    rollouts = label_options.labelled(rollouts, human_labels, labels_method, score)
+    rollouts = files.table(paths, reading)
+    rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
     if not pool_runs:
         two_runs.refuse_two_runs(
             rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."
         )
-    what = files.measure_of(rollouts, score)
+    what = files.measure_of(rollouts, reading.score)
     weighed = files.weigh_of(weigh)
     pairs = all_pairs(
         rollouts,

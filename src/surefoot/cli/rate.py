@@ -83,29 +83,35 @@ def rate(
         surefoot rate runs.csv --human labels.csv
     """
     if any(Path(word).exists() for word in what):
-        _of_files(what, {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed,
-                         "--population": population},
-                  columns, (where, sheet), policies, pass_at, pass_all, weigh, (human_labels, labels_method), pool_runs,
-                  confidence, as_json)  # fmt: skip
+        of_tallies = {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed,
+                      "--population": population}  # fmt: skip
+        terminal.refuse(of_tallies, "come with a tally such as 38/50; the rates of a file have one method.")
+        if pass_at is not None and pass_all is not None:
+            raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
+        reading = files.Reading(columns=columns, where=where, sheet=sheet, policies=policies)
+        table = files.table([Path(path) for path in what], reading)
+        if not pool_runs:
+            two_runs.refuse_two_runs(table, what, "Give one of them, or compare them: surefoot compare.")
+        attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
+        if attempts is None:
+            table = label_options.labelled(table, human_labels, labels_method, None)
+            _of_table(table, weigh, confidence, as_json)
+            return
+        labels = {"--human": human_labels, "--labels-method": labels_method}
+        terminal.refuse(labels, "be left out with several attempts: pass@k is not corrected by labels.")
+        import surefoot as sf
+
+        passed = sf.pass_rates(table, attempts, every=pass_all is not None, confidence=confidence)
+        terminal.show(passed[0] if len(passed) == 1 else passed, as_json=as_json)
         return
-    for option, given in (
-        ("--pass-at", pass_at),
-        ("--pass-all", pass_all),
-        ("--column", columns),
-        ("--where", where),
-        ("--sheet", sheet),
-        ("--policy", policies),
-        ("--human", human_labels),
-        ("--labels-method", labels_method),
-    ):
-        if given is not None:
-            raise ValueError(f"`{option}` must come with a file of results; got {' '.join(what)}.")
-    tallies = what
+    of_files = {"--pass-at": pass_at, "--pass-all": pass_all, "--column": columns, "--where": where, "--sheet": sheet,
+                "--policy": policies, "--human": human_labels, "--labels-method": labels_method}  # fmt: skip
+    terminal.refuse(of_files, f"come with a file of results; got {' '.join(what)}.")
     if lower and upper:
         raise ValueError("`--lower` and `--upper` must not be given together; leave both out for an interval.")
     if requires is not None and (using or lower or upper):
         raise ValueError("`--requires` must be given alone: a claim uses the guaranteed lower bound.")
-    parsed = [terminal.tally(word) for word in tallies]
+    parsed = [terminal.tally(word) for word in what]
     if population is not None:
         if using or lower or upper or requires is not None:
             raise ValueError("`--population` must be given alone: the interval of a list has one method.")
@@ -126,48 +132,18 @@ def rate(
     terminal.show(results[0] if len(results) == 1 else results, as_json=as_json)
 
 
-def _of_files(
-    paths: list[str],
-    others: dict[str, object],
-    columns: list[str] | None,
-    chosen: tuple[list[str] | None, str | None],
-    policies: list[str] | None,
-    pass_at: int | None,
-    pass_all: int | None,
-    weigh: str,
-    labels: tuple[Path | None, str | None],
-    pool_runs: bool,
-    confidence: float,
-    as_json: bool,
-) -> None:
-    """Every policy's rate in files of results, or its pass@k; corrected where people labelled some of it."""
+def _of_table(table: Rollouts, weigh: str, confidence: float, as_json: bool) -> None:
+    """Every policy's rate in files of results; corrected where people labelled some of it."""
     import surefoot as sf
 
-    for option, given in others.items():
-        if given:
-            raise ValueError(f"`{option}` must come with a tally such as 38/50; the rates of a file have one method.")
-    if pass_at is not None and pass_all is not None:
-        raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
-    table = files.table(
-        [Path(path) for path in paths], columns=columns, policies=policies, where=chosen[0], sheet=chosen[1]
-    )
-    if not pool_runs:
-        two_runs.refuse_two_runs(table, paths, "Give one of them, or compare them: surefoot compare.")
-    attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
-    if attempts is not None and any(labels):
-        raise ValueError("`--human` must be left out with several attempts: pass@k is not corrected by labels.")
-    table = label_options.labelled(table, *labels, None)
-    if attempts is None and table.labels and "success" in table.columns:
+    if table.labels and "success" in table.columns:
         _corrected(table, confidence, as_json)
         return
-    if attempts is not None:
-        found: tuple[Record, ...] = sf.pass_rates(table, attempts, every=pass_all is not None, confidence=confidence)
-    else:
-        table.require("success")
-        found = sf.measure(table, only="success", weigh=files.weigh_of(weigh), confidence=confidence)
+    table.require("success")
+    found = sf.measure(table, only="success", weigh=files.weigh_of(weigh), confidence=confidence)
     terminal.show(found[0] if len(found) == 1 else found, as_json=as_json)
-    if not as_json and attempts is None:
-        for line in dict.fromkeys(str(note) for one in found for note in _notes(one)):
+    if not as_json:
+        for line in dict.fromkeys(str(note) for one in found for note in (one.success.notes if one.success else ())):
             typer.echo(f"  {line}")
 
 
@@ -183,6 +159,3 @@ def _corrected(table: Rollouts, confidence: float, as_json: bool) -> None:
         for one in by.values():
             typer.echo(f"  {one.policy} by the judge alone, not corrected: {one.judged}")
 
-
-def _notes(one: Any) -> tuple[object, ...]:
-    return one.success.notes if one.success is not None else ()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 CLAIMS = ("first better", "either")
 
 
+@files.reads
 def replay(
     paths: Annotated[
         list[Path],
@@ -35,16 +36,10 @@ def replay(
         int | None, typer.Option(help="The most pairs planned; as many as were recorded when left out.")
     ] = None,
     measure: Annotated[str | None, typer.Option(help="success or score; success where it is known.")] = None,
-    score: files.Score = None,
-    columns: files.Columns = None,
-    where: files.Where = None,
-    sheet: files.SheetName = None,
-    policies: files.Policies = None,
-    policies_in: files.PoliciesIn = None,
+    *,
+    reading: files.Reading,
     pool_runs: two_runs.PoolRuns = False,
     claim: Annotated[str, typer.Option(help="'first better' or 'either'.")] = "first better",
-    low: files.Low = None,
-    high: files.High = None,
     randomised: Annotated[
         bool, typer.Option("--randomised", help="The order of environments was drawn at random: show exact rules too.")
     ] = False,
@@ -89,41 +84,37 @@ def replay(
     _check.choice(claim, "--claim", dict.fromkeys(CLAIMS))
     declared: dict[str, Any] = {
         "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised, "rules": rules,
-        "population": population,
-        "futility": futility,
+        "population": population, "futility": futility,
     }  # fmt: skip
     if first is None and second is None and len(paths) == 1 and _holds_pairs(paths[0]):
         from surefoot.analysis.replays import replay_pairs
 
-        least, most = 0.0 if low is None else low, 1.0 if high is None else high
-        found = replay_pairs(_pairs(paths[0]), low=least, high=most, **declared)
+        most = 1.0 if reading.high is None else reading.high
+        found = replay_pairs(_pairs(paths[0]), low=reading.low or 0.0, high=most, **declared)
     else:
-        table = files.table(
-            paths,
-            columns=columns,
-            where=where,
-            sheet=sheet,
-            policies=policies,
-            policies_in=policies_in,
-            score=score,
-            low=low,
-            high=high,
-        )
+        table = files.table(paths, reading)
         if not pool_runs:
             two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
         if first is None and second is None and len(table.policies) > 2:
             if figure is not None or claim != CLAIMS[0] or randomised or len(rules or ()) > 1 or population:
                 options = "`--figure`, `--claim`, `--randomised`, `--population` and more than one `--rule`"
                 raise ValueError(f"{options} must come with `--first` and `--second`.")
-            asked = _measure(table, measure, score)
-            ranked: dict[str, Any] = {"question": question, "futility": futility, "pooled": pooled}
-            ranked["rule"] = rules[0] if rules else None
-            terminal.show(
-                sf.replay_ranking(table, horizon=horizon, measure=asked, confidence=confidence, **ranked),
-                as_json=as_json,
+            ranking = sf.replay_ranking(
+                table,
+                horizon=horizon,
+                measure=_measure(table, measure, reading.score),
+                confidence=confidence,
+                question=question,
+                futility=futility,
+                pooled=pooled,
+                rule=rules[0] if rules else None,
             )
+            terminal.show(ranking, as_json=as_json)
             return
-        found = _table(table, files.two_policies(table, paths, first, second), measure, score, pooled, declared)
+        from surefoot.analysis.replays import replay as replayed
+
+        two = files.two_policies(table, paths, first, second)
+        found = replayed(table, *two, measure=_measure(table, measure, reading.score), pooled=pooled, **declared)
     if as_json:
         terminal.show_json(found.to_dict())
     else:
@@ -135,19 +126,6 @@ def replay(
         written = style.save(replay_figure(found), figure)
         if not as_json:
             typer.echo(f"Wrote {written}.")
-
-
-def _table(
-    rollouts: Rollouts,
-    named: tuple[str, str],
-    measure: str | None,
-    score: str | None,
-    pooled: bool,
-    declared: dict[str, Any],
-) -> Replay:
-    from surefoot.analysis.replays import replay as replayed
-
-    return replayed(rollouts, *named, measure=_measure(rollouts, measure, score), pooled=pooled, **declared)
 
 
 def _measure(rollouts: Rollouts, measure: str | None, score: str | None) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -28,6 +29,7 @@ Look = Annotated[str | None, typer.Option("--style", help="A style of matplotlib
 NoClips = Annotated[bool, typer.Option("--no-clips", help="Do not copy clips of rollouts beside the page.")]
 
 
+@files.reads
 def report(
     paths: files.Paths,
     output: Annotated[
@@ -44,14 +46,8 @@ def report(
     weigh: files.Weigh = "rollouts",
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
-    columns: files.Columns = None,
-    where: files.Where = None,
-    sheet: files.SheetName = None,
-    policies: files.Policies = None,
-    policies_in: files.PoliciesIn = None,
-    score: files.Score = None,
-    low: files.Low = None,
-    high: files.High = None,
+    *,
+    reading: files.Reading,
     collected: files.Collected = None,
     margin: files.Margin = 0.0,
     no_clips: NoClips = False,
@@ -76,19 +72,8 @@ def report(
     """
     writable(output)
     inches(width)
-    rollouts = files.table(
-        paths,
-        columns=columns,
-        where=where,
-        sheet=sheet,
-        policies=policies,
-        policies_in=policies_in,
-        score=score,
-        low=low,
-        high=high,
-        collected=collected,
-    )
-    rollouts = label_options.labelled(rollouts, human_labels, labels_method, score)
+    rollouts = files.table(paths, reading, collected=collected)
+    rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
     two = None if pool_runs else runs_of(rollouts, [str(path) for path in paths])
     if two is not None and previous is not None:
         raise ValueError(
@@ -96,10 +81,8 @@ def report(
         )
     if two is not None:
         typer.echo(f"note: {paths[0]} and {paths[1]} are two runs: the second is taken for the earlier one.", err=True)
-    said: dict[str, Any] = {"columns": columns, "score": score, "low": low, "high": high}
-    said |= {"where": where, "sheet": sheet}
-    rollouts, before = two or (rollouts, _previous(previous, policies, **said))
-    what = files.measure_of(rollouts, score)
+    rollouts, before = two or (rollouts, _previous(previous, reading))
+    what = files.measure_of(rollouts, reading.score)
     with files.busy(f"comparing {spoken().policies}"):
         made = sf.report(
             rollouts,
@@ -133,12 +116,12 @@ def writable(output: Path) -> None:
         raise ValueError(f"`--output` must be in a folder that exists; there is no {str(output.parent)!r}.")
 
 
-def _previous(path: Path | None, policies: list[str] | None, **said: Any) -> sf.Rollouts | None:
+def _previous(path: Path | None, reading: files.Reading) -> sf.Rollouts | None:
     """The previous run, read in the same way; a policy's name that was given holds for both."""
     if path is None:
         return None
-    names = policies if policies is not None and len(policies) == 1 else None
-    return files.table([path], policies=names, **said)
+    names = reading.policies if reading.policies is not None and len(reading.policies) == 1 else None
+    return files.table([path], replace(reading, policies=names, policies_in=None))
 
 
 def show(made: sf.Report) -> None:

@@ -117,9 +117,7 @@ def _look(path: Path, policies: tuple[str, str], asked: dict[str, Any], reading:
 def _read(
     path: Path, *, score: str | None, columns: list[str] | None, settled: bool, **ends: Any
 ) -> sf.Rollouts | None:
-    named = files.named_columns(columns)
-    if score not in (None, "score"):
-        named["score"] = str(score)
+    named = files.Reading(columns=columns, score=score).names
     if path.suffix.lower() not in LINES:
         return sf.read(path, columns=named, **ends)
     import tempfile
