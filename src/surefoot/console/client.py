@@ -32,7 +32,7 @@ from surefoot.study.leases import LEASE, Wait
 from surefoot.study.log_files import Mark
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Ended, RefusedError, Why
-from surefoot.study.schedules import Turn
+from surefoot.study.schedules import Turn, number_of
 from surefoot.study.status import Receipt, Status
 from surefoot.study.studies import HAND_BACK, POLL
 
@@ -153,8 +153,7 @@ class Client:
             StudyError: The turn was never handed out, is another's, already has a result or was voided, or the result
                 is not one that the plan knows. Nothing was recorded then.
         """
-        number = _number(turn)
-        taken = self._taken.get(number)
+        number = number_of(turn)
         told = None if clip is None else _looked(clip)
         receipt = self._receipt(
             "record",
@@ -165,9 +164,9 @@ class Client:
             note=note,
             failure=failure,
             request=request or secrets.token_hex(16),
-            holder=holder or (taken[1] if taken else self.holder),
+            holder=self._holder(number, holder),
             reason=reason,
-            attempt=attempt or (taken[0] if taken else None),
+            attempt=self._attempt(number, attempt),
             clip=None if told is None or told.sha256 else told.said(),
         )
         if told is None or not told.sha256:
@@ -186,10 +185,10 @@ class Client:
         Raises:
             RefusedError: The file cannot be kept, or the turn has no result, another's, or another clip.
         """
-        number, found = _number(turn), _looked(clip)
+        number, found = number_of(turn), _looked(clip)
         if found.fault:
             raise RefusedError("invalid", no_clip(number, found))
-        name = holder or (self._taken[number][1] if number in self._taken else self.holder)
+        name = self._holder(number, holder)
         given = {"name": found.name, "link": found.link, "holder": name, "attempt": attempt}
         path = None if found.link else Path(checked(clip) or "")
         return self._received(json.loads(self._fetch("clip", number, given, self.patience, path)))
@@ -198,20 +197,19 @@ class Client:
         self, turn: Turn | int, *, ended: Ended = "crash", note: str = "", request: str = "", holder: str = ""
     ) -> Receipt:
         """Say that a turn's rollout gave no result; the plan's `on_crash` says what that counts as."""
-        number = _number(turn)
-        name = holder or (self._taken[number][1] if number in self._taken else self.holder)
+        number = number_of(turn)
+        name = self._holder(number, holder)
         word = request or secrets.token_hex(16)
         return self._receipt("crash", number, ended=ended, note=note, request=word, holder=name)
 
     def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> Receipt:
         """Take back a turn's result, with the reason; both stay in the log."""
-        number = _number(turn)
-        which = attempt or (self._taken[number][0] if number in self._taken else None)
-        return self._receipt("undo", number, reason=reason, attempt=which)
+        number = number_of(turn)
+        return self._receipt("undo", number, reason=reason, attempt=self._attempt(number, attempt))
 
     def void(self, turn: Turn | int, *, reason: str, note: str = "") -> Receipt:
         """Declare that the turn's whole block does not count, for one of the plan's reasons."""
-        return self._receipt("void", _number(turn), reason=reason, note=note)
+        return self._receipt("void", number_of(turn), reason=reason, note=note)
 
     def release(self, turn: Turn | int | None = None, *, holder: str = "") -> Receipt:
         """Hand back a turn that will not be run, or all that a holder has, so that another may take them at once.
@@ -223,8 +221,8 @@ class Client:
         Returns:
             A receipt that names the turns handed back.
         """
-        number = None if turn is None else _number(turn)
-        name = holder or (self._taken[number][1] if number in self._taken else self.holder)
+        number = None if turn is None else number_of(turn)
+        name = self._holder(number or 0, holder)
         return self._receipt("release", None, min(BRIEFLY, self.patience), holder=name, turn=number)
 
     def check(self, items: Iterable[str], *, note: str = "") -> Receipt:
@@ -252,6 +250,12 @@ class Client:
     def results(self) -> dict[str, Any]:
         """Evidence, confidence sequence and each policy's interval, once the study is not blinded."""
         return self._ask("results")
+
+    def _holder(self, number: int, given: str) -> str:
+        return given or (self._taken[number][1] if number in self._taken else self.holder)
+
+    def _attempt(self, number: int, given: int | None) -> int | None:
+        return given or (self._taken[number][0] if number in self._taken else None)
 
     def _receipt(self, name: str, number: int | None = None, patience: float | None = None, **fields: Any) -> Receipt:
         return self._received(self._ask(name, number, patience, **fields))
@@ -333,10 +337,6 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         """Do not follow."""
-
-
-def _number(turn: Turn | int) -> int:
-    return turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
 
 
 def _looked(clip: str | Path | Clip) -> Clip:

@@ -23,7 +23,7 @@ from surefoot.errors import DataError, StudyError
 from surefoot.study.clips import Clip
 from surefoot.study.leases import LEASE
 from surefoot.study.plans import Plan
-from surefoot.study.recording import Entry, RefusedError, attached, found_turn
+from surefoot.study.recording import Entry, RefusedError, found_turn
 from surefoot.study.schedules import Turn
 from surefoot.study.status import Receipt, Status, id_of
 from surefoot.study.stores import Store, StoreError
@@ -212,8 +212,7 @@ class Service:
         name = self._holder(session, holder)
         if clip is not None:
             return plain(self._study.clip(number, clip, holder=name, attempt=attempt))
-        asked = Entry(turn=number, result=None, holder=name, attempt=attempt)
-        attached(self._study.fold, asked, session.role)
+        Entry(turn=number, result=None, holder=name, attempt=attempt).attached(self._study.fold, session.role)
         return {}
 
     def _passed_on(self, name: str, session: Session, number: int | None = None, **values: Any) -> Answer:

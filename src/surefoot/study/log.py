@@ -22,7 +22,7 @@ from surefoot.study.events import Event, Line, Role, broken, head_of, seeded
 from surefoot.study.item_lists import declared_list
 from surefoot.study.leases import Clock, LeaseClock, Unnamed
 from surefoot.study.plans import Plan
-from surefoot.study.recording import RefusedError
+from surefoot.study.recording import Made, RefusedError
 from surefoot.study.schedules import Turn, seed_hash
 from surefoot.study.state import Fold, folded
 from surefoot.study.status import Receipt, Status, status_of
@@ -31,8 +31,6 @@ from surefoot.study.stores import ConflictError, LostError, Store, open_store
 TRIES = 200
 
 Place = Store | str | Path
-Made = tuple[str, Mapping[str, Any]] | None
-"""An event to write, its kind and content; None when there is nothing to write."""
 
 
 class StudyLog:
@@ -229,6 +227,10 @@ class StudyLog:
 
     def _receipt(self, *turns: int, repeated: bool = False) -> Receipt:
         return Receipt(turns, repeated, self.status())
+
+    def _done(self, make: Callable[[Fold], Made], *turns: int) -> Receipt:
+        """Write an event, and acknowledge it; nothing is written when it had been before."""
+        return self._receipt(*turns, repeated=not self._write(make))
 
     def _write(self, make: Callable[[Fold], Made]) -> bool:
         """Append the event that `make` finds right for the log as it stands; look again if others were faster."""

@@ -10,6 +10,7 @@ which rollout counts must not hang on how it went; and the refusal is a line of 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -32,6 +33,8 @@ Ended = Literal["finished", "crash", "time-out", "unreadable"]
 """How a rollout ended: by itself, by a crash, at its time limit, or with an answer that cannot be read."""
 RETRIES = 3
 """How often a turn is run again after a crash, under `on_crash = "retry"`, before it counts as a failure."""
+Made = tuple[str, Mapping[str, Any]] | None
+"""An event to write, its kind and content; None when there is nothing to write."""
 CRASHED = "crash"
 """The reason of a void under `on_crash = "void"`."""
 POWERS: tuple[Role, ...] = ("owner", "local")
@@ -80,7 +83,7 @@ class Entry:
             _check.instance(getattr(self, name), name, str)
         _check.choice(self.ended, "ended", dict.fromkeys(get_args(Ended)))
 
-    def event(self, fold: Fold, role: Role) -> tuple[str, dict[str, Any]] | None:
+    def event(self, fold: Fold, role: Role) -> Made:
         """The kind and content of the event to write; None when it was written before.
 
         Raises:
@@ -184,6 +187,49 @@ class Entry:
             raise RefusedError("held", f"Turn {self.turn} was not handed out yet; ask for the next turn first.", hint)
         raise RefusedError("held", f"Turn {self.turn} is held by {known_as(lease.holder)}, not by you.", hint)
 
+    def attached(self, fold: Fold, role: Role) -> Made:
+        """The event of a clip that comes after its result; None when the result has this very clip.
+
+        Raises:
+            RefusedError: There is no such result, it is another's, or it has another clip.
+        """
+        number = self.turn
+        found_turn(fold, number)
+        result = fold.results.get(number)
+        if result is None or self.attempt not in (None, result.attempt):
+            hint = "Record the turn first, then add its clip."
+            raise RefusedError("stale", f"Turn {number} has no such result to add a clip to.", hint)
+        if role not in POWERS and not self.theirs(fold, role):
+            raise RefusedError("held", f"Turn {number} was run by {known_as(result.holder)}, not by you.")
+        if result.clip is not None and not result.clip.fault:
+            if self.clip is None or (result.clip.sha256, result.clip.link) == (self.clip.sha256, self.clip.link):
+                return None
+            hint = "It was not overwritten: undo the result and record it again if the clip is wrong."
+            raise RefusedError("recorded", f"Turn {number} already has a clip.", hint)
+        if self.clip is None:
+            return None
+        return "attached", {"turn": number, "attempt": result.attempt, "clip": self.clip.said(), "salt": salt()}
+
+    def crashed(self, fold: Fold, role: Role) -> Made:
+        """The event of a rollout that gave no result, as the plan counts it; None when it was written before.
+
+        Raises:
+            RefusedError: The turn is not theirs, or has a result.
+        """
+        number, found = self.turn, found_turn(fold, self.turn)
+        if self.request and self.request in fold.crash_requests:
+            return None
+        tries = fold.crashes.get(number, 0)
+        counts = fold.plan.on_crash
+        if counts == "failure" or (counts == "retry" and tries >= RETRIES) or self.late(fold, role) is not None:
+            return self.event(fold, role)
+        if counts == "void" and found.block in fold.voids:
+            return None
+        self.admitted(fold, role)
+        if counts == "void":
+            return "voided", _void(fold, number, CRASHED, f"{self.ended}: {self.note}" if self.note else self.ended)
+        return "crashed", {"turn": number, "ended": self.ended, "note": self.note, "request": self.request}
+
 
 def owns(holder: str, held_in: str, name: str, role: Role) -> bool:
     """Whether a turn that `holder` took in the role `held_in` is that of `name` in `role`."""
@@ -219,8 +265,8 @@ def valued(fold: Fold, result: Any) -> float:
         raise RefusedError("invalid", str(error)) from None
 
 
-def undone(fold: Fold, number: int, reason: str, attempt: int | None, role: Role) -> dict[str, Any] | None:
-    """What the log keeps of a result that is taken back; None when it was before.
+def undone(fold: Fold, number: int, reason: str, attempt: int | None, role: Role) -> Made:
+    """The event of a result that is taken back; None when it was before.
 
     Raises:
         RefusedError: There is no such result, or the rule has decided and it is not for this role.
@@ -234,11 +280,11 @@ def undone(fold: Fold, number: int, reason: str, attempt: int | None, role: Role
             return None
         raise RefusedError("stale", f"Turn {number} has no result to undo.")
     _still_open(fold, role, "undo a result")
-    return {"turn": number, "attempt": fold.results[number].attempt, "reason": reason}
+    return "undone", {"turn": number, "attempt": fold.results[number].attempt, "reason": reason}
 
 
-def voided(fold: Fold, number: int, reason: str, note: str, role: Role) -> dict[str, Any] | None:
-    """What the log keeps of a block that does not count; None when it was voided before for the same reason.
+def voided(fold: Fold, number: int, reason: str, note: str, role: Role) -> Made:
+    """The event of a block that does not count; None when it was voided before for the same reason.
 
     Raises:
         RefusedError: The plan names no such reason, or the rule has decided and it is not for this role.
@@ -254,53 +300,7 @@ def voided(fold: Fold, number: int, reason: str, note: str, role: Role) -> dict[
     if found.block in fold.voids:
         return None
     _still_open(fold, role, "void a pair")
-    return _void(fold, number, reason, _check.instance(note, "note", str))
-
-
-def attached(fold: Fold, entry: Entry, role: Role) -> dict[str, Any] | None:
-    """What the log keeps of a clip that comes after its result; None when the result has this very clip.
-
-    Raises:
-        RefusedError: There is no such result, it is another's, or it has another clip.
-    """
-    number = entry.turn
-    found_turn(fold, number)
-    result = fold.results.get(number)
-    if result is None or entry.attempt not in (None, result.attempt):
-        hint = "Record the turn first, then add its clip."
-        raise RefusedError("stale", f"Turn {number} has no such result to add a clip to.", hint)
-    if role not in POWERS and not entry.theirs(fold, role):
-        raise RefusedError("held", f"Turn {number} was run by {known_as(result.holder)}, not by you.")
-    if result.clip is not None and not result.clip.fault:
-        if entry.clip is None or (result.clip.sha256, result.clip.link) == (entry.clip.sha256, entry.clip.link):
-            return None
-        hint = "It was not overwritten: undo the result and record it again if the clip is wrong."
-        raise RefusedError("recorded", f"Turn {number} already has a clip.", hint)
-    if entry.clip is None:
-        return None
-    return {"turn": number, "attempt": result.attempt, "clip": entry.clip.said(), "salt": salt()}
-
-
-def crashed(fold: Fold, entry: Entry, role: Role) -> tuple[str, dict[str, Any]] | None:
-    """The event of a rollout that gave no result, as the plan counts it; None when it was written before.
-
-    Raises:
-        RefusedError: The turn is not theirs, or has a result.
-    """
-    number, found = entry.turn, found_turn(fold, entry.turn)
-    if entry.request and entry.request in fold.crash_requests:
-        return None
-    tries = fold.crashes.get(number, 0)
-    counts = fold.plan.on_crash
-    if counts == "failure" or (counts == "retry" and tries >= RETRIES) or entry.late(fold, role) is not None:
-        return entry.event(fold, role)
-    if counts == "void" and found.block in fold.voids:
-        return None
-    entry.admitted(fold, role)
-    if counts == "void":
-        return "voided", _void(fold, number, CRASHED, f"{entry.ended}: {entry.note}" if entry.note else entry.ended)
-    body = {"turn": number, "ended": entry.ended, "note": entry.note, "request": entry.request}
-    return "crashed", body
+    return "voided", _void(fold, number, reason, _check.instance(note, "note", str))
 
 
 def _void(fold: Fold, number: int, reason: str, note: str) -> dict[str, Any]:

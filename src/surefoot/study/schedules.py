@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
+from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.study.plans import Plan
 
@@ -51,6 +52,11 @@ class Turn(Record):
     def item(self) -> str:
         """The item, of a study over a declared list: what its condition is."""
         return self.condition
+
+
+def number_of(turn: Turn | int) -> int:
+    """A turn's number."""
+    return turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
 
 
 def block(

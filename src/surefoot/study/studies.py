@@ -20,11 +20,12 @@ from surefoot.sequential import registry
 from surefoot.study import clips, recording
 from surefoot.study.clips import Clip
 from surefoot.study.decision import table_of
+from surefoot.study.events import Role
 from surefoot.study.leases import LEASE, gone
-from surefoot.study.log import Made, StudyLog
+from surefoot.study.log import StudyLog
 from surefoot.study.plans import BINDING
-from surefoot.study.recording import Ended, Entry, RefusedError
-from surefoot.study.schedules import Turn
+from surefoot.study.recording import Ended, Entry, Made, RefusedError
+from surefoot.study.schedules import Turn, number_of
 from surefoot.study.state import Fold
 from surefoot.study.status import Receipt
 
@@ -106,13 +107,12 @@ class Study(StudyLog):
         Raises:
             RefusedError: They are another's, who does not hold the study up, and you are not its owner.
         """
-        number = None if turn is None else _number(turn)
-        name = holder or (self._handed.get(number, "") if number is not None else "") or self._name
+        number = None if turn is None else number_of(turn)
+        name = self._holder(number or 0, holder)
         back: list[int] = []
 
         def write(fold: Fold) -> Made:
-            held = [one.number for one in fold.held(self.clock) if number in (None, one.number)]
-            held = [one for one in held if fold.leases[one].holder == name]
+            held = [one.number for one in fold.held(self.clock, name) if number in (None, one.number)]
             if not held:
                 return None
             if not back:  # once for all that they hold: with the first gone, the study may wait for nobody
@@ -125,6 +125,10 @@ class Study(StudyLog):
         while self._write(write):
             pass
         return self._receipt(*back)
+
+    def _holder(self, number: int, given: str) -> str:
+        """Who ran a turn: whoever is named, else for whom it was asked for here."""
+        return given or self._handed.get(number, "") or self._name
 
     def _handed_back(self, fold: Fold, number: int) -> Made:
         return "leased", {"turn": number, "holder": fold.leases[number].holder, "seconds": 0}
@@ -164,7 +168,7 @@ class Study(StudyLog):
             RefusedError: The turn was never handed out, is another's, already has a result or was voided, or the
                 result is not one that the plan knows. Nothing is recorded then.
         """
-        number = _number(turn)
+        number = number_of(turn)
         entry = Entry(
             turn=number,
             result=result,
@@ -173,26 +177,21 @@ class Study(StudyLog):
             note=note,
             failure=failure,
             request=request,
-            holder=holder or self._handed.get(number, "") or self._name,
+            holder=self._holder(number, holder),
             reason=reason,
             attempt=attempt,
             clip=self._clip(clip),
         )
         if entry.clip is not None and entry.clip.fault:
             LOG.warning("surefoot: %s", clips.no_clip(number, entry.clip))
-        return self._keep(entry)
+        return self._keep(entry, entry.event)
 
-    def _keep(self, entry: Entry) -> Receipt:
-        new = self._write(lambda fold: entry.event(fold, self.role))
-        late = entry.late(self._fold, self.role)
-        if late is not None and entry.turn not in self._recorded_by(entry):
+    def _keep(self, entry: Entry, make: Callable[[Fold, Role], Made]) -> Receipt:
+        new = self._write(lambda fold: make(fold, self.role))
+        late, before = entry.late(self._fold, self.role), self._fold.requests.get(entry.request)
+        if late is not None and (before is None or before[0] != entry.turn):  # recorded by another request, if at all
             raise late
         return self._receipt(entry.turn, repeated=not new)
-
-    def _recorded_by(self, entry: Entry) -> tuple[int, ...]:
-        """The turn, if this very request recorded it."""
-        kept = self._fold.requests.get(entry.request) if entry.request else None
-        return () if kept is None else (kept[0],)
 
     def crash(
         self, turn: Turn | int, *, ended: Ended = "crash", note: str = "", request: str = "", holder: str = ""
@@ -206,21 +205,17 @@ class Study(StudyLog):
             request: A word that names this request, as for `record`.
             holder: Who ran it; the holder to whom this study handed it, by default.
         """
-        number = _number(turn)
-        told = Entry(
+        number = number_of(turn)
+        entry = Entry(
             turn=number,
             result=self.plan.worst,
             note=note,
             failure=ended,
             ended=ended,
             request=request,
-            holder=holder or self._handed.get(number, "") or self._name,
+            holder=self._holder(number, holder),
         )
-        new = self._write(lambda fold: recording.crashed(fold, told, self.role))
-        late = told.late(self._fold, self.role)
-        if late is not None and number not in self._recorded_by(told):
-            raise late
-        return self._receipt(number, repeated=not new)
+        return self._keep(entry, entry.crashed)
 
     def clip(
         self, turn: Turn | int, clip: str | Path | Clip, *, holder: str = "", attempt: int | None = None
@@ -236,16 +231,15 @@ class Study(StudyLog):
         Raises:
             RefusedError: The file cannot be kept, or the turn has no result, another's, or another clip.
         """
-        number = _number(turn)
-        name = holder or self._handed.get(number, "") or self._name
-        asked = Entry(turn=number, result=None, holder=name, attempt=attempt)
+        number = number_of(turn)
+        asked = Entry(turn=number, result=None, holder=self._holder(number, holder), attempt=attempt)
         if number not in self._fold.results:
             self.refresh()
-        recording.attached(self._fold, asked, self.role)  # nothing is copied for a turn that is another's
+        asked.attached(self._fold, self.role)  # nothing is copied for a turn that is another's
         entry = replace(asked, clip=self._clip(clip))
         if entry.clip is not None and entry.clip.fault:
             raise RefusedError("invalid", clips.no_clip(number, entry.clip))
-        return self._noted("attached", number, lambda fold: recording.attached(fold, entry, self.role))
+        return self._done(lambda fold: entry.attached(fold, self.role), number)
 
     def _clip(self, given: str | Path | Clip | None) -> Clip | None:
         if given is None or isinstance(given, Clip):
@@ -261,20 +255,13 @@ class Study(StudyLog):
             attempt: Which of the turn's results, if it matters: one undone before changes nothing, and a newer one
                 is not touched.
         """
-        number = _number(turn)
-        return self._noted("undone", number, lambda fold: recording.undone(fold, number, reason, attempt, self.role))
+        number = number_of(turn)
+        return self._done(lambda fold: recording.undone(fold, number, reason, attempt, self.role), number)
 
     def void(self, turn: Turn | int, *, reason: str, note: str = "") -> Receipt:
         """Declare that the turn's whole block does not count, for one of the plan's reasons; another is scheduled."""
-        number = _number(turn)
-        return self._noted("voided", number, lambda fold: recording.voided(fold, number, reason, note, self.role))
-
-    def _noted(self, kind: str, number: int, make: Callable[[Fold], dict[str, Any] | None]) -> Receipt:
-        def write(fold: Fold) -> Made:
-            body = make(fold)
-            return None if body is None else (kind, body)
-
-        return self._receipt(number, repeated=not self._write(write))
+        number = number_of(turn)
+        return self._done(lambda fold: recording.voided(fold, number, reason, note, self.role), number)
 
     def amend(self, changes: Mapping[str, Any], *, reason: str, version: int | None = None) -> Receipt:
         """Change the plan, with the reason; what binds and is changed after a result makes the verdict exploratory."""
@@ -284,9 +271,7 @@ class Study(StudyLog):
             recording.current(fold, version)
             return "amended", {**admitted(fold, changes), "reason": recording.said(reason)}
 
-        self._freshly(version)
-        self._write(write)
-        return self._receipt()
+        return self._done(write)
 
     def unblind(self, *, reason: str, version: int | None = None) -> Receipt:
         """Reveal the seed, and with it which policy each code meant; done before the end it is a deviation."""
@@ -299,8 +284,7 @@ class Study(StudyLog):
             recording.current(fold, version)
             return "unblinded", {"seed": fold.seed.reveal(), "reason": reason}
 
-        self._freshly(version)
-        return self._receipt(repeated=not self._write(write))
+        return self._done(write)
 
     def override(self, *, reason: str, version: int | None = None) -> Receipt:
         """Go on although the rule has stopped for futility: a deviation, which the report lists.
@@ -319,14 +303,7 @@ class Study(StudyLog):
             recording.overridable(fold)
             return "overridden", {"reason": reason}
 
-        self._freshly(version)
-        self._write(write)
-        return self._receipt()
-
-    def _freshly(self, version: int | None) -> None:
-        """What was decided by looking at the log is held against the log as it stands."""
-        if version is not None:
-            self.refresh()
+        return self._done(write)
 
     def check(self, items: Iterable[str], *, note: str = "") -> Receipt:
         """Log that a session's checklist was gone through."""
@@ -334,8 +311,7 @@ class Study(StudyLog):
             raise _check.mistyped("items", "be a list of texts", items)
         listed = [_check.instance(item, "items", str) for item in items]
         body = {"items": listed, "note": _check.instance(note, "note", str)}
-        self._write(lambda _: ("checked", body))
-        return self._receipt()
+        return self._done(lambda _: ("checked", body))
 
     def rollouts(self) -> Rollouts:
         """Every recorded rollout as a table, voided ones marked; refused while the study is blinded.
@@ -346,10 +322,6 @@ class Study(StudyLog):
         from surefoot.study.result_table import rollouts_of
 
         return rollouts_of(self._fold)
-
-
-def _number(turn: Turn | int) -> int:
-    return turn.number if isinstance(turn, Turn) else _check.whole(turn, "turn", least=1)
 
 
 HANDED_OUT = ("policies", "measure", "environments")
