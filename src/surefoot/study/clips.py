@@ -135,15 +135,13 @@ def clip_of(given: str | os.PathLike[str]) -> Clip:
             if kind is None:
                 return Clip(name=name, fault="unknown")
             file.seek(0)
-            digest, size = hashlib.sha256(), 0
-            while block := file.read(BLOCK):
-                digest.update(block)
-                size += len(block)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            size = file.tell()
     except FileNotFoundError:
         return Clip(name=name, fault="missing")
     except (OSError, ValueError):
         return Clip(name=name, fault="unreadable")
-    return Clip(name=name, sha256=digest.hexdigest(), bytes=size, kind=kind)
+    return Clip(name=name, sha256=digest, bytes=size, kind=kind)
 
 
 class ClipFolder:
@@ -188,14 +186,12 @@ class ClipFolder:
 
     def fault(self, clip: Clip) -> Literal["missing", "changed"] | None:
         """What is wrong with the file of a clip now; None when it is the one that was recorded."""
-        digest = hashlib.sha256()
         try:
             with self.where(clip).open("rb") as file:
-                while block := file.read(BLOCK):
-                    digest.update(block)
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             return "missing"
-        return None if digest.hexdigest() == clip.sha256 else "changed"
+        return None if digest == clip.sha256 else "changed"
 
 
 def faults_of(clips: Iterable[tuple[int, Clip]], folder: ClipFolder) -> list[str]:

@@ -5,7 +5,7 @@ While a study is blinded only who, where and when is told: nothing of any policy
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -128,10 +128,8 @@ def _robot(holder: str) -> str:
 
 
 def _shares(names: Iterable[str]) -> tuple[Share, ...]:
-    counts: dict[str, int] = defaultdict(int)
-    for name in names:
-        counts[name] += 1
-    return tuple(Share(name, count) for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    counts = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
+    return tuple(Share(name, count) for name, count in counts)
 
 
 def _sessions(results: list[Result]) -> tuple[Session, ...]:

@@ -90,10 +90,12 @@ def list_hash(plan: Plan) -> str:
     return _hash(plan.items)
 
 
-def declared_list(plan: Plan, seed: str) -> dict[str, Any]:
+def declared_list(plan: Plan, seed: str) -> dict[str, Any] | None:
     """What the first line of the log says of a list: its length, and the hashes of it, its order and predictions."""
     from surefoot.study.schedules import drawn_order
 
+    if not plan.items:
+        return None
     order = drawn_order(seed, len(plan.items))
     said = {"length": len(plan.items), "items": list_hash(plan), "order": _hash([plan.items[at] for at in order])}
     return {**said, **({"helped_by": _hash(plan.helped_by)} if plan.helped_by else {})}

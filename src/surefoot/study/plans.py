@@ -248,7 +248,8 @@ class Plan(Record):
             _check.choice(getattr(self, name), name, dict.fromkeys(get_args(options)))
         object.__setattr__(self, "confidence", _check.confidence(self.confidence))
         object.__setattr__(self, "margin", _check.margin(self.margin))
-        _flag(self.blinded, "blinded")
+        if not isinstance(self.blinded, bool):
+            raise _check.mistyped("blinded", "be true or false", self.blinded)
         if self.time_limit is not None:
             object.__setattr__(self, "time_limit", _check.positive(self.time_limit, "time_limit"))
         self._check_range()
@@ -269,31 +270,15 @@ class Plan(Record):
         object.__setattr__(self, "futility", futility)
         if self.environments == "one" and len(self.contexts) > 1:
             hint = "Use 'shared' (both policies meet the same one), or 'independent'."
-            raise _check.wrong(
-                "environments",
-                f"not be 'one' with {len(self.contexts)} tasks and conditions to run in.",
-                self.environments,
-                hint,
-            )
+            must = f"not be 'one' with {len(self.contexts)} tasks and conditions to run in."
+            raise _check.wrong("environments", must, self.environments, hint)
 
     @property
     def setting(self) -> Setting:
         """What a rule is made from."""
-        return Setting(
-            policies=self.policies,
-            horizon=self.horizon,
-            confidence=self.confidence,
-            claim=self.claim,
-            measure=self.measure,
-            low=self.low,
-            high=self.high,
-            levels=tuple(self.levels),
-            margin=self.margin,
-            environments=self.environments,
-            futility=self.futility,
-            question=self.question,
-            population=len(self.items) or None,
-        )
+        own = {field.name for field in dataclasses.fields(self)}
+        shared = [field.name for field in dataclasses.fields(Setting) if field.name in own]
+        return Setting(**{name: getattr(self, name) for name in shared}, population=len(self.items) or None)
 
     @property
     def unit(self) -> str:
@@ -457,8 +442,3 @@ def _text(value: Any, name: str) -> str:
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         raise _check.refused(name, "be whole Unicode text", text)
     return text
-
-
-def _flag(value: Any, name: str) -> None:
-    if not isinstance(value, bool):
-        raise _check.mistyped(name, "be true or false", value)

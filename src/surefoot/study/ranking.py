@@ -158,19 +158,16 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
 
 def means_of_policies(fold: Fold) -> dict[str, Interval]:
     """Each policy's rate or mean score with its interval, by all its results that were not voided; for reading."""
-    level, plan = fold.plan.confidence, fold.plan
+    plan = fold.plan
     scores: dict[str, list[float]] = {policy: [] for policy in plan.policies}
     for number, result in sorted(fold.results.items()):
         turn = fold.turns[number]
         if turn.block not in fold.voids:
             scores[turn.policy].append(result.score)
-    counted = {policy: values for policy, values in scores.items() if values}
-    if plan.measure == "success":
-        return {
-            policy: stats.wilson(Tally(int(sum(values)), len(values)), confidence=level)
-            for policy, values in counted.items()
-        }
-    return {
-        policy: stats.score_mean(Scores(values, low=plan.low, high=plan.high), confidence=level)
-        for policy, values in counted.items()
-    }
+
+    def mean(values: list[float]) -> Interval:
+        if plan.measure == "success":
+            return stats.wilson(Tally(int(sum(values)), len(values)), confidence=plan.confidence)
+        return stats.score_mean(Scores(values, low=plan.low, high=plan.high), confidence=plan.confidence)
+
+    return {policy: mean(values) for policy, values in scores.items() if values}

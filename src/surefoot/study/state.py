@@ -81,8 +81,6 @@ class Fold:
                 self._start(line)
             elif event.kind == "started":
                 raise StudyError("a study starts once")
-            elif event.kind == "leased":
-                self._leased(event, line.number)
             else:
                 getattr(self, f"_{event.kind}")(event)
         except (StudyError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
@@ -258,7 +256,7 @@ class Fold:
             raise StudyError("The plan in the log does not match its fingerprint: it was changed by hand.")
         if seed_hash(seed.reveal()) != event.body["seed_hash"]:
             raise StudyError("The secret seed does not match the hash in the plan's event: it was changed by hand.")
-        if event.body.get("list") != (declared_list(plan, seed.reveal()) if plan.items else None):
+        if event.body.get("list") != declared_list(plan, seed.reveal()):
             raise StudyError(NOT_DRAWN)
         self._declare(plan, event)
         self.declared, self.seed, self.schema = plan, seed, event.schema
@@ -270,7 +268,7 @@ class Fold:
         self._decisions, self._stopped = [decision_of(plan)], None
         self._read_on()
 
-    def _leased(self, event: Event, line: int) -> None:
+    def _leased(self, event: Event) -> None:
         number, holder = event.body["turn"], event.body["holder"]
         first = event.schema == 1
         seconds = seconds_of(event.time, event.body["until"]) if first else float(event.body["seconds"])
@@ -281,7 +279,7 @@ class Fold:
             self.blocks[opened[0].block] = opened
             for turn in opened:
                 self.turns[turn.number] = self.waiting[turn.number] = turn
-        self.leases[number] = Lease(holder, event.role, event.time, seconds, line)
+        self.leases[number] = Lease(holder, event.role, event.time, seconds, self.version + 1)
         self.had.setdefault(number, set()).add(holder)
 
     def _recorded(self, event: Event) -> None:

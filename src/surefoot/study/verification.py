@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential import run
-from surefoot.study.clips import Clip, ClipFolder, faults_of
+from surefoot.study.clips import ClipFolder, faults_of
 from surefoot.study.decision import rule_of
 from surefoot.study.events import Line, breaks, seeded
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
@@ -113,13 +113,10 @@ def verify(
     found = verified(lines, tuple(heads), told)
     if clips is False:
         return found
-    kept_clips = [(turn, clip) for turn, clip in _clips(taken(lines)[0]) if clip.sha256]
+    results = sorted(taken(lines)[0].results.items())
+    kept_clips = [(turn, one.clip) for turn, one in results if one.clip is not None and one.clip.sha256]
     wrong = faults_of(kept_clips, ClipFolder(kept.clips if clips is None else clips)) if kept_clips else []
     return replace(found, faults=(*found.faults, *wrong), clips=len(kept_clips) - len(wrong))
-
-
-def _clips(fold: Fold) -> list[tuple[int, Clip]]:
-    return [(turn, one.clip) for turn, one in sorted(fold.results.items()) if one.clip is not None]
 
 
 def verified(
@@ -210,13 +207,8 @@ def _minute(time: str) -> str:
 
 def _long(span: timedelta) -> str:
     minutes = round(span.total_seconds() / 60)
-    if minutes < 120:
-        return formatting.counted(minutes, "minute")
-    return (
-        formatting.counted(round(minutes / 60), "hour")
-        if minutes < 2880
-        else formatting.counted(round(minutes / 1440), "day")
-    )
+    size, noun = (1, "minute") if minutes < 120 else (60, "hour") if minutes < 2880 else (1440, "day")
+    return formatting.counted(round(minutes / size), noun)
 
 
 def taken(lines: list[Line]) -> tuple[Fold, str]:
@@ -305,13 +297,9 @@ def _declared(lines: list[Line]) -> list[str]:
     seeds += [line.event.body["seed"] for line in lines if line.event.kind == "unblinded"]
     if any(seed_hash(seed) != body["seed_hash"] for seed in seeds):
         found.append("The secret seed does not match the hash that was declared: the schedule cannot be trusted.")
-    if not found and body.get("list") != _list_of(Plan.from_dict(body["plan"]), seeds[0]):
+    if not found and body.get("list") != declared_list(Plan.from_dict(body["plan"]), seeds[0]):
         found.append(NOT_DRAWN)
     return found
-
-
-def _list_of(plan: Plan, seed: str) -> dict[str, Any] | None:
-    return declared_list(plan, seed) if plan.items else None
 
 
 def _times(lines: list[Line]) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from surefoot._secret import Secret
 from surefoot.errors import StudyError
@@ -67,6 +68,25 @@ class Store(Protocol):
         ...
 
 
+class Linked:
+    """What stores share that hold a connection: it is let go of once, and at the latest with the store."""
+
+    _lock: threading.Lock
+    _link: Any
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        with self._lock:
+            if self._link is not None:
+                self._link.close()
+                self._link = None
+
+    def __del__(self) -> None:
+        link = getattr(self, "_link", None)
+        if link is not None:
+            link.close()
+
+
 def refused(lines: Sequence[Line], last: int) -> StoreError | ConflictError:
     """Why lines cannot be appended to a log whose last line is number `last`."""
     if last >= lines[0].number:
@@ -74,7 +94,7 @@ def refused(lines: Sequence[Line], last: int) -> StoreError | ConflictError:
     return LostError.at(lines[0].number - 1)
 
 
-def line_of(number: int, text: str, hash_: str, private: str | None) -> Line:
+def line_of(number: int, hash_: str, text: str, private: str | None) -> Line:
     """A line as a database kept it.
 
     Raises:

@@ -19,7 +19,7 @@ from surefoot._secret import Secret, without_password
 from surefoot.errors import StudyError
 from surefoot.study.events import GENESIS, Line
 from surefoot.study.plans import canonical
-from surefoot.study.stores import ConflictError, StoreError, TimeLimitError, line_of, refused
+from surefoot.study.stores import ConflictError, Linked, StoreError, TimeLimitError, line_of, refused
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -62,7 +62,7 @@ DURABLE = "select set_config('synchronous_commit', 'on', false) where current_se
 """A line is kept before it is acknowledged, however the server is set up."""
 
 
-class PostgresStore:
+class PostgresStore(Linked):
     """A study's log in PostgreSQL; servers on several machines may share it."""
 
     def __init__(self, address: Secret, study: str) -> None:
@@ -137,20 +137,7 @@ class PostgresStore:
 
     def read(self, after: int = 0) -> list[Line]:
         """All lines after number `after`, in order."""
-        rows = self._ask(READ, {"study": self.study, "after": after})
-        return [line_of(number, text, hash_, private) for number, hash_, text, private in rows]
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        with self._lock:
-            if self._link is not None:
-                self._link.close()
-                self._link = None
-
-    def __del__(self) -> None:
-        link = getattr(self, "_link", None)
-        if link is not None:
-            link.close()
+        return [line_of(*row) for row in self._ask(READ, {"study": self.study, "after": after})]
 
     def _ask(self, query: str, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Run one statement as one transaction, on a fresh connection when the last one died.

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from surefoot.study.events import GENESIS, Line
 from surefoot.study.plans import canonical
-from surefoot.study.stores import ConflictError, StoreError, line_of, refused
+from surefoot.study.stores import ConflictError, Linked, StoreError, line_of, refused
 
 TABLE = """
 create table if not exists log (
@@ -48,7 +48,7 @@ def _in_one_file(link: sqlite3.Connection) -> None:
             return
 
 
-class SQLiteStore:
+class SQLiteStore(Linked):
     """A study's log in one SQLite file; several processes on one machine may share it."""
 
     def __init__(self, path: str | Path) -> None:
@@ -161,19 +161,7 @@ class SQLiteStore:
             except sqlite3.Error as error:
                 raise self._failure(error) from None
             self._in_place()
-        return [line_of(number, text, hash_, private) for number, hash_, text, private in rows]
-
-    def close(self) -> None:
-        """Let go of the file."""
-        with self._lock:
-            if self._link is not None:
-                self._link.close()
-                self._link = None
-
-    def __del__(self) -> None:
-        link = getattr(self, "_link", None)
-        if link is not None:
-            link.close()
+        return [line_of(*row) for row in rows]
 
     def _failure(self, error: sqlite3.Error) -> StoreError:
         name = getattr(error, "sqlite_errorname", "") or ""
