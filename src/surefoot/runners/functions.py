@@ -14,14 +14,15 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from surefoot import _check
 from surefoot.errors import StudyError
 from surefoot.runners.camera_folders import CameraFolder
-from surefoot.runners.outcomes import Caught, CrashError, Outcome, Rollout, called, outcome_of
+from surefoot.runners.outcomes import CrashError, Outcome, Rollout, called, outcome_of, settled
 from surefoot.study.leases import LEASE, Unnamed
 from surefoot.study.plans import Plan
 from surefoot.study.protocol import StudyOperations
@@ -83,14 +84,20 @@ def run_study(
     several = getattr(rollout, "several", None) if _check.whole(batch, "batch", least=1) > 1 else None
     if batch > 1 and several is None:
         raise _check.refused("batch", "be 1 for a function, which gets one turn", batch, "Use several workers.")
-    limit = study.plan.time_limit if time_limit is None else _check.positive(time_limit, "time_limit")
-    carry = getattr(rollout, "within", None) or _Threaded(rollout)
-    run = _Run(study, carry, limit, turns, progress)
-    run.several, run.batch = several, batch
-    if clips_from is not None:
-        if workers > 1 or batch > 1:
-            raise _check.refused("clips_from", "be left out with several workers or a batch", str(clips_from))
-        run.clips = CameraFolder(clips_from)
+    if clips_from is not None and (workers > 1 or batch > 1):
+        raise _check.refused("clips_from", "be left out with several workers or a batch", str(clips_from))
+    plan = study.plan
+    run = _Run(
+        study=study,
+        plan=plan,
+        carry=getattr(rollout, "within", None) or partial(_within, rollout),
+        several=several,
+        batch=batch,
+        left=turns,
+        limit=plan.time_limit if time_limit is None else _check.positive(time_limit, "time_limit"),
+        clips=None if clips_from is None else CameraFolder(clips_from),
+        progress=progress,
+    )
     begin = getattr(rollout, "begin", None) or (lambda _: contextlib.nullcontext())
     with begin(study):  # a runner may look whether all that the study names is there, and clear up at the end
         _through(run, workers, holder)
@@ -104,63 +111,45 @@ def _through(run: _Run, workers: int, holder: str) -> None:
     unnamed = [Unnamed() for _ in range(workers)]  # gone with this call, and their turns come free
     names = [f"{holder} #{place}" if holder else one.name for place, one in enumerate(unnamed, 1)]
     with ThreadPoolExecutor(workers, thread_name_prefix="surefoot-rollout") as pool:
-        _all_done([pool.submit(run.worker, name) for name in names], run)
-
-
-def _all_done(each: list[Future[None]], run: _Run) -> None:
-    try:
-        wait(each, return_when=FIRST_EXCEPTION)
-    finally:
-        run.stop.set()  # one that failed, or Ctrl+C, ends them all after the turn that they run
-    for one in each:
-        one.result()
-
-
-class _Threaded:
-    """A function with a time limit: one that does not come back is left behind."""
-
-    def __init__(self, rollout: Rollout) -> None:
-        self.rollout = rollout
-
-    def __call__(self, turn: Turn, limit: float | None) -> Any:
-        if limit is None:
-            return called(self.rollout, turn)
-        answer: Future[Any] = Future()
-
-        def carried_out() -> None:
-            caught = Caught()
-            with caught:
-                answer.set_result(called(self.rollout, turn))
-            if caught.error is not None:
-                answer.set_exception(caught.error)
-
-        threading.Thread(target=carried_out, daemon=True, name=f"surefoot-turn-{turn.number}").start()
+        each = [pool.submit(run.worker, name) for name in names]
         try:
-            return answer.result(limit)
-        except TimeoutError:
-            if answer.done():  # the function's own
-                raise
-            raise CrashError("time-out", f"not done after {limit:g} s") from None
+            wait(each, return_when=FIRST_EXCEPTION)
+        finally:
+            run.stop.set()  # one that failed, or Ctrl+C, ends them all after the turn that they run
+        for one in each:
+            one.result()
 
 
+def _within(rollout: Rollout, turn: Turn, limit: float | None) -> Any:
+    """Run a turn by a function with a time limit: one that does not come back is left behind."""
+    if limit is None:
+        return called(rollout, turn)
+    answer: Future[Any] = Future()
+    work = partial(settled, answer, partial(called, rollout, turn))
+    threading.Thread(target=work, daemon=True, name=f"surefoot-turn-{turn.number}").start()
+    try:
+        return answer.result(limit)
+    except TimeoutError:
+        if answer.done():  # the function's own
+            raise
+        raise CrashError("time-out", f"not done after {limit:g} s") from None
+
+
+@dataclass(slots=True, kw_only=True)
 class _Run:
     """What the workers of one run share."""
 
-    def __init__(
-        self,
-        study: StudyOperations,
-        carry: Callable[[Turn, float | None], Any],
-        limit: float | None,
-        turns: int | None,
-        progress: Told | None,
-    ) -> None:
-        self.study, self.carry, self.limit, self.left, self.progress = study, carry, limit, turns, progress
-        self.plan: Plan = study.plan
-        self.lock = threading.RLock()  # a study is asked one thing after another
-        self.stop = threading.Event()
-        self.several: Callable[[list[Turn], float | None], list[Any]] | None = None
-        self.batch = 1
-        self.clips: CameraFolder | None = None
+    study: StudyOperations
+    plan: Plan
+    carry: Callable[[Turn, float | None], Any]
+    several: Callable[[list[Turn], float | None], list[Any]] | None
+    batch: int
+    left: int | None  # turns that may still be run
+    limit: float | None
+    clips: CameraFolder | None
+    progress: Told | None
+    lock: threading.RLock = field(default_factory=threading.RLock)  # a study is asked one thing after another
+    stop: threading.Event = field(default_factory=threading.Event)
 
     def worker(self, holder: str) -> None:
         """Run turns until none is needed."""
@@ -222,13 +211,13 @@ class _Run:
             try:
                 outcome = outcome_of(carry(turn, self.limit), self.plan)
             except CrashError as crash:
-                gone = crash
-                receipt = self._kept(lambda word: self._crash(turn, gone, word))
+                told = partial(self.study.crash, turn, ended=crash.ended, note=crash.note)
+                receipt = self._kept(told)
             else:
                 took = round(time.monotonic() - began, 3) if outcome.duration is None else outcome.duration
                 if self.clips is not None and outcome.clip is None:
                     outcome = replace(outcome, clip=self.clips.newest(before))
-                receipt = self._kept(lambda word: self._record(turn, outcome, took, word))
+                receipt = self._kept(self._recorder(turn, outcome, took))
             settled = True
         except RefusedError as refused:  # voided, or taken over, meanwhile: the study goes on
             LOG.warning("surefoot: turn %s was not recorded: %s", turn.number, refused)
@@ -242,29 +231,26 @@ class _Run:
             with self.lock:
                 self.progress(turn, receipt)
 
-    def _record(self, turn: Turn, outcome: Outcome, took: float, word: str) -> Receipt:
+    def _recorder(self, turn: Turn, outcome: Outcome, took: float) -> Callable[..., Receipt]:
         result = outcome.success if self.plan.measure == "success" else outcome.score
-        return self.study.record(
+        return partial(
+            self.study.record,
             turn,
             result,  # type: ignore[arg-type]  # outcome_of has seen that the plan knows it
             duration=took,
             steps=outcome.steps,
             note=outcome.notes,
             failure=outcome.failure,
-            request=word,
             clip=outcome.clip,
         )
 
-    def _crash(self, turn: Turn, crash: CrashError, word: str) -> Receipt:
-        return self.study.crash(turn, ended=crash.ended, note=crash.note, request=word)
-
-    def _kept(self, write: Callable[[str], Receipt]) -> Receipt:
+    def _kept(self, write: Callable[..., Receipt]) -> Receipt:
         """Write once, however long the store is away: the rollout was run, and must not be lost."""
         word, until = secrets.token_hex(16), time.monotonic() + PATIENCE
         while True:
             try:
                 with self.lock:
-                    return write(word)
+                    return write(request=word)
             except StoreError as error:
                 if time.monotonic() > until:
                     raise

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import operator
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -289,7 +290,7 @@ class GymnasiumRunner:
 
     def _policy(self, worker: Worker, name: str) -> Any:
         given = self._given(name)
-        load = self.load or (_made if isinstance(given, type) else None)
+        load = self.load or (operator.call if isinstance(given, type) else None)
         if load is None:
             return given
         if name not in worker.policies:
@@ -339,10 +340,6 @@ class GymnasiumRunner:
                 made = _gymnasium().make(name, **{**filmed, **longest, **settings})
         worker.envs[turn.task] = made
         return made
-
-
-def _made(kind: Callable[[], Any]) -> Any:
-    return kind()
 
 
 def _told(info: Mapping[str, Any]) -> bool | None:

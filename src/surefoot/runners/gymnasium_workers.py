@@ -8,9 +8,10 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from surefoot.runners.outcomes import Caught
+from surefoot.runners.outcomes import Caught, settled
 
 METHODS = ("predict", "act", "select_action")
 """What a policy's action is asked by, in this order; otherwise it is called."""
@@ -35,15 +36,7 @@ class Worker:
             self._asked = queue.SimpleQueue()
             threading.Thread(target=_at_work, args=(self._asked,), daemon=True, name="surefoot-gymnasium").start()
         answer: Future[T] = Future()
-
-        def done() -> None:
-            caught = Caught()
-            with caught:
-                answer.set_result(job())
-            if caught.error is not None:
-                answer.set_exception(caught.error)
-
-        self._asked.put(done)
+        self._asked.put(partial(settled, answer, job))
         return answer
 
     def drop(self, task: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -107,6 +108,15 @@ def called(rollout: Callable[[Turn], T], turn: Turn) -> T:
         raise caught.error
     LOG.warning("surefoot: turn %s crashed.", turn.number, exc_info=caught.error)
     raise CrashError("crash", f"{type(caught.error).__name__}: {caught.error}")
+
+
+def settled(answer: Future[T], job: Callable[[], T]) -> None:
+    """Do a job for whoever waits for its answer; what it raises is theirs."""
+    caught = Caught()
+    with caught:
+        answer.set_result(job())
+    if caught.error is not None:
+        answer.set_exception(caught.error)
 
 
 class Caught:
