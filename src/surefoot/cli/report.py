@@ -132,10 +132,7 @@ def show(made: sf.Report) -> None:
     for line in answers.overview_answer(found):
         typer.echo(line)
     files.show_serious(found.audit.serious)
-    terminal.table(
-        tables.columns(found),
-        [[one.policy, *(text for _, text in tables.cells(found, place))] for place, one in enumerate(found.policies)],
-    )
+    terminal.table(tables.columns(found), tables.policy_rows(found))
     for line in tables.notes(found):
         typer.echo(line)
     for difference in found.disagreements:

@@ -15,9 +15,10 @@ from surefoot.console.qr import svg
 from surefoot.console.responses import Refusal
 from surefoot.console.service import Service
 from surefoot.core import formatting
+from surefoot.reporting.study_pages import plan_rows
 from surefoot.sequential import registry
 from surefoot.study.clips import MOST_BYTES
-from surefoot.study.plans import BINDING, LISTED, Plan
+from surefoot.study.plans import BINDING, Plan
 
 AHEAD = 5
 """Turns that a browser holds in reserve, for when its connection goes away."""
@@ -139,7 +140,7 @@ class Pages:
             "code": svg(link),
             "binding": BINDING,
             "grows": _grows(self.service.plan),
-            "shown": _shown(self.service.plan.to_dict()),
+            "shown": plan_rows(self.service.plan),
         }
         return self._page("owner.html", request, session, **more)
 
@@ -178,14 +179,3 @@ def _grows(plan: Plan) -> bool:
     wider = (*plan.policies, "")
     return any(kind.widens and kind.ranks(len(wider)) for kind in registry.kinds(plan.decides))
 
-
-def _shown(fields: dict[str, Any]) -> list[tuple[str, str]]:
-    """The plan's fields as a person reads them."""
-    rows = []
-    for name, value in fields.items():
-        if name in ("type", "schema") or value in ("", [], None):
-            continue
-        text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
-        text = formatting.counted(len(value), "value") if name in LISTED else text
-        rows.append((name.replace("_", " "), {"True": "yes", "False": "no"}.get(text, text)))
-    return rows

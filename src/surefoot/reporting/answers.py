@@ -25,7 +25,7 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
     """The verdict, and what stands behind it."""
     scale = one.interval.scale
     edge = _margin(one.gain) if one.gain.margin else ""
-    shown = p_shown(one)
+    shown = "" if one.p_value is None else f", {formatting.p_value(one.p_value)}"
     gain = formatting.number(one.interval.estimate, scale) + formatting.unit(scale)
     behind = (
         f"Gain {gain} {formatting.span(one.interval.low, one.interval.high, scale)} at "
@@ -36,11 +36,6 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
         ends = one.interval.low, one.interval.high
         takes = (sentences.sentence(one.verdict, *ends, margin=one.gain.margin, scale=scale), *takes)
     return sentences.headline(one.verdict, one.first, one.second, margin=edge), behind, *takes, *map(str, one.notes)
-
-
-def p_shown(one: Comparison) -> str:
-    """The p-value as it follows an interval."""
-    return "" if one.p_value is None else f", {formatting.p_value(one.p_value)}"
 
 
 def reading(found: Overview) -> str:
@@ -69,12 +64,12 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
     return *first, _family(found), *((takes,) if takes else ()), *_shared_notes(found), *labels
 
 
-def chip(found: Overview) -> tuple[str, str]:
-    """The verdict in a word, and its kind."""
-    if len(found.comparisons) == 1:
-        verdict = found.comparisons[0].verdict
-        return verdict.value, sentences.CELL[verdict]
-    return "", ""
+def chip(found: Overview) -> dict[str, str] | None:
+    """The verdict in a word, and its kind; none where several are compared."""
+    if len(found.comparisons) != 1:
+        return None
+    verdict = found.comparisons[0].verdict
+    return {"kind": verdict.value, "text": sentences.CELL[verdict]}
 
 
 def _alone(found: Overview) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
 from surefoot.reporting.style import COLOURS, canvas, drawing
+from surefoot.reporting.tables import rows_under, section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,55 +18,47 @@ if TYPE_CHECKING:
     from surefoot.study.plans import Plan
     from surefoot.study.status import Account
 
-Table = dict[str, Any]
 MOST_WAYS = 12
 """More ways to fail than this are told by the table alone."""
 DASHES = ("-", "--", "-.", ":")
 
 
-def conduct_sections(
-    account: Account, figures: dict[str, Any], links: RolloutLinks | None = None
-) -> list[dict[str, Any]]:
+def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLinks) -> list[dict[str, Any]]:
     """The sections of the page; one that has nothing to tell is left out. Its counts lead to their rollouts."""
     conduct, found = account.conduct, []
     if conduct is None:
         return []
     if conduct.modes:
         rows = [[one.policy, one.failure, str(one.count), "; ".join(one.notes)] for one in conduct.modes]
-        failures = _section("What went wrong", [], _table("Failures", "policy,what went wrong,count,notes", rows))
-        if links is not None:
-            told = [{"policy": one.policy, "failure": one.failure, "outcome": "counted"} for one in conduct.modes]
-            failures["table"]["links"] = [{2: links.to(**one)} for one in told]
-        found.append({**failures, "figures": _drawn(figures, "failures")})
+        to = [{2: links.to(policy=one.policy, failure=one.failure, outcome="counted")} for one in conduct.modes]
+        failures = rows_under("Failures", ("policy", "what went wrong", "count", "notes"), rows, links=to)
+        found.append(section("What went wrong", table=failures, figures=[figures.get("failures")]))
     if conduct.voids:
         rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in conduct.voids]
-        header = "turn,policy,reason,note,an outcome was seen"
-        unit = f"{account.plan.unit.capitalize()}s"
-        voids = _section(f"{unit} that do not count", [], _table("Voids", header, rows))
-        if links is not None:
-            seen = {row.turn for row in links.rows}
-            voids["table"]["links"] = [
-                {0: links.to(turn=str(one.turn))} if one.turn in seen else {} for one in conduct.voids
-            ]
-        found.append(voids)
+        header = ("turn", "policy", "reason", "note", "an outcome was seen")
+        seen = {row.turn for row in links.rows}
+        to = [{0: links.to(turn=str(one.turn))} if one.turn in seen else {} for one in conduct.voids]
+        voids = rows_under("Voids", header, rows, links=to)
+        found.append(section(f"{account.plan.unit.capitalize()}s that do not count", table=voids))
     if conduct.times:
-        lines = [_times_line(one.policy, one.by(one.limit), one.limit) for one in conduct.times]
-        found.append({**_section("Time to success", lines, None), "figures": _drawn(figures, "times")})
-    if conduct.stages or conduct.conditions:
-        rows = [[*_part(account, one)] for one in (*conduct.stages, *conduct.conditions)]
-        what = "success" if account.plan.measure == "success" else "mean score"
+        lines = [
+            f"{one.policy}: {100.0 * one.by(one.limit):.1f}% of its rollouts had succeeded after {one.limit:g} s."
+            for one in conduct.times
+        ]
+        found.append(section("Time to success", lines, figures=[figures.get("times")]))
+    parts, success = (*conduct.stages, *conduct.conditions), account.plan.measure == "success"
+    if parts:
+        rows = [[one.part, one.policy, _mean(one, success=success), str(one.rollouts)] for one in parts]
+        header = ("part", "policy", "success" if success else "mean score", "rollouts")
+        to = [links.of_part(one.policy, one.part, success=success) for one in parts]
+        table = rows_under("By third of the study, and by condition", header, rows, links=to)
         lines = ["Described, not tested: the verdict is the declared rule's."]
-        table = _table("By third of the study, and by condition", f"part,policy,{what},rollouts", rows)
-        if links is not None:
-            success, parts = account.plan.measure == "success", (*conduct.stages, *conduct.conditions)
-            table["links"] = [links.of_part(one.policy, one.part, success=success) for one in parts]
-        found.append({**_section("Over the course of the study", lines, table), "figures": _drawn(figures, "thirds")})
-    rows = [[name, one.name, str(one.recorded)] for name, each in _people(conduct) for one in each]
-    people = _table("By whom", "as,name,results", rows)
-    if links is not None:
-        people["links"] = [links.of_operator(name) if what == "scored" else {} for what, name, _ in rows]
-    found.append(_section("Who, where and when", conduct_lines(conduct), people))
-    return found
+        found.append(section("Over the course of the study", lines, table, figures=[figures.get("thirds")]))
+    people = [("scored", one) for one in conduct.scorers] + [("ran", one) for one in conduct.robots]
+    rows = [[what, one.name, str(one.recorded)] for what, one in people]
+    to = [links.of_operator(one.name) if what == "scored" else {} for what, one in people]
+    table = rows_under("By whom", ("as", "name", "results"), rows, links=to)
+    return [*found, section("Who, where and when", conduct_lines(conduct), table)]
 
 
 def conduct_lines(conduct: Conduct) -> list[str]:
@@ -165,29 +158,8 @@ def times_figure(conduct: Conduct) -> Figure | None:
     return figure
 
 
-def _drawn(figures: dict[str, Any], name: str) -> list[Any]:
-    return [figures[name]] if figures.get(name) is not None else []
-
-
-def _people(conduct: Conduct) -> list[tuple[str, Any]]:
-    return [("scored", conduct.scorers), ("ran", conduct.robots)]
-
-
-def _part(account: Account, one: Part) -> tuple[str, str, str, str]:
-    shown = f"{100.0 * one.mean:.1f}%" if account.plan.measure == "success" else f"{one.mean:.3g}"
-    return one.part, one.policy, shown, str(one.rollouts)
-
-
-def _times_line(policy: str, share: float, limit: float) -> str:
-    return f"{policy}: {100.0 * share:.1f}% of its rollouts had succeeded after {limit:g} s."
-
-
-def _section(title: str, lines: list[str], table: Table | None) -> dict[str, Any]:
-    return {"title": title, "lines": lines, "figures": [], "table": table, "open": True}
-
-
-def _table(summary: str, header: str, rows: list[list[str]]) -> Table:
-    return {"summary": summary, "header": header.split(","), "rows": rows}
+def _mean(one: Part, *, success: bool) -> str:
+    return f"{100.0 * one.mean:.1f}%" if success else f"{one.mean:.3g}"
 
 
 def _minute(time: str) -> str:

@@ -53,7 +53,11 @@ def draw_intervals(axes: Axes, rows: Sequence[Row], what: str) -> None:
             _beside(axes, place, text)
     _rows(axes, [name for name, _, _ in rows])
     first = next((found for _, found, _ in rows if found is not None), None)
-    _value_axis(axes, first)
+    if first is not None and first.scale == "rate":
+        from matplotlib.ticker import PercentFormatter
+
+        axes.set_xlim(-0.01, 1.01)
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     sure = f"{formatting.percent(first.confidence)} interval" if first else "interval"
     axes.set_xlabel(style.wrapped(f"{what}, with its {sure}"))
 
@@ -141,20 +145,15 @@ def _strip(axes: Axes, place: int, values: Sequence[float], colour: str) -> None
             axes.plot([level] * 2, [place + 0.3 * count / most * side for side in (-1, 1)], color=colour,
                       linewidth=7.0, alpha=0.6, solid_capstyle="butt")  # fmt: skip
             axes.annotate(f"{count:,}", (level, place - 0.33), ha="center", va="bottom", fontsize=8)
-        _mean_line(axes, place, values)
-        return
-    span = max(values) - min(values) or 1.0
-    piles: dict[int, list[float]] = {}
-    for value in values:
-        piles.setdefault(round(60 * (value - min(values)) / span), []).append(value)
-    step = min(0.09, 0.76 / max(len(pile) for pile in piles.values()))
-    for pile in piles.values():
-        rows = [place + step * (rank - (len(pile) - 1) / 2) for rank in range(len(pile))]
-        axes.plot(pile, rows, ".", color=colour, markersize=5.5, alpha=0.7, markeredgewidth=0)
-    _mean_line(axes, place, values)
-
-
-def _mean_line(axes: Axes, place: int, values: Sequence[float]) -> None:
+    else:
+        span = max(values) - min(values) or 1.0
+        piles: dict[int, list[float]] = {}
+        for value in values:
+            piles.setdefault(round(60 * (value - min(values)) / span), []).append(value)
+        step = min(0.09, 0.76 / max(len(pile) for pile in piles.values()))
+        for pile in piles.values():
+            rows = [place + step * (rank - (len(pile) - 1) / 2) for rank in range(len(pile))]
+            axes.plot(pile, rows, ".", color=colour, markersize=5.5, alpha=0.7, markeredgewidth=0)
     mean = sum(values) / len(values)
     axes.plot([mean, mean], [place - 0.42, place + 0.42], color=style.INK, linewidth=2.0)
 
@@ -188,14 +187,6 @@ def _rows(axes: Axes, names: Sequence[str]) -> None:
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", color=style.FAINT, alpha=0.25, linewidth=0.7)
     axes.set_axisbelow(True)
-
-
-def _value_axis(axes: Axes, found: Interval | None) -> None:
-    if found is not None and found.scale == "rate":
-        from matplotlib.ticker import PercentFormatter
-
-        axes.set_xlim(-0.01, 1.01)
-        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
 
 
 def _size(found: Interval) -> str:

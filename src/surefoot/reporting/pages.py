@@ -41,8 +41,7 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
     """The page as HTML."""
     links = RolloutLinks(report.rollouts, scripts=scripts)
     found = report.overview
-    kind, text = answers.chip(found)
-    chip = {"kind": kind, "text": text} if text else None
+    chip = answers.chip(found)
     said, notes, sections = list(answers.overview_answer(found)), tables.notes(found), _sections(found, links)
     study = report.study
     used, needs = methods(found), assumptions(found)
@@ -137,7 +136,7 @@ def methods(found: Overview) -> list[str]:
     }
     return (
         [f"{line}." for line in sorted(used)]
-        + [_applied(*each) for each in why.items()]
+        + [f"{pairs[0] if len(pairs) == 1 else f'{len(pairs):,} pairs'}: {reason}" for reason, pairs in why.items()]
         + [f"{line}." for line in sorted(bands)]
         + [line.replace(": see `coverage`", "").replace("`", "") for line in promises(stated)]
     )
@@ -161,10 +160,6 @@ def _stated(found: Overview) -> list[Assumed]:
     for band in found.bands:
         said |= dict.fromkeys(band.assumptions)
     return list(said)
-
-
-def _applied(why: str, pairs: list[str]) -> str:
-    return f"{pairs[0] if len(pairs) == 1 else f'{len(pairs):,} pairs'}: {why}"
 
 
 @cache
@@ -191,59 +186,35 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
     drawn = drawn_twice(lambda: page_figures(found))
     sections: list[dict[str, Any]] = []
     if found.corrections:
-        header, rows = tables.corrections(found)
-        table = {"summary": "The judge's rates, and corrected", "header": header, "rows": rows}
-        lines = tables.correction_lines(found)
-        sections.append({"title": "Corrected for the judge's errors", "lines": lines, "table": table, "open": True})
+        table = tables.rows_under("The judge's rates, and corrected", *tables.corrections(found))
+        sections.append(tables.section("Corrected for the judge's errors", tables.correction_lines(found), table))
     if found.comparisons:
-        sections.append(
-            {
-                "title": "Which is better" if len(found.comparisons) > 1 else "The gain",
-                "figures": [shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")],
-                "table": {
-                    "summary": "Every comparison",
-                    "header": tables.COMPARED,
-                    "rows": [tables.comparison_row(one) for one in found.comparisons],
-                }
-                if len(found.comparisons) > 1
-                else None,
-            }
-        )
-    if found.tasks:
-        pair = f"{found.tasks[0].first} against {found.tasks[0].second}"
-        sections.append(
-            {
-                "title": f"{spoken().task} by {spoken().task}".capitalize(),
-                "lines": [
-                    f"{pair}, all {len(found.tasks):,} {spoken().tasks} holding together at "
-                    f"{formatting.percent(found.confidence)}.",
-                    *map(str, found.disagreements),
-                ],
-                "figures": [shown_figure(drawn, "tasks", f"Gain on each {spoken().task}. {answers.reading(found)}")],
-                "heat": _heat(found, links),
-            }
-        )
-    elif found.cells:
-        sections.append({"title": f"{spoken().task} by {spoken().task}".capitalize(), "heat": _heat(found, links)})
+        several = len(found.comparisons) > 1
+        rows = [tables.comparison_row(one) for one in found.comparisons]
+        compared = tables.rows_under("Every comparison", tables.COMPARED, rows) if several else None
+        gains = shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")
+        title = "Which is better" if several else "The gain"
+        sections.append(tables.section(title, table=compared, figures=[gains], opened=False))
+    if found.tasks or found.cells:
+        lines: list[str] = []
+        each: list[Any] = []
+        if found.tasks:
+            pair = f"{found.tasks[0].first} against {found.tasks[0].second}"
+            together = f"all {len(found.tasks):,} {spoken().tasks} holding together"
+            lines = [f"{pair}, {together} at {formatting.percent(found.confidence)}.", *map(str, found.disagreements)]
+            each = [shown_figure(drawn, "tasks", f"Gain on each {spoken().task}. {answers.reading(found)}")]
+        by_task = tables.section(f"{spoken().task} by {spoken().task}".capitalize(), lines, figures=each)
+        sections.append({**by_task, "heat": _heat(found, links)})
     if found.curves:
         sections.append(_evidence(found, drawn))
     if found.bands:
-        bands = [shown_figure(drawn, name, "") for name in drawn if name.startswith("band ")]
-        sections.append(
-            {
-                "title": "The whole distribution of scores",
-                "lines": [
-                    "A band holds for every score at once, so its bound on the mean is lower than the interval of the "
-                    "mean alone, in the table above."
-                ],
-                "figures": [
-                    shown_figure(drawn, "scores", f"How the scores of each {spoken().policy} are spread."),
-                    *bands,
-                ],
-            }
+        line = (
+            "A band holds for every score at once, so its bound on the mean is lower than the interval of the "
+            "mean alone, in the table above."
         )
-    for section in sections:
-        section["figures"] = [figure for figure in section.get("figures", []) if figure]
+        spread = shown_figure(drawn, "scores", f"How the scores of each {spoken().policy} are spread.")
+        bands = [shown_figure(drawn, name, "") for name in drawn if name.startswith("band ")]
+        sections.append(tables.section("The whole distribution of scores", [line], figures=[spread, *bands]))
     return sections
 
 
@@ -265,29 +236,20 @@ def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> di
         f"{formatting.percent(found.confidence)} over all "
         f"looks{f', for each {spoken().task} by itself' if each else ''}"
     )
-    return {
-        "title": "When it could have stopped",
-        "lines": [
-            f"Had the {spoken().rollouts} been run under the sequential rule {found.curves[0].rule}, on "
-            f"{found.measure}, asking "
-            f"which of the two is better, {level}:",
-            *(map(str, found.curves) if len(found.curves) <= FEW else ()),
-            *found.replayed,
-        ],
-        "figures": [
-            shown_figure(drawn, "evidence", "Evidence in recorded order; at the line the rule decides and stops.")
-        ],
-        "table": {
-            "summary": "Pairs to a decision",
-            "header": [found.called("task"), "pairs used", "of", "verdict"],
-            "rows": [
-                [one.task or "", f"{len(one.evidence):,}", f"{one.horizon:,}", sentences.CELL[one.verdict]]
-                for one in found.curves
-            ],
-        }
-        if len(found.curves) > FEW
-        else None,
-    }
+    lines = [
+        f"Had the {spoken().rollouts} been run under the sequential rule {found.curves[0].rule}, on "
+        f"{found.measure}, asking which of the two is better, {level}:",
+        *(map(str, found.curves) if len(found.curves) <= FEW else ()),
+        *found.replayed,
+    ]
+    figure = shown_figure(drawn, "evidence", "Evidence in recorded order; at the line the rule decides and stops.")
+    rows = [
+        [one.task or "", f"{len(one.evidence):,}", f"{one.horizon:,}", sentences.CELL[one.verdict]]
+        for one in found.curves
+    ]
+    table = tables.rows_under("Pairs to a decision", [found.called("task"), "pairs used", "of", "verdict"], rows)
+    shown = table if len(rows) > FEW else None
+    return tables.section("When it could have stopped", lines, shown, figures=[figure], opened=False)
 
 
 def _long(found: Overview, sections: list[dict[str, Any]]) -> bool:

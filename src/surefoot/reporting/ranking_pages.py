@@ -9,6 +9,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import say, spoken
 from surefoot.reporting.figures import draw_intervals, row_height
 from surefoot.reporting.style import COLOURS, FAINT, canvas, drawing, narrow
+from surefoot.reporting.tables import rows_under, section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,36 +52,15 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
     if ranking is None:
         return []
     level = formatting.percent(account.plan.confidence)
-    made = [
-        {
-            "title": "The ranking",
-            "lines": [
-                f"All claims of who is better hold together at {level}, over all looks. {say(LETTERS)}",
-                _saved(ranking),
-            ],
-            "figures": [figures["ranking"]] if figures.get("ranking") is not None else [],
-            "table": {
-                "summary": f"Where each {spoken().policy} stands",
-                "header": ["place", "policy", "letters", "rollouts", "joined after", ""],
-                "rows": [_policy_row(one) for one in ranking.policies],
-            },
-            "open": True,
-        }
-    ]
+    together = f"All claims of who is better hold together at {level}, over all looks. {say(LETTERS)}"
+    header = ("place", "policy", "letters", "rollouts", "joined after", "")
+    rows = [_policy_row(one) for one in ranking.policies]
+    standing = rows_under(f"Where each {spoken().policy} stands", header, rows)
+    made = [section("The ranking", [together, _saved(ranking)], standing, figures=[figures.get("ranking")])]
     if any(pair.gain is not None for pair in ranking.pairs):
-        made.append(
-            {
-                "title": "By how much they differ",
-                "lines": [_family(ranking, level)],
-                "figures": [],
-                "table": {
-                    "summary": f"Every two {spoken().policies}",
-                    "header": ["first", "second", DECIDED, "gain", f"{level} for all sizes together"],
-                    "rows": [_pair_row(pair) for pair in ranking.pairs],
-                },
-                "open": True,
-            }
-        )
+        header = ("first", "second", DECIDED, "gain", f"{level} for all sizes together")
+        pairs = rows_under(f"Every two {spoken().policies}", header, [_pair_row(pair) for pair in ranking.pairs])
+        made.append(section("By how much they differ", [_family(ranking, level)], pairs))
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -248,10 +248,10 @@ def _draw(result: Record, axes: Axes) -> None:
     if isinstance(result, Interval):
         figures.draw_intervals(axes, [("", result, f"n={result.trials:,}")], _what(result))
     elif isinstance(result, Gain):
-        figures.draw_gains(axes, [("", result.interval, result.verdict)], _gain_axis([result.interval]))
+        figures.draw_gains(axes, [("", result.interval, result.verdict)], _gain_axis(result.interval))
     elif isinstance(result, Comparison):
         label = f"{result.first} v {result.second}"
-        figures.draw_gains(axes, [(label, result.interval, result.verdict)], _gain_axis([result.interval]))
+        figures.draw_gains(axes, [(label, result.interval, result.verdict)], _gain_axis(result.interval))
     elif isinstance(result, Measurement):
         found = result.success or result.score
         figures.draw_intervals(axes, [(result.policy, found, f"n={result.rollouts:,}")], _what(found))
@@ -264,7 +264,7 @@ def _draw(result: Record, axes: Axes) -> None:
             (f"{name} v {result.baseline}", one.interval, one.verdict)
             for name, one in zip(result.names, result.gains, strict=True)
         ]
-        figures.draw_gains(axes, gains, _gain_axis([one for _, one, _ in gains]))
+        figures.draw_gains(axes, gains, _gain_axis(gains[0][1]))
     elif isinstance(result, Band):
         draw_band(axes, result)
     elif isinstance(result, EvidenceCurve):
@@ -283,7 +283,6 @@ def _what(found: Interval | None) -> str:
     return "success rate" if found is None or found.scale == "rate" else "mean score"
 
 
-def _gain_axis(found: Iterable[Interval]) -> str:
-    first = next(iter(found))
-    what = "gain in points" if first.scale == "gain" else "gain in score"
-    return f"{what} ({formatting.percent(first.confidence)} interval)"
+def _gain_axis(found: Interval) -> str:
+    what = "gain in points" if found.scale == "gain" else "gain in score"
+    return f"{what} ({formatting.percent(found.confidence)} interval)"

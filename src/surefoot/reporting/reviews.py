@@ -93,16 +93,15 @@ class Review:
 
     def _one(self, one: Comparison) -> list[str]:
         first, second = code_span(one.first), code_span(one.second)
-        rows = [(one.first, one.of_first), (one.second, one.of_second)]
         lines = [
             f"### {self._badge()}{sentence_of(one, first, second)}",
             "",
-            f"Gain **{_gain(one)}** {_ends(one)} ({_level(one)})",
+            f"Gain **{_gain(one)}** {_span(one.interval)} ({_level(one)})",
             "",
             f"| | {'rate' if one.measure == 'success' else 'mean'} | interval | n |",
             "|---|---|---|---|",
         ]
-        for name, alone in rows:
+        for name, alone in ((one.first, one.of_first), (one.second, one.of_second)):
             lines.append(f"| {code_span(name, cell=True)} | {_value(alone)} | {_span(alone)} | {alone.trials:,} |")
         if len(self.tasks) > 1:
             lines += ["", *_task_table(self.tasks)]
@@ -119,7 +118,8 @@ class Review:
         flipped = self.flipped or (None,) * len(self.found)
         for one, flips in zip(self.found, flipped, strict=True):
             lost, won = (len(flips.lost), len(flips.won)) if flips else ("", "")
-            cells = [code_span(_title(one), cell=True), _gain(one), _ends(one), sentences.CELL[one.verdict], lost, won]
+            verdict = sentences.CELL[one.verdict]
+            cells = [code_span(_title(one), cell=True), _gain(one), _span(one.interval), verdict, lost, won]
             lines.append(f"| {' | '.join(map(str, cells))} |")
         for one, flips in zip(self.found, flipped, strict=True):
             if flips is not None and flips.lost:
@@ -218,10 +218,6 @@ def _gain(one: Comparison) -> str:
     return f"{number(one.gain.estimate, one.interval.scale)}{unit(one.interval.scale)}"
 
 
-def _ends(one: Comparison) -> str:
-    return span(one.interval.low, one.interval.high, one.interval.scale)
-
-
 def _level(one: Comparison) -> str:
     kind = counted(_paired(one), "pair") if _paired(one) else "not paired"
     p = f", {p_value(one.p_value)}" if one.p_value is not None else ""
@@ -259,7 +255,7 @@ def _task_table(tasks: Sequence[Comparison]) -> list[str]:
             _value(one.of_first),
             _value(one.of_second),
             _gain(one),
-            _ends(one),
+            _span(one.interval),
         ]
         lines.append(f"| {' | '.join(cells)} | {sentences.CELL[one.verdict]} |")
     if len(ordered) > MOST_TASKS:

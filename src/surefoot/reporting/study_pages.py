@@ -9,6 +9,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.reporting.conduct_pages import conduct_figures, conduct_lines, conduct_sections
 from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
+from surefoot.reporting.tables import rows_under, section
 from surefoot.study.plans import LISTED
 
 if TYPE_CHECKING:
@@ -25,10 +26,6 @@ NOT_THE_VERDICT = (
     "These intervals are for rollouts whose number is fixed beforehand. Here the rule decided when to stop, so read "
     "them as a description: the verdict is the declared rule's, above."
 )
-
-
-APART = ("failures", "times", "thirds", "ranking")
-"""Figures that have sections of their own."""
 
 
 def progress_lines(account: Account) -> list[str]:
@@ -132,15 +129,24 @@ def study_sections(account: Account, links: RolloutLinks) -> list[dict[str, Any]
     """The sections of the page that are the study's own: how it was decided, and what happened on the way."""
     from surefoot.reporting.pages import drawn_twice, shown_figure
 
-    drawn = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name in APART})
+    first, second, *_ = account.plan.policies
+    level = formatting.percent(account.plan.confidence)
     captions = {
         "failures": "How often each policy failed in each way.",
         "thirds": "How each policy did in each third of the study. Described, not tested.",
         "times": "What failed never succeeds; the curve ends at the time limit.",
         "ranking": "Means with their intervals, for reading; letters by the ranking; rollouts used of those planned.",
+        "sequence": f"Observed gain of {first} over {second}, pair by pair, with the interval that held at each moment "
+        f"({level} over all looks).",
+        "evidence": "Evidence starts at 1; under a false claim it reaches the line with chance at most one over it.",
     }
-    shown = {name: shown_figure(drawn, name, captions[name], prefix="apart") for name in drawn}
-    return [*ranking_sections(account, shown), study_section(account), *conduct_sections(account, shown, links)]
+    drawn = drawn_twice(lambda: study_figures(account))
+    shown = {name: shown_figure(drawn, name, captions[name], prefix="study") for name in drawn}
+    line = f"Plan {account.fingerprint}, fixed before the first rollout. Log: {account.mark}."
+    plan = rows_under("The plan", ("field", "value"), plan_rows(account.plan))
+    figures = [shown.get("sequence"), shown.get("evidence")]
+    decided = section("How it was decided", [line], plan, figures=figures, opened=False)
+    return [*ranking_sections(account, shown), decided, *conduct_sections(account, shown, links)]
 
 
 def _sequence_figure(account: Account, finding: StudyFinding) -> Figure:
@@ -174,31 +180,11 @@ def _evidence_figure(finding: StudyFinding, threshold: float) -> Figure:
     return figure
 
 
-def study_section(account: Account) -> dict[str, Any]:
-    """The section of the page that shows how the verdict came about, and by which plan."""
-    from surefoot.reporting.pages import drawn_twice, shown_figure
-
-    drawn = drawn_twice(lambda: {name: one for name, one in study_figures(account).items() if name not in APART})
-    level = formatting.percent(account.plan.confidence)
-    captions = {
-        "sequence": f"Observed gain of {account.plan.policies[0]} over {account.plan.policies[1]}, pair by pair, with "
-        f"the interval that held at each moment ({level} over all looks).",
-        "evidence": "Evidence starts at 1; under a false claim it reaches the line with chance at most one over it.",
-    }
-    rows = [[name.replace("_", " "), _told(value)] for name, value in account.plan.to_dict().items() if name != "type"]
-    rows = [[name, value if name.replace(" ", "_") not in LISTED else _shortly(account, name)] for name, value in rows]
-    return {
-        "title": "How it was decided",
-        "lines": [f"Plan {account.fingerprint}, fixed before the first rollout. Log: {account.mark}."],
-        "figures": [shown_figure(drawn, name, captions[name], prefix="study") for name in drawn],
-        "table": {"summary": "The plan", "header": ["field", "value"], "rows": [row for row in rows if row[1]]},
-    }
-
-
-def _shortly(account: Account, name: str) -> str:
-    """How many values a long list of the plan has; the rollouts and the log name them."""
-    values = getattr(account.plan, name.replace(" ", "_"))
-    return formatting.counted(len(values), "value") if values else ""
+def plan_rows(plan: Plan) -> list[tuple[str, str]]:
+    """The fields of a plan as a person reads them; of a long list only how many values it has."""
+    told = {name: value for name, value in plan.to_dict().items() if name not in ("type", "schema")}
+    told |= {name: formatting.counted(len(told[name]), "value") for name in LISTED if told[name]}
+    return [(name.replace("_", " "), text) for name, value in told.items() if (text := _told(value))]
 
 
 def progress_page(account: Account, made: str) -> str:

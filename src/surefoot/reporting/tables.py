@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
@@ -18,8 +19,29 @@ MOST_COLUMNS = 6
 """With more columns there is no room for a bar beside them."""
 MANY = 12
 """With more policies the cells of the matrix hold a short number only."""
+Table = dict[str, Any]
 COMPARED = ["first", "second", "gain", "interval", "p-value", "verdict"]
 """The header of a table of comparisons."""
+
+
+def section(
+    title: str,
+    lines: Iterable[str] = (),
+    table: Table | None = None,
+    *,
+    figures: Iterable[Any] = (),
+    opened: bool = True,
+) -> dict[str, Any]:
+    """A section of the page; what was not drawn is left out, and a table is open unless told otherwise."""
+    drawn = [figure for figure in figures if figure]
+    return {"title": title, "lines": list(lines), "figures": drawn, "table": table, "open": opened}
+
+
+def rows_under(
+    summary: str, header: Sequence[str], rows: Sequence[Sequence[str]], *, links: Sequence[dict[int, str]] = ()
+) -> Table:
+    """A table of a section, under what it holds; each row's links lead from its cells to rollouts."""
+    return {"summary": summary, "header": header, "rows": rows, "links": links}
 
 
 def facts(found: Overview) -> str:
@@ -69,6 +91,11 @@ def cells(found: Overview, place: int) -> list[tuple[str, str]]:
         if found.ranking.letters.readable:
             row.append(("letter", found.ranking.letters.letters[at]))
     return row
+
+
+def policy_rows(found: Overview) -> list[list[str]]:
+    """The table of policies as text."""
+    return [[one.policy, *(text for _, text in cells(found, place))] for place, one in enumerate(found.policies)]
 
 
 def changed(found: Overview, policy: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.core import formatting
 from surefoot.reporting import answers, conduct_pages, ranking_pages, study_pages, tables
+from surefoot.reporting.rollout_pages import RolloutLinks
 
 if TYPE_CHECKING:
     from surefoot.analysis.overview import Overview
@@ -38,21 +39,15 @@ def markdown(report: Report) -> str:
         f"> **{_md(one.about)}.** {_md(f'{one.says} {one.threatens} {one.remedy}')}\n" for one in found.audit.findings
     ]
     lines += [f"- {_md(str(line))}" for line in report.deviations]
-    lines += _md_table(
-        tables.columns(found),
-        [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)],
-    )
+    lines += _md_table(tables.columns(found), tables.policy_rows(found))
     if found.corrections:
         lines += [f"{_md(line)}\n" for line in tables.correction_lines(found)]
         lines += _md_table(*tables.corrections(found))
     if found.comparisons:
-        lines += _md_table(
-            tables.COMPARED,
-            [tables.comparison_row(one) for one in found.comparisons],
-        )
+        lines += _md_table(tables.COMPARED, [tables.comparison_row(one) for one in found.comparisons])
     if study is not None:
-        told = ranking_pages.ranking_sections(study, {})
-        for section in (*told, *conduct_pages.conduct_sections(study, {"times": None})):
+        conduct = conduct_pages.conduct_sections(study, {}, RolloutLinks((), scripts=False))
+        for section in (*ranking_pages.ranking_sections(study, {}), *conduct):
             lines += [f"## {_md(section['title'])}", "", *(f"{_md(line)}\n" for line in section["lines"])]
             lines += [] if section["table"] is None else _md_table(section["table"]["header"], section["table"]["rows"])
     log = "" if report.study is None else f" Log: {report.study.mark}."
@@ -74,8 +69,7 @@ def latex(report: Report) -> str:
     """The table of policies, with booktabs rules; every name escaped."""
     found = report.overview
     header = tables.columns(found)
-    rows = [[one.policy, *(text for _, text in tables.cells(found, i))] for i, one in enumerate(found.policies)]
-    body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in rows]
+    body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in tables.policy_rows(found)]
     study = report.study
     said = [] if study is None or study.finding is None else study_pages.study_answers(study, study.finding)
     return "\n".join(
