@@ -317,12 +317,14 @@ def _tallies(
             raise ValueError("`--using` must not come with `--gate` or `--margin`: they need the exact gain.")
         terminal.show(_named(using.replace("-", "_"), data, confidence), as_json=as_json)
         return
-    make = stats.exact_gain if len(data) == 2 else stats.exact_paired_gain
+    paired = len(data) == 1
+    make = stats.exact_paired_gain if paired else stats.exact_gain
     gain = make(*data, confidence=confidence, margin=margin)
     undecided = gain.verdict is Verdict.UNDECIDED
     ahead = stats.outlook(gain) if undecided else None
     others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
-    bounds = _gate_bounds(data, confidence) if gate else None
+    bound = stats.paired_gain_bounds if paired else stats.gain_bounds
+    bounds = bound(*data, confidence=confidence) if gate else None
     ends = gate_verdicts.of_bounds((bounds,), margin) if bounds else None
     if as_json:
         terminal.show_json(
@@ -342,12 +344,6 @@ def _tallies(
         if bounds:
             typer.echo(gate_verdicts.shown(bounds))
     gate_verdicts.end(ends, as_json=as_json)
-
-
-def _gate_bounds(data: tuple[Any, ...], confidence: float) -> gate_verdicts.Bounds:
-    """The two one-sided bounds of a gate on tallies or pairs."""
-    make = stats.gain_bounds if len(data) == 2 else stats.paired_gain_bounds
-    return make(*data, confidence=confidence)
 
 
 def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:

@@ -93,7 +93,7 @@ def create(
         "confidence": confidence,
         "futility": futility,
         "question": question,
-        "levels": None if levels is None else tuple(map(_number, _names(levels) or ())),
+        "levels": None if levels is None else _numbers(levels),
         "environments": environments,
         "tasks": _names(tasks),
         "conditions": _names(conditions),
@@ -104,7 +104,7 @@ def create(
     declared = _new(given) if new else _kept(plan, given)
     if not check:
         _free(store)
-    wanted = [tuple(map(_number, _names(text) or ())) for text in assume or ()] or list(usual(declared))
+    wanted = [_numbers(text) for text in assume or ()] or list(usual(declared))
     expected = [expect(declared, rates) for rates in wanted]
     if new:
         write_whole(plan, declared.to_toml())
@@ -145,7 +145,7 @@ def _listed(items: Path | None, helped_by: str | None, levels: str | None) -> di
     found = read_items(items)
     if helped_by is None:
         return {"items": found.items}
-    scores = tuple(map(_number, _names(levels) or ())) if levels is not None else ()
+    scores = _numbers(levels)
     ends = (min(scores), max(scores)) if scores else (0.0, 1.0)
     if helped_by not in found.columns and Path(helped_by).is_file():
         return {"items": found.items, "helped_by": numbers_for(found.items, helped_by, ends)}
@@ -207,8 +207,8 @@ def _names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"A number was expected; got {text!r}.") from None
+def _numbers(text: str | None) -> tuple[float, ...]:
+    wrong = next((part for part in _names(text) or () if not terminal.is_number(part)), None)
+    if wrong is not None:
+        raise ValueError(f"A number was expected; got {wrong!r}.")
+    return tuple(map(float, _names(text) or ()))

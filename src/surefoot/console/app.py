@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from surefoot.console.authentication import Door, Tokens
-from surefoot.console.middleware import Guard
+from surefoot.console.middleware import LOOPBACK, Guard
 from surefoot.console.openapi import DESCRIPTION
 from surefoot.console.operations import BASE, OPERATIONS, Operation, turn_number
 from surefoot.console.pages import Pages
@@ -117,7 +117,6 @@ class Api:
         return None if status.version == told else status
 
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 STATIC = Path(__file__).parent / "static"
 
 

@@ -13,7 +13,7 @@ from surefoot.reporting.study_pages import gain_lines
 from surefoot.study.decision import PairDecision
 from surefoot.study.ranking import StudyRanking, means_of_policies, ranking_of
 from surefoot.study.state import Fold
-from surefoot.study.status import finding_of
+from surefoot.study.status import finding_of, thinned
 
 POINTS = 150
 """Most points of a curve: more cannot be seen, and each interval costs time."""
@@ -65,7 +65,7 @@ def live_of(fold: Fold) -> Live:
     decision = fold.decision
     intervals = list(means_of_policies(fold).items())
     bars = tuple(_bar(policy, interval, fold) for policy, interval in intervals)
-    states = _thinned(fold.states) if isinstance(decision, PairDecision) else []  # a ranking has no one gain to draw
+    states = thinned(fold.states, POINTS) if isinstance(decision, PairDecision) else []  # a ranking has no one gain to draw
     gains = _gains(fold)
     rows = [
         {"pairs": state.pairs, **_evidence(state), "low": i.low, "estimate": gains[state.pairs - 1], "high": i.high}
@@ -125,12 +125,6 @@ def _bar(policy: str, interval: Interval, fold: Fold) -> Bar:
         round(100 * (interval.low - low) / width, 2),
         round(100 * (interval.high - low) / width, 2),
     )
-
-
-def _thinned(states: Sequence[Any]) -> list[Any]:
-    """At most `POINTS` states, the last among them."""
-    every = max(1, math.ceil(len(states) / POINTS))
-    return [state for place, state in enumerate(states) if place % every == 0 or place == len(states) - 1]
 
 
 def _evidence(state: Any) -> dict[str, float]:

@@ -26,7 +26,7 @@ from starlette.staticfiles import StaticFiles
 import surefoot as sf
 from surefoot import stats
 from surefoot._files import write_whole
-from surefoot.console.middleware import POLICY, Guard
+from surefoot.console.middleware import LOOPBACK, POLICY, Guard
 from surefoot.console.pages import REPORT_POLICY
 from surefoot.console.responses import Refusal
 from surefoot.reporting import answers
@@ -35,7 +35,6 @@ from surefoot.table.two_runs import two_runs
 MOST_BYTES = 256 * 1024 * 1024
 MOST_KEPT = 50
 """Files and reports that are kept; the oldest goes first."""
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PAGE_POLICY = f"{POLICY}; frame-src 'self'"
 
 

@@ -23,6 +23,7 @@ ARRIVES = 10.0
 """Seconds in which a request's body must have arrived."""
 FILES = re.compile("|".join(one.at().replace("None", "[^/]+") for one in OPERATIONS.values() if one.file))
 """Addresses that take a file."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
@@ -15,11 +16,27 @@ from surefoot.study.leases import Wait
 from surefoot.study.recording import Why
 from surefoot.study.status import DECISIONS, Receipt, Status
 
-TEXT: dict[str, Any] = {"type": "string"}
-GIVEN: dict[str, Any] = {"type": "string", "pattern": "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]*$"}
-BINARY: dict[str, Any] = {"type": "string", "format": "binary"}
-WHOLE: dict[str, Any] = {"type": "integer", "minimum": 1}
-TURN: dict[str, Any] = {**WHOLE, "maximum": 999_999_999}
+Schema = dict[str, Any]
+TEXT: Schema = {"type": "string"}
+GIVEN: Schema = {"type": "string", "pattern": "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]*$"}
+BINARY: Schema = {"type": "string", "format": "binary"}
+WHOLE: Schema = {"type": "integer", "minimum": 1}
+TURN: Schema = {**WHOLE, "maximum": 999_999_999}
+FLAG: Schema = {"type": "boolean"}
+OBJECT: Schema = {"type": "object"}
+
+
+def _object(properties: Schema, required: Iterable[str] = ()) -> Schema:
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "properties": properties, **needed}
+
+
+def _list(of: Schema) -> Schema:
+    return {"type": "array", "items": of}
+
+
+def _or_null(*options: Schema) -> Schema:
+    return {"oneOf": [*options, {"type": "null"}]}
 
 
 def _ref(name: str) -> dict[str, Any]:
@@ -32,10 +49,9 @@ def _type(hint: Any) -> dict[str, Any]:
     if typing.get_origin(hint) is typing.Literal:
         return {"enum": list(typing.get_args(hint))}
     if types.NoneType in options:
-        rest = [one for one in options if one is not types.NoneType]
-        return {"oneOf": [*map(_type, rest), {"type": "null"}]}
+        return _or_null(*(_type(one) for one in options if one is not types.NoneType))
     if typing.get_origin(hint) is tuple:
-        return {"type": "array", "items": _type(typing.get_args(hint)[0])}
+        return _list(_type(typing.get_args(hint)[0]))
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {"enum": [one.value for one in hint]}
     if isinstance(hint, type) and issubclass(hint, Record):
@@ -47,24 +63,19 @@ def _record(kind: type[Record], **more: dict[str, Any]) -> dict[str, Any]:
     """A record as a schema: its fields, by their types."""
     hints = typing.get_type_hints(kind)
     names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    properties = {name: {**_type(hints[name]), **more.get(name, {})} for name in names}
-    return {"type": "object", "required": names, "properties": properties}
+    return _object({name: {**_type(hints[name]), **more.get(name, {})} for name in names}, names)
 
 
-SCHEMAS: dict[str, Any] = {
+SCHEMAS: dict[str, Schema] = {
     "Error": {
-        "type": "object",
-        "required": ["error"],
-        "properties": {"error": TEXT, "hint": TEXT, "why": {"enum": list(typing.get_args(Why))}},
+        **_object({"error": TEXT, "hint": TEXT, "why": {"enum": list(typing.get_args(Why))}}, ["error"]),
         "additionalProperties": False,
     },
     "Wait": _record(Wait),
     "Status": _record(Status, decision={"enum": list(dict.fromkeys(DECISIONS.values()))}),
     "Receipt": _record(Receipt),
-    "Turn": {
-        "type": "object",
-        "required": ["number", "block", "code", "task", "condition", "attempt", "same_start_as"],
-        "properties": {
+    "Turn": _object(
+        {
             "number": WHOLE,
             "block": WHOLE,
             "code": TEXT,
@@ -72,43 +83,39 @@ SCHEMAS: dict[str, Any] = {
             "condition": TEXT,
             "attempt": WHOLE,
             "same_start_as": {
-                "oneOf": [WHOLE, {"type": "null"}],
+                **_or_null(WHOLE),
                 "description": "The earlier turn of its pair whose environment it shares.",
             },
             "policy": {**TEXT, "description": "For the runner only, while the study is blinded."},
             "holder": TEXT,
-            "current": {"type": "boolean"},
-            "recorded": {"type": "boolean"},
-            "voided": {"type": "boolean"},
+            "current": FLAG,
+            "recorded": FLAG,
+            "voided": FLAG,
         },
-    },
-    "Turns": {"type": "object", "properties": {"turns": {"type": "array", "items": _ref("Turn")}}},
-    "Next": {
-        "type": "object",
-        "required": ["turn", "ahead", "waiting", "status"],
-        "properties": {
-            "turn": {"oneOf": [_ref("Turn"), {"type": "null"}]},
-            "ahead": {"type": "array", "items": _ref("Turn")},
-            "waiting": {"type": "boolean", "description": "Turns that others hold must come in first; see the status."},
+        ["number", "block", "code", "task", "condition", "attempt", "same_start_as"],
+    ),
+    "Turns": _object({"turns": _list(_ref("Turn"))}),
+    "Next": _object(
+        {
+            "turn": _or_null(_ref("Turn")),
+            "ahead": _list(_ref("Turn")),
+            "waiting": {**FLAG, "description": "Turns that others hold must come in first; see the status."},
             "status": _ref("Status"),
         },
-    },
-    "Plan": {
-        "type": "object",
-        "properties": {"plan": {"type": "object"}, "fingerprint": TEXT, "version": {"type": "integer"}},
-    },
-    "Results": {
-        "type": "object",
-        "properties": {
+        ["turn", "ahead", "waiting", "status"],
+    ),
+    "Plan": _object({"plan": OBJECT, "fingerprint": TEXT, "version": {"type": "integer"}}),
+    "Results": _object(
+        {
             "verdict": {"enum": [one.value for one in Verdict]},
             "threshold": {"type": "number"},
-            "policies": {"type": "array", "items": {"type": "object"}},
-            "sequence": {"type": "array", "items": {"type": "object"}},
+            "policies": _list(OBJECT),
+            "sequence": _list(OBJECT),
             "gain": {"type": ["object", "null"]},
             "observed": {"type": ["number", "null"]},
-        },
-    },
-    "object": {"type": "object"},
+        }
+    ),
+    "object": OBJECT,
 }
 
 REFUSALS = {
@@ -129,7 +136,7 @@ def _field(field: Field) -> dict[str, Any]:
     """A field's limits as a schema; what may be left out may also be null."""
     shapes: dict[str, dict[str, Any]] = {
         "text": {**GIVEN, "maxLength": int(field.most)},
-        "texts": {"type": "array", "maxItems": int(field.most), "items": {**GIVEN, "maxLength": 200}},
+        "texts": {**_list({**GIVEN, "maxLength": 200}), "maxItems": int(field.most)},
         "whole": {"type": "integer", "minimum": int(field.least), "maximum": int(field.most)},
         "number": {"type": "number", "minimum": field.least, "maximum": field.most},
         "result": {"type": ["boolean", "number"]},
@@ -149,9 +156,8 @@ def _field(field: Field) -> dict[str, Any]:
 
 def _body(operation: Operation) -> dict[str, Any]:
     required = [field.name for field in operation.fields if field.required]
-    properties = {field.name: _field(field) for field in operation.fields}
-    shape: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**shape, "required": required} if required else shape
+    shape = _object({field.name: _field(field) for field in operation.fields}, required)
+    return {**shape, "additionalProperties": False}
 
 
 def _operation(operation: Operation) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
     try:
         import uvicorn
 
-        from surefoot.console.app import LOOPBACK, create_app
+        from surefoot.console.app import create_app
+        from surefoot.console.middleware import LOOPBACK
         from surefoot.console.qr import terminal
     except ImportError as error:
         hint = "in a clone of surefoot, pip install '.[console]'"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PLACE = "#rollouts"
 COLUMNS = ("turn", "clip", "policy", "task", "condition", "outcome", "failure", "duration", "operator", "note")
 """The columns of the list; one that is empty is left out. The clip stands where a phone shows it at once."""
+AS_IT_IS = ("turn", "policy", "task", "condition", "counts", "third", "failure", "operator", "note")
 OUTCOMES = {
     "counted": "all that count",
     "success": "success",
@@ -104,25 +105,12 @@ def rollouts_section(report: Report, links: RolloutLinks, clips: Mapping[str, st
 
 
 def _shown(row: RolloutRow, clips: Mapping[str, str] | None) -> dict[str, Any]:
-    outcome = formatting.number(row.score, "score") if row.score is not None else _outcome(row)
-    return {
-        "turn": row.turn,
-        "policy": row.policy,
-        "task": row.task,
-        "condition": row.condition,
+    outcome = formatting.number(row.score, "score") if row.score is not None else OUTCOMES.get(row.counts, "")
+    return {name: getattr(row, name) for name in AS_IT_IS} | {
         "outcome": f"{outcome} (void)" if row.counts == "void" and row.score is not None else outcome,
-        "counts": row.counts,
-        "third": row.third,
-        "failure": row.failure,
         "duration": "" if row.duration is None else f"{row.duration:.1f} s",
-        "operator": row.operator,
-        "note": row.note,
         "clip": _clip(row, clips),
     }
-
-
-def _outcome(row: RolloutRow) -> str:
-    return OUTCOMES.get(row.counts, "")
 
 
 def _clip(row: RolloutRow, clips: Mapping[str, str] | None) -> dict[str, str] | None:
@@ -144,12 +132,9 @@ def _clip(row: RolloutRow, clips: Mapping[str, str] | None) -> dict[str, str] | 
 def _choices(rows: Iterable[RolloutRow]) -> list[dict[str, Any]]:
     """What the list can be narrowed by, where there is a choice."""
     rows = list(rows)
-    found = [{"name": name, "values": _values(rows, name)} for name in ("policy", "task", "failure")]
+    values = {name: sorted({getattr(row, name) for row in rows} - {""}) for name in ("policy", "task", "failure")}
+    found = [{"name": name, "values": [(each, each) for each in known]} for name, known in values.items()]
     classes = {row.counts for row in rows}
-    known = [(name, told) for name, told in OUTCOMES.items() if name in classes or name == "counted"]
-    found.insert(2, {"name": "outcome", "values": known})
+    outcomes = [(name, told) for name, told in OUTCOMES.items() if name in classes or name == "counted"]
+    found.insert(2, {"name": "outcome", "values": outcomes})
     return [one for one in found if len(one["values"]) > 1 or (one["name"] == "failure" and one["values"])]
-
-
-def _values(rows: list[RolloutRow], name: str) -> list[tuple[str, str]]:
-    return [(value, value) for value in sorted({getattr(row, name) for row in rows} - {""})]

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +142,7 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     text = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", text, count=1)
     most = f"{float(width.group(1)) * 4 / 3:.0f}" if width else "700"
-    label = f'<svg role="img" aria-label="{_escaped(description)}" style="max-width:{most}px"'
+    label = f'<svg role="img" aria-label="{escape(description)}" style="max-width:{most}px"'
     return text.replace("<svg", label, 1)
 
 
@@ -189,7 +190,3 @@ def _quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph \d+")
         yield
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

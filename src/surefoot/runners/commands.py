@@ -74,7 +74,7 @@ class Command:
             must = f'there must be a line such as {{"turn": {turn.number}, "result": true}}'
             return CrashError("unreadable", f"{must}; got {'none' if given is None else json.dumps(given)[:200]}")
         try:
-            return self._outcome(WORDS.get(str(given["result"]).lower(), given["result"]), given)
+            return self._outcome(given)
         except CrashError as crash:
             return crash
 
@@ -104,7 +104,8 @@ class Command:
             raise StudyError(f"The command cannot be run: exit code {process.returncode}. Nothing was recorded.")
         return process.returncode, said or b""
 
-    def _outcome(self, result: Any, told: dict[str, Any]) -> Outcome:
+    def _outcome(self, told: dict[str, Any]) -> Outcome:
+        result = WORDS.get(str(told["result"]).lower(), told["result"])
         success = self.plan.measure == "success"
         try:
             return Outcome(
@@ -122,7 +123,7 @@ class Command:
     def _by_code(self, code: int) -> Outcome:
         if code not in (0, 1):
             raise CrashError("crash", f"the command ended with exit code {code}; 0 is a success and 1 a failure")
-        return self._outcome(code == 0, {})
+        return self._outcome({"result": code == 0})
 
     def _said(self, code: int, said: bytes) -> Outcome:
         if code:
@@ -134,9 +135,9 @@ class Command:
             with contextlib.suppress(ValueError, RecursionError):
                 given = json.loads(last)
         if isinstance(given, bool | int | float):
-            return self._outcome(given, {})
+            given = {"result": given}
         if isinstance(given, dict) and "result" in given and set(given) <= TOLD:
-            return self._outcome(WORDS.get(str(given["result"]).lower(), given["result"]), given)
+            return self._outcome(given)
         raise CrashError(
             "unreadable",
             f'the last line must be the result, such as true, 0.5 or {{"result": true}}; got {last[:200]!r}',

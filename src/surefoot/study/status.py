@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -267,30 +268,32 @@ def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFind
         said = str(decision.state)
         return StudyFinding(decision.verdict, said, None, None, (), None, (), *stated, ranking=ranking)
     state: Any = decision.state
-    states = fold.states
     proved = certified and state.interval_kind == "final, not certified"
     interval = state.final_interval() if proved else state.interval
-    every = max(1, math.ceil(len(states) / max(1, steps)))
-    kept = states if steps else []
-    shown = [one for place, one in enumerate(kept) if one.pairs and (place % every == 0 or one is state)]
-    means = means_of(fold)
+    shown = thinned(fold.states, steps) if steps else []
     return StudyFinding(
         state.verdict,
         str(state),
         state.p_value,
         interval if state.pairs else None,
-        tuple(_step(one) for one in shown),
+        tuple(_step(one) for one in shown if one.pairs),
         state.rule.threshold,
         guarantees.interval_notes(fold, interval) if state.pairs else (),
         guarantees.methods(fold),
         guarantees.assumptions(fold, interval),
         kind="final" if proved else state.interval_kind,
         observed=state.observed if state.pairs else None,
-        means=means,
+        means=means_of(fold),
         of_list=_of_list(fold, state),
         claims=claims_of(fold) if certified else (),
         on_list=means_on_list(fold) if certified else (),
     )
+
+
+def thinned(states: Sequence[Any], most: int) -> list[Any]:
+    """About as many states as asked for at most, evenly; the last is among them."""
+    every = max(1, math.ceil(len(states) / most))
+    return [one for place, one in enumerate(states) if place % every == 0 or place == len(states) - 1]
 
 
 def on_the_list(fold: Fold) -> Note:
