@@ -31,10 +31,10 @@ from surefoot.study.clips import MOST_BYTES, Clip, checked, clip_of, no_clip
 from surefoot.study.leases import LEASE, Wait
 from surefoot.study.log_files import Mark
 from surefoot.study.plans import Plan
+from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import Ended, RefusedError, Why
 from surefoot.study.schedules import Turn, number_of
 from surefoot.study.status import Receipt, Status
-from surefoot.study.studies import HAND_BACK, POLL
 
 AWAY = (408, 429, 502, 503, 504)
 ANSWER = 30.0
@@ -44,7 +44,7 @@ TURN = tuple(field.name for field in dataclasses.fields(Turn))
 LOG = logging.getLogger(__name__)
 
 
-class Client:
+class Client(StudyOperations):
     """A study on a server: ask for a turn, run it, record it.
 
     Example:
@@ -90,33 +90,17 @@ class Client:
         """Progress, and whether to go on; the verdict once the study is not blinded."""
         return self._status(self._ask("status"))
 
-    def next_turn(self, *, holder: str = "", lease: timedelta = LEASE, wait: bool = True) -> Turn | None:
-        """The rollout to run next, held for you; None when the study needs no further one.
-
-        While turns that others hold must come in first, it waits, and the log says for whom; with `wait=False` it
-        answers None at once. The turn's `policy` is empty for an operator while the study is blinded.
-        """
-        told = None
-        while True:
-            found, status = self._next(1, holder, lease)
-            if found or not wait or status.finished:
-                return next(iter(found), None)
-            waits = status.waits
-            if waits is not None and (waits.turn, waits.holder) != told:
-                told = (waits.turn, waits.holder)
-                LOG.warning("surefoot: waiting. %s %s", waits.sentence, HAND_BACK)
-            time.sleep(POLL)
-
     def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
-        """The rollouts to run next, up to `count`, all held for you; it never waits."""
-        return self._next(_check.whole(count, "count", least=1), holder, lease)[0]
+        """The rollouts to run next, up to `count`, all held for you; it never waits.
 
-    def _next(self, count: int, holder: str, lease: timedelta) -> tuple[list[Turn], Status]:
+        A turn's `policy` is empty for an operator while the study is blinded.
+        """
         name, seconds = holder or self.holder, _check.positive(lease.total_seconds(), "lease")
-        answer = self._ask("next", holder=name, ahead=count - 1, lease=seconds)
+        answer = self._ask("next", holder=name, ahead=_check.whole(count, "count", least=1) - 1, lease=seconds)
+        self._status(answer["status"])
         rows = [row for row in (answer["turn"], *answer["ahead"]) if row is not None]
         self._taken |= {row["number"]: (row["attempt"], name) for row in rows}
-        return [Turn(**{field: row.get(field, "") for field in TURN}) for row in rows], self._status(answer["status"])
+        return [Turn(**{field: row.get(field, "") for field in TURN}) for row in rows]
 
     def record(
         self,

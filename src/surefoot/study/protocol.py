@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +18,10 @@ from surefoot.study.plans import Plan
 from surefoot.study.recording import Ended
 from surefoot.study.schedules import Turn
 from surefoot.study.status import Receipt, Status
+
+POLL = 1.0
+HAND_BACK = "If that device has left, hand its turns back: on the console, or with `surefoot study release`."
+LOG = logging.getLogger(__name__)
 
 
 class StudyOperations(Protocol):
@@ -31,12 +37,30 @@ class StudyOperations(Protocol):
         ...
 
     def next_turn(self, *, holder: str = "", lease: timedelta = LEASE, wait: bool = True) -> Turn | None:
-        """The rollout to run next, held for you; None when the study needs no further one.
+        """The rollout to run next, held for you until the lease ends; None when the study needs no further one.
 
-        While turns that others hold must come in first, it waits, and the log says for whom; with `wait=False` it
-        answers None at once, and `status()` tells whether the study is `finished` and what it `waits` for.
+        Asking again before recording gives the same turn to the same holder.
+
+        Args:
+            holder: The robot's or the device's name: started again under it, it gets its turn back. Without a name it
+                gets it back as soon as the process that held it has ended.
+            lease: After this long another holder may take the turn.
+            wait: While turns that others hold must come in first, wait, and log for whom; otherwise answer None at
+                once, and `status()` tells whether the study is `finished` and what it `waits` for.
         """
-        ...
+        told = None
+        while True:
+            found = self.next_turns(1, holder=holder, lease=lease)
+            if found or not wait:
+                return next(iter(found), None)
+            status = self.status()
+            if status.finished:
+                return None
+            waits = status.waits
+            if waits is not None and (waits.turn, waits.holder) != told:
+                told = (waits.turn, waits.holder)
+                LOG.warning("surefoot: waiting. %s %s", waits.sentence, HAND_BACK)
+            time.sleep(POLL)
 
     def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
         """The rollouts to run next, up to `count`, all held for you; it never waits."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -24,6 +23,7 @@ from surefoot.study.events import Role
 from surefoot.study.leases import LEASE, gone
 from surefoot.study.log import StudyLog
 from surefoot.study.plans import BINDING
+from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import Ended, Entry, Made, RefusedError
 from surefoot.study.schedules import Turn, number_of
 from surefoot.study.state import Fold
@@ -33,35 +33,11 @@ if TYPE_CHECKING:
     from surefoot.table.rollouts import Rollouts
 
 
-POLL = 1.0
-HAND_BACK = "If that device has left, hand its turns back: on the console, or with `surefoot study release`."
 LOG = logging.getLogger(__name__)
 
 
-class Study(StudyLog):
+class Study(StudyLog, StudyOperations):
     """A plan being carried out: which rollout comes next, every result safe, and the moment to stop."""
-
-    def next_turn(self, *, holder: str = "", lease: timedelta = LEASE, wait: bool = True) -> Turn | None:
-        """The rollout to run next, held for you until the lease ends; None when the study needs no further one.
-
-        Asking again before recording gives the same turn to the same holder.
-
-        Args:
-            holder: The robot's or the device's name: started again under it, it gets its turn back. Without a name it
-                gets it back as soon as the process that held it has ended.
-            lease: After this long another holder may take the turn.
-            wait: While turns that others hold must come in first, wait, and log for whom; otherwise answer None.
-        """
-        told = None
-        while True:
-            found = self.next_turns(1, holder=holder, lease=lease)
-            if found or not wait or self._fold.finished:
-                return next(iter(found), None)
-            waits = self.status().waits
-            if waits is not None and (waits.turn, waits.holder) != told:
-                told = (waits.turn, waits.holder)
-                LOG.warning("surefoot: waiting. %s %s", waits.sentence, HAND_BACK)
-            time.sleep(POLL)
 
     def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
         """The rollouts to run next, up to `count`, all held for you; it never waits."""
