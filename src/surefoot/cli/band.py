@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -93,27 +94,24 @@ Row = tuple[str, float, dict[str, float], shown.Scale]
 
 
 def _rows(
-    bands: dict[str, Band],
-    quantiles: tuple[float, ...] | list[float],
-    worst: tuple[float, ...] | list[float],
-    levels: tuple[float, ...] | list[float],
+    bands: dict[str, Band], quantiles: Sequence[float], worst: Sequence[float], levels: Sequence[float]
 ) -> list[Row]:
     """What is bounded, what was observed, and the bound by each band."""
     any_band = next(iter(bands.values()))
-    rows: list[Row] = [
-        ("mean", any_band.scores.mean, {name: found.mean_bound() for name, found in bands.items()}, "score")
-    ]
+
+    def by(bound: Callable[..., float], *at: float) -> dict[str, float]:
+        return {name: bound(found, *at) for name, found in bands.items()}
+
+    rows: list[Row] = [("mean", any_band.scores.mean, by(Band.mean_bound), "score")]
     for tau in quantiles:
         label = "median" if tau == 0.5 else f"{shown.percent(tau)} quantile"
-        found = {name: item.quantile_bound(tau) for name, item in bands.items()}
-        rows.append((label, any_band.observed_quantile(tau), found, "score"))
+        rows.append((label, any_band.observed_quantile(tau), by(Band.quantile_bound, tau), "score"))
     for tau in worst:
-        found = {name: item.cvar_bound(tau) for name, item in bands.items()}
-        rows.append((f"average of the worst {shown.percent(tau)}", any_band.observed_cvar(tau), found, "score"))
+        label = f"average of the worst {shown.percent(tau)}"
+        rows.append((label, any_band.observed_cvar(tau), by(Band.cvar_bound, tau), "score"))
     for level in levels:
-        found = {name: item.chance_at_least(level) for name, item in bands.items()}
         share = sum(value >= level for value in any_band.points) / any_band.trials
-        rows.append((f"chance of {level:g} or more", share, found, "rate"))
+        rows.append((f"chance of {level:g} or more", share, by(Band.chance_at_least, level), "rate"))
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,8 +76,8 @@ def watch(
         settled = time.time() - now.st_mtime > SETTLED
         if (now.st_size, settled) != state:
             state = (now.st_size, settled)
-            reading = {"score": score, "low": low, "high": high, "columns": columns, "settled": settled}
-            found = _look(path, (first, second), asked, reading)
+            reading = files.Reading(score=score, low=low, high=high, columns=columns)
+            found = _look(path, (first, second), asked, reading, settled=settled)
             said = _told(found, said, as_json=as_json)
             if found is not None and found.finished:
                 return
@@ -85,22 +86,23 @@ def watch(
         time.sleep(every)
 
 
-def _look(path: Path, policies: tuple[str, str], asked: dict[str, Any], reading: dict[str, Any]) -> Look | None:
+def _look(
+    path: Path, policies: tuple[str, str], asked: dict[str, Any], reading: files.Reading, *, settled: bool
+) -> Look | None:
     """What the file says now; None while it has no rows yet."""
     from surefoot.analysis.watching import declare, look
     from surefoot.table.structure import named_environment
 
-    rollouts = _read(path, **reading)
+    rollouts = _read(path, reading, settled=settled)
     if rollouts is None:
         return None
     speak(rollouts.words)
     kept = path.with_name(f"{path.name}.watch.json")
     known = _declared(kept, policies, asked) if kept.exists() else None
     if known is not None and named_environment(rollouts) != known.keys and "condition" not in known.keys:
-        named = {**files.named_columns(reading["columns"]), "condition": ""}  # what recurs since tells no pairs
-        rollouts = (
-            _read(path, **{**reading, "columns": [f"{name}={yours}" for name, yours in named.items()]}) or rollouts
-        )
+        named = {**files.named_columns(reading.columns), "condition": ""}  # what recurs since tells no pairs
+        again = replace(reading, columns=[f"{name}={yours}" for name, yours in named.items()])
+        rollouts = _read(path, again, settled=settled) or rollouts
     if known is None:
         known = declare(rollouts, *policies, **asked)
         for note in rollouts.notes:
@@ -114,12 +116,10 @@ def _look(path: Path, policies: tuple[str, str], asked: dict[str, Any], reading:
     return found
 
 
-def _read(
-    path: Path, *, score: str | None, columns: list[str] | None, settled: bool, **ends: Any
-) -> sf.Rollouts | None:
-    named = files.Reading(columns=columns, score=score).names
+def _read(path: Path, reading: files.Reading, *, settled: bool) -> sf.Rollouts | None:
+    said: dict[str, Any] = {"columns": reading.names, "low": reading.low, "high": reading.high}
     if path.suffix.lower() not in LINES:
-        return sf.read(path, columns=named, **ends)
+        return sf.read(path, **said)
     import tempfile
 
     text = path.read_bytes()
@@ -129,7 +129,7 @@ def _read(
     with tempfile.TemporaryDirectory() as folder:  # a line that is being written is not read
         copy = Path(folder) / path.name
         write_whole(copy, whole)
-        return sf.read(copy, columns=named, **ends)
+        return sf.read(copy, **said)
 
 
 def _declared(kept: Path, policies: tuple[str, str], asked: dict[str, Any]) -> Watch:

@@ -112,12 +112,11 @@ def page_figures(found: Overview) -> dict[str, Figure]:
     if found.curves:
         made["evidence"] = curves_figure(found.curves, " v ".join(one.policy for one in found.policies))
     if found.bands:
-        values = [(name, band.scores.values) for name, band in zip(_scored(found), found.bands, strict=True)]
-        ends = found.bands[0].scores
-        made["scores"] = scores_figure(
-            values, tables.letters(found) if found.measure == "score" else (), ends.low, ends.high
-        )
-        for name, band in list(zip(_scored(found), found.bands, strict=True))[:MOST_BANDS]:
+        named = list(zip(_scored(found), found.bands, strict=True))
+        values = [(name, band.scores.values) for name, band in named]
+        letters, ends = tables.letters(found) if found.measure == "score" else (), found.bands[0].scores
+        made["scores"] = scores_figure(values, letters, ends.low, ends.high)
+        for name, band in named[:MOST_BANDS]:
             made[f"band {name}"] = band_figure(band, what=f"score of {name}")
     return made
 

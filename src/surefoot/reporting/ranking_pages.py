@@ -9,7 +9,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import say, spoken
 from surefoot.reporting.figures import draw_intervals, row_height
 from surefoot.reporting.style import COLOURS, FAINT, canvas, drawing, narrow
-from surefoot.reporting.tables import rows_under, section
+from surefoot.reporting.tables import cells_of, rows_under, section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,6 +97,4 @@ def _pair_row(pair: RankedPair) -> list[str]:
         said = "open" if pair.open else "not asked"
     if pair.gain is None:
         return [pair.first, pair.second, said, "", ""]
-    scale = pair.gain.scale
-    gain = f"{formatting.number(pair.gain.estimate, scale)}{formatting.unit(scale)}"
-    return [pair.first, pair.second, said, gain, formatting.span(pair.gain.low, pair.gain.high, scale)]
+    return [pair.first, pair.second, said, *cells_of(pair.gain)]

@@ -93,6 +93,12 @@ def cells(found: Overview, place: int) -> list[tuple[str, str]]:
     return row
 
 
+def cells_of(found: Interval) -> tuple[str, str]:
+    """An estimate and its interval, each as a cell."""
+    estimate = formatting.number(found.estimate, found.scale) + formatting.unit(found.scale)
+    return estimate, formatting.span(found.low, found.high, found.scale)
+
+
 def policy_rows(found: Overview) -> list[list[str]]:
     """The table of policies as text."""
     return [[one.policy, *(text for _, text in cells(found, place))] for place, one in enumerate(found.policies)]
@@ -157,44 +163,17 @@ def letters(found: Overview) -> tuple[str, ...]:
 
 def comparison_row(one: Comparison) -> list[str]:
     """One comparison as the cells of a table."""
-    scale = one.interval.scale
-    return [
-        one.first,
-        one.second,
-        formatting.number(one.interval.estimate, scale) + formatting.unit(scale),
-        formatting.span(one.interval.low, one.interval.high, scale),
-        "" if one.p_value is None else formatting.p_value(one.p_value).removeprefix("p = ").removeprefix("p "),
-        sentences.CELL[one.verdict],
-    ]
+    p = "" if one.p_value is None else formatting.p_value(one.p_value).removeprefix("p = ").removeprefix("p ")
+    return [one.first, one.second, *cells_of(one.interval), p, sentences.CELL[one.verdict]]
 
 
 def corrections(found: Overview) -> tuple[list[str], list[list[str]]]:
     """The judge's rates beside those corrected by human labels: the header and a row per policy."""
-    header = [
-        found.called("policy"),
-        "by the judge",
-        "interval",
-        "corrected",
-        "interval",
-        "human labels",
-        "judged alike",
-    ]
-    rows = [
-        [
-            one.policy,
-            *(
-                part
-                for interval in (one.judged, one.interval)
-                for part in (
-                    formatting.number(interval.estimate, interval.scale),
-                    formatting.span(interval.low, interval.high, interval.scale),
-                )
-            ),
-            f"{one.labels:,}",
-            "" if one.agreed is None else f"{one.agreed:,}",
-        ]
-        for one in found.corrections
-    ]
+    header = [found.called("policy"), "by the judge", "interval", "corrected", "interval", "human labels", "judged alike"]
+    rows = []
+    for one in found.corrections:
+        agreed = "" if one.agreed is None else f"{one.agreed:,}"
+        rows.append([one.policy, *cells_of(one.judged), *cells_of(one.interval), f"{one.labels:,}", agreed])
     return header, rows
 
 
@@ -254,8 +233,7 @@ def _number_cells(interval: Interval | None, tally: Tally | None) -> list[tuple[
     if interval is None:
         return [("num", "")] * 3
     size = f"{tally.successes:,}/{tally.trials:,}" if tally is not None else f"{interval.trials:,}"
-    ends = formatting.span(interval.low, interval.high, interval.scale)
-    return [("num", formatting.number(interval.estimate, interval.scale)), ("num", ends), ("num", size)]
+    return [("num", text) for text in (*cells_of(interval), size)]
 
 
 def _named(what: str, names: tuple[str, ...]) -> str:

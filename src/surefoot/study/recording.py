@@ -102,19 +102,9 @@ class Entry:
             said = {"turn": number, "holder": self.holder, "result": result, "request": self.request}
             return "refused", {**said, "salt": salt()}
         self.admitted(fold, role)
-        body: dict[str, Any] = {
-            "turn": number,
-            "attempt": fold.attempts.get(number, 0) + 1,
-            "result": result,
-            "duration": self.duration,
-            "steps": self.steps,
-            "note": self.note,
-            "failure": self.failure,
-            "ended": self.ended,
-            "request": self.request,
-            "reason": self.reason,
-            "salt": salt(),
-        }
+        given = ("turn", "duration", "steps", "note", "failure", "ended", "request", "reason")
+        body: dict[str, Any] = {name: getattr(self, name) for name in given}
+        body |= {"attempt": fold.attempts.get(number, 0) + 1, "result": result, "salt": salt()}
         if self.clip is not None:
             body["clip"] = self.clip.said()
         return "recorded", body

@@ -291,19 +291,13 @@ class Fold:
         if self.turns[number].block in self.voids:
             raise StudyError(f"turn {number} was voided")
         score, lease = self.plan.value(body["result"]), self.leases.get(number)
+        told = ("turn", "attempt", "duration", "note", "failure", "ended", "steps", "reason")
         self.results[number] = Result(
-            turn=number,
-            attempt=body["attempt"],
+            **{name: body[name] for name in told if name in body},  # the first schema lacks the last three
             score=score,
-            duration=body["duration"],
-            note=body["note"],
-            failure=body["failure"],
             author=event.author,
             time=event.time,
             holder="" if lease is None else lease.holder,
-            ended=body.get("ended", "finished"),
-            steps=body.get("steps"),
-            reason=body.get("reason", ""),
             clip=None if body.get("clip") is None else Clip.of(body["clip"]),
         )
         self.attempts[number] = body["attempt"]
