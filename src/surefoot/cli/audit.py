@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 import surefoot as sf
 from surefoot.cli import files, terminal
 
@@ -36,8 +34,4 @@ def audit(
         collected=collected,
         most_files=1,
     )
-    found = sf.audit(rollouts)
-    if as_json:
-        terminal.show_json(found.to_dict())
-        return
-    typer.echo(str(found))
+    terminal.show(sf.audit(rollouts), as_json=as_json)

@@ -46,8 +46,7 @@ def demo(
     writable(output)
     rollouts = example_rollouts()
     if data is not None:
-        if not data.absolute().parent.is_dir():
-            raise ValueError(f"`--data` must be in a folder that exists; there is no {str(data.parent)!r}.")
+        terminal.in_folder(data, "--data")
         rollouts.polars().write_csv(data)
     with files.busy("comparing and drawing"):
         made = sf.report(

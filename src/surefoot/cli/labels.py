@@ -61,8 +61,7 @@ def draw(
     import surefoot as sf
 
     key = output.with_name(f"{output.stem}.key{output.suffix}")
-    if not output.absolute().parent.is_dir():
-        raise ValueError(f"`--output` must be in a folder that exists; there is no {str(output.parent)!r}.")
+    terminal.in_folder(output, "--output")
     for path in (output, key):
         if path.exists() and not force:
             raise ValueError(f"`--output` must not overwrite {str(path)!r}, which may hold labels: --force does.")

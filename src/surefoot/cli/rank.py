@@ -54,7 +54,8 @@ def rank(
     from surefoot.analysis.labelled_comparisons import corrected_alone, label_lines
     from surefoot.analysis.measurements import measure
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
-    from surefoot.core.formatting import number, percent, span
+    from surefoot.core.formatting import percent
+    from surefoot.reporting.tables import cells_of
 
     rollouts = files.table(paths, reading)
     rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
@@ -89,20 +90,11 @@ def rank(
         terminal.show_json({**ranking.to_dict(), **files.serious_json(findings)})
         return
     rows = []
-    for one, ranks, letter in zip(ordered, ranking.ranks, letters, strict=True):
+    for one, (best, worst), letter in zip(ordered, ranking.ranks, letters, strict=True):
         shown = shown_of.get(one.policy)
-        best, worst = ranks
         if shown is not None:
-            rows.append(
-                [
-                    one.policy,
-                    number(shown.estimate, shown.scale),
-                    span(shown.low, shown.high, shown.scale),
-                    f"{shown.trials:,}",
-                    f"{best}" if best == worst else f"{best} to {worst}",
-                    letter,
-                ]
-            )
+            place = f"{best}" if best == worst else f"{best} to {worst}"
+            rows.append([one.policy, *cells_of(shown), f"{shown.trials:,}", place, letter])
     header = "rate" if what == "success" else "mean"
     names = [rollouts.called("policy"), header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""]
     terminal.table(names, rows)

@@ -112,8 +112,7 @@ def writable(output: Path) -> None:
     """Refuse a page that could not be written before anything is computed."""
     if output.suffix.lower() not in ENDINGS:
         raise ValueError(f"`--output` must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; got {output.name!r}.")
-    if not output.absolute().parent.is_dir():
-        raise ValueError(f"`--output` must be in a folder that exists; there is no {str(output.parent)!r}.")
+    terminal.in_folder(output, "--output")
 
 
 def _previous(path: Path | None, reading: files.Reading) -> sf.Rollouts | None:

@@ -9,6 +9,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -100,6 +101,16 @@ def refuse(given: Mapping[str, object], must: str) -> None:
     for option, value in given.items():
         if value is not None and value is not False:
             raise ValueError(f"`{option}` must {must}")
+
+
+def in_folder(path: Path, option: str) -> None:
+    """Refuse a file that could not be written, before anything is computed.
+
+    Raises:
+        ValueError: Its folder does not exist.
+    """
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"`{option}` must be in a folder that exists; there is no {str(path.parent)!r}.")
 
 
 class _Aloud(logging.Handler):

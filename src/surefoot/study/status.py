@@ -110,7 +110,7 @@ def status_of(fold: Fold, clock: LeaseClock) -> Status:
         study=id_of(fold),
         title=fold.plan.title,
         recorded=len(fold.results),
-        blocks=fold.count if standing is fold.decision else standing.taken,
+        blocks=standing.taken,
         horizon=fold.plan.horizon,
         voided=len(fold.voids),
         finished=fold.finished,
