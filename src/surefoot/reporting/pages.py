@@ -148,17 +148,11 @@ def assumptions(found: Overview) -> list[str]:
 
 def _stated(found: Overview) -> list[Assumed]:
     """What the results say that they rest on and promise, each once."""
-    said: dict[Assumed, None] = {}
-    for one in found.policies:
-        for interval in (one.success, one.score):
-            said |= dict.fromkeys(interval.assumptions if interval else ())
-    for corrected in found.corrections:
-        said |= dict.fromkeys(corrected.interval.assumptions)
-    for comparison in found.comparisons:
-        said |= dict.fromkeys(comparison.gain.assumptions)
-    for band in found.bands:
-        said |= dict.fromkeys(band.assumptions)
-    return list(said)
+    results: list[Any] = [each for one in found.policies for each in (one.success, one.score) if each is not None]
+    results += [one.interval for one in found.corrections]
+    results += [one.gain for one in found.comparisons]
+    results += found.bands
+    return list(dict.fromkeys(said for one in results for said in one.assumptions))
 
 
 @cache
