@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from surefoot import _check
@@ -39,6 +40,7 @@ SHUFFLE = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class BaselineComparison:
     """An early-stopping manager for Inspect: stops once the eval is shown to be better or worse than a baseline log.
 
@@ -65,31 +67,20 @@ class BaselineComparison:
         'these items'
     """
 
-    def __init__(
-        self,
-        baseline: str | Path | EvalLog,
-        *,
-        confidence: float = 0.95,
-        claim: Claim = "either",
-        margin: float = 0.0,
-        about: About = "items like these",
-        scorer: str | None = None,
-        low: float = 0.0,
-        high: float = 1.0,
-        randomised: bool = False,
-    ) -> None:
-        if about not in get_args(About):
-            raise _check.refused("about", f"be one of {', '.join(get_args(About))}", about)
-        self.baseline = baseline
-        self.confidence = confidence
-        self.claim = claim
-        self.margin = margin
-        self.about = about
-        self.scorer = scorer
-        self.low = low
-        self.high = high
-        self.randomised = randomised
-        self._course: _Course | None = None
+    baseline: str | Path | EvalLog
+    _: KW_ONLY
+    confidence: float = 0.95
+    claim: Claim = "either"
+    margin: float = 0.0
+    about: About = "items like these"
+    scorer: str | None = None
+    low: float = 0.0
+    high: float = 1.0
+    randomised: bool = False
+    _course: _Course | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        _check.choice(self.about, "about", dict.fromkeys(get_args(About)))
         self.rule(1)  # a wrong argument is refused here, not when the eval starts
 
     def rule(self, samples: int) -> FiniteHorizonMixture:
