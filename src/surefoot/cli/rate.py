@@ -158,4 +158,3 @@ def _corrected(table: Rollouts, confidence: float, as_json: bool) -> None:
     if not as_json:
         for one in by.values():
             typer.echo(f"  {one.policy} by the judge alone, not corrected: {one.judged}")
-

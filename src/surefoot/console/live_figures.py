@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +64,8 @@ def live_of(fold: Fold) -> Live:
     decision = fold.decision
     intervals = list(means_of_policies(fold).items())
     bars = tuple(_bar(policy, interval, fold) for policy, interval in intervals)
-    states = thinned(fold.states, POINTS) if isinstance(decision, PairDecision) else []  # a ranking has no one gain to draw
+    # A ranking has no one gain to draw.
+    states = thinned(fold.states, POINTS) if isinstance(decision, PairDecision) else []
     gains = _gains(fold)
     rows = [
         {"pairs": state.pairs, **_evidence(state), "low": i.low, "estimate": gains[state.pairs - 1], "high": i.high}

@@ -178,4 +178,3 @@ def _grows(plan: Plan) -> bool:
     """Whether a policy may be added while the study runs."""
     wider = (*plan.policies, "")
     return any(kind.widens and kind.ranks(len(wider)) for kind in registry.kinds(plan.decides))
-

@@ -35,7 +35,7 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
         found.append(section("What went wrong", table=failures, figures=[figures.get("failures")]))
     if conduct.voids:
         rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in conduct.voids]
-        header = ("turn", "policy", "reason", "note", "an outcome was seen")
+        header = ["turn", "policy", "reason", "note", "an outcome was seen"]
         seen = {row.turn for row in links.rows}
         to = [{0: links.to(turn=str(one.turn))} if one.turn in seen else {} for one in conduct.voids]
         voids = rows_under("Voids", header, rows, links=to)
@@ -49,7 +49,7 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
     parts, success = (*conduct.stages, *conduct.conditions), account.plan.measure == "success"
     if parts:
         rows = [[one.part, one.policy, _mean(one, success=success), str(one.rollouts)] for one in parts]
-        header = ("part", "policy", "success" if success else "mean score", "rollouts")
+        header = ["part", "policy", "success" if success else "mean score", "rollouts"]
         to = [links.of_part(one.policy, one.part, success=success) for one in parts]
         table = rows_under("By third of the study, and by condition", header, rows, links=to)
         lines = ["Described, not tested: the verdict is the declared rule's."]

@@ -53,12 +53,12 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
         return []
     level = formatting.percent(account.plan.confidence)
     together = f"All claims of who is better hold together at {level}, over all looks. {say(LETTERS)}"
-    header = ("place", "policy", "letters", "rollouts", "joined after", "")
+    header = ["place", "policy", "letters", "rollouts", "joined after", ""]
     rows = [_policy_row(one) for one in ranking.policies]
     standing = rows_under(f"Where each {spoken().policy} stands", header, rows)
     made = [section("The ranking", [together, _saved(ranking)], standing, figures=[figures.get("ranking")])]
     if any(pair.gain is not None for pair in ranking.pairs):
-        header = ("first", "second", DECIDED, "gain", f"{level} for all sizes together")
+        header = ["first", "second", DECIDED, "gain", f"{level} for all sizes together"]
         pairs = rows_under(f"Every two {spoken().policies}", header, [_pair_row(pair) for pair in ranking.pairs])
         made.append(section("By how much they differ", [_family(ranking, level)], pairs))
     return made

@@ -169,12 +169,12 @@ def comparison_row(one: Comparison) -> list[str]:
 
 def corrections(found: Overview) -> tuple[list[str], list[list[str]]]:
     """The judge's rates beside those corrected by human labels: the header and a row per policy."""
-    header = [found.called("policy"), "by the judge", "interval", "corrected", "interval", "human labels", "judged alike"]
+    both = ("by the judge", "interval", "corrected", "interval", "human labels", "judged alike")
     rows = []
     for one in found.corrections:
         agreed = "" if one.agreed is None else f"{one.agreed:,}"
         rows.append([one.policy, *cells_of(one.judged), *cells_of(one.interval), f"{one.labels:,}", agreed])
-    return header, rows
+    return [found.called("policy"), *both], rows
 
 
 def correction_lines(found: Overview) -> list[str]:

@@ -68,7 +68,7 @@ class StudyLog:
             StudyError: The plan's rule does not fit, or the store already holds a study.
         """
         study, seed = cls(store, author=author, clock=clock, clips=clips), Secret(secrets.token_hex(32))
-        body = {
+        body: dict[str, Any] = {
             "plan": _check.instance(plan, "plan", Plan).to_dict(),
             "fingerprint": plan.fingerprint,
             "seed_hash": seed_hash(seed.reveal()),
