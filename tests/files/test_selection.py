@@ -21,6 +21,8 @@ def test_rows_by_canonical_and_own_columns(tmp_path: Path) -> None:
     assert len(sf.read(path, where={"room": "B", "task": "pour"})) == 1
     assert len(sf.read(path, where={"seed": "2"})) == 1
     assert sf.read(path, where={"policy": "new"}).policies == ("new",)
+    assert sf.read(path, where={"Method": "new"}).policies == ("new",)
+    assert sf.read(path, where={"Method": "new", "Outcome": "1"}).tally() == sf.Tally(2, 2)
 
 
 def test_numbers_and_truths_are_compared_as_such(tmp_path: Path) -> None:

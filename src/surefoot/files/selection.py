@@ -55,7 +55,8 @@ def rows(sheet: Sheet, asked: Asked, source: str) -> pl.LazyFrame | None:
             same |= pl.col(own).is_in([value.casefold() == "true" for value in wanted if value.casefold() in TRUTHS])
         frame = frame.filter(same)
     done = [own for name, own in zip(asked.where, named, strict=True) if name == own and len(asked.where[name]) == 1]
-    kept = frame.drop(own for own in done if own not in (*asked.columns.values(), *COLUMNS))
+    meant = match(list(schema), asked.columns)[0].values()  # a column that is read stays, though it has one value left
+    kept = frame.drop(own for own in done if own not in (*meant, *COLUMNS))
     return kept if kept.head(1).collect().height else None
 
 
