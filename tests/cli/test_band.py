@@ -7,6 +7,7 @@ import pytest
 import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.core import formatting
+from tests.support.command_line import said
 
 VALUES = [0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
 
@@ -142,3 +143,10 @@ def test_the_mean_beside_a_band_is_that_of_the_report(tmp_path, capsys):
     path.write_text("policy,task,score\n" + rows)
     assert run(("band", str(path))) == 0
     assert f"The mean by itself: {sf.mean_score(sf.read(path))}" in capsys.readouterr().out
+
+
+def test_the_band_that_takes_long_is_left_out_of_many_scores(capsys, monkeypatch):
+    monkeypatch.setattr("surefoot.cli.band.MOST_TAIL_TIGHT", 3)
+    assert "tail-tight" in said(capsys, "band", "0.2", "0.9", "1.0")[1].lower()
+    code, out, _ = said(capsys, "band", "0.2", "0.9", "1.0", "0.75")
+    assert (code, "tail-tight" in out.lower()) == (0, False)

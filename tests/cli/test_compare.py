@@ -63,6 +63,7 @@ def test_json_holds_the_gain_and_what_could_be_seen(capsys):
         (("compare", "1/2", "1/2", "--confidence", "95"), 64, "Write 0.95 for 95%"),
         (("compare", "1/2", "1/2", "--margin", "-1"), 64, "`--margin` must be 0 or more"),
         (("compare", "nowhere.csv"), 65, "nowhere.csv"),
+        (("compare", "1/2", "a.csv"), 64, "must have two tallies or files, not both; got 1/2 a.csv."),
         (("compare", "1/2", "1/2", "--by", "task"), 64, "`--by` must be left out with tallies; it does nothing there."),
         (("compare", "1/2", "1/2", "--low", "0"), 64, "`--low` must be left out with tallies"),
         (("compare", "--pairs", "1,2,3,4", "--paired"), 64, "`--paired` must be left out with `--pairs`"),

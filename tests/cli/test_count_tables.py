@@ -51,6 +51,13 @@ def test_counts_are_read_in_every_form(capsys, tmp_path, text):
     assert found["members"] == plain["members"]
 
 
+def test_a_rate_that_n_cannot_give_is_told(capsys, tmp_path):
+    (tmp_path / "counts.csv").write_text("arm,rate,n\nbase,25%,20\nnew,91%,20\n")
+    code, out, _ = said(capsys, "compare", "--counts", str(tmp_path / "counts.csv"))
+    assert code == 0
+    assert "counts.csv, row 2: no count of 20 rollouts gives 91%" in out.split("\n! ")[1]
+
+
 def test_a_table_without_policies_or_without_the_baseline_in_a_group_is_refused(capsys, tmp_path):
     path = tmp_path / "counts.csv"
     path.write_text("task,successes,rollouts\ncut,5,20\n")

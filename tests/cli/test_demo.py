@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import surefoot as sf
+from surefoot.cli import demo
 from tests.support.command_line import said
 
 
@@ -14,3 +17,13 @@ def test_the_demo_writes_its_rollouts_for_other_commands(capsys, tmp_path):
     assert sf.read(data).where(policy="new").tally() == sf.Tally(105, 120)
     code, _, err = said(capsys, "demo", "--data", str(tmp_path / "nowhere" / "results.csv"))
     assert (code, err.startswith("surefoot: `--data` must be in a folder that exists")) == (64, True)
+
+
+def test_the_demo_is_printed_or_given_as_json(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "CONDITIONS", 4)
+    page = tmp_path / "demo.md"
+    code, out, _ = said(capsys, "demo", "-o", str(page))
+    assert code == 0
+    assert out.endswith(f"\nWrote {page}: open it in a browser.\n")
+    code, out, _ = said(capsys, "demo", "-o", str(page), "--json")
+    assert (code, json.loads(out)["overview"]["rollouts"]) == (0, 24)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from surefoot.cli import files
 from surefoot.cli.files import wanted_rows
 from surefoot.cli.main import run
 from tests.support.command_line import said
@@ -121,3 +123,52 @@ def test_a_session_is_said_to_enter_no_number(tmp_path: Path, capsys: pytest.Cap
     out, err = capsys.readouterr()
     assert "12 rollouts in 3 clusters" in out
     assert "session" not in err
+
+
+def test_totals_beside_the_rollouts_are_no_second_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = put(tmp_path, "a.csv", "policy,success\na,1\na,0\n")
+    two = put(tmp_path, "totals.csv", "policy,successes,trials\na,1,2\n")
+    assert run(["audit", str(one), str(two)]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("2 rollouts")
+    assert "totals.csv: totals only, left out beside the rollouts." in err
+    assert "are taken for one run" not in err
+
+
+def test_two_files_that_hold_several_policies_have_no_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = put(tmp_path, "a.csv", "policy,task,success\n" + "x,cut,1\ny,cut,0\n" * 4)
+    two = put(tmp_path, "b.csv", "policy,task,success\n" + "x,pour,1\ny,pour,0\n" * 4)
+    assert run(["compare", str(one), str(two)]) == 0
+    assert "note: 'x' is first and 'y' second, in alphabetical order." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("policy", "`--column` must be NAME=YOURS, such as policy=method; got 'policy'."),
+        ("method=policy", "got 'method=policy'. Put 'policy' first, your own name last."),
+    ],
+)
+def test_a_column_is_named_after_its_meaning(word: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["audit", "a.csv", "--column", word]) == 64
+    assert says in capsys.readouterr().err
+
+
+def test_progress_is_a_line_for_each_tenth_in_a_pipe_and_one_that_changes_in_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = files.progress("comparing")
+    quick(1, 2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(files, "EXPECTED", 0.0)
+    show = files.progress("comparing")
+    for done in (1, 10, 11, 20):
+        show(done, 20)
+    assert capsys.readouterr().err == "comparing: 1 of 20\ncomparing: 10 of 20\ncomparing: 20 of 20\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    show = files.progress("comparing")
+    for done in (10, 20):
+        show(done, 20)
+    with files.busy("drawing"):
+        pass
+    assert capsys.readouterr().err == "\rcomparing: 10 of 20\rcomparing: 20 of 20\ndrawing ...\r           \r"

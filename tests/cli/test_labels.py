@@ -1,5 +1,7 @@
 """Tests of `surefoot.cli.labels`."""
 
+import json
+
 from surefoot.cli.main import run
 from tests.support.label_files import frame
 
@@ -38,3 +40,16 @@ def test_labels_are_drawn_into_a_folder_that_exists(tmp_path, capsys):
     out = tmp_path / "none" / "labels.csv"
     assert run(["labels", "draw", "runs.csv", "--n", "3", "--seed", "7", "-o", str(out)]) == 64
     assert "`--output` must be in a folder that exists; there is no" in capsys.readouterr().err
+
+
+def test_labels_of_one_policy_need_no_key_and_the_draw_is_json_too(tmp_path, capsys):
+    rows = [f"a,q{n},{n % 2}" for n in range(8)] + ["b,q0,1"]
+    (tmp_path / "runs.csv").write_text("model,question,correct\n" + "\n".join(rows), encoding="utf-8")
+    out = tmp_path / "labels.csv"
+    asked = ["labels", "draw", str(tmp_path / "runs.csv"), "--seed", "7", "-o", str(out), "--n"]
+    assert run([*asked, "1"]) == 0
+    assert "7 items were not drawn from: some model has no outcome on them." in capsys.readouterr().out
+    assert run([*asked, "3", "--force", "--where", "model=a"]) == 0
+    assert "behind each code" not in capsys.readouterr().out
+    assert run([*asked, "3", "--force", "--where", "model=a", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["type"] == "LabelDraw"

@@ -46,6 +46,10 @@ from tests.support.command_line import said
         (["rate", "38/50", "--nonsense"], 64, "See `surefoot rate --help`."),
         (["rate"], 64, "Missing argument"),
         (["nonsense"], 64, "No such command"),
+        (["plan", "nonsense"], 64, "No such command 'nonsense'. (See `surefoot plan --help`.)"),
+        (["rate", "38/50", "--confidence", "high"], 64, "`--confidence` must be a number; got 'high'."),
+        (["rate", "38/50", "--confidence", "95%"], 64, "got '95%'. Write 0.95 for 95%."),
+        (["rate", "38/50", "--seed", "x"], 64, "`--seed` must be a whole number; got 'x'."),
         (["plan", "compare", "pilot.csv"], 64, "(pilot.csv). A file is named by `--from`. (See"),
         (["study", "backup", "study.db", "copy"], 64, "(copy). A file is named by `--output` or `--key`. (See"),
         (["plan", "compare", "--from", "a.csv", "--sequential"], 64, "It goes with rates: --first 0.9 --second 0.6."),
@@ -159,6 +163,22 @@ def test_ctrl_c_ends_the_line_and_says_so(tmp_path):
     assert program.wait(60) == 130
     assert out.endswith(b"\r\nsurefoot: stopped.\r\n")
     assert not (tmp_path / "many.html").exists()
+
+
+def test_ctrl_c_and_a_fault_of_ours(capsys, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    def broken(*_):
+        raise OSError("no file has this fault")
+
+    monkeypatch.setattr("surefoot.cli.rate.rate", stopped)
+    assert said(capsys, "rate", "38/50") == (130, "", "surefoot: stopped.\n")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert said(capsys, "rate", "38/50") == (130, "", "\nsurefoot: stopped.\n")
+    monkeypatch.setattr("surefoot.cli.rate.rate", broken)
+    with pytest.raises(OSError, match="no file has this fault"):
+        run(["rate", "38/50"])
 
 
 CALLS = {

@@ -64,3 +64,26 @@ def test_a_pilot_may_have_columns_of_its_own(capsys, tmp_path):
     assert out.startswith("In the pilot a has 90.0% and b 30.0%, on 20 rollouts of each policy.")
     _, out, _ = said(capsys, *words, "--first", "a", "--second", "b", "--where", "room=x")
     assert "on 10 rollouts of each policy." in out
+
+
+def test_plans_as_json_are_the_plans(capsys):
+    assert json.loads(said(capsys, "plan", "rate", "0.1", "--json")[1]) == sf.plan_rate(0.1).to_dict()
+    bound = sf.plan_bound(tightness=0.2)
+    assert json.loads(said(capsys, "plan", "bound", "--tightness", "0.2", "--json")[1]) == json.loads(
+        json.dumps(bound.to_dict())
+    )
+
+
+def test_a_pilot_with_epochs_says_what_more_of_them_buy(capsys, tmp_path):
+    rows = [
+        f"{model},q{item},{epoch},{int((item * 7 + epoch * 3) % 10 < level)}"
+        for model, level in (("new", 8), ("old", 4))
+        for item in range(20)
+        for epoch in (1, 2)
+    ]
+    (tmp_path / "pilot.csv").write_text("model,question,epoch,correct\n" + "\n".join(rows))
+    words = ["plan", "compare", "--from", str(tmp_path / "pilot.csv"), "--first", "new", "--second", "old"]
+    code, out, err = said(capsys, *words)
+    assert code == 0, err
+    assert "With more epochs:" in out
+    assert "questions" in out.split("With more epochs:")[1]

@@ -65,3 +65,9 @@ def test_scores_of_a_pilot_are_planned_in_their_range(capsys, tmp_path):
     code, out, _ = said(capsys, "plan", "rank", *words, "--json")
     assert code == 0
     assert json.loads(out)["rule"]["high"] == 10.0
+
+
+def test_very_many_policies_are_told_what_fewer_would_have(capsys):
+    code, out, _ = said(capsys, "plan", "rank", "--rates", ",".join(["0.5"] * 8), "--runs", "2", "--horizon", "2")
+    assert code == 0
+    assert "More than 7 policies are ranked by Holm's ranking. Up to 7, by closed ranking" in out

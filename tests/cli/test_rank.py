@@ -61,3 +61,13 @@ def test_tasks_that_weigh_alike_are_shown_so(capsys, tmp_path):
     assert code == 0
     assert [one["estimate"] for one in json.loads(out)["alone"]] == [one.estimate for one in expected.alone]
     assert [one.estimate for one in expected.alone] == pytest.approx([0.85, 0.55])
+
+
+def test_several_pairs_hold_together_and_preferences_have_no_figure(capsys, tmp_path):
+    rows = [f"{name},{int(n % 4 < level)}" for name, level in (("a", 4), ("b", 2), ("c", 0)) for n in range(12)]
+    (tmp_path / "results.csv").write_text("policy,success\n" + "\n".join(rows))
+    code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"))
+    assert (code, "All 3 pairs hold together at 95%." in out) == (0, True)
+    (tmp_path / "preferences.csv").write_text("A,B,preference\nx,y,0\nx,y,1\n")
+    code, _, err = said(capsys, "rank", str(tmp_path / "preferences.csv"), "--figure", "f.svg")
+    assert (code, "`--figure` must come with rollouts; it does nothing for preferences." in err) == (64, True)

@@ -61,3 +61,16 @@ def test_a_rate_of_a_list_says_so(capsys):
         code, _, err = said(capsys, "rate", "170/340", *more)
         assert code == 64
         assert words in err
+
+
+def test_what_belongs_to_a_tally_is_refused_with_a_file(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_text("policy,condition,success\n" + "".join(f"a,{n // 2},{n % 2}\n" for n in range(8)))
+    for more, words in (
+        (["--lower"], "`--lower` must come with a tally such as 38/50; the rates of a file have one method."),
+        (["--pass-at", "1", "--pass-all", "1"], "`--pass-at` and `--pass-all` must not be given together."),
+    ):
+        code, _, err = said(capsys, "rate", str(path), *more)
+        assert (code, words in err) == (64, True)
+    (found,) = json.loads(f"[{said(capsys, 'rate', '170/340', '--population', '500', '--json')[1]}]")
+    assert found["trials"] == 340

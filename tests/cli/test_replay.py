@@ -88,3 +88,31 @@ def test_the_command_replays_a_list_whose_order_was_drawn(tmp_path, capsys):
     out = " ".join(capsys.readouterr().out.split())
     assert "On these 80 items first is better (" in out
     assert "It says nothing of other items." in out
+
+
+def test_the_command_replays_each_task_and_the_measure_that_is_named(tmp_path, capsys):
+    rows = [
+        f"{policy},{task},{n},{int(policy == 'new')},{0.5 + 0.1 * (policy == 'new')}"
+        for task in ("cut", "pour")
+        for n in range(12)
+        for policy in ("new", "old")
+    ]
+    path = tmp_path / "results.csv"
+    path.write_text("policy,task,seed,success,score\n" + "\n".join(rows))
+    asked = ["replay", str(path), "--first", "new", "--second", "old", "--rule", "mixture"]
+    assert surefoot([*asked, "--measure", "score"]) == 0
+    out = capsys.readouterr().out
+    assert "new against old, score, claim 'first better'" in out
+    assert "\n all " in out
+    assert surefoot([*asked, "--measure", "speed"]) == 64
+    assert "`--measure` must be one of success, score; got 'speed'." in capsys.readouterr().err
+    figure = tmp_path / "f.svg"
+    assert surefoot([*asked, "--pool-runs", "--pooled", "--json", "--figure", str(figure)]) == 0
+    assert json.loads(capsys.readouterr().out)["type"] == "Replay"
+    assert figure.exists()
+
+
+def test_blank_lines_between_pairs_are_passed_over(tmp_path, capsys):
+    (tmp_path / "pairs.csv").write_text("first,second\n" + "1,0\n\n" * 12)
+    assert surefoot(["replay", str(tmp_path / "pairs.csv"), "--rule", "mixture"]) == 0
+    assert "12" in capsys.readouterr().out

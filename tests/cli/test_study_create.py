@@ -31,6 +31,21 @@ def test_a_plan_is_written_and_shown_before_anything_is_fixed(here, capsys):
     assert "already holds a study" in err
 
 
+def test_a_person_is_asked_before_the_plan_is_fixed(here, capsys, monkeypatch):
+    asked = []
+
+    def answered(question, **more):
+        asked.append((question, more))
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("typer.confirm", answered)
+    (here / "study.db").touch()  # an empty file holds no study
+    create(capsys)
+    assert asked == [("Fix this plan and begin the study in study.db?", {"default": True, "abort": True})]
+    assert said(capsys, "unblind", "--reason", "curious")[0] == 0
+    assert asked[1:] == [("Unblind it all the same? It cannot be undone.", {"default": False, "abort": True})]
+
+
 def test_every_part_of_a_plan_can_be_given(here, capsys):
     words = [
         "--futility",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from pathlib import Path
 
 import pytest
 
 import surefoot as sf
 from surefoot.reporting import pages
 from tests.support.clip_studies import filmed
+from tests.support.studies import plan
 from tests.support.study_commands import ROBOT, create, said
 
 
@@ -90,3 +92,40 @@ def test_a_report_of_a_blinded_study_brings_no_clips_and_no_clips_leaves_them_ou
     assert not (here / "page.clips").exists()
     assert said(capsys, "report", "study.db", "-o", "page.html")[0] == 0
     assert len(list((here / "page.clips").iterdir())) == 13
+
+
+def test_status_tells_who_holds_turns_and_that_a_verdict_is_exploratory(here, capsys):
+    study = sf.Study.create(plan(), "study.db")
+    study.record(study.next_turn(holder="arm 1"), True, holder="arm 1")
+    study.next_turn(holder="arm 1")
+    assert "Turns are held by arm 1." in said(capsys, "status")[1]
+    code, out, err = said(capsys, "amend", "study.db", "confidence=0.9", "--reason", "a smaller lab")
+    assert code == 0, err
+    assert "The verdict is exploratory: a binding part of the plan was amended after the first result." in out
+
+
+def test_a_backup_has_one_key_and_a_report_its_figures(here, capsys, monkeypatch):
+    monkeypatch.setattr(pages, "drawn_twice", lambda _: {})
+    study = sf.Study.create(plan(), "study.db")
+    code, out, _ = said(capsys, "backup", "-o", "monday.backup")
+    assert (code, "Made its key study.db.key" in out, "clips" in out) == (0, True, False)
+    assert "Its key is study.db.key" in said(capsys, "backup", "-o", "tuesday.backup")[1]
+    for good in (True, False):
+        study.record(study.next_turn(), good)
+    study.unblind(reason="enough")
+    asked = []
+    monkeypatch.setattr("surefoot.cli.study_log.save_figures", lambda made, *more: asked.append(more))
+    assert said(capsys, "report", "-o", "a.md", "--figures", "f", "--width", "86mm")[0] == 0
+    assert asked == [(Path("f"), "86mm", None)]
+
+
+def test_a_file_without_a_study_and_a_log_that_cannot_be_followed(here, capsys):
+    (here / "empty.db").touch()
+    code, _, err = said(capsys, "report", "empty.db")
+    assert (code, "empty.db: there is no study here. Make one with `surefoot study create`." in err) == (65, True)
+    sf.Study.create(plan(), "study.db").next_turn()
+    with sqlite3.connect("study.db") as link:
+        link.execute("delete from log where number = 1")
+    link.close()
+    code, _, err = said(capsys, "report", "-o", "a.md")
+    assert (code, "study.db: no report can be made. " in err) == (65, True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from surefoot.cli.main import run
@@ -51,3 +53,10 @@ def test_a_clip_is_kept_with_the_result_and_a_missing_one_is_told(here, capsys):
     kept = Study.open("study.db").fold.results
     assert (kept[1].clip.kind, kept[2].clip.fault) == ("gif", "missing")
     assert [one.name for one in (here / "films").iterdir()] == [kept[1].clip.file]
+
+
+def test_a_receipt_as_json_names_its_turn(here, capsys):
+    Study.open("study.db").next_turn(holder="arm 1")
+    assert run(["study", "record", "study.db", "1", "success", "--holder", "arm 1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["turns"], told["repeated"]) == ([1], False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -37,6 +39,28 @@ def test_a_function_is_named_on_the_command_line(here, capsys):
     for wrong, said in (("my_lab_1", "module:function"), ("my_lab_1:other", "cannot be used"), ("no_lab:x", "cannot")):
         assert run(["study", "run", "study.db", "--runner", wrong]) == 64
         assert said in capsys.readouterr().err
+
+
+def test_turns_are_handed_back_for_whoever_has_left(here, capsys):
+    study = Study.open("study.db")
+    for holder, most in (("arm 1", 1), ("arm 2", 2)):
+        study.next_turns(most, holder=holder)
+    assert run(["study", "release", "study.db", "--holder", "arm 1"]) == 0
+    assert capsys.readouterr().out == "Handed back 1 turn: whoever asks next gets it.\n"
+    assert run(["study", "release", "study.db", "--holder", "arm 2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["recorded"] == 0
+
+
+def test_a_run_in_a_thread_of_a_program_hears_no_signal(here, monkeypatch):
+    """A robot's own program may start it beside other work, from a folder that Python does not know yet."""
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(here)])
+    (here / "my_lab_2.py").write_text("def rollout(turn):\n    return True\n")
+    before, ended = signal.getsignal(signal.SIGTERM), []
+    words = ["study", "run", "study.db", "--runner", "my_lab_2:rollout", "--turns", "1"]
+    worker = threading.Thread(target=lambda: ended.append(run(words)))
+    worker.start()
+    worker.join(30)
+    assert (ended, signal.getsignal(signal.SIGTERM)) == ([0], before)
 
 
 def test_sigterm_hands_the_turn_back(here):

@@ -114,3 +114,31 @@ def test_a_column_that_recurs_later_changes_no_past(tmp_path: Path, capsys: pyte
     path.write_text(path.read_text() + "".join(f"new,{n},1\nold,{n},0\n" for n in (0, 0, 1, 1, 2, 2, 3, 3) * 2)[:60])
     path.write_text(path.read_text().rsplit("\n", 1)[0] + "\n")
     assert run(["watch", str(path), *WORDS, "--once"]) == 0
+
+
+def test_what_is_told_once_is_not_told_again_and_json_tells_it_all(file: Path, monkeypatch, capsys) -> None:
+    naps = []
+
+    def nap(_: float) -> None:
+        naps.append(1)
+        if len(naps) == 2:
+            file.write_text(file.read_text() + "new,1\n")  # half a pair says nothing new
+        if len(naps) == 4:
+            file.write_text(file.read_text().removesuffix("new,1\n") + "new,1\nold,0\n" * 17)
+
+    monkeypatch.setattr("surefoot.cli.watch.time.sleep", nap)
+    assert run(["watch", str(file), *WORDS]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "Continue: 3 pairs of at most 50."
+    assert len(said) == len(set(said))
+    assert run(["watch", str(file), *WORDS, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["decision"] == "stop"
+
+
+def test_a_policy_that_has_not_begun_and_a_file_of_another_format(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps([{"policy": "new", "success": True}] * 3))
+    assert run(["watch", str(path), *WORDS, "--once"]) == 0
+    out, err = capsys.readouterr()
+    assert "note: 'old' is not in the file yet; there is new." in err
+    assert out == "Continue: 0 pairs of at most 50.\n"
