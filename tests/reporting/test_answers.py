@@ -59,3 +59,11 @@ def test_a_page_with_a_margin_says_how_large_it_is_and_how_it_is_read():
     assert "wholly beyond the margin of 30.0 points, or wholly within it" in page
     assert "touches zero" not in page
     assert "An interval that contains zero decides nothing." in sf.report(table).html()
+
+
+def test_not_worse_by_the_margin_is_said_where_better_cannot_be():
+    one = sf.compare(by_tally(("a", "t", 18, 20), ("b", "t", 14, 20)), "a", "b", margin=0.2)
+    assert one.verdict is Verdict.UNDECIDED
+    said = answers.comparison_answer(one)
+    assert said[0].startswith("Cannot tell whether a is better than b")
+    assert said[2].endswith("; it was shown not to fall behind by as much as 20.0 points.")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import surefoot as sf
-from surefoot.reporting.conduct_pages import conduct_figures, failures_figure
+from surefoot.reporting.conduct_pages import conduct_figures, conduct_lines, conduct_sections, failures_figure
 from tests.support.conduct import two_days
 
 
@@ -56,3 +56,10 @@ def test_too_many_ways_to_fail_are_told_by_the_table_alone():
     assert failures_figure(replace(conduct, modes=many)) is None
     assert failures_figure(replace(conduct, modes=many[:12])) is not None
     assert conduct_figures(replace(sf.report(study).study, conduct=None)) == {}
+
+
+def test_a_study_of_which_nothing_is_told_has_no_section():
+    study = two_days()
+    account = sf.report(study).study
+    assert conduct_sections(replace(account, conduct=None), {}) == []
+    assert conduct_lines(replace(account.conduct, sessions=())) == []

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import surefoot as sf
+from surefoot.analysis.overview import overview
+from surefoot.reporting import figures, style
+from tests.support.comparisons import by_tally
 from tests.support.reports import rollouts
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ %_#{}~^'
@@ -39,3 +44,33 @@ def test_the_figure_of_tasks_has_the_policies_in_the_order_of_the_table():
     made = sf.report(rollouts(("a", "b"), (0.2, 0.9)))
     shown = [label.get_text() for label in made.figures()["heat"].axes[0].get_xticklabels()]
     assert shown == [one.policy for one in made.overview.policies] == ["b", "a"]
+
+
+def test_what_was_not_run_is_not_drawn():
+    found = overview(by_tally(("a", "x", 5, 10), ("a", "y", 5, 10), ("b", "x", 2, 10)))
+    shown = [text.get_text() for text in figures.heat_figure(found.cells, "success", ["a", "b"]).axes[0].texts]
+    assert [text.split()[0] for text in shown] == ["50.0%", "20.0%", "50.0%"]
+    with style.drawing():
+        _, axes = style.canvas(7.0, 2.0)
+        figures.draw_intervals(axes, [("a", found.policies[0].success, "n=20"), ("b", None, "")], "success rate")
+    assert [text.get_text() for text in axes.texts] == ["n=20"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
+
+
+def test_gains_of_scores_are_in_units_of_the_score():
+    found = sf.stats.exact_gain(sf.Tally(6, 10), sf.Tally(4, 10)).interval
+    shown = {}
+    for scale in ("gain", "score gain"):
+        with style.drawing():
+            figure, axes = style.canvas(7.0, 2.0)
+            figures.draw_gains(axes, [("a v b", replace(found, scale=scale), sf.Verdict.UNDECIDED)], "gain")
+        figure.canvas.draw()
+        shown[scale] = [label.get_text() for label in axes.get_xticklabels()]
+    assert "+20" in shown["gain"]
+    assert "0.2" in shown["score gain"]
+
+
+def test_many_different_scores_are_a_dot_each():
+    axes = figures.scores_figure([("a", [place / 20 for place in range(21)])], (), 0.0, 1.0).axes[0]
+    assert sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == ".") == 21
+    assert axes.lines[-1].get_xdata()[0] == pytest.approx(0.5)  # the line is the mean

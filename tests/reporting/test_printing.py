@@ -48,3 +48,19 @@ def test_a_browser_that_cannot_print_is_said(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(printing.shutil, "which", lambda name: "/bin/true")
     with pytest.raises(ValueError, match="true must be able to print; it wrote nothing"):
         printing.pdf("<p>x</p>")
+
+
+def test_a_browser_that_takes_too_long_and_one_that_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prints(asked: list[str], **_: object) -> None:
+        target = next(word for word in asked if word.startswith("--print-to-pdf="))
+        Path(target.removeprefix("--print-to-pdf=")).write_bytes(b"%PDF-1.7")
+
+    def sleeps(asked: list[str], timeout: float, **_: object) -> None:
+        raise printing.subprocess.TimeoutExpired(asked, timeout)
+
+    monkeypatch.setattr(printing.shutil, "which", lambda name: "/bin/true")
+    monkeypatch.setattr(printing.subprocess, "run", prints)
+    assert printing.pdf("<p>x</p>") == b"%PDF-1.7"
+    monkeypatch.setattr(printing.subprocess, "run", sleeps)
+    with pytest.raises(ValueError, match=r"The browser must print within 120 seconds; it did not\."):
+        printing.pdf("<p>x</p>")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import surefoot as sf
 from surefoot.reporting import style
 from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
+from surefoot.study.ranking import RankedPair
 from tests.support.studies import begun, driven, outcomes
 
 
@@ -46,3 +49,17 @@ def test_the_two_families_are_labelled_apart(account):
 def test_two_policies_have_no_such_section():
     study = driven(begun(blinded=False), outcomes(1, new=0.9, old=0.1))
     assert ranking_sections(sf.report(study).study, {}) == []
+
+
+def test_pairs_that_were_not_asked_for_have_no_size(account):
+    ranking = account.finding.ranking
+    bare = [RankedPair("a", "b", sf.Verdict.UNDECIDED, open=True, paused=False, gain=None)]
+    bare += [RankedPair("a", "c", sf.Verdict.UNDECIDED, open=False, paused=False, gain=None)]
+
+    def told(pairs):
+        changed = replace(account.finding, ranking=replace(ranking, pairs=tuple(pairs)))
+        return ranking_sections(replace(account, finding=changed), {})
+
+    assert [section["title"] for section in told(bare)] == ["The ranking"]
+    rows = told([*bare, ranking.pairs[0]])[1]["table"]["rows"]
+    assert rows[:2] == [["a", "b", "open", "", ""], ["a", "c", "not asked", "", ""]]

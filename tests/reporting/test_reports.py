@@ -12,6 +12,7 @@ from surefoot.analysis.overview import overview
 from surefoot.errors import StudyError
 from surefoot.reporting.answers import overview_answer
 from tests.support.judge_corrections import judged
+from tests.support.reports import rollouts as reports_rollouts
 from tests.support.studies import begun
 
 
@@ -67,3 +68,11 @@ def test_the_report_shows_both_rates_and_says_what_is_not_corrected():
 def test_a_report_before_the_first_result_is_refused():
     with pytest.raises(StudyError, match="Nothing was recorded yet"):
         sf.report(begun(blinded=False))
+
+
+def test_very_many_scores_are_left_out_of_the_data(monkeypatch):
+    monkeypatch.setattr("surefoot.reporting.reports.KEPT", 5)
+    data = sf.report(reports_rollouts(size=4, scores=True)).data()
+    band = data["overview"]["bands"][0]
+    assert (band["points"], band["uppers"]) == ([], [])
+    assert (band["scores"]["values"], band["scores"]["count"]) == ([], 8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import html5lib
 import matplotlib as mpl
 import pytest
@@ -10,6 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot
 
 import surefoot as sf
+from surefoot.analysis.evidence import EvidenceCurve
 from surefoot.cli.demo import example_rollouts
 from surefoot.core.record import LONGEST, Record
 from surefoot.reporting import results
@@ -132,3 +135,23 @@ def test_results_that_hold_a_gain_or_a_state_keep_their_numbers(rollouts: sf.Rol
     assert (row["pairs"], row["verdict"]) == (state.pairs, state.verdict.value)
     plan = sf.plan_from_pilot(rollouts, "new", "old", gain=0.3)
     assert plan.to_frame()["needed"].to_list() == [plan.needed]
+
+
+def test_gains_over_a_baseline_and_evidence_are_rows_and_pictures() -> None:
+    found = sf.stats.against_baseline({"old": sf.Tally(5, 20), "new": sf.Tally(18, 20), "odd": sf.Tally(6, 20)}, "old")
+    assert found.to_frame()["policy"].to_list() == ["new", "odd"]
+    assert found.to_frame()["baseline"].to_list() == ["old", "old"]
+    axes = found.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["new v old", "odd v old"]
+    pyplot.close(axes.figure)
+    curve = EvidenceCurve(None, 10, 20.0, (1.5, 3.0, 40.0), sf.Verdict.BETTER, "mixture")
+    assert curve.to_frame().rows() == [(1, 1.5), (2, 3.0), (3, 40.0)]
+    axes = curve.plot()
+    assert axes.get_legend().get_texts()[0].get_text() == "mixture, 3 pairs"
+    pyplot.close(axes.figure)
+
+
+def test_a_library_that_is_not_here_is_named(made: dict[str, Record], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ValueError, match="`library` must be installed; there is no pandas here"):
+        made["bound"].to_frame("pandas")

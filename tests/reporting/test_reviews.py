@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.analysis.flips import flips
+from surefoot.analysis.flips import Flips, flips
 from surefoot.reporting.reviews import Judged, Review, code_span, inert, not_comparable
+from surefoot.table.findings import Finding
 from tests.support.samples import put
 
 HOSTILE = [
@@ -139,3 +140,27 @@ def test_means_of_several_epochs_are_pairs_too() -> None:
     assert ", 20 pairs)" in found.markdown()
     assert "Of 60 pairs of " in found.markdown()
     assert found.short()[0]["paired"] is True
+
+
+def test_what_can_make_it_wrong_is_quoted_and_no_flip_is_said() -> None:
+    finding = Finding("odd <rows>", "3 rows are odd.", "The rate may be wrong.", "Look at them.")
+    found = sf.compare(rollouts(items=6), "new", "old", gate=True)
+    text = Review((found,), (Flips((), (), 6),), (), (finding,)).markdown()
+    assert "> **odd &lt;rows&gt;**: 3 rows are odd. Look at them." in text
+    assert "No item flipped, of 6." in text
+    assert "No item can be said to have flipped: nothing tells which two rollouts" in Review((found,)).markdown()
+    (short,) = Review((found,)).short()
+    assert "flipped" not in short
+    assert short["bounds"]["confidence"] == 0.95
+
+
+def test_policies_that_share_no_task_are_not_judged() -> None:
+    rows = [(name, task, at % 2) for name, task in (("new", "cut"), ("old", "pour")) for at in range(8)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+    text = Review((sf.compare(table, "new", "old"),)).markdown()
+    assert text.startswith("### `new` and `old` share no task: the gain only describes the data, and no gate passes.")
+
+
+def test_the_tasks_that_changed_least_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("surefoot.reporting.reviews.MOST_TASKS", 1)
+    assert "\n\n2 more tasks changed less.\n" in review(rollouts(items=12), "new", "old").markdown()

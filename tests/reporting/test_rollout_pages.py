@@ -11,6 +11,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.reporting import pages
+from surefoot.reporting.rollout_pages import RolloutLinks
 from tests.support.clip_studies import filmed
 
 
@@ -126,3 +127,8 @@ def test_without_scripts_the_list_is_plain(made):
 def test_a_table_without_clips_has_no_list():
     rollouts = sf.read(pl.DataFrame({"policy": ["new", "old"] * 9, "success": [1, 0, 1] * 6}))
     assert "#rollouts" not in sf.report(rollouts).html()
+
+
+def test_a_part_that_no_rollout_is_in_leads_nowhere(made):
+    links = RolloutLinks(made["success"].rollouts, scripts=True)
+    assert links.of_part("new", "another task", success=True) == {}

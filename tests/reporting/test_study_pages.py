@@ -9,7 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.console.live_figures import live_of
-from surefoot.reporting.study_pages import gain_lines, study_answers
+from surefoot.reporting.study_pages import gain_lines, progress_lines, study_answers, study_figures
 from surefoot.study.status import Account, finding_of
 from tests.support.studies import begun, driven, outcomes
 
@@ -160,3 +160,35 @@ def test_scores_are_told_as_scores():
     )
     said = lines(study)
     assert any(line.startswith("Observed in ") and "; a gain of +" in line and "points" not in line for line in said)
+
+
+def test_a_ranking_and_a_study_without_a_pair_are_told():
+    ranked = begun(policies=("new", "old", "none"), rule=None, blinded=False, horizon=30)
+    three = driven(ranked, lambda turn: turn.policy == "new")
+    assert str(sf.report(three)).startswith("new is better")
+    assert "ranking" in study_figures(sf.report(three).study)
+    one = driven(begun(blinded=False), lambda turn: True, 1)
+    assert gain_lines(one.plan, finding_of(one.fold, certified=False)) == []
+
+
+def test_a_change_of_what_binds_makes_the_answer_exploratory():
+    study = driven(begun(blinded=False, horizon=6, futility=0), lambda turn: True, 4)
+    study.amend({"confidence": 0.9}, reason="a smaller lab")
+    said = str(sf.report(driven(study, lambda turn: True)))
+    assert said.startswith("Exploratory: cannot tell whether new is better than old.")
+    assert "so the stated confidence does not hold." in said
+
+
+def test_a_declared_list_is_what_the_headline_is_about():
+    items = tuple(f"issue {number}" for number in range(20))
+    listed = {"rule": "mixture", "environments": "shared", "items": items, "horizon": 20, "void_reasons": ()}
+    guesses = tuple(number / 20 for number in range(20))
+    study = driven(begun(blinded=False, helped_by=guesses, **listed), lambda turn: turn.policy == "new")
+    said = str(sf.report(study))
+    assert said.startswith("On these 20 items new is better (")
+    assert "A complete run of new would show " in said
+
+
+def test_progress_of_a_study_that_is_not_blinded_hides_nothing():
+    account = sf.report(driven(begun(blinded=False), lambda turn: True, 4)).study
+    assert not any("blinded" in line for line in progress_lines(account))

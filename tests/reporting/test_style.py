@@ -125,3 +125,10 @@ VALUES = [0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
 def test_figure_endings(tmp_path):
     with pytest.raises(ValueError, match=r"must end in \.svg, \.png or \.pdf; got 'f\.gif'"):
         save(band_figure(sf.stats.band(sf.Scores(VALUES))), tmp_path / "f.gif")
+
+
+def test_a_figure_that_was_placed_is_not_placed_again() -> None:
+    with style.drawing():
+        figure, axes = style.canvas(4.0, 2.0)
+        axes.plot([0, 1], [0, 1])
+    assert style.inline_svg(figure, "a", "a line") == style.inline_svg(figure, "a", "a line")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import surefoot as sf
 from surefoot.core import formatting
+from surefoot.reporting import tables
 from tests.support.reports import rollouts
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ %_#{}~^'
@@ -26,3 +29,12 @@ def test_every_number_of_the_dashboard_has_interval_and_size(full):
             f"{tally.successes}/{tally.trials}",
         )
         assert "".join(f'<td class="num">{cell}</td>' for cell in cells) in page
+
+
+def test_letters_that_nobody_could_read_are_left_out(full):
+    ranking = full.overview.ranking
+    many = replace(ranking.letters, letters=("abcdefghijklmnop",) * 3, notes=("16 letters are too many to read.",))
+    found = replace(full.overview, ranking=replace(ranking, letters=many))
+    assert tables.columns(found)[-1] == "rank"
+    assert len(tables.cells(found, 0)) == len(tables.columns(found)) - 1
+    assert tables.notes(found)[0] == "16 letters are too many to read."

@@ -179,8 +179,6 @@ def corrections(found: Overview) -> tuple[list[str], list[list[str]]]:
 
 def correction_lines(found: Overview) -> list[str]:
     """What was corrected, how, and what was not."""
-    if not found.corrections:
-        return []
     what = "success rate" if found.measure == "success" else "mean score"
     methods = sentences.listed(sorted({one.interval.method for one in found.corrections}))
     without = [one.policy for one in found.policies if one.policy not in {c.policy for c in found.corrections}]
