@@ -6,10 +6,12 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 
+from surefoot.integrations import pytest as plugin
 from surefoot.numerics import acceptance
 from surefoot.sequential import AcceptanceTest
 
@@ -344,3 +346,23 @@ def test_pytest_finds_the_plugin_and_starts_no_slower():
     loaded = set(done.stdout.split())
     assert not {name for name in loaded if not name.startswith("surefoot")}
     assert loaded <= {"surefoot", "surefoot._lazy", "surefoot.integrations", PLUGIN}
+
+
+def test_a_session_that_is_told_to_stop_ends_the_runs(run):
+    result = run("""
+@pytest.mark.surefoot(at_least=0.95, unacceptable=0.8)
+def test_policy(request):
+    request.session.shouldstop = "enough"
+""")
+    result.stdout.fnmatch_lines(["*test_policy stopped after 1 run (at most 75), 0 failures"])
+
+
+def test_a_worker_hands_its_refusal_to_the_session_that_started_it():
+    wrong = pytest.mark.surefoot(at_least=2).mark
+    item = SimpleNamespace(nodeid="test_a.py::test_policy", stash={}, get_closest_marker={"surefoot": wrong}.get)
+    config, items = SimpleNamespace(workeroutput={}), [item]
+    plugin.pytest_collection_modifyitems(config, items)
+    assert items == []
+    with pytest.raises(pytest.UsageError, match=r"test_a.py::test_policy: @pytest.mark.surefoot: `at_least`"):
+        plugin.pytest_testnodedown(SimpleNamespace(workeroutput=config.workeroutput))
+    plugin.pytest_testnodedown(SimpleNamespace(workeroutput={}))  # a worker without a fault says nothing
