@@ -147,3 +147,8 @@ def test_tokens_must_be_long_and_different():
         Tokens(*map(Secret, ("short", "b" * 20, "c" * 20)))
     with pytest.raises(StudyError, match="a token of its own"):
         Tokens(*map(Secret, ("a" * 20, "a" * 20, "c" * 20)))
+
+
+def test_what_was_entered_for_another_study_is_not_taken(console):
+    answer = console.client("owner").get("/api/v1/status", headers={"X-Surefoot-Study": "another"})
+    assert (answer.status_code, answer.json()["error"]) == (421, "Another study is served here now.")

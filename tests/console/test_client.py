@@ -302,3 +302,15 @@ def test_a_log_that_has_become_shorter_is_told(served):
     client.mark = dataclasses.replace(client.mark, lines=99)
     with pytest.raises(StudyError, match="has lost what it had acknowledged: it had 99 lines and has 2"):
         client.status()
+
+
+def test_a_clip_is_added_to_a_result_afterwards(served, tmp_path):
+    opened, tokens, address = served
+    film = tmp_path / "film.gif"
+    film.write_bytes(GIF)
+    robot = sf.Client(address, tokens.runner.reveal())
+    turn = robot.next_turn()
+    robot.record(turn, True)
+    assert robot.clip(turn, film).turns == (turn.number,)
+    opened.refresh()
+    assert opened.fold.results[turn.number].clip.kind == "gif"

@@ -237,3 +237,8 @@ def test_no_request_makes_the_server_fail(console, where, body, role):
     assert answer.status_code < 500
     if answer.status_code >= 400:
         assert answer.json()["error"]
+
+
+def test_a_whole_number_may_be_written_with_a_point(console):
+    answer = console.client("owner").post("/api/v1/turns/next", content=b'{"ahead": 2.0}')
+    assert (answer.status_code, len(answer.json()["ahead"])) == (200, 2)

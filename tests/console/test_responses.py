@@ -16,7 +16,7 @@ def console(tmp_path):
     return Console(study(tmp_path))
 
 
-def test_a_store_that_fails_records_nothing_and_says_so(console, monkeypatch):
+def test_a_store_that_fails_records_nothing_and_says_so(console, monkeypatch, caplog):
     client = console.client("operator")
     client.post("/api/v1/turns/next")
     append = console.study._store.append
@@ -30,6 +30,8 @@ def test_a_store_that_fails_records_nothing_and_says_so(console, monkeypatch):
     assert answer.status_code == 503
     assert "disk is full" in answer.json()["error"]
     assert answer.headers["retry-after"]
+    assert client.post(f"{TURN}/record", json=entry).status_code == 503
+    assert [line for line in caplog.messages if "disk is full" in line] == caplog.messages[:1]  # told once in a minute
     monkeypatch.setattr(console.study._store, "append", append)
     assert client.post(f"{TURN}/record", json=entry).json()["repeated"] is False
     assert kinds(console.study).count("recorded") == 1

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from surefoot.console import service
 from surefoot.console.openapi import DESCRIPTION
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
@@ -181,3 +182,13 @@ def test_a_report_that_cannot_be_written_says_why(tmp_path):
     answer = Console(study(tmp_path, blinded=False)).client("owner").get("/report")
     assert answer.status_code == 409
     assert "The report cannot be written: " in answer.text
+
+
+def test_a_report_is_written_once_for_each_version_of_the_log(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(service, "_written", lambda _: written.append(1) or f"page {len(written)}")
+    console = Console(study(tmp_path, blinded=False))
+    client = console.client("owner")
+    assert [client.get("/report").text for _ in range(2)] == ["page 1", "page 1"]
+    client.post("/api/v1/turns/next")
+    assert client.get("/report").text == "page 2"

@@ -138,3 +138,16 @@ print(made, run(["study", "serve", "study.db"]), run(["open", "--no-browser"]))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.stdout.splitlines()[-1] == "0 65 65", done.stderr
     assert done.stderr.count("`console` extra") == 2
+
+
+def test_a_network_that_is_served_over_tls_needs_no_warning(tmp_path, monkeypatch):
+    import uvicorn
+
+    said = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
+    monkeypatch.setattr(serving, "listener", lambda place: serving.socket.create_server(("127.0.0.1", 0)))
+    place = Place("192.0.2.7", certificate=tmp_path / "c.pem", key=tmp_path / "k.pem")
+    serving.serve(study(tmp_path), Tokens.fresh(), place, say=said.append)
+    text = "\n".join(said)
+    assert "https://192.0.2.7:" in text
+    assert "Anyone on this network can read" not in text
