@@ -14,6 +14,7 @@ def test_the_demo_writes_its_rollouts_for_other_commands(capsys, tmp_path):
     code, out, _ = said(capsys, "demo", "-o", str(page), "--data", str(data))
     assert (code, page.exists()) == (0, True)
     assert f"Wrote {data}" in out
+    assert f"Wrote {page}: open it in a browser." in out
     assert sf.read(data).where(policy="new").tally() == sf.Tally(105, 120)
     code, _, err = said(capsys, "demo", "--data", str(tmp_path / "nowhere" / "results.csv"))
     assert (code, err.startswith("surefoot: `--data` must be in a folder that exists")) == (64, True)
@@ -24,6 +25,6 @@ def test_the_demo_is_printed_or_given_as_json(capsys, tmp_path, monkeypatch):
     page = tmp_path / "demo.md"
     code, out, _ = said(capsys, "demo", "-o", str(page))
     assert code == 0
-    assert out.endswith(f"\nWrote {page}: open it in a browser.\n")
+    assert out.endswith(f"\nWrote {page}.\n")  # only a page of HTML is for a browser
     code, out, _ = said(capsys, "demo", "-o", str(page), "--json")
     assert (code, json.loads(out)["overview"]["rollouts"]) == (0, 24)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The page to write: .html, .md, .tex or .json.")
+        Path, typer.Option("--output", "-o", help="The page to write: .html, .pdf, .md, .tex or .json.")
     ] = Path("surefoot-demo.html"),
     data: Annotated[
         Path | None, typer.Option("--data", help="Also write the rollouts as a CSV, to try other commands on.")
@@ -64,7 +64,7 @@ def demo(
         typer.echo(f"Source: {source}")
     typer.echo(f"\nA simulated study: {made.overview.rollouts} rollouts of two policies in the same conditions.")
     show(made)
-    typer.echo(f"\nWrote {output}: open it in a browser.")
+    typer.echo(f"\nWrote {output}{': open it in a browser' if output.suffix == '.html' else ''}.")
     if data is not None:
         typer.echo(f"Wrote {data}: try `surefoot report {data}`, or any other command.")
 
