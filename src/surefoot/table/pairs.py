@@ -226,7 +226,9 @@ class _Met(NamedTuple):
 
 def _met(rollouts: Rollouts, first: str, second: str, on: tuple[str, ...]) -> _Met:
     names = rollouts.policies if len(rollouts.policies) <= WIDE else (first, second)
-    table = crosstab(rollouts, "policy", on, names)
+    unknown = any(group.rollouts > group.outcomes for group in rollouts.summary() if group.key[0] in names)
+    every = "policy" if unknown or "success" not in rollouts.columns else "success"  # most often that is made already
+    table = crosstab(rollouts, every, on, names)
     ones, others = (table.of(name)[0] for name in (first, second))
     matched, twice = int(((ones > 0) & (others > 0)).sum()), ((ones > 1) | (others > 1)).nonzero()[0]
     repeated = ""
