@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
@@ -94,16 +96,13 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
         if items:
             found, notes = _found(list(schema), replace(asked, columns={**asked.columns, "condition": items}), source)
         notes = (*notes, *said)
-    percent = asked.scoring.percent
-    parsed = {
-        column: cells.by_polars(column, name, schema[name], source, percent=percent if column == "score" else None)
-        for column, name in found.items()
-    }
-    parts = [cells.by_polars("success", name, schema[name], source) for name in asked.scoring.needs]
-    _score(parsed, parts, asked.scoring, pl)
-    if "valid" in parsed:
-        parsed["valid"] = Cell(parsed["valid"].value.fill_null(1), parsed["valid"].bad)
-    bad = pl.any_horizontal(*(cell.bad for cell in parsed.values()), parsed["policy"].value.is_null())
+
+    def cell(column: str, name: str) -> Cell:
+        percent = asked.scoring.percent if column == "score" else None
+        return cells.by_polars(column, name, schema[name], source, percent=percent)
+
+    parsed, parts = _parsed(cell, found, asked.scoring, pl)
+    bad = pl.any_horizontal(cell.bad for cell in parsed.values())
     kept = [cell.value.alias(column) for column, cell in parsed.items()]
     rest = [name for name in unread(schema, found) if schema[name] != pl.Object]
     kept += [pl.struct(rest).hash().alias(REST)] if rest else []
@@ -135,13 +134,11 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
 
     schema = frame.collect_schema()
     found, notes = _found(list(schema), asked, source)
-    parsed = {column: cells.by_narwhals(column, name, schema[name], source) for column, name in found.items()}
-    parts = [cells.by_narwhals("success", name, schema[name], source) for name in asked.scoring.needs]
-    _score(parsed, parts, asked.scoring, nw)
-    policy = parsed["policy"]
-    parsed["policy"] = Cell(policy.value, policy.bad | policy.value.is_null())
-    if "valid" in parsed:
-        parsed["valid"] = Cell(parsed["valid"].value.fill_null(1.0), parsed["valid"].bad)
+
+    def cell(column: str, name: str) -> Cell:
+        return cells.by_narwhals(column, name, schema[name], source)
+
+    parsed, parts = _parsed(cell, found, asked.scoring, nw)
     flags = [cell.bad.cast(nw.Int64).sum().alias(column) for column, cell in parsed.items()]
     values = frame.select(*(cell.value.alias(column) for column, cell in parsed.items()))
     counted = small(frame.select(*flags))
@@ -269,22 +266,28 @@ def _alike(header: list[str]) -> str:
     return ""
 
 
-def _score(parsed: dict[str, Cell], parts: list[Cell], scoring: Scoring, library: Any) -> None:
+def _parsed(
+    cell: Callable[[str, str], Cell], found: Mapping[str, str], scoring: Scoring, library: Any
+) -> tuple[dict[str, Cell], list[Cell]]:
+    """Every canonical column with what is bad in it, and the sub-tasks of a rubric; of polars, or of narwhals."""
+    parsed = {column: cell(column, name) for column, name in found.items()}
+    parts = [cell("success", name) for name in scoring.needs]
     if parts:
         parsed["score"] = scoring.share(parts)
     elif scoring.stages:
         parsed["score"] = scoring.reached(parsed["stage"], library)
     elif "score" in parsed:
         parsed["score"] = scoring.scaled(parsed["score"])
+    policy = parsed["policy"]
+    parsed["policy"] = Cell(policy.value, policy.bad | policy.value.is_null())
+    if "valid" in parsed:
+        parsed["valid"] = Cell(parsed["valid"].value.fill_null(1), parsed["valid"].bad)
+    return parsed, parts
 
 
 def _no_outcome(parsed: Mapping[str, Cell], library: Any) -> Any:
-    missing = None
-    for column in ("success", "score"):
-        if column in parsed:
-            null = library.col(column).is_null()
-            missing = null if missing is None else missing & null
-    return missing
+    nulls = [library.col(column).is_null() for column in ("success", "score") if column in parsed]
+    return reduce(and_, nulls)
 
 
 def _first_bad(
@@ -296,19 +299,15 @@ def _first_bad(
     bad: pl.Expr,
     source: str,
 ) -> DataError:
-    import polars as pl
 
     index = "__row__"
     first = frame.with_row_index(index).filter(bad).head(1).collect(engine="streaming")
     row = int(first[index][0]) + 1
     flags = first.select(cell.bad.alias(column) for column, cell in parsed.items()).row(0, named=True)
-    for column, flag in flags.items():
-        if flag:
-            wrong = first.select(part.bad.alias(name) for name, part in zip(asked.scoring.needs, parts, strict=True))
-            name = _cell_at_fault(column, found, asked, wrong.to_dict(as_series=False))
-            return _refused(column, name, first[name][0], asked.scoring, source=source, row=row)
-    value = first.select(pl.col(found["policy"])).item()
-    return _refused("policy", found["policy"], value, asked.scoring, source=source, row=row)
+    column = next(column for column, flag in flags.items() if flag)
+    wrong = first.select(part.bad.alias(name) for name, part in zip(asked.scoring.needs, parts, strict=True))
+    name = _cell_at_fault(column, found, asked, wrong.to_dict(as_series=False))
+    return _refused(column, name, first[name][0], asked.scoring, source=source, row=row)
 
 
 def _cell_at_fault(column: str, found: Mapping[str, str], asked: Asked, wrong: Mapping[str, list[Any]]) -> str:
