@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, TypeVar
 
 from surefoot.errors import DataError
@@ -87,6 +87,12 @@ def repeated(rows: Sequence[dict[str, Any]], *keys: str) -> bool:
         seen[key] += 1
         row["repeat"] = seen[key]
     return True
+
+
+def filled(rows: Sized, must: str, source: str) -> None:
+    """Refuse a file that holds nothing of what it must."""
+    if not len(rows):
+        raise DataError(f"{must}; it has none.", source=source)
 
 
 def unique(keys: Iterable[tuple[Any, ...]], names: str, source: str) -> None:

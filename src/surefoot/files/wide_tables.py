@@ -92,12 +92,8 @@ def _outcomes(cells: pl.DataFrame, source: str, *, guessed: bool) -> str:
     worded = spoken.select(pl.any_horizontal(pl.all().fill_null(value=False).any())).item()
     number = pl.all().str.strip_suffix("%").cast(pl.Float64, strict=False).is_finite()
     fine = (known if worded else cells.select(number)).select(pl.all().fill_null(value=False))
-    bad = [(cells[name].is_not_null() & ~fine[name]).arg_max() for name in cells.columns]
-    wrong = [
-        (row, name)
-        for row, name in zip(bad, cells.columns, strict=True)
-        if row is not None and cells[name][row] is not None and not fine[name][row]
-    ]
+    bad = {name: (cells[name].is_not_null() & ~fine[name]).arg_true() for name in cells.columns}
+    wrong = [(int(places[0]), name) for name, places in bad.items() if len(places)]
     if wrong:
         row, name = min(wrong, key=lambda place: place[0])
         others = write("policies_in", [one for one in cells.columns if one != name])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
-from surefoot.files.fields import inner, listed, may, need, number, objects, outcome, scalar, text, unique
+from surefoot.files.fields import filled, inner, listed, may, need, number, objects, outcome, scalar, text, unique
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import Head
@@ -42,8 +42,7 @@ def load(head: Head) -> Sheet:
         notes.append(f"The run's status is {status!r}: samples may be missing.")
     records = [sample for _, sample in objects(samples, head.name, "samples")]
     rows = [_row(f"samples[{at}]", sample, evaluation, head.name) for at, sample in enumerate(records)]
-    if not rows:
-        raise DataError("the log must hold samples; it has none.", source=head.name)
+    filled(rows, "the log must hold samples", head.name)
     unique(((row["condition"], row["repeat"]) for row in rows), "sample id and epoch", head.name)
     declared = _declared(header, head.wanted.get("reducer"))
     chosen = _choose(rows, declared, head.name, status)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.fields import inner, may, need, number, objects, outcome, text, unique
+from surefoot.files.fields import filled, inner, may, need, number, objects, outcome, text, unique
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 
@@ -46,8 +46,7 @@ def load(head: Head) -> Sheet:
                     **{f"score:{name}": number(value, head.name, f"{at}.{name}") for name, value in scores.items()},
                 }
             )
-    if not rows:
-        raise DataError("the log must hold trials; it has none.", source=head.name)
+    filled(rows, "the log must hold trials", head.name)
     unique(((row["condition"], row["repeat"]) for row in rows), "scene and epoch", head.name)
     names = list(dict.fromkeys(name for row in rows for name in row if name.startswith("score:")))
     if not names:

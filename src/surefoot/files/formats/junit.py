@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot._arguments import write
 from surefoot.errors import DataError
-from surefoot.files.fields import repeated
+from surefoot.files.fields import filled, repeated
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import LARGEST_TEXT, Head
 from surefoot.files.xml_files import Attributes, Reader, read_xml
@@ -39,8 +39,7 @@ def load(head: Head) -> Sheet:
         raise DataError(f"JUnit XML must be at most {LARGEST_TEXT >> 20:,} MiB.", source=head.name)
     suites = _Suites(head.name)
     read_xml(head.path.read_bytes(), suites, head.name)
-    if not suites.rows:
-        raise DataError("the file must hold testcases; it has none.", source=head.name)
+    filled(suites.rows, "the file must hold testcases", head.name)
     rows, notes = suites.rows, []
     if len({row["task"] for row in rows}) < 2:
         for row in rows:

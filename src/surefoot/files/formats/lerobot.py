@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot._arguments import in_python
 from surefoot.errors import DataError
-from surefoot.files.fields import may, need, number, objects, text
+from surefoot.files.fields import filled, may, need, number, objects, text
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import first_record, json_records
@@ -47,8 +47,7 @@ def load(head: Head) -> Sheet:
     else:
         rows = _episodes(document, head.name)
         total, notes = need(document, "aggregated", dict, head.name), []
-    if not rows:
-        raise DataError("the file must hold episodes; it has none.", source=head.name)
+    filled(rows, "the file must hold episodes", head.name)
     notes += _scores(rows)
     return Sheet(frame_of(rows, head.name), "LeRobot eval_info.json", tuple(notes), _totals(total, rows, head.name))
 
@@ -75,8 +74,7 @@ def _finished(head: Head) -> Sheet:
         values = need(need(line, "metrics", dict, head.name, f"line {row}"), "successes", list, head.name)
         findings += _totals(line, [{"success": number(one, head.name, "successes")} for one in values], head.name)
     rows = _tasks({"per_task": list(tasks.values())}, head.name)
-    if not rows:
-        raise DataError("the file must hold finished tasks; it has none.", source=head.name)
+    filled(rows, "the file must hold finished tasks", head.name)
     notes = [_unseeded(), *_scores(rows)]
     left = [f"{key[0]}/{key[1]} ({status})" for key, status in failed.items() if key not in tasks]
     if left:

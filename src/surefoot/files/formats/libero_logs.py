@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from surefoot.errors import DataError
+from surefoot.files.fields import filled
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import own_total
@@ -60,8 +61,7 @@ def load(head: Head) -> Sheet:
             total = int(match["count"][:15])
         elif match := TASK.search(line):
             task = match["name"]
-    if not rows:
-        raise DataError("the log must hold finished episodes; it has none.", source=head.name)
+    filled(rows, "the log must hold finished episodes", head.name)
     notes = ["An episode's number within its task is its condition: LIBERO starts equal numbers alike."]
     if episode is not None:
         notes.append(f"The last episode, {episode} of {task!r}, has no outcome and is left out: the run was cut off.")

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.fields import text
+from surefoot.files.fields import filled, text
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.yaml_files import value_of, yaml_of
@@ -56,8 +56,7 @@ def load(head: Head) -> Sheet:
                 "started_at": text(value_of(session.get("session_creation_timestamp"))),
             }
         )
-    if not rows:
-        raise DataError("the session must hold at least one policy; it has none.", source=head.name)
+    filled(rows, "the session must hold at least one policy", head.name)
     return Sheet(frame_of(rows, head.name), "RoboArena session", (THRESHOLD,), named={"condition": "session"})
 
 

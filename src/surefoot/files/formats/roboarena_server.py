@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surefoot.errors import DataError
-from surefoot.files.fields import listed, may, need, number, objects, text, unique
+from surefoot.files.fields import filled, listed, may, need, number, objects, text, unique
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 
@@ -44,8 +43,7 @@ def load(head: Head) -> Sheet:
                     "started_at": text(session.get("completion_time")),
                 }
             )
-    if not rows:
-        raise DataError("the file must hold evaluated policies; it has none.", source=head.name)
+    filled(rows, "the file must hold evaluated policies", head.name)
     known = [(row["session"], row.pop("side")) for row in rows]
     unique((key for key in known if key[0] is not None), "a session's side", head.name)
     note = "partial_success is the score, in [0, 1]."

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.fields import number
+from surefoot.files.fields import filled, number
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import Finding, own_total
@@ -50,8 +50,7 @@ def load(head: Head) -> Sheet:
         ended = _stages(document, head.name)
     else:
         ended = {name: (one["resolved"], None) for name, one in document.items()}
-    if not ended:
-        raise DataError("the report must hold instances that were submitted; it has none.", source=head.name)
+    filled(ended, "the report must hold instances that were submitted", head.name)
     rows = [
         {"condition": name, "success": success, "failure": failure}
         for name, (success, failure) in sorted(ended.items())

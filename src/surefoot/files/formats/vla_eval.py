@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.errors import DataError
-from surefoot.files.fields import may, need, number, objects, outcome, text, unique
+from surefoot.files.fields import filled, may, need, number, objects, outcome, text, unique
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import Finding, own_total, same_total
@@ -35,8 +35,7 @@ def load(head: Head) -> Sheet:
         for order, (at, episode) in enumerate(episodes, 1):
             own = {"condition": text(episode.get("episode_id", order - 1)), "seed": text(document.get("seed"))}
             rows.append({**common, **own, "order": order, **_cells(episode, keys, at, head.name)})
-    if not rows:
-        raise DataError("the file must hold episodes; it has none.", source=head.name)
+    filled(rows, "the file must hold episodes", head.name)
     unique(((row["task"], row["condition"]) for row in rows), "an episode's id within its task", head.name)
     names = dict.fromkeys(name for row in rows for name in row if name.startswith("metric:"))
     chosen = "metric:success" if "metric:success" in names else next(iter(names), None)
