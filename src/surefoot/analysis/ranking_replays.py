@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
 from surefoot import _check
@@ -198,8 +199,4 @@ def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[l
 
 def _places(scores: Sequence[Any]) -> list[int]:
     """The place of each known score among the known ones."""
-    places, seen = [], 0
-    for score in scores:
-        places.append(seen)
-        seen += score is not None
-    return places
+    return list(accumulate((score is not None for score in scores), initial=0))[:-1]

@@ -104,18 +104,10 @@ def contradictions(rollouts: Rollouts) -> list[Finding]:
 
     if not {"success", "score"} <= set(rollouts.columns):
         return []
-    success, score = nw.col("success"), nw.col("score")
-
-    def count(flag: nw.Expr, name: str) -> nw.Expr:
-        return nw.when(flag).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias(name)
-
-    wrong = small(
-        rollouts.counted().select(
-            count((success == 1) & (score <= rollouts.low), "low"),
-            count((success == 0) & (score >= rollouts.high), "high"),
-        )
-    )
-    low, high = int(wrong["low"][0] or 0), int(wrong["high"][0] or 0)
+    least = (nw.col("success") == 1) & (nw.col("score") <= rollouts.low)
+    greatest = (nw.col("success") == 0) & (nw.col("score") >= rollouts.high)
+    counts = (flag.cast(nw.Int64).sum().alias(name) for name, flag in (("low", least), ("high", greatest)))
+    low, high = (int(count[0] or 0) for count in small(rollouts.counted().select(*counts)).values())
     if not low + high:
         return []
     return [

@@ -135,13 +135,8 @@ def in_its_words(make: Callable[Concatenate[_W, _P], _R]) -> Callable[Concatenat
 
     @functools.wraps(make)
     def made(of: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        with said_in(_words_of(of)):
+        words = getattr(of, "words", None)  # whatever is given in place of a table is refused by the function itself
+        with said_in(words if isinstance(words, Words) else spoken()):
             return make(of, *args, **kwargs)
 
     return made
-
-
-def _words_of(value: Any) -> Words:
-    """The words of a table; whatever is given in its place is refused by the function itself."""
-    words = getattr(value, "words", None)
-    return words if isinstance(words, Words) else spoken()

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from surefoot import _check
@@ -185,11 +187,8 @@ def listing(rollouts: Rollouts) -> Listing:
             source=rollouts.source,
         )
     more = [name for name in ("repeat", "seed", "order", "source") if name in rollouts.columns and name not in on]
-    outcomes = [name for name in ("success", "score") if name in rollouts.columns]
-    known = ~nw.col(outcomes[0]).is_null()
-    for name in outcomes[1:]:
-        known = known | ~nw.col(name).is_null()
-    home = small(rollouts.counted().filter(known).select("policy", *on, *more))
+    known = (~nw.col(name).is_null() for name in ("success", "score") if name in rollouts.columns)
+    home = small(rollouts.counted().filter(reduce(or_, known)).select("policy", *on, *more))
     by = _telling(home, on, more, rollouts)
     policies = home["policy"]
     units = [
