@@ -97,11 +97,11 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
             found, notes = _found(list(schema), replace(asked, columns={**asked.columns, "condition": items}), source)
         notes = (*notes, *said)
 
-    def cell(column: str, name: str) -> Cell:
+    def parse(column: str, name: str) -> Cell:
         percent = asked.scoring.percent if column == "score" else None
         return cells.by_polars(column, name, schema[name], source, percent=percent)
 
-    parsed, parts = _parsed(cell, found, asked.scoring, pl)
+    parsed, parts = _parsed(parse, found, asked.scoring, pl)
     bad = pl.any_horizontal(cell.bad for cell in parsed.values())
     kept = [cell.value.alias(column) for column, cell in parsed.items()]
     rest = [name for name in unread(schema, found) if schema[name] != pl.Object]
@@ -135,10 +135,10 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
     schema = frame.collect_schema()
     found, notes = _found(list(schema), asked, source)
 
-    def cell(column: str, name: str) -> Cell:
+    def parse(column: str, name: str) -> Cell:
         return cells.by_narwhals(column, name, schema[name], source)
 
-    parsed, parts = _parsed(cell, found, asked.scoring, nw)
+    parsed, parts = _parsed(parse, found, asked.scoring, nw)
     flags = [cell.bad.cast(nw.Int64).sum().alias(column) for column, cell in parsed.items()]
     values = frame.select(*(cell.value.alias(column) for column, cell in parsed.items()))
     counted = small(frame.select(*flags))
@@ -267,11 +267,11 @@ def _alike(header: list[str]) -> str:
 
 
 def _parsed(
-    cell: Callable[[str, str], Cell], found: Mapping[str, str], scoring: Scoring, library: Any
+    parse: Callable[[str, str], Cell], found: Mapping[str, str], scoring: Scoring, library: Any
 ) -> tuple[dict[str, Cell], list[Cell]]:
     """Every canonical column with what is bad in it, and the sub-tasks of a rubric; of polars, or of narwhals."""
-    parsed = {column: cell(column, name) for column, name in found.items()}
-    parts = [cell("success", name) for name in scoring.needs]
+    parsed = {column: parse(column, name) for column, name in found.items()}
+    parts = [parse("success", name) for name in scoring.needs]
     if parts:
         parsed["score"] = scoring.share(parts)
     elif scoring.stages:

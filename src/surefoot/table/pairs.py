@@ -15,7 +15,7 @@ from surefoot.core.tally import PairTally
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.columns import COLUMNS
-from surefoot.table.crosstab import WIDE, crosstab
+from surefoot.table.crosstab import WIDE, Counted, crosstab
 from surefoot.table.normalising import home
 from surefoot.table.rollouts import Rollouts, scores_in
 from surefoot.table.structure import Measure, structure, unfilled
@@ -227,7 +227,8 @@ class _Met(NamedTuple):
 def _met(rollouts: Rollouts, first: str, second: str, on: tuple[str, ...]) -> _Met:
     names = rollouts.policies if len(rollouts.policies) <= WIDE else (first, second)
     unknown = any(group.rollouts > group.outcomes for group in rollouts.summary() if group.key[0] in names)
-    every = "policy" if unknown or "success" not in rollouts.columns else "success"  # most often that is made already
+    whole = "success" in rollouts.columns and not unknown
+    every: Counted = "success" if whole else "policy"  # that of success is made already, most often
     table = crosstab(rollouts, every, on, names)
     ones, others = (table.of(name)[0] for name in (first, second))
     matched, twice = int(((ones > 0) & (others > 0)).sum()), ((ones > 1) | (others > 1)).nonzero()[0]
