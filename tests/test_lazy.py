@@ -7,13 +7,6 @@ import pytest
 from surefoot import _lazy
 
 
-def test_the_module_of_each_name_follows_from_the_names_of_each_module():
-    found = _lazy.homes("house", {"upper.b": "Zeta alpha", "a": "beta"}, rooms=("lower",))
-    expected = {"Zeta": "house.upper.b", "alpha": "house.upper.b", "beta": "house.a", "lower": "house.lower"}
-    assert found == expected
-    assert list(found) == sorted(found)
-
-
 def test_a_name_is_fetched_from_its_module_and_a_module_is_itself():
     fetch, names = _lazy.attach("surefoot", {"Tally": "surefoot.core.tally", "stats": "surefoot.stats"})
     from surefoot import stats
@@ -22,6 +15,22 @@ def test_a_name_is_fetched_from_its_module_and_a_module_is_itself():
     assert fetch("Tally") is Tally
     assert fetch("stats") is stats
     assert names() == ["Tally", "stats"]
+
+
+def test_the_names_of_a_package_are_those_it_imports_for_type_checkers(tmp_path):
+    file = tmp_path / "__init__.py"
+    file.write_text(
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n"
+        "    from surefoot import stats as stats\n"
+        "    from surefoot.core.tally import Tally as Tally\n"
+        "    from surefoot.analysis.attempts import Attempts as Attempts\n"
+    )
+    assert list(_lazy.homes("surefoot", str(file)).items()) == [
+        ("Attempts", "surefoot.analysis.attempts"),
+        ("Tally", "surefoot.core.tally"),
+        ("stats", "surefoot.stats"),
+    ]
 
 
 ROOMS = ["core", "numerics", "table", "files", "auditing", "analysis", "study", "runners", "reporting", "console"]

@@ -11,68 +11,6 @@ from surefoot import _lazy
 
 __version__ = "0.2.0"
 
-_HOMES = _lazy.homes(
-    __name__,
-    {
-        "analysis.attempts": "Attempts AttemptsCompared compare_pass_rates pass_rates",
-        "analysis.comparisons": "Comparison compare compare_tasks",
-        "analysis.judge_corrections": "Correction human_corrections",
-        "analysis.judged_gains": "JudgedGain judged_gain",
-        "analysis.list_comparisons": "ListComparison compare_on_list",
-        "analysis.measurements": "Measurement mean_score measure success_rate",
-        "analysis.pilots": "PilotPlan plan_from_pilot",
-        "analysis.ranking_replays": "RankingReplay replay_ranking",
-        "analysis.rankings": "rank rank_preferences",
-        "analysis.replays": "Replay replay",
-        "auditing.audits": "Audit audit",
-        "console.client": "Client",
-        "core.assumptions": "Assumption",
-        "core.bands": "Band",
-        "core.certified": "Certified",
-        "core.gain": "Gain",
-        "core.interval": "Bound Interval",
-        "core.moments": "Moments",
-        "core.notes": "Note",
-        "core.record": "Record",
-        "core.sample": "Sample",
-        "core.scores": "Scores",
-        "core.tally": "PairTally Tally",
-        "core.verdict": "Verdict",
-        "core.words": "Words",
-        "errors": "ArgumentError ArgumentTypeError DataError StudyError SurefootError",
-        "files.label_files": "label",
-        "files.preferences": "Preferences read_preferences",
-        "files.reading": "read",
-        "planning.bands": "BandPlan plan_band",
-        "planning.bounds": "BoundPlan plan_bound",
-        "planning.comparisons": "ComparisonPlan plan_comparison plan_paired_comparison",
-        "planning.means": "MeanPlan plan_mean",
-        "planning.rankings": "RankingPlan plan_ranking",
-        "planning.rates": "RatePlan plan_rate",
-        "planning.sequential": "SequentialPlan plan_sequential",
-        "reporting.reports": "ProgressReport Report report",
-        "runners.functions": "run_study",
-        "runners.gymnasium": "Episode GymnasiumRunner",
-        "runners.outcomes": "Outcome",
-        "stats.rankings": "Ranking",
-        "study.events": "Event Line",
-        "study.plans": "Plan",
-        "study.protocol": "StudyOperations",
-        "study.schedules": "Turn",
-        "study.status": "Receipt Status",
-        "study.stores": "Store open_store",
-        "study.studies": "Study",
-        "study.verification": "Verification verify",
-        "table.findings": "Finding",
-        "table.label_draws": "LabelDraw draw_labels",
-        "table.labelling": "Labelling",
-        "table.pairs": "Pairing Pairs",
-        "table.rollouts": "Rollouts",
-        "table.summaries": "Group",
-    },
-    rooms=("planning", "sequential", "stats"),
-)
-
 if TYPE_CHECKING:
     from surefoot import planning as planning
     from surefoot import sequential as sequential
@@ -173,5 +111,6 @@ if TYPE_CHECKING:
     from surefoot.table.rollouts import Rollouts as Rollouts
     from surefoot.table.summaries import Group as Group
 
+_HOMES = _lazy.homes(__name__, __file__)
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

@@ -59,16 +59,18 @@ def elsewhere(package: str) -> Callable[[str], Any]:
     return __getattr__
 
 
-def homes(package: str, names: Mapping[str, str], *, rooms: tuple[str, ...] = ()) -> dict[str, str]:
-    """The module of each public name of a package, sorted by name.
+def homes(package: str, file: str) -> dict[str, str]:
+    """The module of each public name of a package, by name; a name that is a module of the package is that module.
+
+    They are read from the imports that `__init__.py` makes for type checkers only, so that a name is listed once.
 
     Args:
         package: The package's own name.
-        names: The public names of each module, separated by spaces; modules are named from the package on.
-        rooms: The packages inside that are public themselves.
+        file: Its `__init__.py`, whose public names are the lines ``from module import name as name``.
     """
-    found = {name: f"{package}.{module}" for module, listed in names.items() for name in listed.split()}
-    return dict(sorted((found | {room: f"{package}.{room}" for room in rooms}).items()))
+    rows = (line.split() for line in Path(file).read_text(encoding="utf-8").splitlines())
+    listed = {words[3]: words[1] for words in rows if words[::2] == ["from", "import", "as"]}
+    return {name: f"{package}.{name}" if listed[name] == package else listed[name] for name in sorted(listed)}
 
 
 def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -10,19 +10,6 @@ from typing import TYPE_CHECKING
 
 from surefoot import _lazy
 
-_HOMES = _lazy.homes(
-    __name__,
-    {
-        "bands": "BandPlan plan_band",
-        "bounds": "BoundPlan plan_bound",
-        "comparisons": "ComparisonPlan plan_comparison plan_paired_comparison",
-        "means": "MeanPlan plan_mean",
-        "rankings": "RankingPlan plan_ranking",
-        "rates": "RatePlan plan_rate",
-        "sequential": "SequentialPlan plan_sequential",
-    },
-)
-
 if TYPE_CHECKING:
     from surefoot.planning.bands import BandPlan as BandPlan
     from surefoot.planning.bands import plan_band as plan_band
@@ -40,5 +27,6 @@ if TYPE_CHECKING:
     from surefoot.planning.sequential import SequentialPlan as SequentialPlan
     from surefoot.planning.sequential import plan_sequential as plan_sequential
 
+_HOMES = _lazy.homes(__name__, __file__)
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

@@ -6,32 +6,6 @@ from typing import TYPE_CHECKING
 
 from surefoot import _lazy
 
-_HOMES = _lazy.homes(
-    __name__,
-    {
-        "acceptance": "AcceptanceState AcceptanceTest",
-        "after_stop": "interval_kind",
-        "closed_ranking": "ClosedRanking ClosedRankingState",
-        "exact_binary": "ExactBinary ExactBinaryState",
-        "exact_paired_binary": "ExactPairedBinary ExactPairedBinaryState",
-        "exact_rules": "Counts Standing",
-        "finite_horizon_mixture": "FiniteHorizonMixture",
-        "fixed_size": "FixedSize FixedSizeState",
-        "list_mean": "ListMean ListMeanState run_list",
-        "list_simulation": "ListSimulation simulate_list",
-        "nscore": "NScore",
-        "ranking": "RankingRule RankingState",
-        "ranking_simulation": "RankingSimulation simulate_ranking",
-        "registry": "Setting",
-        "round_rules": "run_ranking",
-        "rules": "Rule State",
-        "savi": "Savi SaviState",
-        "simulation": "Simulation run simulate",
-        "validity": "admit",
-        "wsr": "Wsr",
-    },
-)
-
 if TYPE_CHECKING:
     from surefoot.sequential.acceptance import AcceptanceState as AcceptanceState
     from surefoot.sequential.acceptance import AcceptanceTest as AcceptanceTest
@@ -69,5 +43,6 @@ if TYPE_CHECKING:
     from surefoot.sequential.validity import admit as admit
     from surefoot.sequential.wsr import Wsr as Wsr
 
+_HOMES = _lazy.homes(__name__, __file__)
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

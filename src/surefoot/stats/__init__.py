@@ -6,66 +6,6 @@ from typing import TYPE_CHECKING
 
 from surefoot import _lazy
 
-_HOMES = _lazy.homes(
-    __name__,
-    {
-        "attempts": "mean_pass_all mean_pass_at pass_all pass_all_gain pass_at pass_at_gain",
-        "bands": "band best_case_band dkw ks ks_error ks_offset tail_tight two_sided_band",
-        "betting_gains": "betting_gain betting_paired_gain",
-        "bootstrap": "paired_bca paired_bootstrap unpaired_bca unpaired_bootstrap",
-        "bound_tightness": "expected_excess expected_shortage expected_width max_expected_excess "
-        "max_expected_shortage max_expected_width",
-        "cluster_gains": "ClusteredGain cluster_gain two_sample_cluster_gain",
-        "cluster_shapes": "ClusterShape cluster_shape",
-        "clusters": "ClusteredMean cluster_bootstrap cluster_mean cluster_rate",
-        "confidence_sequences": "MeanEvidence MeanSequence betting_sequence wsr_evidence",
-        "detectable": "Outlook outlook outlook_from",
-        "distributions": "DistributionComparison JointGain compare_distributions",
-        "exact_coverage": "coverage",
-        "exact_gains": "exact_gain exact_paired_gain",
-        "exact_power": "Power RolloutsNeeded approximate_rollouts paired_power power",
-        "finite_lists": "population_rate",
-        "judge_agreement": "cohen_kappa",
-        "judge_corrected_gains": "CorrectedGain CorrectedMean judge_corrected_gain judge_corrected_mean",
-        "judges": "Calibration JudgedRate judge_corrected_rate judge_corrected_rate_lee prediction_powered_rate",
-        "labelling": "LabelsNeeded draw_gap labels_expected labels_needed",
-        "letters": "Letters compact_letters",
-        "many_clusters": "all_cluster_gains",
-        "many_gains": "central_gains",
-        "many_scores": "moments_gain moments_mean moments_paired_gain",
-        "means": "betting_mean betting_mean_lower betting_mean_upper bootstrap_mean empirical_bernstein hoeffding "
-        "student_t wsr_mean",
-        "multiplicity": "benjamini_hochberg bonferroni e_benjamini_hochberg holm sidak",
-        "one_sided_gains": "central_gain central_paired_gain gain_bounds gain_sides one_sided_bounds "
-        "paired_gain_bounds paired_gain_sides",
-        "optimal_bounds": "optimal_interval optimal_lower optimal_upper",
-        "order_free": "ScoreTest",
-        "pair_tests": "mcnemar mcnemar_chi2 mcnemar_edwards mcnemar_midp",
-        "permutation_tests": "paired_permutation",
-        "prediction_powered": "PredictionPowered prediction_powered_mean",
-        "preferences": "Strengths bradley_terry davidson",
-        "rankings": "AgainstBaseline Ranking against_baseline rank_intervals rank_policies",
-        "rate_claims": "Claim claim",
-        "rate_gains": "agresti_caffo miettinen_nurminen newcombe newcombe_paired tango",
-        "rate_tests": "GainTest barnard barnard_unpooled boschloo boschloo_two_sided fisher miettinen_nurminen_score "
-        "pooled_score",
-        "rates": "agresti_coull clopper_pearson clopper_pearson_lower clopper_pearson_upper jeffreys wald wilson "
-        "wilson_lower wilson_upper",
-        "repeated_runs": "Components mean_on_these_tasks mean_over_tasks variance_components",
-        "score_gains": "paired_score_gain paired_score_gain_bound paired_score_test score_gain score_gain_bound "
-        "score_test surely_undecided",
-        "score_means": "score_mean score_mean_lower score_mean_test score_mean_upper",
-        "score_strata": "stratified_score_gain stratified_score_gain_bound stratified_score_mean stratified_score_test",
-        "separate_bounds": "DisjointBounds disjoint_bounds disjoint_optimal_bounds",
-        "simultaneous_gains": "FamilyGain bonferroni_gains holm_gains step_down_gains",
-        "step_down_tests": "Sides Stepped step_down",
-        "strata": "stratified_gain stratified_hoeffding_gain stratified_rate_gain",
-        "stratified_means": "stratified_t_gain",
-        "superiority": "chance_first_higher",
-        "welch_intervals": "welch",
-    },
-)
-
 if TYPE_CHECKING:
     from surefoot.stats.attempts import mean_pass_all as mean_pass_all
     from surefoot.stats.attempts import mean_pass_at as mean_pass_at
@@ -241,5 +181,6 @@ if TYPE_CHECKING:
     from surefoot.stats.superiority import chance_first_higher as chance_first_higher
     from surefoot.stats.welch_intervals import welch as welch
 
+_HOMES = _lazy.homes(__name__, __file__)
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)
