@@ -13,7 +13,6 @@ def test_a_trail_grows_without_changing_and_branches_apart():
     assert left == Trail([1.0, 2.0])
     assert hash(left) == hash(Trail([1.0, 2.0]))
     assert (left[0], left[-1], left[:1], left[::-1]) == (1.0, 2.0, (1.0,), (2.0, 1.0))
-    assert Trail.of(left) is left
     assert left.array().tolist() == [1.0, 2.0]
     assert left[-2] == 1.0
     for beyond in (1, -2):

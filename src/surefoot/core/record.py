@@ -6,7 +6,7 @@ import dataclasses
 import importlib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, ClassVar, Self
 
@@ -21,8 +21,8 @@ LONGEST = 240
 class Record:
     """A frozen result that can be written as a dictionary and read back.
 
-    Subclasses are frozen dataclasses whose fields are plain numbers, strings, enums, tuples, mappings or
-    other records.
+    Subclasses are frozen dataclasses whose fields are plain numbers, strings, enums, tuples, mappings, sequences
+    of numbers with a type of their own, or other records.
     """
 
     __slots__ = ()
@@ -114,6 +114,8 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):  # a sequence of numbers with a type of its own
+        return list(value)
     return value
 
 
@@ -157,7 +159,8 @@ def _restore(value: Any, hint: Any) -> Any:
         return {key: _restore(item, Any) for key, item in value.items()}
     if isinstance(value, list):
         inner = next(iter(typing.get_args(hint)), Any)
-        return tuple(_restore(item, inner) for item in value)
+        items = tuple(_restore(item, inner) for item in value)
+        return hint(items) if isinstance(hint, type) and issubclass(hint, Sequence) else items
     for option in typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,):
         if isinstance(option, type) and issubclass(option, Enum) and value is not None:
             return option(value)

@@ -58,13 +58,6 @@ class Side(Record):
     stakes: Trail
     memory: tuple[float, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stakes", Trail.of(self.stakes))  # a list when read back
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as JSON-ready data."""
-        return {**Record.to_dict(self), "stakes": list(self.stakes)}
-
 
 @dataclass(frozen=True, slots=True)
 class BettingRule(Rule["BettingState"]):
@@ -320,10 +313,6 @@ class BettingState(State[BettingRule]):
     second: Trail
     sides: tuple[Side, ...]
 
-    def __post_init__(self) -> None:
-        for name in ("first", "second"):
-            object.__setattr__(self, name, Trail.of(getattr(self, name)))  # lists when read back
-
     @property
     def evidence(self) -> float:
         """The wealth: how strongly the pairs speak for the claim; decided at `rule.threshold`.
@@ -439,7 +428,3 @@ class BettingState(State[BettingRule]):
         """That the gain is the list's own, where it is."""
         items = self.rule.population
         return () if items is None else (Note("of these items", {"items": items, "run": self.pairs}),)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as JSON-ready data."""
-        return {**Record.to_dict(self), "first": list(self.first), "second": list(self.second)}

@@ -316,10 +316,6 @@ class ClosedRankingState(Standing, Record):
     ran: Trail
     memory: Any = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        for name in ("history", "ran"):
-            object.__setattr__(self, name, Trail.of(getattr(self, name)))  # lists when read back
-
     @property
     def ranks(self) -> tuple[tuple[int, int], ...]:
         """The best and the worst place each policy can have: those that some order not yet rejected gives it."""
@@ -414,5 +410,4 @@ class ClosedRankingState(Standing, Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready data; the gamblers are left out and played anew when needed."""
-        body = Record.to_dict(replace(self, memory=None))
-        return {**body, "history": list(self.history), "ran": list(self.ran)}
+        return Record.to_dict(replace(self, memory=None))

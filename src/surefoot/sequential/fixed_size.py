@@ -11,7 +11,6 @@ import numpy as np
 from surefoot import _check
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
-from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
@@ -193,10 +192,6 @@ class FixedSizeState(State[FixedSize]):
     second: Trail
     gain: Gain | None
 
-    def __post_init__(self) -> None:
-        for name in ("first", "second"):
-            object.__setattr__(self, name, Trail.of(getattr(self, name)))  # lists when read back
-
     @property
     def interval(self) -> Interval:
         """Where the gain lies: anywhere, until the last pair."""
@@ -226,7 +221,3 @@ class FixedSizeState(State[FixedSize]):
     def interval_kind(self) -> IntervalKind:
         """When `interval` holds: once, after the last pair."""
         return "fixed size"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as JSON-ready data."""
-        return {**Record.to_dict(self), "first": list(self.first), "second": list(self.second)}

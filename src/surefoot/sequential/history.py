@@ -26,11 +26,6 @@ class Trail(Sequence[float]):
         self._buffer = array("d", values)
         self._size = len(self._buffer)
 
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Trail:
-        """The values as a trail; a trail stays itself."""
-        return values if isinstance(values, Trail) else cls(values)
-
     def grown(self, value: float) -> Trail:
         """The trail with one more number."""
         buffer = self._buffer

@@ -267,12 +267,6 @@ class ListMeanState(Record):
     p_value: float
     verdict: Verdict
 
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        set_(self, "items", Trail.of(self.items))
-        set_(self, "scores", Trail.of(self.scores))
-        set_(self, "bets", tuple(Trail.of(trail) for trail in self.bets))
-
     @property
     def run(self) -> int:
         """Items run."""
@@ -383,11 +377,6 @@ class ListMeanState(Record):
         said = {"first": first, "verdict": self.verdict.value, "claim": rule.claim}
         size = {"items": rule.population, "run": self.run, "confidence": rule.confidence}
         return Note("verdict on these items", {**said, **size})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as JSON-ready data."""
-        trails = {name: list(getattr(self, name)) for name in ("items", "scores")}
-        return {**Record.to_dict(self), **trails, "bets": [list(trail) for trail in self.bets]}
 
     def __str__(self) -> str:
         said = str(self.interval) if self.rule.tested is None else str(self.on_the_list())
