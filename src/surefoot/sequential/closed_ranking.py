@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from surefoot import _check
-from surefoot._arguments import write
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
@@ -27,6 +26,7 @@ from surefoot.numerics.closed_stakes import Terms
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
 from surefoot.sequential.round_rules import Pair, RoundRule, Standing, ranked
+from surefoot.sequential.rules import in_range
 from surefoot.stats.confidence_sequences import betting_sequence
 
 if TYPE_CHECKING:
@@ -104,21 +104,16 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         if not 0.0 <= futility < 0.5:
             raise _check.refused("futility", "be from 0 (never) to below 0.5", self.futility)
         set_(self, "futility", futility)
-        self._check_question()
+        known = (*_PLAIN, *(_AGAINST + name for name in names))
+        if self.question not in known:
+            raise _check.refused("question", f"be one of {', '.join(known)}", self.question)
         joined = tuple(_check.whole(round_, "joined") for round_ in self.joined) or (0,) * len(names)
         if len(joined) != len(names) or list(joined) != sorted(joined) or joined[1]:
             must = "hold a round for each policy, rising, the first two 0"
             raise _check.refused("joined", must, self.joined)
         set_(self, "joined", joined)
-
-    def _check_question(self) -> None:
-        known = (*_PLAIN, *(_AGAINST + name for name in self.names))
-        if self.question not in known:
-            raise _check.refused("question", f"be one of {', '.join(known)}", self.question)
-        if self.baseline is not None and self.names.index(self.baseline) > 1 and any(self.joined):
-            late = self.joined[self.names.index(self.baseline)]
-            if late:
-                raise _check.refused("question", "name a baseline that runs from the start", self.question)
+        if self.baseline is not None and joined[names.index(self.baseline)]:
+            raise _check.refused("question", "name a baseline that runs from the start", self.question)
 
     @property
     def baseline(self) -> str | None:
@@ -145,7 +140,7 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
     def step(self, state: ClosedRankingState, scores: Mapping[str, float]) -> ClosedRankingState:
         """The state after one more round; see `RoundRule.step`."""
         running = self.running(state, scores)
-        kept = {name: self._score(name, scores[name]) for name in running}
+        kept = {name: in_range(scores[name], f"scores[{name!r}]", self.low, self.high) for name in running}
         before = self._gamblers(state)
         history, mask = state.history, 0
         for name, score in kept.items():
@@ -234,14 +229,6 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
     def _row(self, scores: Mapping[str, float], size: int) -> Floats:
         row = np.array([[scores.get(name, self.low) for name in self.names[:size]]])
         return (row - self.low) / (self.high - self.low)
-
-    def _score(self, name: str, value: Any) -> float:
-        what = f"scores[{name!r}]"
-        number = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, what)
-        if not self.low <= number <= self.high:
-            hint = f"Give the rule the range of the score beforehand: {write('low')} and {write('high')}."
-            raise _check.refused(what, f"be in the range [{self.low:g}, {self.high:g}]", number, hint)
-        return number
 
     def _told(
         self, gamblers: Gamblers, rounds: int, totals: tuple[float, ...], past: tuple[Trail, Trail]
@@ -345,14 +332,6 @@ class ClosedRankingState(Standing, Record):
     def complete(self) -> bool:
         """Whether all that was asked is decided."""
         return not self.open
-
-    def p_value(self, first: str, second: str) -> float:
-        """The adjusted anytime p-value that the first of two policies is better; it never rises."""
-        self.verdict(first, second)  # refuses unknown names
-        pairs = self.rule.pairs
-        if (first, second) in pairs:
-            return self.p_values[2 * pairs.index((first, second))]
-        return self.p_values[2 * pairs.index((second, first)) + 1]
 
     def scores(self) -> list[dict[str, float]]:
         """The scores of every round so far, by policy."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from surefoot.core.tally import Tally
 from surefoot.sequential import betting_intervals
@@ -44,22 +44,6 @@ class ExactBinary(ExactRule["ExactBinaryState"]):
         """The state before the first pair."""
         return ExactBinaryState.undecided(self, companion=betting_intervals.begun(self), first=0, second=0)
 
-    def advance(self, state: ExactBinaryState, first: float, second: float) -> ExactBinaryState:
-        """The state after a checked pair."""
-        pairs = state.pairs + 1
-        counts = Counts(state.first + (first == self.high), state.second + (second == self.high))
-        verdict, p_value = self.judge(pairs, counts)
-        return ExactBinaryState(
-            rule=self,
-            pairs=pairs,
-            p_value=p_value,
-            verdict=verdict,
-            overridden=state.overridden,
-            companion=betting_intervals.followed(state.companion, first, second),
-            first=counts.first,
-            second=counts.second,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ExactBinaryState(ExactState[ExactBinary]):
@@ -72,6 +56,10 @@ class ExactBinaryState(ExactState[ExactBinary]):
 
     first: int
     second: int
+
+    def counted(self, first: bool, second: bool) -> Self:
+        """With one more pair counted, not yet judged."""
+        return replace(self, pairs=self.pairs + 1, first=self.first + first, second=self.second + second)
 
     @property
     def counts(self) -> Counts:

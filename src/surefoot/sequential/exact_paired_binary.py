@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 
@@ -57,24 +57,6 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
         """The state before the first pair."""
         return ExactPairedBinaryState.undecided(
             self, companion=betting_intervals.begun(self), both=0, first_only=0, second_only=0
-        )
-
-    def advance(self, state: ExactPairedBinaryState, first: float, second: float) -> ExactPairedBinaryState:
-        """The state after a checked pair."""
-        pairs = state.pairs + 1
-        one, other = first == self.high, second == self.high
-        counts = Counts(state.first_only + (one and not other), state.second_only + (other and not one))
-        verdict, p_value = self.judge(pairs, counts)
-        return ExactPairedBinaryState(
-            rule=self,
-            pairs=pairs,
-            p_value=p_value,
-            verdict=verdict,
-            overridden=state.overridden,
-            companion=betting_intervals.followed(state.companion, first, second),
-            both=state.both + (one and other),
-            first_only=counts.first,
-            second_only=counts.second,
         )
 
     def tied(
@@ -152,6 +134,16 @@ class ExactPairedBinaryState(ExactState[ExactPairedBinary]):
     both: int
     first_only: int
     second_only: int
+
+    def counted(self, first: bool, second: bool) -> Self:
+        """With one more pair counted, not yet judged."""
+        return replace(
+            self,
+            pairs=self.pairs + 1,
+            both=self.both + (first and second),
+            first_only=self.first_only + (first and not second),
+            second_only=self.second_only + (second and not first),
+        )
 
     @property
     def counts(self) -> Counts:

@@ -11,7 +11,7 @@ import hashlib
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import after_stop, design_properties, designs
+from surefoot.sequential import after_stop, betting_intervals, design_properties, designs
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.rules import CODES, Rule, State, checked_futility
 
@@ -147,6 +147,13 @@ class ExactRule(Rule[E]):
         """The gain, as a share of the range, within which the interval asks the table: two standard errors or so."""
         return min(1.0, 2.0 / math.sqrt(self.outcomes * self.horizon))
 
+    def advance(self, state: E, first: float, second: float) -> E:
+        """The state after a checked pair."""
+        counted: E = state.counted(first == self.high, second == self.high)
+        verdict, p_value = self.judge(counted.pairs, counted.counts)
+        companion = betting_intervals.followed(state.companion, first, second)
+        return replace(counted, p_value=p_value, verdict=verdict, companion=companion)
+
     def judge(self, pairs: int, counts: Counts) -> tuple[Verdict, float]:
         """The verdict after so many pairs with these counts, and the p-value of stopping there."""
         limits, both = self.design.limits, self.claim == "either"
@@ -226,6 +233,10 @@ class ExactState(State[X]):
     """
 
     companion: BettingState
+
+    @abstractmethod
+    def counted(self, first: bool, second: bool) -> Self:
+        """With one more pair counted, not yet judged."""
 
     @property
     @abstractmethod

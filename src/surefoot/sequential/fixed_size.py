@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from surefoot import _check
-from surefoot.core.gain import Gain
+from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
-from surefoot.sequential.rules import CODES, Rule, State
+from surefoot.sequential.rules import CLAIMED, CODES, Rule, State
 from surefoot.stats.step_down_tests import Sides
 
 if TYPE_CHECKING:
@@ -151,15 +151,10 @@ class FixedSize(Rule["FixedSizeState"]):
     def _verdict(self, gain: Gain) -> Verdict:
         scale = self.width if self.binary else 1.0
         low, high = gain.interval.low * scale, gain.interval.high * scale
-        found = {
-            "first better": (low > self.margin, Verdict.BETTER),
-            "first not worse": (low > -self.margin, Verdict.BETTER),
-            "same": (-self.margin < low and high < self.margin, Verdict.SAME),
-            "either": (low > self.margin, Verdict.BETTER),
-        }[self.claim]
-        if found[0]:
-            return found[1]
-        return Verdict.WORSE if self.claim == "either" and high < -self.margin else Verdict.UNDECIDED
+        if self.claim == "first not worse":
+            return Verdict.BETTER if low > -self.margin else Verdict.UNDECIDED
+        found = decide(low, high, self.margin)
+        return found if found in CLAIMED[self.claim] else Verdict.UNDECIDED
 
     def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""

@@ -109,11 +109,8 @@ class RankingRule(RoundRule["RankingState"]):
             tuple(used + (name in kept) for name, used in zip(self.names, state.rollouts, strict=True)),
             tuple(total + kept.get(name, 0.0) for name, total in zip(self.names, state.totals, strict=True)),
             sides,
-            self._decided(state.verdicts, sides),
+            self.decided(state.verdicts, adjusted_p(self, sides)),
         )
-
-    def _decided(self, before: tuple[Verdict, ...], sides: tuple[BettingState, ...]) -> tuple[Verdict, ...]:
-        return self.decided(before, adjusted_p(self, sides))
 
     def decided(self, before: tuple[Verdict, ...], adjusted: Sequence[float]) -> tuple[Verdict, ...]:
         """Verdicts so far and the new ones, strongest first, with all that follows from them.
@@ -239,13 +236,10 @@ class RankingState(Standing, Record):
         """Whether every place is settled or the horizon is reached."""
         return self.rounds >= self.rule.horizon or not self.running
 
-    def p_value(self, first: str, second: str) -> float:
-        """The adjusted anytime p-value that the first of two policies is better; it never rises."""
-        adjusted = adjusted_p(self.rule, self.sides)
-        if (first, second) in self.rule.pairs:
-            return adjusted[2 * self.rule.pairs.index((first, second))]
-        self.verdict(first, second)  # refuses unknown names
-        return adjusted[2 * self.rule.pairs.index((second, first)) + 1]
+    @property
+    def p_values(self) -> tuple[float, ...]:  # type: ignore[override]
+        """The adjusted anytime p-values of every pair: that the first is better, and that it is worse."""
+        return adjusted_p(self.rule, self.sides)
 
     def interval(self, first: str, second: str) -> Interval:
         """The gain of the first over the second; all pairs' intervals hold together, and agree with the verdicts.
@@ -270,7 +264,7 @@ class RankingState(Standing, Record):
             low = max(seen.low, barely) if better else seen.low
             high = min(seen.high, -barely) if worse else seen.high
             return replace(seen, low=low, high=high)
-        found = sum(p <= 1.0 - self.rule.confidence for p in adjusted_p(self.rule, self.sides))
+        found = sum(p <= 1.0 - self.rule.confidence for p in self.p_values)
         low, high = self.sides[place].ends((1.0 - self.rule.confidence) / (2 * len(self.rule.pairs) - found))
         low = barely if better else min(low, 0.0, seen_gain)
         high = -barely if worse else max(high, 0.0, seen_gain)

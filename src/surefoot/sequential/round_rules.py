@@ -191,6 +191,7 @@ class Standing(ABC):
     rollouts: tuple[int, ...]
     totals: tuple[float, ...]
     verdicts: tuple[Verdict, ...]
+    p_values: tuple[float, ...]
 
     @property
     @abstractmethod
@@ -262,6 +263,14 @@ class Standing(ABC):
         if (second, first) not in self.rule.pairs:
             raise _check.refused("second", f"be another of {', '.join(self.rule.names)}", second)
         return self.verdict(second, first).mirrored
+
+    def p_value(self, first: str, second: str) -> float:
+        """The adjusted anytime p-value that the first of two policies is better; it never rises."""
+        self.verdict(first, second)  # refuses unknown names
+        pairs = self.rule.pairs
+        if (first, second) in pairs:
+            return self.p_values[2 * pairs.index((first, second))]
+        return self.p_values[2 * pairs.index((second, first)) + 1]
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.rule.names)

@@ -228,12 +228,7 @@ class Rule(Generic[S], Offered, ABC):
         return self._score(first, "first"), self._score(second, "second")
 
     def _score(self, value: Any, name: str) -> float:
-        import numpy as np
-
-        number = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, name)
-        if not self.low <= number <= self.high:
-            hint = f"Give the rule the range of the score beforehand: {write('low')} and {write('high')}."
-            raise _check.refused(name, f"be in the range [{self.low:g}, {self.high:g}]", number, hint)
+        number = in_range(value, name, self.low, self.high)
         if self.binary_only and number not in (self.low, self.high):
             hint = f"Use {in_python('FiniteHorizonMixture') or 'mixture'} for scores."
             must = f"be {self.low:g} or {self.high:g} for {self.title}"
@@ -366,6 +361,17 @@ def checked_futility(value: Any) -> float:
     if not 0.0 <= number <= MOST_FUTILITY:
         hint = "It is the chance of a verdict below which the rule gives up; 0 for never."
         raise _check.refused("futility", f"be between 0 and {MOST_FUTILITY:g}", value, hint)
+    return number
+
+
+def in_range(value: Any, name: str, low: float, high: float) -> float:
+    """A score inside the range of its rule; a boolean is 1 or 0."""
+    import numpy as np
+
+    number = float(value) if isinstance(value, bool | np.bool_) else _check.real(value, name)
+    if not low <= number <= high:
+        hint = f"Give the rule the range of the score beforehand: {write('low')} and {write('high')}."
+        raise _check.refused(name, f"be in the range [{low:g}, {high:g}]", number, hint)
     return number
 
 
