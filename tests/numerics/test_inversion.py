@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import binom
 
 from surefoot.numerics import gain_scores, inversion
-from surefoot.numerics.two_rates import TwoRates
+from surefoot.numerics.score_intervals import family
+from surefoot.numerics.staircase_sets import Observed
 
 GRID = np.round(np.arange(-0.98, 0.981, 0.02), 10)
 
@@ -28,7 +29,7 @@ def p_values(x1, n1, x2, n2):
 @pytest.mark.parametrize("table", [(4, 5, 1, 4), (5, 5, 0, 5), (2, 6, 2, 6)])
 @pytest.mark.parametrize("a", [0.05, 0.2])
 def test_all_that_is_accepted_is_inside_and_the_ends_are_near_it(table, a):
-    low, high, tail = inversion.invert(TwoRates(*table), a)
+    low, high, tail = inversion.invert(family(table), a)
     p = p_values(*table)
     accepted = GRID[p > a + 1e-9]
     assert low <= accepted.min()
@@ -40,16 +41,13 @@ def test_all_that_is_accepted_is_inside_and_the_ends_are_near_it(table, a):
 
 
 def test_equal_rates_have_tail_1_and_swapping_mirrors():
-    assert inversion.invert(TwoRates(2, 6, 2, 6), 0.05).tail == 1.0
-    low, high, tail = inversion.invert(TwoRates(4, 5, 1, 4), 0.05)
-    assert inversion.invert(TwoRates(1, 4, 4, 5), 0.05) == pytest.approx((-high, -low, tail))
+    assert inversion.invert(family((2, 6, 2, 6)), 0.05).tail == 1.0
+    low, high, tail = inversion.invert(family((4, 5, 1, 4)), 0.05)
+    assert inversion.invert(family((1, 4, 4, 5)), 0.05) == pytest.approx((-high, -low, tail))
 
 
-class Cornerless(TwoRates):
-    """Two counts of which nothing is known near -1 beforehand."""
-
-    def mirrored(self):
-        return Cornerless(self.x2, self.n2, self.x1, self.n1)
+class Cornerless(Observed):
+    """A table of which nothing is known near -1 beforehand."""
 
     def corner(self, width, error):
         return 1.0
@@ -57,5 +55,7 @@ class Cornerless(TwoRates):
 
 @pytest.mark.parametrize("table", [(4, 5, 1, 4), (1, 1, 0, 1), (0, 2, 0, 3)])
 def test_the_corner_saves_work_and_changes_no_end(table):
-    wanted = inversion.invert(TwoRates(*table), 0.2)
-    assert inversion.invert(Cornerless(*table), 0.2) == pytest.approx(wanted, abs=2e-6)
+    one = family(table)
+    wanted = inversion.invert(one, 0.2)
+    found = inversion.invert(Cornerless(one.design, one.first, one.second), 0.2)
+    assert found == pytest.approx(wanted, abs=2e-6)

@@ -20,9 +20,9 @@ def test_the_sets_of_a_piece_hold_those_of_every_difference_in_it(n1, n2, left, 
     """Joined over the cuts, started afresh or from staircases near by; the observed z stands in as a falling level."""
     cuts = np.linspace(left, left + width, pieces + 1)
     levels = level * (1.0 - 0.3 * (cuts[1:] - left) / width)
-    up, down = two_rates.sets(n1, n2, cuts, levels)
+    up, down = two_rates.TwoCounts(n1, n2).sets(cuts, levels)
     for turned, again in zip(
-        (up, down), two_rates.sets(n1, n2, cuts, levels, (np.maximum(up - 1, 0), down)), strict=True
+        (up, down), two_rates.TwoCounts(n1, n2).sets(cuts, levels, (np.maximum(up - 1, 0), down)), strict=True
     ):
         assert (again == turned).all()
     for d, bar in zip(np.linspace(left, left + width, 25), level * (1.0 - 0.3 * np.linspace(0, 1, 25)), strict=True):
@@ -35,8 +35,8 @@ def test_the_sets_of_a_piece_hold_those_of_every_difference_in_it(n1, n2, left, 
 def test_the_bound_of_a_piece_is_above_every_point_of_it(n1, n2, left, width, level):
     """Two fixed sets: at no difference between the ends, and no nuisance, are they likelier than the bound."""
     right = min(left + width, 0.0)
-    both = two_rates.sets(n1, n2, np.array([left, right]), np.array([level]))
-    high = two_rates.beyond(n1, n2, left, right, both, chebyshev.Need(1e-12)).high
+    both = two_rates.TwoCounts(n1, n2).sets(np.array([left, right]), np.array([level]))
+    high = two_rates.TwoCounts(n1, n2).beyond(left, right, both, chebyshev.Need(1e-12)).high
     t = np.linspace(0.0, 1.0, 301)
     found = []
     for d in np.linspace(left, right, 21):

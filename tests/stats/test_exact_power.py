@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import PairTally, Tally, Verdict, stats
-from surefoot.stats.exact_power import _pair_steps, _pairs_between, _steps
+from surefoot.stats.exact_power import _between, _steps
 from tests.reference import cases
 
 RATES = np.linspace(0.0, 1.0, 801)
@@ -96,12 +96,13 @@ def test_paired_power_is_the_enumerated_chance_of_the_verdicts(n, margin):
 
 @pytest.mark.parametrize("chances", [(0.3, 0.2), (0.9, 0.1), (0.0, 0.0)])
 def test_the_chances_of_all_tables_of_pairs_are_one(chances):
-    assert _pairs_between(np.zeros(10, int), 9, *chances) == pytest.approx(1.0, abs=1e-12)
+    steps = np.zeros(10, int)
+    assert _between(steps, steps, (9,), chances) == pytest.approx(1.0, abs=1e-12)
 
 
 def exact_size(n1, n2):
     """The largest chance, over a fine grid of common rates, that the exact gain decides."""
-    up, down = _steps(n1, n2, 0.05, 0.0, True), _steps(n2, n1, 0.05, 0.0, True)
+    up, down = _steps((n1, n2), 0.05, 0.0, True), _steps((n2, n1), 0.05, 0.0, True)
     a, b = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
     decided = (a >= up[None, :]) | (b >= down[:, None])
     one = np.array([pmf(n1, p) for p in RATES])
@@ -110,7 +111,7 @@ def exact_size(n1, n2):
 
 
 def exact_paired_size(n):
-    steps = _pair_steps(n, 0.05, 0.0, True)
+    steps = _steps((n,), 0.05, 0.0, True)
     b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
     decided = (b + c <= n) & ((b >= steps[c]) | (c >= steps[b]))
     # with equal chances of b and c, given b + c = m the split is a fair coin's: a mixture over m

@@ -86,7 +86,7 @@ def test_a_thousand_rankings_of_equal_policies(count, seed):
 @pytest.mark.parametrize("edge", [-0.2, 0.0, 0.1])
 def test_the_one_sided_test_keeps_its_level_and_decides_what_its_bound_decides(n1, n2, edge):
     error = 0.05
-    steps = buehler.decided(buehler.TwoSizes(n1, n2), error, edge)
+    steps = buehler.decided(two_rates.TwoCounts(n1, n2), error, edge)
     t = np.linspace(0.0, 1.0, 4001)
     assert two_rates.above(n1, n2, two_rates.rates(edge, t), steps, 1e-13).max() <= error + 1e-12
     for x1, x2 in itertools.product(range(n1 + 1), range(n2 + 1)):
@@ -98,7 +98,7 @@ def test_the_one_sided_test_keeps_its_level_and_decides_what_its_bound_decides(n
 @pytest.mark.parametrize("edge", [-0.2, 0.0, 0.1])
 def test_the_paired_one_sided_test_keeps_its_level(edge):
     n, error = 14, 0.05
-    steps = buehler.decided(buehler.PairSizes(n), error, edge)
+    steps = buehler.decided(paired_rates.PairCounts(n), error, edge)
     found = paired_rates.above(n, *paired_rates.chances(edge, np.linspace(0.0, 1.0, 4001)), steps)
     assert found.max() <= error + 1e-12
     for b in range(n + 1):

@@ -11,70 +11,27 @@ that orders the tables must not come from the data; every error may be asked of 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import gain_scores, normal_quantiles, paired_rates, score_intervals, two_rates
+from surefoot.numerics import normal_quantiles, score_intervals
 from surefoot.numerics.chebyshev import Need
+from surefoot.numerics.inversion import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.staircase_sets import Design
 
-ROUNDING = 1e-11
-"""Relative rounding of a sum of probabilities, added to every bound."""
+    Ints = NDArray[np.int64]
 
 TOLERANCE = 1e-8
 """How far left of the root a bound may lie."""
 
 NONE: Ints = np.empty(0, np.int64)
-
-
-class Sizes(Protocol):
-    """The sizes of a design: what the chance of a staircase depends on."""
-
-    def staircase(self, difference: float, level: float) -> Ints:
-        """The smallest first counts with Z >= level."""
-
-    def chance(self, difference: float, up: Ints, error: float) -> float:
-        """Above the largest chance of a staircase at this difference."""
-
-
-class TwoSizes:
-    """Rollouts of two policies, each by itself."""
-
-    def __init__(self, n1: int, n2: int) -> None:
-        self.n1, self.n2 = n1, n2
-        self.shrink = math.sqrt(1.0 - 1.0 / (n1 + n2))
-
-    def staircase(self, difference: float, level: float) -> Ints:
-        """The smallest first counts with Z >= level."""
-        return gain_scores.staircase(self.n1, self.n2, difference, level)
-
-    def chance(self, difference: float, up: Ints, error: float) -> float:
-        """Above the largest chance of a staircase at this difference."""
-        return two_rates.beyond(self.n1, self.n2, difference, difference, (up, NONE), Need(error)).high
-
-
-class PairSizes:
-    """Pairs."""
-
-    shrink = 1.0
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-
-    def staircase(self, difference: float, level: float) -> Ints:
-        """The smallest first counts with Z >= level."""
-        return paired_rates.staircase(self.n, difference, level)
-
-    def chance(self, difference: float, up: Ints, error: float) -> float:
-        """Above the largest chance of a staircase at this difference."""
-        return paired_rates.beyond(self.n, difference, difference, (up, NONE), Need(error)).high
 
 
 class Above:
@@ -86,12 +43,11 @@ class Above:
 
     def __init__(self, table: tuple[int, ...], ordering: float) -> None:
         family = score_intervals.family(table)
-        self.sizes: TwoSizes | PairSizes = TwoSizes(table[1], table[3]) if len(table) == 4 else PairSizes(table[2])
-        self.estimate = family.estimate
-        self.limit = score_intervals.end(family, normal_quantiles.upper_quantile(ordering) / self.sizes.shrink)
+        self.design, self.estimate = family.design, family.estimate
+        self.limit = score_intervals.end(family, normal_quantiles.upper_quantile(ordering) / self.design.shrink)
         level = float(family.statistic(np.array([self.limit]))[0])
         # a limit of -1 is that of every table which excludes nothing
-        self.up = self.sizes.staircase(self.limit, level) if self.limit > -1.0 and level > 0.0 else None
+        self.up = self.design.staircase(self.limit, level) if self.limit > -1.0 and level > 0.0 else None
 
     def p_value(self, difference: float) -> float:
         """The p-value of "at most this difference", rounded up by about a part in a million."""
@@ -100,7 +56,7 @@ class Above:
         if difference < -1.0:
             return 0.0
         error = 1e-9
-        while (found := self._chance(self.up, difference, error)) < 1e6 * error and error > 1e-270:
+        while (found := _chance(self.design, difference, self.up, error)) < 1e6 * error and error > 1e-270:
             error = max(found * 1e-7, 1e-275) if found < 0.1 else 1e-12
         return found
 
@@ -113,15 +69,11 @@ class Above:
 
         def gap(difference: float) -> float:
             """How far the p-value is above the error, on the scale where it is nearly straight."""
-            found = self._chance(up, difference, slack)
+            found = _chance(self.design, difference, up, slack)
             apart = abs(wanted - normal_quantiles.upper_quantile(min(max(found, 1e-280), 1.0 - 1e-16)))
             return -apart if found <= error else max(apart, 1e-300)
 
         return _root(gap, self.limit)
-
-    def _chance(self, up: Ints, difference: float, error: float) -> float:
-        return min(1.0, float(self.sizes.chance(difference, up, error)) * (1.0 + ROUNDING))
-
 
 def _root(gap: Callable[[float], float], guess: float) -> float:
     """The left side of a bracket of the root in (-1, 1), no wider than the tolerance, of what rises; near a guess."""
@@ -147,15 +99,20 @@ def _root(gap: Callable[[float], float], guess: float) -> float:
     return left
 
 
-def decided(sizes: TwoSizes | PairSizes, error: float, edge: float) -> Ints:
+def _chance(design: Design, difference: float, up: Ints, error: float) -> float:
+    """Above the largest chance of a staircase at this difference."""
+    return min(1.0, float(design.beyond(difference, difference, (up, NONE), Need(error)).high) * (1.0 + ROUNDING))
+
+
+def decided(design: Design, error: float, edge: float) -> Ints:
     """For each second count the smallest first count whose lower bound, ordered by `error` itself, is above `edge`."""
-    wanted, slack = normal_quantiles.upper_quantile(error) / sizes.shrink, min(1e-9, error * 1e-7)
+    wanted, slack = normal_quantiles.upper_quantile(error) / design.shrink, min(1e-9, error * 1e-7)
     left, right = -1.0, 1.0
-    found = sizes.staircase(right, wanted)
+    found = design.staircase(right, wanted)
     while right - left > TOLERANCE:
         middle = (left + right) / 2.0
-        up = sizes.staircase(middle, wanted)
-        if sizes.chance(edge, up, slack) * (1.0 + ROUNDING) <= error:
+        up = design.staircase(middle, wanted)
+        if _chance(design, edge, up, slack) <= error:
             right, found = middle, up
         else:
             left = middle

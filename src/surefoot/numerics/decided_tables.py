@@ -7,133 +7,21 @@ p(edge) is small enough are found from one critical value, and one clearing of [
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import gain_scores, inversion, paired_rates, two_rates
+from surefoot.numerics import inversion
 from surefoot.numerics.chebyshev import Need
+from surefoot.numerics.staircase_sets import Observed
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from surefoot.numerics.chebyshev import Peak
+    from surefoot.numerics.staircase_sets import Design
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-
-
-class Design(Protocol):
-    """All tables of one size; `first[c]` below is the smallest first count for each second count c."""
-
-    draws: int
-    largest: int
-
-    def values(self, difference: ArrayLike, first: Ints, second: Ints) -> Floats:
-        """The z of some tables."""
-
-    def every(self, difference: float) -> Floats:
-        """The z of all tables."""
-
-    def staircase(self, difference: float, level: float) -> Ints:
-        """The smallest first counts with z >= level."""
-
-    def most(self) -> Ints:
-        """The largest first count for each second one."""
-
-    def sets(self, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
-        """Staircases around |Z_d| >= level between the cuts."""
-
-    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: Need) -> Peak:
-        """A bound on the chance of two staircases for all d in [left, right]."""
-
-    def cornered(self, estimate: float, width: float, error: float) -> float:
-        """A bound on P(|Z_d| >= z_d) for all d in [-1, -1 + width]."""
-
-    def differences(self, first: Ints, second: Ints) -> Floats:
-        """The observed differences of some tables."""
-
-
-class TwoCounts:
-    """Independent counts out of n1 and n2."""
-
-    def __init__(self, n1: int, n2: int) -> None:
-        self.n1, self.n2, self.draws, self.largest = n1, n2, n1 + n2, max(n1, n2)
-
-    def values(self, difference: ArrayLike, first: Ints, second: Ints) -> Floats:
-        """The z of some tables."""
-        return gain_scores.statistic(first, self.n1, second, self.n2, difference)
-
-    def every(self, difference: float) -> Floats:
-        """The z of all tables."""
-        return gain_scores.statistic(
-            np.arange(self.n1 + 1)[:, None], self.n1, np.arange(self.n2 + 1)[None, :], self.n2, difference
-        ).ravel()
-
-    def staircase(self, difference: float, level: float) -> Ints:
-        """The smallest first counts with z >= level."""
-        return gain_scores.staircase(self.n1, self.n2, difference, level)
-
-    def most(self) -> Ints:
-        """The largest first count for each second one."""
-        return np.full(self.n2 + 1, self.n1)
-
-    def sets(self, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
-        """The staircases of `two_rates.sets`."""
-        return two_rates.sets(self.n1, self.n2, cuts, levels, near)
-
-    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: Need) -> Peak:
-        """The bound of `two_rates.beyond`."""
-        return two_rates.beyond(self.n1, self.n2, left, right, both, need)
-
-    def cornered(self, estimate: float, width: float, error: float) -> float:
-        """The bound of `two_rates.cornered`."""
-        return two_rates.cornered(self.n1, self.n2, estimate, width, error)
-
-    def differences(self, first: Ints, second: Ints) -> Floats:
-        """The observed differences of some tables."""
-        return np.asarray(first / self.n1 - second / self.n2)
-
-
-class PairCounts:
-    """Discordant counts among n pairs."""
-
-    def __init__(self, n: int) -> None:
-        self.n, self.draws, self.largest = n, n, n
-
-    def values(self, difference: ArrayLike, first: Ints, second: Ints) -> Floats:
-        """The z of some tables."""
-        return paired_rates.statistic(first, second, self.n, difference)
-
-    def every(self, difference: float) -> Floats:
-        """The z of all tables."""
-        b, c = np.meshgrid(np.arange(self.n + 1), np.arange(self.n + 1), indexing="ij")
-        real = b + c <= self.n
-        return paired_rates.statistic(b[real], c[real], self.n, difference)
-
-    def staircase(self, difference: float, level: float) -> Ints:
-        """The smallest first counts with z >= level."""
-        return paired_rates.staircase(self.n, difference, level)
-
-    def most(self) -> Ints:
-        """The largest first count for each second one."""
-        return np.arange(self.n, -1, -1)
-
-    def sets(self, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
-        """The staircases of `paired_rates.sets`."""
-        return paired_rates.sets(self.n, cuts, levels, near)
-
-    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: Need) -> Peak:
-        """The bound of `paired_rates.beyond`."""
-        return paired_rates.beyond(self.n, left, right, both, need)
-
-    def cornered(self, estimate: float, width: float, error: float) -> float:
-        """The bound of `paired_rates.cornered`."""
-        return paired_rates.cornered(self.n, estimate, width, error)
-
-    def differences(self, first: Ints, second: Ints) -> Floats:
-        """The observed differences of some tables."""
-        return np.asarray((first - second) / self.n)
 
 
 def decided(design: Design, a: float, edge: float = 0.0) -> Ints:
@@ -152,9 +40,19 @@ def decided(design: Design, a: float, edge: float = 0.0) -> Ints:
         if not len(fresh):
             return first
         border = _Border(design, first[fresh], fresh)
-        wrong = inversion.held_back(border, a, edge)
+        wrong = _held_back(border, a, edge)
         cleared |= {(int(first[c]), int(c)) for c in fresh}
         first[wrong] += 1
+
+
+def _held_back(border: _Border, a: float, edge: float) -> list[int]:
+    """Which tables of a border have p(d) > a for some d < edge: one clearing for all, dropping them on the way."""
+    side, at, dropped = inversion.Side(border), -1.0, list[int]()
+    while (at := side.clear(at, edge, a)) < edge:
+        end = min(edge, at + side.tolerance / 2.0)
+        dropped += border.drop(at, end, a)
+        at = end
+    return dropped
 
 
 def _critical(design: Design, a: float, edge: float) -> float:
@@ -180,13 +78,11 @@ def _bound(design: Design, left: float, right: float, level: float, error: float
     return design.beyond(left, right, both, Need(error)).high * (1.0 + inversion.ROUNDING)
 
 
-class _Border:
+class _Border(Observed):
     """Several tables at once: as extreme as the least extreme of them that is left."""
 
     def __init__(self, design: Design, first: Ints, second: Ints) -> None:
-        self.design, self.first, self.second = design, first, second
-        self.draws, self.most = design.draws, design.largest
-        self.near: tuple[Ints, Ints] | None = None
+        super().__init__(design, first, second)
         self.estimate = 1.0
 
     def statistic(self, differences: Floats) -> Floats:
@@ -194,12 +90,7 @@ class _Border:
         z = self.design.values(differences[:, None], self.first, self.second)
         return np.asarray(z.min(axis=1, initial=np.inf))
 
-    def peak(self, cuts: Floats, levels: Floats, need: Need) -> Peak:
-        """Above the p-values of all tables of the border, between the cuts."""
-        self.near = self.design.sets(cuts, levels, self.near)
-        return self.design.beyond(float(cuts[0]), float(cuts[-1]), self.near, need)
-
-    def jumps(self, _left: float, _right: float, /) -> Floats:
+    def jumps(self, left: float, right: float) -> Floats:  # noqa: ARG002
         """Not looked for."""
         return np.empty(0)
 

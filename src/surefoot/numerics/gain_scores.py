@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import staircase_sets
+from surefoot.numerics.staircase_sets import TIE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-
-TIE = 1e-10
-"""Values of z closer than this, relatively, are ties: far above rounding, so no tie is ever lost."""
 
 _WHOLE_TABLE = 700
 """Up to so many tables trying every one is faster than bisection."""
@@ -73,20 +70,6 @@ def statistic(x1: ArrayLike, n1: int | Ints, x2: ArrayLike, n2: int | Ints, diff
 def _within(values: Floats, low: ArrayLike, high: ArrayLike) -> Floats:
     """What `numpy.clip` gives, at a third of its cost on short arrays."""
     return np.asarray(np.minimum(np.maximum(values, low), high))
-
-
-def union(n1: int, n2: int, differences: Floats, levels: Floats, near: Ints | None = None) -> Ints:
-    """For each x2 the smallest x1 with z >= level at any of some differences, each with its own level."""
-    column, bars = differences[:, None], (levels * (1.0 - TIE))[:, None]
-
-    def inside(x1: Ints, x2: Ints) -> NDArray[np.bool_]:
-        return np.asarray((statistic(x1, n1, x2, n2, column) >= bars).any(axis=0))
-
-    found = None if near is None else staircase_sets.moved(near, np.full(n2 + 1, n1), inside)
-    if found is None:
-        found = staircase(n1, n2, float(differences[-1]), float(levels[-1]))
-        found = found if len(levels) == 1 else staircase_sets.lowered(found, inside)
-    return found
 
 
 def staircase(n1: int, n2: int, difference: float, level: float) -> Ints:

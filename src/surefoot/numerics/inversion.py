@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from surefoot.numerics.chebyshev import Peak
+    from surefoot.numerics.staircase_sets import Observed
 
     Floats = NDArray[np.float64]
 
@@ -42,36 +42,6 @@ REACHES = 0.8 ** np.arange(64.0)
 """Shares of the way that are considered for one piece."""
 
 
-class OneSided(Protocol):
-    """Observed counts, and what is known about them under each difference to their left."""
-
-    estimate: float
-    draws: int
-    most: int
-
-    def statistic(self, differences: Floats) -> Floats:
-        """The observed z at each difference."""
-
-    def peak(self, cuts: Floats, levels: Floats, need: Need) -> Peak:
-        """A bound on p(d) for all d from the first cut to the last, the closer the more cuts; p(d) if there is one.
-
-        The levels are the observed z at the right ends of the pieces, or at the only cut.
-        """
-
-    def jumps(self, left: float, right: float, /) -> Floats:
-        """About where tables come into or leave the tail between left and right; need not be all of them."""
-
-    def corner(self, width: float, error: float) -> float:
-        """A bound on p(d) for all d in [-1, -1 + width]."""
-
-
-class Family(OneSided, Protocol):
-    """Observed counts that can be looked at from either side."""
-
-    def mirrored(self) -> Family:
-        """The same with first and second swapped."""
-
-
 class Inversion(NamedTuple):
     """Ends of the accepted set and the supremum of p(d) on the far side of 0."""
 
@@ -80,39 +50,22 @@ class Inversion(NamedTuple):
     tail: float
 
 
-def invert(family: Family, a: float) -> Inversion:
+def invert(family: Observed, a: float) -> Inversion:
     """The hull of the accepted set at level `a`, and the p-value, of counts with an estimate of either sign."""
     if family.estimate < 0.0:
         low, high, tail = invert(family.mirrored(), a)
         return Inversion(-high, -low, tail)
-    low, tail = _near_side(_Side(family), a)
-    return Inversion(low, -_end(_Side(family.mirrored()), a, -1.0), tail)
+    low, tail = _near_side(Side(family), a)
+    return Inversion(low, -_end(Side(family.mirrored()), a, -1.0), tail)
 
 
-class Border(OneSided, Protocol):
-    """Several tables looked at together."""
-
-    def drop(self, left: float, right: float, a: float) -> list[int]:
-        """Take out the tables that hold the others back in [left, right]."""
-
-
-def held_back(border: Border, a: float, edge: float) -> list[int]:
-    """Which tables of a border have p(d) > a for some d < edge: one clearing for all, dropping them on the way."""
-    side, at, dropped = _Side(border), -1.0, list[int]()
-    while (at := side.clear(at, edge, a)) < edge:
-        end = min(edge, at + side.tolerance / 2.0)
-        dropped += border.drop(at, end, a)
-        at = end
-    return dropped
-
-
-def _near_side(side: _Side, a: float) -> tuple[float, float]:
+def _near_side(side: Side, a: float) -> tuple[float, float]:
     if side.family.estimate == 0.0:
         return _end(side, a, -1.0), 1.0
     here = _small(lambda ceiling: side.at(0.0, ceiling))
     if here > a:  # 0 is accepted: clear up to the lower end first, then learn how high p rises between it and 0
         low = min(_end(side, a, -1.0), 0.0)
-        if side.family.draws > 60:
+        if side.family.design.draws > 60:
             side.relative = 1e-3  # little hangs on the digits of a p-value that decides nothing
         return low, side.supremum(low, here)
     tail = side.supremum(-1.0, here)
@@ -129,24 +82,25 @@ def _small(bound: Callable[[float], float]) -> float:
     return found
 
 
-def _end(side: _Side, a: float, start: float) -> float:
+def _end(side: Side, a: float, start: float) -> float:
     """The left end of the accepted set: everything in [start, end) is cleared."""
     if side.family.estimate <= start:
         return start
     return side.clear(start, side.end(a, start), a)
 
 
-class _Side:
+class Side:
     """The differences to the left of the estimate."""
 
-    def __init__(self, family: OneSided) -> None:
+    def __init__(self, family: Observed) -> None:
         self.family = family
-        few = family.draws <= 200
+        draws = family.design.draws
+        few = draws <= 200
         self.tolerance = 1e-6 if few else 2e-5  # of an end, outward
-        self.relative = 1e-6 if family.draws <= 60 else 1e-4 if few else 1e-3  # of the p-value, upward
+        self.relative = 1e-6 if draws <= 60 else 1e-4 if few else 1e-3  # of the p-value, upward
         self.finer = 1e-3 if few else 1e-2  # of that, for one evaluation
-        self.even = 16 if family.draws <= 60 else 6 if few else 3  # cuts of a piece, where tables are few and matter
-        self.crowded = 0.7 if family.draws <= 60 else 0.5
+        self.even = 16 if draws <= 60 else 6 if few else 3  # cuts of a piece, where tables are few and matter
+        self.crowded = 0.7 if draws <= 60 else 0.5
         self.highest = 0.0
         self.known: dict[float, float] = {}
 
@@ -211,7 +165,7 @@ class _Side:
         z = np.minimum(self.family.statistic(np.append(ends, at)) * scale, 1e3).tolist()
         for end, here in zip(ends.tolist(), z, strict=False):
             tail = normal_quantiles.tail(here)
-            bend = (0.5 * self.family.most * (end - at)) ** 2
+            bend = (0.5 * self.family.design.largest * (end - at)) ** 2
             if min(normal_quantiles.tail(2.0 * here - z[-1]) - tail, bend) <= thrift * (ceiling - 2.0 * tail):
                 return float(end)
         return min(goal, max(at + self.tolerance / 4.0, float(ends[-1])))
@@ -322,7 +276,7 @@ class _Side:
         return found if len(found) else np.array([(outer + inner) / 2.0])
 
 
-def _asymptotic(family: OneSided, wanted: float, start: float) -> float:
+def _asymptotic(family: Observed, wanted: float, start: float) -> float:
     left, right = start, family.estimate
     for _ in range(3):
         grid = np.linspace(left, right, 65)[1:-1]

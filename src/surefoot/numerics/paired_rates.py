@@ -7,12 +7,12 @@ over [0, 1]: with d >= 0, pb = d + (1 - d)t/2 and pc = (1 - d)t/2, mirrored for 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.numerics import chebyshev, log_factorials, staircase_sets
-from surefoot.numerics.gain_scores import TIE
+from surefoot.numerics import chebyshev, log_factorials
+from surefoot.numerics.staircase_sets import TIE, Design
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -52,20 +52,6 @@ def staircase(n: int, difference: float, level: float) -> Ints:
         inside = statistic(middle, c, n, difference) >= bar
         high = np.where(open_ & inside, middle, high)
         low = np.where(open_ & ~inside, middle + 1, low)
-
-
-def union(n: int, differences: Floats, levels: Floats, near: Ints | None = None) -> Ints:
-    """For each c the smallest b with z >= level at any of some differences, each with its own level."""
-    column, bars = differences[:, None], (levels * (1.0 - TIE))[:, None]
-
-    def inside(b: Ints, c: Ints) -> NDArray[np.bool_]:
-        return np.asarray((statistic(b, c, n, column) >= bars).any(axis=0))
-
-    found = None if near is None else staircase_sets.moved(near, n - np.arange(n + 1), inside)
-    if found is None:
-        found = staircase(n, float(differences[-1]), float(levels[-1]))
-        found = found if len(levels) == 1 else staircase_sets.lowered(found, inside)
-    return found
 
 
 def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints) -> Floats:
@@ -108,93 +94,71 @@ def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints) -> Floats:
     return np.asarray(np.einsum("ij,ij->j", mass, tails))
 
 
-class PairedRates:
-    """Discordant pairs: how extreme they are under each difference of the rates.
+class PairCounts(Design):
+    """Discordant counts among n pairs."""
 
-    Attributes:
-        estimate: The observed difference.
-        draws: All pairs, of which every probability here is a polynomial.
-    """
+    shrink = 1.0
 
-    def __init__(self, b: int, c: int, n: int) -> None:
-        self.b, self.c, self.n = b, c, n
-        self.estimate = (b - c) / n
-        self.draws = n
-        self.most = n
-        self.near: tuple[Ints, Ints] | None = None
+    def __init__(self, n: int) -> None:
+        self.n, self.draws, self.largest = n, n, n
 
-    def mirrored(self) -> PairedRates:
-        """The same pairs with the two swapped."""
-        return PairedRates(self.c, self.b, self.n)
+    def swapped(self) -> PairCounts:
+        """The same with first and second swapped."""
+        return self
 
-    def statistic(self, differences: Floats) -> Floats:
-        """The observed score statistic."""
-        return statistic(self.b, self.c, self.n, differences)
+    def values(self, difference: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
+        """The z of some tables."""
+        return statistic(first, second, self.n, difference)
 
-    def peak(self, cuts: Floats, levels: Floats, need: chebyshev.Need) -> chebyshev.Peak:
-        """A proved upper end of sup P_d(|Z_d| >= z_d) over d between the cuts and over all nuisances."""
-        self.near = sets(self.n, cuts, levels, self.near)
-        return beyond(self.n, float(cuts[0]), float(cuts[-1]), self.near, need)
+    def every(self, difference: float) -> Floats:
+        """The z of all tables."""
+        b, c = np.meshgrid(np.arange(self.n + 1), np.arange(self.n + 1), indexing="ij")
+        real = b + c <= self.n
+        return self.values(difference, b[real], c[real])
 
-    def jumps(self, left: float, right: float) -> Floats:
-        """About where tables come into or leave the tail between left and right, as far as the two ends show it."""
-        z = self.statistic(np.array([left, right]))
-        found = []
-        for sign in (1.0, -1.0):
+    def differences(self, first: Any, second: Any) -> Any:
+        """The observed differences of some tables."""
+        return (first - second) / self.n
 
-            def inside(b: Ints, c: Ints, d: Floats, sign: float = sign) -> NDArray[np.bool_]:
-                return np.asarray(statistic(b, c, self.n, sign * d) >= self.statistic(d))
+    def most(self) -> Ints:
+        """The largest first count for each second one."""
+        return np.arange(self.n, -1, -1)
 
-            one, other = (staircase(self.n, sign * d, float(v)) for d, v in zip((left, right), z, strict=True))
-            found.append(staircase_sets.changes(one, other, left, right, inside))
-        return np.concatenate(found)
+    def staircase(self, difference: float, level: float) -> Ints:
+        """The smallest first counts with z >= level, ties included."""
+        return staircase(self.n, difference, level)
 
-    def corner(self, width: float, error: float) -> float:
-        """Above p(d) for all d in [-1, -1 + width]."""
-        return cornered(self.n, self.estimate, width, error)
+    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need) -> chebyshev.Peak:
+        """See `Design.beyond`."""
+        t = chebyshev.points(self.n, need.error)
+        up, down = both
 
+        def rising(difference: float) -> Floats:
+            return above(self.n, *chances(difference, t), up)
 
-def cornered(n: int, estimate: float, width: float, error: float) -> float:
-    """Above P_d(|Z_d| >= z_d) for all d in [-1, -1 + width] and all nuisances, for tables from `estimate` on.
+        def falling(difference: float) -> Floats:
+            pb, pc, rest = chances(difference, t)
+            return above(self.n, pc, pb, rest, down)
 
-    As for two counts: n times the restricted variance is q - d^2 with q in [|d|, 1], between s(1-s) and s(2-s) with
-    s = 1 + d, so k^2 = (1 - width)/(2 - width).
-    """
-    k = math.sqrt((1.0 - width) / (2.0 - width))
-    if width >= (estimate + 1.0 - width) * k:
-        return 1.0
-    least = (estimate + 1.0) * k - 1.0
-    c = np.arange(n + 1)
-    first = np.clip(np.ceil(n * least + c - 1e-9), 0, n - c + 1).astype(np.int64)
+        return chebyshev.between(rising, falling if len(down) else None, left, right, self.n, need)
 
-    def chance(t: Floats, _: float) -> Floats:
-        return above(n, *chances(width - 1.0, t), first)
+    def cornered(self, estimate: float, width: float, error: float) -> float:
+        """See `Design.cornered`.
 
-    return chebyshev.bound(chance, n, error).high
+        As for two counts: n times the restricted variance is q - d^2 with q in [|d|, 1], between s(1-s) and s(2-s) with
+        s = 1 + d, so k^2 = (1 - width)/(2 - width).
+        """
+        k = math.sqrt((1.0 - width) / (2.0 - width))
+        if width >= (estimate + 1.0 - width) * k:
+            return 1.0
+        least = (estimate + 1.0) * k - 1.0
+        c = np.arange(self.n + 1)
+        first = np.clip(np.ceil(self.n * least + c - 1e-9), 0, self.n - c + 1).astype(np.int64)
 
+        def chance(t: Floats, _: float) -> Floats:
+            return above(self.n, *chances(width - 1.0, t), first)
 
-def sets(n: int, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
-    """Staircases around {Z_d >= level} and {Z_d <= -level}, as for two independent counts."""
-    up, down = near or (None, None)
-    return union(n, cuts[: len(levels)], levels, up), union(n, -cuts[-len(levels) :], levels, down)
-
-
-def beyond(n: int, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need) -> chebyshev.Peak:
-    """Above the chance of two staircase sets together, for all d in [left, right] and all nuisances, proved.
-
-    The second may be empty: no staircase at all.
-    """
-    t = chebyshev.points(n, need.error)
-    up, down = both
-
-    def rising(difference: float) -> Floats:
-        return above(n, *chances(difference, t), up)
-
-    def falling(difference: float) -> Floats:
-        pb, pc, rest = chances(difference, t)
-        return above(n, pc, pb, rest, down)
-
-    return chebyshev.between(rising, falling if len(down) else None, left, right, n, need)
+        return chebyshev.bound(chance, self.n, error).high
 
 
 def chances(difference: float, t: Floats) -> tuple[Floats, Floats, Floats]:

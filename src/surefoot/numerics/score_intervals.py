@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from surefoot.numerics import gain_scores, normal_quantiles, paired_rates, two_rates
+from surefoot.numerics.staircase_sets import Observed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ def ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
     above 0 (the high end below) exactly when the p-value is below `error`.
     """
     family_ = family(table)
-    shrink = math.sqrt(1.0 - 1.0 / family_.draws) if len(table) == 4 else 1.0
+    shrink = family_.design.shrink
     wanted = normal_quantiles.upper_quantile(error / 2.0) / shrink
     low, high = end(family_, wanted), -end(family_.mirrored(), wanted)
     here = float(family_.statistic(np.array([0.0]))[0])
@@ -39,17 +39,20 @@ def ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
 def tails(table: tuple[int, ...], difference: float) -> tuple[float, float]:
     """One-sided p-values of "at most" and "at least" this difference."""
     family_ = family(table)
-    shrink = math.sqrt(1.0 - 1.0 / family_.draws) if len(table) == 4 else 1.0
-    z = shrink * float(family_.statistic(np.array([difference]))[0])
+    z = family_.design.shrink * float(family_.statistic(np.array([difference]))[0])
     return normal_quantiles.tail(z), normal_quantiles.tail(-z)
 
 
-def family(table: tuple[int, ...]) -> two_rates.TwoRates | paired_rates.PairedRates:
+def family(table: tuple[int, ...]) -> Observed:
     """The counts (x1, n1, x2, n2), or the discordant pairs (b, c, n)."""
-    return two_rates.TwoRates(*table) if len(table) == 4 else paired_rates.PairedRates(*table)
+    if len(table) == 4:
+        x1, n1, x2, n2 = table
+        return Observed(two_rates.TwoCounts(n1, n2), x1, x2)
+    b, c, n = table
+    return Observed(paired_rates.PairCounts(n), b, c)
 
 
-def end(family: two_rates.TwoRates | paired_rates.PairedRates, wanted: float) -> float:
+def end(family: Observed, wanted: float) -> float:
     """Where the statistic falls to `wanted`; -1 where it is never above."""
     left, right = -1.0, family.estimate
     if right <= left:

@@ -7,19 +7,19 @@ mirrored for d < 0. At fixed t, p1 rises and p2 falls with d.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from surefoot.numerics import chebyshev, gain_scores, log_factorials, staircase_sets
+from surefoot.numerics import chebyshev, gain_scores, log_factorials
+from surefoot.numerics.staircase_sets import Design
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-    Inside = NDArray[np.bool_]
     Masses = tuple[Ints, Floats]
     Rates = tuple[Floats, Floats, Floats, Floats]
 
@@ -75,110 +75,75 @@ def _mass(n: int, p: Floats, q: Floats, error: float) -> Masses:
     return start, np.exp(exponent, out=exponent)
 
 
-def sets(n1: int, n2: int, cuts: Floats, levels: Floats, near: tuple[Ints, Ints] | None = None) -> tuple[Ints, Ints]:
-    """Staircases around {Z_d >= level} and {Z_d <= -level} for all d from the first cut to the last.
+class TwoCounts(Design):
+    """Independent counts out of n1 and n2; the factor N/(N-1) of the variance shrinks their asymptotic statistic."""
 
-    The level may fall in d: levels[i] belongs to the right end of the i-th piece. Since Z_d falls in d for every table,
-    the sets of one piece lie inside {Z_left >= level} and {Z_right <= -level}; those of all pieces are joined. With
-    one cut they are exact.
-    """
-    up, down = near or (None, None)
-    return (
-        gain_scores.union(n1, n2, cuts[: len(levels)], levels, up),
-        gain_scores.union(n2, n1, -cuts[-len(levels) :], levels, down),
-    )
+    def __init__(self, n1: int, n2: int) -> None:
+        self.n1, self.n2, self.draws, self.largest = n1, n2, n1 + n2, max(n1, n2)
+        self.shrink = math.sqrt(1.0 - 1.0 / (n1 + n2))
 
+    def swapped(self) -> TwoCounts:
+        """The same with first and second swapped."""
+        return TwoCounts(self.n2, self.n1)
 
-def beyond(
-    n1: int, n2: int, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need
-) -> chebyshev.Peak:
-    """Above the chance of two staircase sets together, for all d in [left, right] and all nuisances, proved.
+    def values(self, difference: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
+        """The z of some tables."""
+        return gain_scores.statistic(first, self.n1, second, self.n2, difference)
 
-    The second may be empty: no staircase at all.
-    """
-    t = chebyshev.points(n1 + n2, need.error)
-    up, down = both
-    kept: dict[float, tuple[Masses, Masses]] = {}
+    def every(self, difference: float) -> Floats:
+        """The z of all tables."""
+        return self.values(difference, np.arange(self.n1 + 1)[:, None], np.arange(self.n2 + 1)).ravel()
 
-    def masses(difference: float) -> tuple[Masses, Masses]:
-        if difference not in kept:
-            p1, q1, p2, q2 = rates(difference, t)
-            kept[difference] = _mass(n1, p1, q1, need.error / 128.0), _mass(n2, p2, q2, need.error / 128.0)
-        return kept[difference]
+    def differences(self, first: Any, second: Any) -> Any:
+        """The observed differences of some tables."""
+        return (first * self.n2 - second * self.n1) / (self.n1 * self.n2)
 
-    def rising(difference: float) -> Floats:
-        one, other = masses(difference)
-        return _above(one, other, up)
+    def most(self) -> Ints:
+        """The largest first count for each second one."""
+        return np.full(self.n2 + 1, self.n1)
 
-    def falling(difference: float) -> Floats:
-        one, other = masses(difference)
-        return _above(other, one, down)
+    def staircase(self, difference: float, level: float) -> Ints:
+        """The smallest first counts with z >= level, ties included."""
+        return gain_scores.staircase(self.n1, self.n2, difference, level)
 
-    return chebyshev.between(rising, falling if len(down) else None, left, right, max(n1, n2), need)
+    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need) -> chebyshev.Peak:
+        """See `Design.beyond`."""
+        t = chebyshev.points(self.draws, need.error)
+        up, down = both
+        kept: dict[float, tuple[Masses, Masses]] = {}
 
+        def masses(difference: float) -> tuple[Masses, Masses]:
+            if difference not in kept:
+                p1, q1, p2, q2 = rates(difference, t)
+                error = need.error / 128.0
+                kept[difference] = _mass(self.n1, p1, q1, error), _mass(self.n2, p2, q2, error)
+            return kept[difference]
 
-def cornered(n1: int, n2: int, estimate: float, width: float, error: float) -> float:
-    """Above P_d(|Z_d| >= z_d) for all d in [-1, -1 + width] and all nuisances, for tables from `estimate` on.
+        def rising(difference: float) -> Floats:
+            one, other = masses(difference)
+            return _above(one, other, up)
 
-    With s = 1 + d every restricted variance lies between s(1-s)/max(n) and s/min(n). So a table as extreme as the
-    observed one, upward, has a difference of at least d + (estimate - d) k with k^2 = (1-width) min(n)/max(n), and
-    that is least at d = -1; downward there is none unless s >= (estimate - d) k.
-    """
-    k = math.sqrt((1.0 - width) * min(n1, n2) / max(n1, n2))
-    if width >= (estimate + 1.0 - width) * k:
-        return 1.0
-    least = (estimate + 1.0) * k - 1.0
-    first = np.clip(np.ceil(n1 * (least + np.arange(n2 + 1) / n2) - 1e-9), 0, n1 + 1).astype(np.int64)
+        def falling(difference: float) -> Floats:
+            one, other = masses(difference)
+            return _above(other, one, down)
 
-    def chance(t: Floats, slack: float) -> Floats:
-        return above(n1, n2, rates(width - 1.0, t), first, slack / 64.0)
+        return chebyshev.between(rising, falling if len(down) else None, left, right, self.largest, need)
 
-    return chebyshev.bound(chance, n1 + n2, error).high
+    def cornered(self, estimate: float, width: float, error: float) -> float:
+        """See `Design.cornered`.
 
+        With s = 1 + d every restricted variance lies between s(1-s)/max(n) and s/min(n). So a table as extreme as the
+        observed one, upward, has a difference of at least d + (estimate - d) k with k^2 = (1-width) min(n)/max(n), and
+        that is least at d = -1; downward there is none unless s >= (estimate - d) k.
+        """
+        n1, n2 = self.n1, self.n2
+        k = math.sqrt((1.0 - width) * min(n1, n2) / max(n1, n2))
+        if width >= (estimate + 1.0 - width) * k:
+            return 1.0
+        least = (estimate + 1.0) * k - 1.0
+        first = np.clip(np.ceil(n1 * (least + np.arange(n2 + 1) / n2) - 1e-9), 0, n1 + 1).astype(np.int64)
 
-class TwoRates:
-    """Two counts: how extreme they are under each difference of the rates.
+        def chance(t: Floats, slack: float) -> Floats:
+            return above(n1, n2, rates(width - 1.0, t), first, slack / 64.0)
 
-    Attributes:
-        estimate: The observed difference.
-        draws: All draws, of which every probability here is a polynomial.
-    """
-
-    def __init__(self, x1: int, n1: int, x2: int, n2: int) -> None:
-        self.x1, self.n1, self.x2, self.n2 = x1, n1, x2, n2
-        self.estimate = (x1 * n2 - x2 * n1) / (n1 * n2)
-        self.draws = n1 + n2
-        self.most = max(n1, n2)
-        self.near: tuple[Ints, Ints] | None = None
-
-    def mirrored(self) -> TwoRates:
-        """The same counts with the two swapped."""
-        return TwoRates(self.x2, self.n2, self.x1, self.n1)
-
-    def statistic(self, differences: Floats) -> Floats:
-        """The observed score statistic."""
-        return gain_scores.statistic(self.x1, self.n1, self.x2, self.n2, differences)
-
-    def peak(self, cuts: Floats, levels: Floats, need: chebyshev.Need) -> chebyshev.Peak:
-        """A proved upper end of sup P_d(|Z_d| >= z_d) over d between the cuts and over all nuisances."""
-        self.near = sets(self.n1, self.n2, cuts, levels, self.near)
-        return beyond(self.n1, self.n2, float(cuts[0]), float(cuts[-1]), self.near, need)
-
-    def jumps(self, left: float, right: float) -> Floats:
-        """About where tables come into or leave the tail between left and right, as far as the two ends show it."""
-        z = self.statistic(np.array([left, right]))
-        found = []
-        for n1, n2, sign in ((self.n1, self.n2, 1.0), (self.n2, self.n1, -1.0)):
-
-            def inside(x1: Ints, x2: Ints, d: Floats, n1: int = n1, n2: int = n2, sign: float = sign) -> Inside:
-                return np.asarray(gain_scores.statistic(x1, n1, x2, n2, sign * d) >= self.statistic(d))
-
-            one, other = (
-                gain_scores.staircase(n1, n2, sign * d, float(v)) for d, v in zip((left, right), z, strict=True)
-            )
-            found.append(staircase_sets.changes(one, other, left, right, inside))
-        return np.concatenate(found)
-
-    def corner(self, width: float, error: float) -> float:
-        """Above p(d) for all d in [-1, -1 + width]."""
-        return cornered(self.n1, self.n2, self.estimate, width, error)
+        return chebyshev.bound(chance, self.draws, error).high

@@ -115,10 +115,9 @@ def observed_gain(first: Tally, second: Tally) -> float:
 @lru_cache(maxsize=4096)
 def _inverted(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
     """Ends and p-value by exact inversion; the same table is asked for again by families and reports."""
-    from surefoot.numerics import inversion, paired_rates, two_rates
+    from surefoot.numerics import inversion, score_intervals
 
-    family: inversion.Family = two_rates.TwoRates(*table) if len(table) == 4 else paired_rates.PairedRates(*table)
-    return inversion.invert(family, error)
+    return inversion.invert(score_intervals.family(table), error)
 
 
 def _gain(

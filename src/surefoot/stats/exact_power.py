@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from surefoot import _check
 from surefoot._arguments import named
@@ -23,6 +23,8 @@ from surefoot.stats.rate_tests import pooled_score
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from surefoot.numerics.staircase_sets import Design
 
     Ints = NDArray[np.int64]
 
@@ -121,33 +123,7 @@ def power(
     rates = _check.rate(first_rate, "first_rate"), _check.rate(second_rate, "second_rate")
     n1 = _check.whole(rollouts, "rollouts", least=1)
     n2 = n1 if second_rollouts is None else _check.whole(second_rollouts, "second_rollouts", least=1)
-    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
-    exact = _is_exact(using, (exact_gain, pooled_score), "the pooled test", margin, claim)
-    if claim != "either":
-        edge = margin if claim == "first better" else -margin
-        shown = _above(_side_steps(n1, n2, error, edge), n1, n2, *rates)
-        return _one_side(shown, rates, (n1, n2), confidence, margin, claim, ("gain_bounds", RATE_BY_POLICY))
-
-    def chance(u: int, v: int, p: float, q: float, edge: float) -> float:
-        return _above(_steps(u, v, error, edge, exact), u, v, p, q)
-
-    better, worse = chance(n1, n2, *rates, margin), chance(n2, n1, *rates[::-1], margin)
-    not_worse, same = better, 0.0
-    if margin:
-        not_worse = chance(n1, n2, *rates, -margin)
-        same = _between(n1, n2, *rates, error, margin)
-    return Power(
-        better=better,
-        worse=worse,
-        same=same,
-        not_worse=not_worse,
-        rates=rates,
-        rollouts=(n1, n2),
-        confidence=float(confidence),
-        margin=margin,
-        method=using.__name__,
-        assumptions=(RATE_BY_POLICY,),
-    )
+    return _power(_SEPARATE, (n1, n2), rates, confidence, margin, claim, using)
 
 
 def paired_power(
@@ -189,31 +165,7 @@ def paired_power(
         must = f"not exceed 1 together; got {chances[0]} and {chances[1]}."
         raise _check.wrong(("first_only", "second_only"), must, chances)
     n = _check.whole(pairs, "pairs", least=1)
-    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
-    exact = _is_exact(using, (exact_paired_gain, mcnemar), "McNemar's test", margin, claim)
-    if claim != "either":
-        edge = margin if claim == "first better" else -margin
-        shown = _pairs_above(_side_pair_steps(n, error, edge), n, *chances)
-        return _one_side(shown, chances, (n, n), confidence, margin, claim, ("paired_gain_bounds", PAIRS_APART))
-    steps = _pair_steps(n, error, margin, exact)
-    better, worse = _pairs_above(steps, n, *chances), _pairs_above(steps, n, *chances[::-1])
-    not_worse, same = better, 0.0
-    if margin:
-        wide = _pair_steps(n, error, -margin, exact)
-        not_worse = _pairs_above(wide, n, *chances)
-        same = _pairs_between(wide, n, *chances)
-    return Power(
-        better=better,
-        worse=worse,
-        same=same,
-        not_worse=not_worse,
-        rates=chances,
-        rollouts=(n, n),
-        confidence=float(confidence),
-        margin=margin,
-        method=using.__name__,
-        assumptions=(PAIRS_APART,),
-    )
+    return _power(_PAIRED, (n,), chances, confidence, margin, claim, using)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,127 +225,137 @@ def approximate_rollouts(
     return RolloutsNeeded(max(1, math.ceil(formula - 1e-9)), formula, (p1, p2), power, float(confidence))
 
 
-def _is_exact(
-    using: Callable[..., Any],
-    tests: tuple[Callable[..., Any], Callable[..., Any]],
-    called: str,
-    margin: float,
-    claim: Asked,
-) -> bool:
-    """Whether the first of two tests was asked for; the second, which is `called` so, knows no margin and no side."""
-    exact, other = tests
-    if using not in tests:
-        must = f"be {exact.__name__} or {other.__name__}"
-        raise _check.refused("using", must, getattr(using, "__name__", using))
-    one_sided = _check.choice(claim, "claim", {"either": False, "first better": True, "first not worse": True})
-    if using is other and margin:
-        raise _check.wrong("margin", f"be 0 with {other.__name__}; {called} knows no margin.", margin)
-    if using is other and one_sided:
-        raise _check.wrong("claim", f"be 'either' with {other.__name__}; its test has two sides.", claim)
-    return using is exact
+class _Kind(NamedTuple):
+    """What tells the two kinds of comparison apart: the exact test, another with its name, the bounds, what must hold."""
+
+    exact: Callable[..., Any]
+    other: Callable[..., Any]
+    called: str
+    bounds: str
+    assumption: Assumption
 
 
-def _one_side(
-    shown: float,
-    rates: tuple[float, float],
-    rollouts: tuple[int, int],
+_SEPARATE = _Kind(exact_gain, pooled_score, "the pooled test", "gain_bounds", RATE_BY_POLICY)
+_PAIRED = _Kind(exact_paired_gain, mcnemar, "McNemar's test", "paired_gain_bounds", PAIRS_APART)
+
+
+def _power(
+    kind: _Kind,
+    sizes: tuple[int, ...],
+    chances: tuple[float, float],
     confidence: float,
     margin: float,
     claim: Asked,
-    test: tuple[str, Assumption],
+    using: Callable[..., Any],
 ) -> Power:
-    """The chance of the one thing that a test of one side can show."""
-    better = shown if claim == "first better" else 0.0
-    method, assumption = test
+    """The chance of every verdict; `sizes` are the rollouts of both policies, or the pairs."""
+    error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
+    exact, method = _is_exact(kind, using, margin, claim), using.__name__
+    if claim == "either":
+        better = _above(_steps(sizes, error, margin, exact), sizes, chances)
+        worse = _above(_steps(sizes[::-1], error, margin, exact), sizes[::-1], chances[::-1])
+        not_worse, same = better, 0.0
+        if margin:
+            low, high = _steps(sizes, error, -margin, exact), _steps(sizes[::-1], error, -margin, exact)
+            not_worse, same = _above(low, sizes, chances), _between(low, high, sizes, chances)
+    else:  # the one thing that a test of one side can show
+        edge = margin if claim == "first better" else -margin
+        not_worse, method = _above(_side_steps(sizes, error, edge), sizes, chances), kind.bounds
+        better, worse, same = not_worse if claim == "first better" else 0.0, 0.0, 0.0
     return Power(
-        better, 0.0, 0.0, shown, rates, rollouts, float(confidence), margin, method, (assumption,), claim=claim
+        better=better,
+        worse=worse,
+        same=same,
+        not_worse=not_worse,
+        rates=chances,
+        rollouts=(sizes[0], sizes[-1]),
+        confidence=float(confidence),
+        margin=margin,
+        method=method,
+        assumptions=(kind.assumption,),
+        claim=claim,
     )
 
 
+def _is_exact(kind: _Kind, using: Callable[..., Any], margin: float, claim: Asked) -> bool:
+    """Whether the exact test was asked for; the other knows no margin and no side."""
+    other = kind.other
+    if using not in (kind.exact, other):
+        must = f"be {kind.exact.__name__} or {other.__name__}"
+        raise _check.refused("using", must, getattr(using, "__name__", using))
+    one_sided = _check.choice(claim, "claim", {"either": False, "first better": True, "first not worse": True})
+    if using is other and margin:
+        raise _check.wrong("margin", f"be 0 with {other.__name__}; {kind.called} knows no margin.", margin)
+    if using is other and one_sided:
+        raise _check.wrong("claim", f"be 'either' with {other.__name__}; its test has two sides.", claim)
+    return using is kind.exact
+
+
+def _design(sizes: tuple[int, ...]) -> tuple[Design, bool]:
+    """All tables of these sizes, and whether they are few enough to be enumerated."""
+    from surefoot.numerics import paired_rates, two_rates
+
+    if len(sizes) == 2:
+        return two_rates.TwoCounts(*sizes), sum(sizes) <= EXACT_ROLLOUTS
+    return paired_rates.PairCounts(*sizes), sizes[0] <= EXACT_PAIRS
+
+
 @lru_cache(maxsize=256)
-def _side_steps(n1: int, n2: int, error: float, edge: float) -> Ints:
+def _side_steps(sizes: tuple[int, ...], error: float, edge: float) -> Ints:
     """For each second count the smallest first count whose one-sided bound is above the edge."""
-    from surefoot.numerics import buehler, gain_scores
+    from surefoot.numerics import buehler
 
-    if n1 + n2 <= EXACT_ROLLOUTS:
-        return buehler.decided(buehler.TwoSizes(n1, n2), error, edge)
-    return gain_scores.staircase(
-        n1, n2, edge, normal_quantiles.upper_quantile(error) / math.sqrt(1.0 - 1.0 / (n1 + n2))
-    )
-
-
-@lru_cache(maxsize=256)
-def _side_pair_steps(n: int, error: float, edge: float) -> Ints:
-    from surefoot.numerics import buehler, paired_rates
-
-    if n <= EXACT_PAIRS:
-        return buehler.decided(buehler.PairSizes(n), error, edge)
-    return paired_rates.staircase(n, edge, normal_quantiles.upper_quantile(error))
+    design, few = _design(sizes)
+    if few:
+        return buehler.decided(design, error, edge)
+    return design.staircase(edge, normal_quantiles.upper_quantile(error) / design.shrink)
 
 
 @lru_cache(maxsize=256)
-def _steps(n1: int, n2: int, error: float, edge: float, exact: bool) -> Ints:
+def _steps(sizes: tuple[int, ...], error: float, edge: float, exact: bool) -> Ints:
     """For each second count the smallest first count with the verdict "above the edge"."""
-    from surefoot.numerics import decided_tables, gain_scores
+    from surefoot.numerics import decided_tables
 
-    if exact and n1 + n2 <= EXACT_ROLLOUTS:
-        return decided_tables.decided(decided_tables.TwoCounts(n1, n2), error, edge)
-    shrink = math.sqrt(1.0 - 1.0 / (n1 + n2)) if exact else 1.0
-    return gain_scores.staircase(n1, n2, edge, normal_quantiles.upper_quantile(error / 2.0) / shrink)
+    design, few = _design(sizes)
+    if exact and few:
+        return decided_tables.decided(design, error, edge)
+    if not exact and len(sizes) == 1:
+        return _mcnemar_steps(sizes[0], error)
+    return design.staircase(edge, normal_quantiles.upper_quantile(error / 2.0) / (design.shrink if exact else 1.0))
 
 
-@lru_cache(maxsize=256)
-def _pair_steps(n: int, error: float, edge: float, exact: bool) -> Ints:
+def _mcnemar_steps(n: int, error: float) -> Ints:
     import numpy as np
 
-    from surefoot.numerics import decided_tables, paired_rates
-
-    if not exact:
-        found = []
-        for c in range(n + 1):
-            b = c + 1
-            while b <= n - c and mcnemar(PairTally(n - b - c, b, c, 0)).p_value > error:
-                b += 1
-            found.append(min(b, n - c + 1))
-        return np.array(found)
-    if n <= EXACT_PAIRS:
-        return decided_tables.decided(decided_tables.PairCounts(n), error, edge)
-    return paired_rates.staircase(n, edge, normal_quantiles.upper_quantile(error / 2.0))
+    found = []
+    for c in range(n + 1):
+        b = c + 1
+        while b <= n - c and mcnemar(PairTally(n - b - c, b, c, 0)).p_value > error:
+            b += 1
+        found.append(min(b, n - c + 1))
+    return np.array(found)
 
 
-def _above(steps: Ints, n1: int, n2: int, p1: float, p2: float) -> float:
+def _above(steps: Ints, sizes: tuple[int, ...], chances: tuple[float, ...]) -> float:
+    """The chance of a first count of at least `steps` of the second one."""
     import numpy as np
 
-    from surefoot.numerics import two_rates
+    from surefoot.numerics import paired_rates, two_rates
 
-    p, q = np.array([p1]), np.array([p2])
-    return min(1.0, float(two_rates.above(n1, n2, (p, 1.0 - p, q, 1.0 - q), steps, ENOUGH)[0]))
+    p, q = (np.array([chance]) for chance in chances)
+    if len(sizes) == 2:
+        found = two_rates.above(*sizes, (p, 1.0 - p, q, 1.0 - q), steps, ENOUGH)
+    else:
+        found = paired_rates.above(*sizes, p, q, np.maximum(1.0 - p - q, 0.0), steps)
+    return min(1.0, float(found[0]))
 
 
-def _between(n1: int, n2: int, p1: float, p2: float, error: float, margin: float) -> float:
+def _between(low: Ints, high: Ints, sizes: tuple[int, ...], chances: tuple[float, float]) -> float:
     """The chance that the interval lies inside the margins."""
     import numpy as np
 
-    low, high = _steps(n1, n2, error, -margin, True), _steps(n2, n1, error, -margin, True)
     # high[x1] is the smallest x2 with the high end below the margin: for each x2, x1 from 0 to some count.
-    last = np.searchsorted(high, np.arange(n2 + 1), side="right")
-    return max(0.0, _above(low, n1, n2, p1, p2) - _above(np.maximum(low, last), n1, n2, p1, p2))
-
-
-def _pairs_above(steps: Ints, n: int, pb: float, pc: float) -> float:
-    import numpy as np
-
-    from surefoot.numerics import paired_rates
-
-    b, c = np.array([pb]), np.array([pc])
-    return min(1.0, float(paired_rates.above(n, b, c, np.maximum(1.0 - b - c, 0.0), steps)[0]))
-
-
-def _pairs_between(steps: Ints, n: int, pb: float, pc: float) -> float:
-    """The chance that the interval lies inside the margins."""
-    import numpy as np
-
-    # By symmetry the high end is below the margin where c >= steps[b]: for each c, b from 0 to some count.
-    counts = np.arange(n + 1)
-    last = np.searchsorted(np.where(steps > n - counts, n + 1, steps), counts, side="right")
-    return max(0.0, _pairs_above(steps, n, pb, pc) - _pairs_above(np.maximum(steps, last), n, pb, pc))
+    most = _design(sizes[::-1])[0].most()
+    high = np.where(high > most, most[0] + 1, high)
+    last = np.searchsorted(high, np.arange(len(low)), side="right")
+    return max(0.0, _above(low, sizes, chances) - _above(np.maximum(low, last), sizes, chances))
