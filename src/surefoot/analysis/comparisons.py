@@ -333,7 +333,7 @@ def _sharing(comparison: Comparison, size: int, confidence: float) -> Comparison
 def _bounds(gain: Gain) -> tuple[Bound, Bound]:
     """The ends of a central interval as what they are: two bounds, each with half of its error."""
     ends = gain.interval
-    return bounds_of(ends, round((1.0 + ends.confidence) / 2.0, 15), ends.low, ends.high)
+    return bounds_of(ends, round((1.0 + ends.confidence) / 2.0, 15))
 
 
 def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:

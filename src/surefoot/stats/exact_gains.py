@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from surefoot import _check
-from surefoot.core.assumptions import ANY_RATES, GAIN_NEARLY, PAIRS_APART, RATE_BY_POLICY, Assumption
+from surefoot.core.assumptions import ANY_RATES, EACH_END, GAIN_NEARLY, PAIRS_APART, RATE_BY_POLICY
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
@@ -53,19 +54,7 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         Agresti and Min (2001), "On small-sample confidence intervals for parameters in discrete distributions";
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
-    first, second = tallies(first, second)
-    total = first.trials + second.trials
-    return _gain(
-        (first.successes, first.trials, second.successes, second.trials),
-        (first, second),
-        observed_gain(first, second),
-        total,
-        f"more than {EXACT_ROLLOUTS:,} {spoken().rollouts} in all" if total > EXACT_ROLLOUTS else None,
-        ("exact unconditional", "Miettinen-Nurminen"),
-        RATE_BY_POLICY,
-        confidence,
-        margin,
-    )
+    return _gain(ComparedTallies.separate(first, second), confidence, margin)
 
 
 def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -93,23 +82,78 @@ def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
         paired-sample design"; Agresti and Min (2001).
     """
-    pairs = pair_tally(pairs)
-    return _gain(
-        (pairs.first_only, pairs.second_only, pairs.pairs),
-        (pairs,),
-        pairs.gain,
-        pairs.pairs,
-        f"more than {EXACT_PAIRS:,} pairs" if pairs.pairs > EXACT_PAIRS else None,
-        ("exact unconditional paired", "Tango"),
-        PAIRS_APART,
-        confidence,
-        margin,
-    )
+    return _gain(ComparedTallies.paired(pairs), confidence, margin)
 
 
 def observed_gain(first: Tally, second: Tally) -> float:
     """First rate minus second, exactly 0 where the rates are equal."""
     return (first.successes * second.trials - second.successes * first.trials) / (first.trials * second.trials)
+
+
+_KINDS = {
+    4: (EXACT_ROLLOUTS, "exact unconditional", "Miettinen-Nurminen", RATE_BY_POLICY),
+    3: (EXACT_PAIRS, "exact unconditional paired", "Tango", PAIRS_APART),
+}
+"""By the numbers in a table: up to how many it is enumerated, what its ends are called then and above, what must hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTallies:
+    """One comparison of successes.
+
+    Attributes:
+        table: The counts (x1, n1, x2, n2), or the discordant pairs (b, c, n).
+        data: The inputs.
+        estimate: The observed gain.
+        trials: Rollouts, or pairs.
+    """
+
+    table: tuple[int, ...]
+    data: tuple[Record, ...]
+    estimate: float
+    trials: int
+
+    @classmethod
+    def separate(cls, first: Tally, second: Tally) -> Self:
+        """Two tallies."""
+        first, second = tallies(first, second)
+        table = (first.successes, first.trials, second.successes, second.trials)
+        return cls(table, (first, second), observed_gain(first, second), first.trials + second.trials)
+
+    @classmethod
+    def paired(cls, pairs: PairTally) -> Self:
+        """Pairs."""
+        pairs = pair_tally(pairs)
+        return cls((pairs.first_only, pairs.second_only, pairs.pairs), (pairs,), pairs.gain, pairs.pairs)
+
+    @property
+    def exact(self) -> bool:
+        """Whether tables are enumerated; above, the asymptotic score limits."""
+        return self.trials <= _KINDS[len(self.table)][0]
+
+    def interval(
+        self,
+        ends: tuple[float, float],
+        confidence: float,
+        *,
+        exact: bool,
+        central: bool = False,
+        notes: tuple[str, ...] = (),
+    ) -> Interval:
+        """The interval with these ends, by enumeration or by the score limits; `central` with each end a bound."""
+        _, enumerated, asymptotic, independent = _KINDS[len(self.table)]
+        return Interval(
+            low=ends[0],
+            high=ends[1],
+            estimate=self.estimate,
+            confidence=float(confidence),
+            method=("central " if central else "") + enumerated if exact else asymptotic,
+            trials=self.trials,
+            scale="gain",
+            assumptions=(independent, ANY_RATES if exact else GAIN_NEARLY, *((EACH_END,) if central else ())),
+            notes=notes,
+            data=self.data,
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -120,40 +164,18 @@ def _inverted(table: tuple[int, ...], error: float) -> tuple[float, float, float
     return inversion.invert(score_intervals.family(table), error)
 
 
-def _gain(
-    table: tuple[int, ...],
-    data: tuple[Record, ...],
-    estimate: float,
-    trials: int,
-    too_many: str | None,
-    methods: tuple[str, str],
-    independent: Assumption,
-    confidence: float,
-    margin: float,
-) -> Gain:
+def _gain(one: ComparedTallies, confidence: float, margin: float) -> Gain:
     """The gain by exact inversion or, where there are too many for that, by the asymptotic score test."""
     from surefoot.numerics import score_intervals
 
     error = 1.0 - _check.confidence(confidence)
     notes: tuple[str, ...] = ()
-    if too_many is None:
-        low, high, p_value = _inverted(table, error)
-        method, assumptions = methods[0], (independent, ANY_RATES)
+    if one.exact:
+        low, high, p_value = _inverted(one.table, error)
     else:
-        low, high, p_value = score_intervals.ends(table, error)
-        method, assumptions = methods[1], (independent, GAIN_NEARLY)
-        notes = (f"With {too_many} the score interval is not enumerated but asymptotic.",)
-    interval = Interval(
-        low=low,
-        high=high,
-        estimate=estimate,
-        confidence=float(confidence),
-        method=method,
-        trials=trials,
-        scale="gain",
-        assumptions=assumptions,
-        notes=notes,
-        data=data,
-    )
+        low, high, p_value = score_intervals.ends(one.table, error)
+        many = f"{EXACT_PAIRS:,} pairs" if len(one.table) == 3 else f"{EXACT_ROLLOUTS:,} {spoken().rollouts} in all"
+        notes = (f"With more than {many} the score interval is not enumerated but asymptotic.",)
+    interval = one.interval((low, high), confidence, exact=one.exact, notes=notes)
     verdict = decide(low, high, _check.margin(margin))
     return Gain(interval, p_value, verdict, margin=float(margin))

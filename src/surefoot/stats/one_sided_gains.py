@@ -12,17 +12,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
-from surefoot.core.assumptions import ANY_RATES, EACH_END, GAIN_NEARLY, PAIRS_APART, RATE_BY_POLICY
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Bound, Interval
-from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
-from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, exact_gain, exact_paired_gain, observed_gain
+from surefoot.core.tally import PairTally, Tally
+from surefoot.stats.exact_gains import ComparedTallies, exact_gain, exact_paired_gain
 from surefoot.stats.step_down_tests import Sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from surefoot.core.record import Record
     from surefoot.numerics.buehler import Above
 
 
@@ -55,7 +53,7 @@ def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margi
         Buehler (1957), "Confidence intervals for the product of two binomial parameters"; Lloyd and Kabaila (2003),
         "On the optimality and limitations of Buehler bounds".
     """
-    return _gain(_unpaired(first, second), confidence, margin)
+    return _gain(OneSided.separate(first, second), confidence, margin)
 
 
 def central_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -82,7 +80,7 @@ def central_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: f
         Buehler (1957); Tango (1998), "Equivalence test and confidence interval for the difference in proportions for
         the paired-sample design".
     """
-    return _gain(_paired(pairs), confidence, margin)
+    return _gain(OneSided.paired(pairs), confidence, margin)
 
 
 def gain_bounds(first: Tally, second: Tally, *, confidence: float = 0.95) -> tuple[Bound, Bound]:
@@ -110,7 +108,7 @@ def gain_bounds(first: Tally, second: Tally, *, confidence: float = 0.95) -> tup
     Reference:
         Buehler (1957).
     """
-    return _bounds(_unpaired(first, second), confidence)
+    return _bounds(OneSided.separate(first, second), confidence)
 
 
 def paired_gain_bounds(pairs: PairTally, *, confidence: float = 0.95) -> tuple[Bound, Bound]:
@@ -133,7 +131,7 @@ def paired_gain_bounds(pairs: PairTally, *, confidence: float = 0.95) -> tuple[B
     Reference:
         Buehler (1957).
     """
-    return _bounds(_paired(pairs), confidence)
+    return _bounds(OneSided.paired(pairs), confidence)
 
 
 def one_sided_bounds(using: Callable[..., Any], /, *data: object, confidence: float = 0.95) -> tuple[Bound, Bound]:
@@ -165,7 +163,7 @@ def one_sided_bounds(using: Callable[..., Any], /, *data: object, confidence: fl
     # not a difference: 1 - 2 (1 - 0.95) is 0.8999999999999999
     found = CENTRAL.get(using, using)(*data, confidence=round(2.0 * confidence - 1.0, 15))
     interval = found.interval if isinstance(found, Gain) else _check.instance(found, "using", Interval)
-    return bounds_of(interval, confidence, interval.low, interval.high)
+    return bounds_of(interval, confidence)
 
 
 def gain_sides(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Sides:
@@ -192,7 +190,7 @@ def gain_sides(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
     Reference:
         Buehler (1957).
     """
-    return _sides(_unpaired(first, second), confidence, margin)
+    return _sides(OneSided.separate(first, second), confidence, margin)
 
 
 def paired_gain_sides(pairs: PairTally, *, confidence: float = 0.95, margin: float = 0.0) -> Sides:
@@ -216,7 +214,7 @@ def paired_gain_sides(pairs: PairTally, *, confidence: float = 0.95, margin: flo
     Reference:
         Buehler (1957).
     """
-    return _sides(_paired(pairs), confidence, margin)
+    return _sides(OneSided.paired(pairs), confidence, margin)
 
 
 CENTRAL: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -226,31 +224,10 @@ CENTRAL: dict[Callable[..., Any], Callable[..., Any]] = {
 """Methods that may put more than half of their error on one side, and what does not."""
 
 
-class OneSided:
-    """One comparison of successes, asked one side at a time.
+class OneSided(ComparedTallies):
+    """One comparison of successes, asked one side at a time."""
 
-    Attributes:
-        table: The counts (x1, n1, x2, n2), or the discordant pairs (b, c, n).
-        data: The inputs.
-        estimate: The observed gain.
-        trials: Rollouts, or pairs.
-        exact: Whether tables are enumerated; above, the asymptotic score limits.
-        names: What exact bounds are called, and what the asymptotic ones are.
-        method: What these are called.
-        assumptions: What must hold.
-    """
-
-    __slots__ = ("assumptions", "data", "estimate", "exact", "method", "names", "table", "trials")
-
-    def __init__(self, table: tuple[int, ...], data: tuple[Record, ...], estimate: float, trials: int) -> None:
-        self.table, self.data, self.estimate, self.trials = table, data, estimate, trials
-        unpaired = len(table) == 4
-        self.exact = trials <= (EXACT_ROLLOUTS if unpaired else EXACT_PAIRS)
-        self.names = (
-            ("exact unconditional", "Miettinen-Nurminen") if unpaired else ("exact unconditional paired", "Tango")
-        )
-        self.method = self.names[not self.exact]
-        self.assumptions = (RATE_BY_POLICY if unpaired else PAIRS_APART, ANY_RATES if self.exact else GAIN_NEARLY)
+    __slots__ = ()
 
     def ends(self, error: float, ordering: float) -> tuple[float, float]:
         """The lower and the upper bound, each with this error, from tables ordered at another."""
@@ -292,21 +269,10 @@ def asked(*data: object) -> OneSided:
     """Two tallies, or pairs, to be asked one side at a time."""
     match data:
         case (PairTally() as pairs,):
-            return _paired(pairs)
+            return OneSided.paired(pairs)
         case (Tally() as first, Tally() as second):
-            return _unpaired(first, second)
+            return OneSided.separate(first, second)
     raise _check.mistyped("data", "be two tallies or pairs", data)
-
-
-def _unpaired(first: Tally, second: Tally) -> OneSided:
-    first, second = tallies(first, second)
-    table = (first.successes, first.trials, second.successes, second.trials)
-    return OneSided(table, (first, second), observed_gain(first, second), first.trials + second.trials)
-
-
-def _paired(pairs: PairTally) -> OneSided:
-    pairs = pair_tally(pairs)
-    return OneSided((pairs.first_only, pairs.second_only, pairs.pairs), (pairs,), pairs.gain, pairs.pairs)
 
 
 def _gain(one: OneSided, confidence: float, margin: float) -> Gain:
@@ -320,20 +286,7 @@ def gain_of(
     one: OneSided, low: float, high: float, plain: Sides, confidence: float, margin: float, exact: bool
 ) -> Gain:
     """The gain with these ends and, without a margin, these one-sided p-values; exact or by the score limits."""
-    names, independent = one.names, one.assumptions[0]
-    method = f"central {names[0]}" if exact else names[1]
-    assumptions = (independent, ANY_RATES if exact else GAIN_NEARLY, EACH_END)
-    interval = Interval(
-        low=low,
-        high=high,
-        estimate=one.estimate,
-        confidence=float(confidence),
-        method=method,
-        trials=one.trials,
-        scale="gain",
-        assumptions=assumptions,
-        data=one.data,
-    )
+    interval = one.interval((low, high), confidence, exact=exact, central=True)
     p_value = min(1.0, 2.0 * min(plain.better, plain.worse))
     return Gain(interval, p_value, decide(low, high, margin), margin=margin)
 
@@ -348,19 +301,7 @@ def agreeing(ends: tuple[float, float], sides: Sides, error: float, margin: floa
 
 def _bounds(one: OneSided, confidence: float) -> tuple[Bound, Bound]:
     error = 1.0 - _each(confidence)
-    low, high = one.ends(error, error)
-    interval = Interval(
-        low=low,
-        high=high,
-        estimate=one.estimate,
-        confidence=float(confidence),
-        method=one.method,
-        trials=one.trials,
-        scale="gain",
-        assumptions=one.assumptions,
-        data=one.data,
-    )
-    return bounds_of(interval, confidence, low, high)
+    return bounds_of(one.interval(one.ends(error, error), confidence, exact=one.exact), confidence)
 
 
 def _sides(one: OneSided, confidence: float, margin: float) -> Sides:
@@ -373,11 +314,11 @@ def _each(confidence: float) -> float:
     return float(confidence)
 
 
-def bounds_of(interval: Interval, confidence: float, low: float, high: float) -> tuple[Bound, Bound]:
-    """Two bounds that share all but side and value with an interval."""
+def bounds_of(interval: Interval, confidence: float) -> tuple[Bound, Bound]:
+    """The two ends of an interval as bounds, each at a confidence of its own."""
     lower = Bound(
         side="lower",
-        value=low,
+        value=interval.low,
         estimate=interval.estimate,
         confidence=confidence,
         method=interval.method,
@@ -388,4 +329,4 @@ def bounds_of(interval: Interval, confidence: float, low: float, high: float) ->
         data=interval.data,
         seed=interval.seed,
     )
-    return lower, replace(lower, side="upper", value=high)
+    return lower, replace(lower, side="upper", value=interval.high)
