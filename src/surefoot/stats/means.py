@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 WRITE = "Write Scores(values, low=0.0, high=1.0) with the range fixed beforehand."
+_BETS = (RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES)
 
 
 def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -59,8 +60,7 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
     z, each = unit(scores), _each(confidence)
     low, high = mean_bets.aimed_ends(z, each)
-    assumptions = (RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES)
-    return _interval(scores, low, high, confidence, "betting", assumptions, in_order=True)
+    return interval_of(scores, low, high, confidence, "betting", _BETS, in_order=True)
 
 
 def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
@@ -80,7 +80,8 @@ def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
     """
     from surefoot.numerics import mean_bets
 
-    return _bound(scores, "lower", mean_bets.aimed_low(unit(scores), 1.0 - _check.confidence(confidence)), confidence)
+    share = mean_bets.aimed_low(unit(scores), 1.0 - _check.confidence(confidence))
+    return bound_of(scores, "lower", share, confidence, "betting", _BETS)
 
 
 def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
@@ -100,8 +101,8 @@ def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
     """
     from surefoot.numerics import mean_bets
 
-    tail = 1.0 - _check.confidence(confidence)
-    return _bound(scores, "upper", 1.0 - mean_bets.aimed_low(1.0 - unit(scores), tail), confidence)
+    share = 1.0 - mean_bets.aimed_low(1.0 - unit(scores), 1.0 - _check.confidence(confidence))
+    return bound_of(scores, "upper", share, confidence, "betting", _BETS)
 
 
 def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -125,8 +126,7 @@ def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
     z, each = unit(scores), _each(confidence)
     bets = mean_bets.wsr_bets(z, each, horizon=z.size)
     low, high = mean_bets.low_end(z, bets, each), 1.0 - mean_bets.low_end(1.0 - z, bets, each)
-    assumptions = (RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES)
-    return _interval(scores, low, high, confidence, "hedged WSR", assumptions, in_order=True)
+    return interval_of(scores, low, high, confidence, "hedged WSR", _BETS, in_order=True)
 
 
 def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval:
@@ -221,7 +221,7 @@ def bootstrap_mean(
     means = resampling.resampled_means(z, resamples, generator)
     low, high = bootstrap.bca_ends(means, float(z.mean()), bootstrap.acceleration(z - z.mean()), confidence)
     method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *bootstrap.few(z.size))
-    return _interval(scores, low, high, confidence, method, (SCORES_ALIKE, NO_HEAVY_TAIL), notes, seed)
+    return interval_of(scores, low, high, confidence, method, (SCORES_ALIKE, NO_HEAVY_TAIL), notes, seed)
 
 
 def bernstein_half(size: int, variance: float, each: float) -> float:
@@ -258,10 +258,10 @@ def _refuse_no_spread(z: Floats, who: str) -> None:
 
 def _around(scores: Scores, half: float, confidence: float, method: str, assumptions: tuple[Assumed, ...]) -> Interval:
     middle = float(unit(scores).mean())
-    return _interval(scores, max(0.0, middle - half), min(1.0, middle + half), confidence, method, assumptions)
+    return interval_of(scores, max(0.0, middle - half), min(1.0, middle + half), confidence, method, assumptions)
 
 
-def _interval(
+def interval_of(
     scores: Scores,
     low: float,
     high: float,
@@ -273,6 +273,7 @@ def _interval(
     *,
     in_order: bool = False,
 ) -> Interval:
+    """The interval from shares of the range, never without the observed mean; of bets `in_order` it says so."""
     ends, drift = span(scores, scored(scores, low), scored(scores, high))
     return Interval(
         low=ends[0],
@@ -297,16 +298,19 @@ def span(scores: Scores, low: float, high: float) -> tuple[tuple[float, float], 
     return (min(low, high, mean), max(low, high, mean)), (Note("scores drift"),)
 
 
-def _bound(scores: Scores, side: Side, share: float, confidence: float) -> Bound:
+def bound_of(
+    scores: Scores, side: Side, share: float, confidence: float, method: str, assumptions: tuple[Assumed, ...]
+) -> Bound:
+    """The bound from a share of the range."""
     return Bound(
         side=side,
         value=scored(scores, share),
         estimate=scores.mean,
         confidence=float(confidence),
-        method="betting",
+        method=method,
         trials=len(scores),
         scale="score",
-        assumptions=(RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES),
+        assumptions=assumptions,
         data=(scores,),
     )
 

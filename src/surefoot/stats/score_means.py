@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from surefoot import _check
 from surefoot.core.assumptions import ANY_SCORES, MEANS_DIFFER, ONE_MEAN, RANGE_FIXED, Assumption
-from surefoot.core.interval import Bound, Interval, Side
+from surefoot.core.interval import Bound, Interval
 from surefoot.core.scores import Scores
 from surefoot.stats import order_free
-from surefoot.stats.means import scored, unit
+from surefoot.stats.means import bound_of, interval_of, unit
 from surefoot.stats.order_free import ScoreTest
 
 METHOD = "Gaffke"
@@ -43,18 +43,7 @@ def score_mean(scores: Scores, *, confidence: float = 0.95, several_tasks: bool 
     """
     error = 1.0 - _check.confidence(confidence)
     low, high = order_free.ends(_test(scores, several_tasks), error)
-    mean = scores.mean
-    return Interval(
-        low=min(mean, scored(scores, low)),
-        high=max(mean, scored(scores, high)),
-        estimate=mean,
-        confidence=float(confidence),
-        method=METHOD,
-        trials=len(scores),
-        scale="score",
-        assumptions=_assumptions(several_tasks),
-        data=(scores,),
-    )
+    return interval_of(scores, low, high, confidence, METHOD, _assumptions(several_tasks))
 
 
 def score_mean_lower(scores: Scores, *, confidence: float = 0.95, several_tasks: bool = False) -> Bound:
@@ -73,7 +62,8 @@ def score_mean_lower(scores: Scores, *, confidence: float = 0.95, several_tasks:
         As for `score_mean`.
     """
     error = 1.0 - _check.confidence(confidence)
-    return _bound(scores, "lower", _test(scores, several_tasks).low_end(error), confidence, several_tasks)
+    share = _test(scores, several_tasks).low_end(error)
+    return bound_of(scores, "lower", share, confidence, METHOD, _assumptions(several_tasks))
 
 
 def score_mean_upper(scores: Scores, *, confidence: float = 0.95, several_tasks: bool = False) -> Bound:
@@ -93,7 +83,7 @@ def score_mean_upper(scores: Scores, *, confidence: float = 0.95, several_tasks:
     """
     error = 1.0 - _check.confidence(confidence)
     share = 1.0 - _test(scores, several_tasks).mirrored.low_end(error)
-    return _bound(scores, "upper", share, confidence, several_tasks)
+    return bound_of(scores, "upper", share, confidence, METHOD, _assumptions(several_tasks))
 
 
 def score_mean_test(scores: Scores, mean: float, *, several_tasks: bool = False) -> ScoreTest:
@@ -138,17 +128,3 @@ def _test(scores: Scores, several_tasks: bool) -> order_free.Tested:
 
 def _assumptions(several_tasks: bool) -> tuple[Assumption, ...]:
     return (RANGE_FIXED, MEANS_DIFFER if several_tasks else ONE_MEAN, ANY_SCORES)
-
-
-def _bound(scores: Scores, side: Side, share: float, confidence: float, several_tasks: bool) -> Bound:
-    return Bound(
-        side=side,
-        value=scored(scores, share),
-        estimate=scores.mean,
-        confidence=float(confidence),
-        method=METHOD,
-        trials=len(scores),
-        scale="score",
-        assumptions=_assumptions(several_tasks),
-        data=(scores,),
-    )
