@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from surefoot import _check
-from surefoot.core.assumptions import CLUSTERS_APART, MANY_ROLLOUTS
+from surefoot.core.assumptions import CLUSTERS_APART
 from surefoot.core.gain import Gain
 from surefoot.core.notes import Note, Noted
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.stats import differences, exact_gains, score_gains
 from surefoot.stats.cluster_shapes import ClusterShape, Spread, Weights, spread_of
+from surefoot.stats.welch_intervals import student_gain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,22 +158,18 @@ def student(
     data: tuple[Scores, Scores], found: Spread, method: str, trials: int, confidence: float, margin: float
 ) -> ClusteredGain:
     """The gain by Student's t, its p-value from the same error and degrees of freedom."""
-    from scipy import special
-
-    half, estimate = found.reach(confidence) * found.error, found.estimate
-    gain = differences.gain_of(
+    gain = student_gain(
         data,
-        (estimate - half, estimate + half),
-        estimate=estimate,
+        found.estimate,
+        found.variance,
+        found.freedom,
         confidence=confidence,
-        method=method,
         margin=margin,
+        method=method,
         trials=trials,
-        p_value=2.0 * float(special.stdtr(found.freedom, -abs(estimate) / found.error)),
-        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
-        notes=found.notes,
+        independent=CLUSTERS_APART,
     )
-    return _clustered(gain, found, found.error, gain.notes)
+    return _clustered(gain, found, found.error, found.notes)
 
 
 def _alike(

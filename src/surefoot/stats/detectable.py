@@ -244,32 +244,16 @@ def _independent(gain: Gain, first: Tally, second: Tally, wanted: float) -> Outl
         null = own if gain.margin else pooled
         return abs(rate - base) - gain.margin >= z * math.sqrt(null) + beta * math.sqrt(own)
 
+    def rollouts() -> int:
+        return approximate_rollouts(first.rate, second.rate, power=wanted, confidence=confidence).rollouts
+
+    def at(size: int) -> Power:
+        return at_rates(first.rate, second.rate, size, confidence=confidence, margin=gain.margin)
+
+    up = smallest(lambda size: decided(min(1.0, base + size), False), 1.0 - base)
+    down = smallest(lambda size: decided(max(0.0, base - size), True), base)
     spread = first.rate * (1.0 - first.rate) + second.rate * (1.0 - second.rate)
-    undecided = gain.verdict is Verdict.UNDECIDED
-    needed, same, passing, reason = _wanted(
-        gain.estimate, spread, min(n1, n2), gain.margin, (z, beta), wanted, gain.not_worse, undecided
-    )
-    if needed is not None and not gain.margin:
-        needed = approximate_rollouts(first.rate, second.rate, power=wanted, confidence=confidence).rollouts
-        needed = max(needed, min(n1, n2) + 1 if undecided else 1)
-    needed = _lifted(
-        needed, lambda n: at_rates(first.rate, second.rate, n, confidence=confidence, margin=gain.margin), wanted
-    )
-    return Outlook(
-        up=smallest(lambda size: decided(min(1.0, base + size), False), 1.0 - base),
-        down=smallest(lambda size: decided(max(0.0, base - size), True), base),
-        needed=needed,
-        unit="rollouts",
-        reason=reason,
-        same=same,
-        not_worse=passing,
-        sizes=(n1, n2),
-        scale=gain.interval.scale,
-        power=wanted,
-        confidence=confidence,
-        margin=gain.margin,
-        exact=exact,
-    )
+    return _outlook(gain, wanted, (n1, n2), (up, down), spread, rollouts, at)
 
 
 def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Outlook:
@@ -287,33 +271,48 @@ def _paired(gain: Gain, pairs: PairTally, wanted: float) -> Outlook:
         null = own if gain.margin else discordant
         return (size - gain.margin) * math.sqrt(n) >= z * math.sqrt(null) + beta * math.sqrt(own)
 
-    spread = max(share - gain.estimate**2, 0.0)
-    undecided = gain.verdict is Verdict.UNDECIDED
+    def rollouts() -> int:
+        return math.ceil(((z * math.sqrt(share) + beta * math.sqrt(spread)) / gain.estimate) ** 2)
+
+    def at(size: int) -> Power:
+        return paired_power(*chances, size, confidence=confidence, margin=gain.margin)
+
+    spread, chances = max(share - gain.estimate**2, 0.0), (pairs.first_only / n, pairs.second_only / n)
+    seen = smallest(decided, 1.0)
+    return _outlook(gain, wanted, (n,), (seen, seen), spread, rollouts, at)
+
+
+def _outlook(
+    gain: Gain,
+    wanted: float,
+    sizes: tuple[int, ...],
+    shown: tuple[float | None, float | None],
+    spread: float,
+    rollouts: Callable[[], int],
+    at: Callable[[int], Power],
+) -> Outlook:
+    """The outlook with what gains could be `shown`, up and down; without a margin a formula says how many `rollouts`."""
+    ran, undecided = min(sizes), gain.verdict is Verdict.UNDECIDED
+    quantiles = _quantiles(gain.confidence, wanted)
     needed, same, passing, reason = _wanted(
-        gain.estimate, spread, n, gain.margin, (z, beta), wanted, gain.not_worse, undecided
+        gain.estimate, spread, ran, gain.margin, quantiles, wanted, gain.not_worse, undecided
     )
     if needed is not None and not gain.margin:
-        needed = math.ceil(((z * math.sqrt(share) + beta * math.sqrt(spread)) / gain.estimate) ** 2)
-        needed = max(needed, n + 1 if undecided else 1)
-    chances = pairs.first_only / n, pairs.second_only / n
-    needed = _lifted(
-        needed, lambda size: paired_power(*chances, size, confidence=confidence, margin=gain.margin), wanted
-    )
-    seen = smallest(decided, 1.0)
+        needed = max(rollouts(), ran + 1 if undecided else 1)
     return Outlook(
-        up=seen,
-        down=seen,
-        needed=needed,
-        unit="pairs",
+        up=shown[0],
+        down=shown[1],
+        needed=_lifted(needed, at, wanted),
+        unit="rollouts" if len(sizes) == 2 else "pairs",
         reason=reason,
         same=same,
         not_worse=passing,
-        sizes=(n,),
+        sizes=sizes,
         scale=gain.interval.scale,
         power=wanted,
-        confidence=confidence,
+        confidence=gain.confidence,
         margin=gain.margin,
-        exact=exact,
+        exact=sum(sizes) <= QUICK,
     )
 
 

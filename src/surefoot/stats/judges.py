@@ -153,8 +153,9 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
     if raw is None:
         lacks = "success" if not calibration.successes else "failure"
         notes += (f"The calibration holds no true {lacks}: the estimate is the judge's own rate.",)
+    held = (JUDGE_CALIBRATED, HUMANS_TRUE, SIMULATED)
     interval = _interval(
-        judged, calibration, (low, high), estimate, confidence, "calibrated Rogan-Gladen", SIMULATED, notes
+        judged, calibration, (low, high), estimate, confidence, "calibrated Rogan-Gladen", held, notes
     )
     return JudgedRate(interval, judged, calibration, raw, error)
 
@@ -192,7 +193,8 @@ def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confide
     pull = centre * sens * (1.0 - sens) / sizes[2] - (1.0 - centre) * spec * (1.0 - spec) / sizes[1]
     centre += 2.0 * z * z * pull
     ends = max(0.0, centre - z * spread), min(1.0, centre + z * spread)
-    interval = _interval(judged, calibration, ends, min(1.0, max(0.0, raw)), confidence, "Lee et al.", JUDGE_NEARLY)
+    held = (JUDGE_CALIBRATED, HUMANS_TRUE, JUDGE_NEARLY)
+    interval = _interval(judged, calibration, ends, min(1.0, max(0.0, raw)), confidence, "Lee et al.", held)
     return JudgedRate(interval, judged, calibration, raw, error)
 
 
@@ -239,18 +241,8 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
         notes = (
             f"No labelled item was {'passed' if not passed[1] else 'failed'} by the judge: those may be anything.",
         )
-    method = "calibrated prediction-powered"
-    interval = Interval(
-        low=min(low, estimate),
-        high=max(high, estimate),
-        estimate=estimate,
-        confidence=float(confidence),
-        method=method,
-        trials=share[1],
-        assumptions=(JUDGED_DRAWN, HUMANS_TRUE, SIMULATED),
-        notes=notes,
-        data=(judged, labelled),
-    )
+    method, held = "calibrated prediction-powered", (JUDGED_DRAWN, HUMANS_TRUE, SIMULATED)
+    interval = _interval(judged, labelled, (low, high), estimate, confidence, method, held, notes, trials=share[1])
     return JudgedRate(interval, judged, labelled, estimate, None)
 
 
@@ -296,8 +288,10 @@ def _interval(
     estimate: float,
     confidence: float,
     method: str,
-    coverage: Assumption,
+    assumptions: tuple[Assumption, ...],
     notes: tuple[str, ...] = (),
+    *,
+    trials: int | None = None,
 ) -> Interval:
     return Interval(
         low=min(ends[0], estimate),
@@ -305,8 +299,8 @@ def _interval(
         estimate=estimate,
         confidence=float(confidence),
         method=method,
-        trials=judged.trials,
-        assumptions=(JUDGE_CALIBRATED, HUMANS_TRUE, coverage),
+        trials=judged.trials if trials is None else trials,
+        assumptions=assumptions,
         notes=notes,
         data=(judged, calibration),
     )
