@@ -8,6 +8,7 @@ as the errors allow, and the errors are those of the whole closed test, summed o
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -167,10 +168,7 @@ def _least(holds: Callable[[int], bool], start: int) -> int:
         low, high = high, 2 * high
         if low > MOST:
             raise OverflowError
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return bisect_left(range(high), True, low + 1, key=holds)
 
 
 def _last_counts(good: float, bad: float, error: float, rollouts: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ p(edge) is small enough are found from one critical value, and one clearing of [
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,14 +62,9 @@ def _critical(design: Design, a: float, edge: float) -> float:
     levels = np.unique(z[np.isfinite(z) & (z > 0.0)])
     if not len(levels):
         return np.inf
-    low, high = 0, len(levels)  # levels[high:] are small enough
-    while low < high:
-        middle = (low + high) // 2
-        if _bound(design, edge, edge, float(levels[middle]), min(1e-11, a * 1e-7)) <= a:
-            high = middle
-        else:
-            low = middle + 1
-    return float(levels[low]) if low < len(levels) else np.inf
+    error = min(1e-11, a * 1e-7)
+    place = bisect_left(levels, True, key=lambda level: _bound(design, edge, edge, float(level), error) <= a)
+    return float(levels[place]) if place < len(levels) else np.inf
 
 
 def _bound(design: Design, left: float, right: float, level: float, error: float) -> float:
@@ -104,12 +100,10 @@ class _Border(Observed):
         """Take out the tables whose p-value may exceed `a` in [left, right]; their second counts."""
         z = self.design.values(right, self.first, self.second)
         levels = np.unique(z)
-        low, high = 0, len(levels)
-        while low < high:
-            middle = (low + high) // 2
-            found = _bound(self.design, left, right, float(levels[middle]), a * 1e-7)
-            low, high = (low, middle) if found <= a else (middle + 1, high)
-        kept = z >= levels[low] if low < len(levels) else np.zeros(len(z), bool)
+        place = bisect_left(
+            levels, True, key=lambda level: _bound(self.design, left, right, float(level), a * 1e-7) <= a
+        )
+        kept = z >= levels[place] if place < len(levels) else np.zeros(len(z), bool)
         gone = [int(c) for c in self.second[~kept]]
         self.first, self.second = self.first[kept], self.second[kept]
         return gone

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from surefoot.numerics import roots
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -75,15 +77,7 @@ def excluded_below(
     outcomes: Floats, stakes: Floats, target: float, bracket: tuple[float, float], population: int
 ) -> float:
     """The largest candidate found in the bracket with log-wealth at least `target`; its low end if there is none."""
-    low, high = bracket
-    while True:
-        middle = (low + high) / 2.0
-        if not low < middle < high or high - low < 1e-15:
-            return low
-        if log_wealth(middle, outcomes, stakes, population) >= target:
-            low = middle
-        else:
-            high = middle
+    return roots.last(lambda mean: log_wealth(mean, outcomes, stakes, population) >= target, *bracket)
 
 
 def certain(outcomes: Floats, population: int) -> tuple[float, float]:

@@ -7,6 +7,7 @@ that rate whose Bernstein coefficients are the set's conditional probabilities, 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -67,11 +68,8 @@ def totals_left(x1: int, n1: int, population: int, tail: float) -> tuple[int, in
     n2 = population - n1
 
     def least(x: int) -> int:
-        low, high = x, n2 + x  # with `high` in all, n1 hold x for sure
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if float(row(n1, n2, middle)[x:].sum()) > tail else (middle + 1, high)
-        return low
+        # with n2 + x in all, n1 hold x for sure
+        return bisect_left(range(n2 + x), True, x, key=lambda m: float(row(n1, n2, m)[x:].sum()) > tail)
 
     return least(x1), population - least(n1 - x1)
 

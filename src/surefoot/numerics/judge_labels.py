@@ -80,13 +80,11 @@ def corrected(human: Floats, judge: Floats, documents: Whole, others: Floats, el
     squares = float((e**2).sum())
     labelled = (squares + 2.0 * typical * (1.0 + overall) ** 2) / (n + 2.0 * typical) ** 2
     freedom = cluster_spread.freedom(sizes) + 2.0
-    if not rest:
-        return Fit(mean, labelled**0.5, freedom, overall, squares / n, 0.0)
     k = np.bincount(elsewhere, minlength=count).astype(np.float64)
     there = k > 0
-    u = np.bincount(elsewhere, weights=others - middle, minlength=count) / rest
-    if int(there.sum()) < 2:  # one document, or one item: nothing tells how such differ
+    if int(there.sum()) < 2:  # no item is left, or all are of one document: nothing tells how such differ
         return Fit(mean, labelled**0.5, freedom, overall, squares / n, 0.0)
+    u = np.bincount(elsewhere, weights=others - middle, minlength=count) / rest
     u[there] /= np.sqrt(1.0 - k[there] / rest)
     judged = float((u**2).sum())
     unlabelled = overall**2 * judged

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 _GRID = 16  # stakes mixed
 _MOST = 0.99  # never stake all
@@ -96,11 +95,6 @@ class Bets:
             setattr(bets, name, np.array(memory[start : start + size]).reshape(shape))
             start += size
         return bets
-
-    def keep(self, going: Bools) -> None:
-        """Go on with these games only."""
-        for name in self._KEPT:
-            setattr(self, name, getattr(self, name)[..., going])
 
     def slopes(self) -> Floats:
         """What a point of each feature is worth, from the items seen and a guess: ridge regression."""

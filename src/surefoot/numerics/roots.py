@@ -1,4 +1,4 @@
-"""Many bracketed roots at once."""
+"""Roots inside brackets: many at once, or one by halving."""
 
 from __future__ import annotations
 
@@ -91,6 +91,15 @@ def newton(function: Callable[..., tuple[Floats, Floats]], low: Floats, high: Fl
         if settled.all():
             break
     return x
+
+
+def last(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest number found in [low, high] for which it holds, as it does for all smaller ones; or the low end."""
+    while True:
+        middle = (low + high) / 2.0
+        if not low < middle < high or high - low < 1e-15:
+            return low
+        low, high = (middle, high) if holds(middle) else (low, middle)
 
 
 def _step(a: Floats, b: Floats, c: Floats, fa: Floats, fb: Floats, fc: Floats, close: Floats) -> Floats:

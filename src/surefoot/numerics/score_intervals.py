@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import gain_scores, normal_quantiles, paired_rates, two_rates
+from surefoot.numerics import gain_scores, normal_quantiles, paired_rates, roots, two_rates
 from surefoot.numerics.staircase_sets import Observed
 
 if TYPE_CHECKING:
@@ -54,18 +54,9 @@ def family(table: tuple[int, ...]) -> Observed:
 
 def end(family: Observed, wanted: float) -> float:
     """Where the statistic falls to `wanted`; -1 where it is never above."""
-    left, right = -1.0, family.estimate
-    if right <= left:
-        return left
-    for _ in range(80):
-        middle = (left + right) / 2.0
-        if not left < middle < right or right - left < 1e-15:
-            break
-        if family.statistic(np.array([middle]))[0] > wanted:
-            left = middle
-        else:
-            right = middle
-    return left
+    if family.estimate <= -1.0:
+        return -1.0
+    return roots.last(lambda d: bool(family.statistic(np.array([d]))[0] > wanted), -1.0, family.estimate)
 
 
 def many_ends(tables: Ints, error: float) -> tuple[Floats, Floats]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.numerics import roots
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -95,12 +97,4 @@ def excluded_below(outcomes: Floats, stakes: Floats, target: float, bracket: tup
 
     Bisection to the last bit, and the answer is on the excluded side: a lower end that is never too high.
     """
-    low, high = bracket
-    while True:
-        middle = (low + high) / 2.0
-        if not low < middle < high or high - low < 1e-15:
-            return low
-        if log_wealth(middle, outcomes, stakes) >= target:
-            low = middle
-        else:
-            high = middle
+    return roots.last(lambda gain: log_wealth(gain, outcomes, stakes) >= target, *bracket)

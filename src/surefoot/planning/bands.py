@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -99,10 +100,4 @@ def _smallest(holds: Callable[[int], bool], start: int) -> int:
         failing, holding, step = holding, holding + step, 2 * step
     while failing > 0 and holds(failing):
         failing, holding, step = max(0, failing - step), failing, 2 * step
-    while holding - failing > 1:
-        middle = (holding + failing) // 2
-        if holds(middle):
-            holding = middle
-        else:
-            failing = middle
-    return holding
+    return bisect_left(range(holding), True, failing + 1, key=holds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -102,9 +103,7 @@ def plan_rate(
         few, rollouts = rollouts, 2 * rollouts
         if few > MOST:
             raise _check.refused("half_width", f"be reachable with {MOST:,} rollouts", half_width)
-    while rollouts - few > 1:
-        middle = (few + rollouts) // 2
-        few, rollouts = (few, middle) if half(middle) <= half_width else (middle, rollouts)
+    rollouts = bisect_left(range(rollouts), True, few + 1, key=lambda size: half(size) <= half_width)
     return RatePlan(
         rollouts=rollouts,
         half_width=half_width,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from surefoot import _check
@@ -107,10 +108,7 @@ def _more(tally: Tally, at_least: float, tail: float) -> int | None:
             few, many = many, 2 * many
             if few > MOST:
                 return None
-        while many - few > 1:
-            middle = (few + many) // 2
-            few, many = (few, middle) if enough(middle) else (middle, many)
-        return many
+        return bisect_left(range(many), True, few + 1, key=enough)
 
     # Whole successes lose less than one to rounding down, so the answer lies between these two.
     least, most = fewest(0.0), fewest(1.0)
