@@ -13,6 +13,7 @@ from surefoot.core.tally import PairTally
 from surefoot.sequential import after_stop, betting_intervals, design_properties, designs
 from surefoot.sequential.exact_rules import Counts, ExactRule, ExactState
 from surefoot.sequential.registry import Lists, registered
+from surefoot.sequential.rules import Chances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,9 +60,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
             self, companion=betting_intervals.begun(self), both=0, first_only=0, second_only=0
         )
 
-    def tied(
-        self, first: float, second: float, both: float, *, curtailed: bool = True
-    ) -> tuple[tuple[float, ...], dict[str, float]]:
+    def tied(self, first: float, second: float, both: float, *, curtailed: bool = True) -> Chances:
         """As `operating`, when both policies succeed in the share `both` of the environments.
 
         Args:
@@ -78,7 +77,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
 
     def over_list(
         self, first_only: int, second_only: int, *, population: int | None = None, curtailed: bool = True
-    ) -> tuple[tuple[float, ...], dict[str, float]]:
+    ) -> Chances:
         """As `operating`, over all orders of a list with so many items won by each policy alone: exact.
 
         On a list as long as the horizon this is what a random order gives. With as many items won by each, the

@@ -25,7 +25,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import after_stop, betting_intervals, design_properties, designs
 from surefoot.sequential.betting import BettingState
-from surefoot.sequential.rules import CODES, Rule, State, checked_futility
+from surefoot.sequential.rules import CODES, Chances, Rule, State, checked_futility
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,9 +106,7 @@ class ExactRule(Rule[E]):
         low, high, at = design_properties.certificate(self.design.declared)
         return Certified(low, high, at, f"the largest error in each direction of {self.title}")
 
-    def operating(
-        self, first: float, second: float, *, curtailed: bool = True
-    ) -> tuple[tuple[float, ...], dict[str, float]]:
+    def operating(self, first: float, second: float, *, curtailed: bool = True) -> Chances:
         """The chance to stop after exactly 1, 2, ... pairs, and of every verdict, at these success rates: exact.
 
         Args:
@@ -120,9 +118,7 @@ class ExactRule(Rule[E]):
         rates = _check.rate(first, "first"), _check.rate(second, "second")
         return self._operating(self._chances(*rates), curtailed=curtailed)
 
-    def _operating(
-        self, chances: tuple[float, float], *, curtailed: bool
-    ) -> tuple[tuple[float, ...], dict[str, float]]:
+    def _operating(self, chances: tuple[float, float], *, curtailed: bool) -> Chances:
         from surefoot.numerics.operating import characteristics
 
         design = self.design
@@ -130,7 +126,7 @@ class ExactRule(Rule[E]):
         return self.told(characteristics(design.walk(), design.limits, chances[1], chances[0], quits=quits))
 
     @staticmethod
-    def told(found: Characteristics) -> tuple[tuple[float, ...], dict[str, float]]:
+    def told(found: Characteristics) -> Chances:
         """The chance to stop after exactly 1, 2, ... pairs, and of every verdict."""
         stopping = (found.first + found.second + found.quits)[0]
         better, worse = float(found.first.sum()), float(found.second.sum())

@@ -183,9 +183,7 @@ def mean_over_tasks(
             freedom = satterthwaite(variance, found.tasks - 1, added, found.runs - 1)
             variance += added
     held = (RUNS_OF_DRAWN_TASKS, RUNS_DIFFER if shared_runs else NOTHING_SHARED, MANY_ROLLOUTS)
-    if _binary(scores):
-        return _rate(table, scores, variance, freedom, _check.confidence(confidence), held, notes)
-    return _interval(table, scores, variance, freedom, confidence, 0.0, held, notes)
+    return _interval(table, scores, variance, freedom, confidence, None, held, notes)
 
 
 def mean_on_these_tasks(
@@ -324,61 +322,41 @@ def _seen(variance: float, table: Floats) -> float:
     return variance if variance > (1e-14 * float(abs(table).max())) ** 2 else 0.0
 
 
-def _binary(scores: Scores) -> bool:
-    """Whether these are successes and failures."""
-    return set(scores.values) <= {0.0, 1.0} and (scores.low, scores.high) == (0.0, 1.0)
-
-
-def _rate(
-    table: Floats,
-    scores: Scores,
-    variance: float,
-    freedom: float,
-    confidence: float,
-    assumptions: tuple[Assumed, ...],
-    notes: tuple[str, ...],
-) -> Interval:
-    """Korn and Graubard's interval, the tasks as clusters; without a success or a failure each counts as one."""
-    shape, rate = cluster_shape([table.shape[0]] * table.shape[1]), scores.mean
-    if 0.0 < rate < 1.0:
-        _, (low, high) = korn_graubard(rate, _seen(variance, table), freedom, shape, table.size, confidence)
-    else:
-        low, high = clopper_pearson_ends(rate, shape.clusters, confidence)
-    return Interval(
-        low=min(low, rate),
-        high=max(high, rate),
-        estimate=rate,
-        confidence=confidence,
-        method="Korn-Graubard",
-        trials=table.size,
-        assumptions=assumptions,
-        notes=notes,
-        data=(scores,),
-    )
-
-
 def _interval(
     table: Floats,
     scores: Scores,
     variance: float,
     freedom: float,
     confidence: float,
-    least: float,
+    least: float | None,
     assumptions: tuple[Assumed, ...],
     notes: tuple[str, ...],
 ) -> Interval:
-    """Wilson on the effective size (`least` where no spread is seen) for successes, Student's t for scores."""
+    """Successes of fixed tasks by Wilson on the effective size, `least` where no spread is seen; scores by Student's t.
+
+    Where `least` is left out, tasks were drawn: successes by Korn and Graubard, the tasks as clusters; without a success
+    or a failure each counts as one.
+    """
     from scipy import special
 
     from surefoot.numerics import rate_ends
 
-    reach = float(special.stdtrit(freedom, (1.0 + _check.confidence(confidence)) / 2.0))
+    confidence = _check.confidence(confidence)
+    reach = float(special.stdtrit(freedom, (1.0 + confidence) / 2.0))
     mean, variance = scores.mean, _seen(variance, table)
-    binary = _binary(scores)
-    if binary:
+    binary = set(scores.values) <= {0.0, 1.0} and (scores.low, scores.high) == (0.0, 1.0)
+    method = "clustered t"
+    if binary and least is not None:
+        method = "Wilson on effective size"
         size = mean * (1.0 - mean) / variance if 0.0 < mean < 1.0 and variance > 0.0 else least
         low = 0.0 if mean == 0.0 else float(rate_ends.wilson_low(mean * size, size, reach))
         high = 1.0 if mean == 1.0 else float(rate_ends.wilson_high(mean * size, size, reach))
+    elif binary:
+        method, shape = "Korn-Graubard", cluster_shape([table.shape[0]] * table.shape[1])
+        if 0.0 < mean < 1.0:
+            _, (low, high) = korn_graubard(mean, variance, freedom, shape, table.size, confidence)
+        else:
+            low, high = clopper_pearson_ends(mean, shape.clusters, confidence)
     elif variance > 0.0:
         half = reach * math.sqrt(variance)
         low, high = max(scores.low, mean - half), min(scores.high, mean + half)
@@ -391,7 +369,7 @@ def _interval(
         high=max(high, mean),
         estimate=mean,
         confidence=confidence,
-        method="Wilson on effective size" if binary else "clustered t",
+        method=method,
         trials=table.size,
         scale="rate" if binary else "score",
         assumptions=assumptions,
