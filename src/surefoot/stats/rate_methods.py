@@ -8,84 +8,58 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from surefoot import _lazy
 from surefoot.core.interval import Bound, Interval, Side
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 ROOM = "surefoot.stats"
 Ends = tuple[Any, Any]
 M = TypeVar("M", bound=Callable[..., Interval | Bound])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RateMethod:
-    """A way to show a success rate.
+    """A way to show a success rate; above the function that it is about, it enters it.
 
     Attributes:
         name: What the command line calls it.
-        side: The side of a bound; none for an interval.
-        using: The function from a tally to the interval or the bound.
         summary: What it is for, in one sentence.
+        side: The side of a bound; none for an interval.
         ends: Both ends at many counts at once, given counts, rollouts, the error and, where it is drawn, the draws;
             counts may be fractions. None: the function is called count by count.
         drawn: Whether chance enters: the function takes `rng` and `draw`.
         guaranteed: Whether the coverage is at least the confidence, whatever the rate.
         to_compare: Whether it is there only to be compared against.
         place: Among the methods shown.
+        using: The function from a tally to the interval or the bound.
     """
 
     name: str
-    side: Side | None
-    using: Callable[..., Interval | Bound]
     summary: str
-    ends: Callable[..., Ends] | None
-    drawn: bool
-    guaranteed: bool
-    to_compare: bool
-    place: int
+    _: KW_ONLY
+    side: Side | None = None
+    ends: Callable[..., Ends] | None = None
+    drawn: bool = False
+    guaranteed: bool = False
+    to_compare: bool = False
+    place: int = 1000
+    using: Callable[..., Interval | Bound] = field(init=False)
 
+    def __call__(self, using: M) -> M:
+        """Enter the function."""
+        object.__setattr__(self, "using", using)
+        REGISTRY[self.name, self.side] = self
+        return using
+
+
+rate_method = RateMethod
+"""As it is written above a function."""
 
 REGISTRY: dict[tuple[str, Side | None], RateMethod] = {}
 """Every method whose file has been imported, by name and side."""
-
-
-def rate_method(
-    name: str,
-    summary: str,
-    *,
-    side: Side | None = None,
-    ends: Callable[..., Ends] | None = None,
-    drawn: bool = False,
-    guaranteed: bool = False,
-    to_compare: bool = False,
-    place: int = 1000,
-) -> Callable[[M], M]:
-    """Enter a method; above its function. See `RateMethod` for what is said of it."""
-
-    def entered(using: M) -> M:
-        REGISTRY[name, side] = RateMethod(
-            name=name,
-            side=side,
-            using=using,
-            summary=summary,
-            ends=ends,
-            drawn=drawn,
-            guaranteed=guaranteed,
-            to_compare=to_compare,
-            place=place,
-        )
-        return using
-
-    return entered
 
 
 def methods(side: Side | None = None) -> dict[str, RateMethod]:
