@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from benchmarks import design_bounds
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
-from surefoot.numerics import design_priors, exact_designs, futility
+from surefoot.numerics import design_priors, futility
 from surefoot.numerics.operating import Characteristics, characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 
@@ -36,7 +37,7 @@ def binary_figures(horizon: int, most: float, least: float, within: float, their
     pairs, power = mean(characteristics(walk, limits, points.second, points.first))
     quits = futility.unreachable(limits, mirrored=True)
     sooner, _ = mean(characteristics(walk, limits, points.second, points.first, quits=quits))
-    bound = exact_designs.binary_bound(horizon, 0.05, power, mirrored=True)
+    bound = design_bounds.binary_bound(horizon, 0.05, power, mirrored=True)
     return [
         Row(
             f"ExactBinary, N = {horizon}: mean pairs / power over 35 alternatives ({sooner:.2f} pairs when "
@@ -63,7 +64,7 @@ def paired_figures(horizon: int, most: float, least: float) -> Row:
     rule = ExactPairedBinary(horizon, claim="either")
     points = design_priors.twelve()
     pairs, power = mean(characteristics(rule.design.walk(), rule.design.limits, points.second, points.first))
-    bound = exact_designs.paired_bound(horizon, 0.025, power, mirrored=True)
+    bound = design_bounds.paired_bound(horizon, 0.025, power, mirrored=True)
     return Row(
         f"ExactPairedBinary, N = {horizon}: mean pairs / power over twelve settings (largest error "
         f"{rule.certificate.high:.6f})",

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln, ndtri
 
 from surefoot.numerics import design_priors, stopped_walks
-from surefoot.numerics.design_search import Ascent, Report, ascend, dual_bound, search
+from surefoot.numerics.design_search import Ascent, Report, ascend, search
 from surefoot.numerics.dynamic_programs import Programme
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _MARGIN = 1e-5
 
 _NULLS = 91
-_BINARY_ASCENT = Ascent(1.5, 15.0, 60)
-_PAIRED_ASCENT = Ascent(0.5, 40.0, 120)
+BINARY_ASCENT = Ascent(1.5, 15.0, 60)
+PAIRED_ASCENT = Ascent(0.5, 40.0, 120)
 _COARSEST = 40
 """A paired design of a longer horizon starts from the weights of half the horizon."""
 
@@ -39,16 +39,16 @@ def binary_design(horizon: int, error: float, *, mirrored: bool, report: Report 
     programme = binary_programme(horizon, error, design_priors.for_binary(), binary_cost(horizon), mirrored=mirrored)
     checks = binomial_laws(2 * horizon, 4 * _NULLS + 3)
     tries = tries_for(horizon)
-    limits = search(programme, aim(error), _BINARY_ASCENT, checks=checks, tries=tries, report=report)
+    limits = search(programme, aim(error), BINARY_ASCENT, checks=checks, tries=tries, report=report)
     return proved(programme.walk, limits)
 
 
 def paired_design(horizon: int, error: float, *, mirrored: bool, report: Report | None = None) -> Design:
     """The design for shared environments in random order; `mirrored` decides in both directions, `error` each."""
     programme = paired_programme(horizon, error, mirrored=mirrored)
-    weights = _paired_start(horizon, error, mirrored=mirrored)
+    weights = paired_start(horizon, error, mirrored=mirrored)
     checks, tries = np.eye(horizon + 1), tries_for(horizon)
-    limits = search(programme, aim(error), _PAIRED_ASCENT, checks=checks, weights=weights, tries=tries, report=report)
+    limits = search(programme, aim(error), PAIRED_ASCENT, checks=checks, weights=weights, tries=tries, report=report)
     return proved(programme.walk, limits)
 
 
@@ -69,42 +69,6 @@ def proved(walk: stopped_walks.BinaryWalk, limits: Ints) -> Design:
     numbers of pairs that differ, in random order; it bounds the error for independent pairs too.
     """
     return Design(limits, walk.worst(stopped_walks.coefficients(walk, limits)))
-
-
-def binary_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 100) -> float:
-    """Mean pairs over the thirty-five alternatives that no rule of this error and mean power is below."""
-    cost, points = binary_cost(horizon), design_priors.thirty_five()
-    programme = binary_programme(horizon, error, points, cost, mirrored=mirrored, bounding=True)
-    return least_pairs(programme, error, power, _BINARY_ASCENT._replace(rounds=rounds))
-
-
-def paired_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 200) -> float:
-    """The same over the twelve settings, for rules whose error holds for every number of pairs that differ."""
-    programme = paired_programme(horizon, error, points=design_priors.twelve(), mirrored=mirrored, bounding=True)
-    start = _paired_start(horizon, error, mirrored=mirrored)
-    return least_pairs(programme, error, power, _PAIRED_ASCENT._replace(rounds=rounds), start)
-
-
-def least_pairs(
-    programme: Programme, error: float, power: float, ascent: Ascent, weights: Floats | None = None
-) -> float:
-    """Expected pairs over the programme's alternatives that no rule of this error and mean power is below.
-
-    An undecided run counts the horizon. By weak duality any weights, of the errors and of the power, give a bound; the
-    ascent makes it tight.
-    """
-    if weights is None:
-        weights = np.full(len(programme.nulls), 2.5 * programme.walk.horizon / len(programme.nulls))
-    best = -math.inf
-    for turn in range(ascent.rounds):
-        value, limits = dual_bound(programme, weights, error)
-        best = max(best, value - programme.cost * (1.0 - power))
-        made = programme.assess(limits)
-        step = ascent.step / (1.0 + turn / ascent.ease)
-        excess = programme.nulls @ made.coefficients / error - 1.0
-        weights = np.maximum(weights * np.exp(step * np.clip(excess, -1.0, 1.0)), 1e-12)
-        programme.cost *= math.exp(step * min(max((power - made.power) / (1.0 - power), -1.0), 1.0))
-    return best
 
 
 def binary_programme(
@@ -158,13 +122,13 @@ def binomial_laws(degree: int, count: int) -> Floats:
     return laws
 
 
-def _paired_start(horizon: int, error: float, *, mirrored: bool) -> Floats | None:
+def paired_start(horizon: int, error: float, *, mirrored: bool) -> Floats | None:
     """Weights to begin with, stretched from the best of half the horizon."""
     if horizon <= _COARSEST:
         return None
     half = horizon // 2
-    begin = _paired_start(half, error, mirrored=mirrored)
-    _, best = ascend(paired_programme(half, error, mirrored=mirrored), aim(error), _PAIRED_ASCENT, begin)[0]
+    begin = paired_start(half, error, mirrored=mirrored)
+    _, best = ascend(paired_programme(half, error, mirrored=mirrored), aim(error), PAIRED_ASCENT, begin)[0]
     share = np.arange(1, horizon + 1) / horizon
     stretched = np.exp(np.interp(share, np.arange(1, half + 1) / half, np.log(best)))
     return stretched * 2**0.75 * half / horizon
