@@ -34,7 +34,7 @@ def test_no_null_point_has_a_larger_p_value_than_the_one_proved(first, second):
         near = test._scan(target)
         places = np.concatenate((np.linspace(left, right, 1_500), np.linspace(near[1], near[-2], 1_500)))
         most = float(test._heights(target, places).max())
-        proved = test._proved(target)
+        proved = test.raised(target)
         assert most <= proved <= max(most, test._largest(target)[1]) + RAISED + 1e-9
         assert test._largest(target)[1] >= most - 2e-5
 

@@ -174,7 +174,8 @@ def _least(holds: Callable[[int], bool], start: int) -> int:
 def _last_counts(good: float, bad: float, error: float, rollouts: int) -> tuple[int, int]:
     """The most failures accepted and the least rejected at one look; next to one another where that can be."""
     counts = np.arange(-1, rollouts + 1)
-    most = int(counts[np.flatnonzero(_at_most(counts, rollouts, 1.0 - bad) <= error * _HAIR)[-1]])
+    below = np.where(counts < 0, 0.0, bdtr(np.maximum(counts, 0), rollouts, 1.0 - bad))
+    most = int(counts[np.flatnonzero(below <= error * _HAIR)[-1]])
     above = np.where(counts < 0, 1.0, bdtrc(np.maximum(counts, 0), rollouts, 1.0 - good))
     least = int(counts[np.flatnonzero(above <= error * _HAIR)[0]]) + 1
     if least > most + 1:
@@ -183,10 +184,6 @@ def _last_counts(good: float, bad: float, error: float, rollouts: int) -> tuple[
     win, loss = math.log(good / bad), math.log((1.0 - bad) / (1.0 - good))
     middle = min(max(round(win / (win + loss) * rollouts - 0.5), least - 1), most)
     return middle, middle + 1
-
-
-def _at_most(counts: Ints, rollouts: int, chance: float) -> Floats:
-    return np.where(counts < 0, 0.0, bdtr(np.maximum(counts, 0), rollouts, chance))
 
 
 def endings(limits: Boundaries, rate: float) -> Endings:

@@ -193,7 +193,7 @@ def stakes(seen: Seen, running: Flags, where: tuple[Whole, Whole], family: Famil
     off = means[:, None, :] - levels[:, :, None]
     off = np.where(np.abs(off) > NIL, off, 0.0) * family.members  # NaN is not
     u = omega[:, None, :] * off
-    quad = _quadratic(u, moments)
+    quad = np.einsum("rma,rma->rm", np.einsum("rmb,rba->rma", u, moments), u)
     rounds = np.where((family.members > 0.0) & running[:, None, :], n[:, None, :], np.inf).min(axis=2)
     rounds[np.isinf(rounds)] = 0.0
     signal = np.einsum("rma,rma->rm", u, off)
@@ -239,8 +239,3 @@ def _bets(seen: Seen, u: Floats, trust: Floats, known: tuple[Floats, Floats], te
         most=_MOST / half,
         enough=1.0 / least,
     )
-
-
-def _quadratic(u: Floats, moments: Floats) -> Floats:
-    found: Floats = np.einsum("rma,rma->rm", np.einsum("rmb,rba->rma", u, moments), u)
-    return found

@@ -179,12 +179,8 @@ def log_chance(sums: Sums, step: float = STEP) -> Floats:
     means = left.coefficients @ left.counts
     up = means > 0.0
     logs = _log_left(left.times(np.where(up, 1.0, -1.0)), step)
-    found[real] = np.where(up, np.minimum(logs, 0.0), _log_rest(logs))
+    found[real] = np.where(up, np.minimum(logs, 0.0), np.log1p(-np.exp(np.minimum(logs, -1e-300))))
     return found
-
-
-def _log_rest(logs: Floats) -> Floats:
-    return np.log1p(-np.exp(np.minimum(logs, -1e-300)))
 
 
 def _log_left(sums: Sums, step: float) -> Floats:

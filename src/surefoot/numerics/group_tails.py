@@ -9,7 +9,9 @@ points away that no group's own scores allow. The p-value of a candidate is the 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy import special
@@ -29,6 +31,41 @@ JOINT, ALONE = 0.95, 0.05
 
 FAR = 1e6
 """A squared quantile beyond which a null point is out of the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Groups(ABC):
+    """The test of the weighted mean of groups, in the direction "is it larger?".
+
+    Attributes:
+        samples: The groups.
+        weights: Above 0, with sum 1.
+    """
+
+    samples: tuple[Pooled, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def estimate(self) -> float:
+        """The observed target."""
+        return math.fsum(v * sample.mean for v, sample in zip(self.weights, self.samples, strict=True))
+
+    @property
+    def mirrored(self) -> Self:
+        """The same test of 1 - z."""
+        return type(self)(tuple(score_tails.mirror(sample) for sample in self.samples), self.weights)
+
+    def log_p(self, target: float) -> float:
+        """The logarithm of the p-value against "the target is at most so much"."""
+        if target >= self.estimate or target >= 1.0:
+            return 0.0
+        if target <= 0.0 and min(sample.most for sample in self.samples) > 0.0:
+            return -math.inf
+        return min(0.0, self.raised(target))
+
+    @abstractmethod
+    def raised(self, target: float) -> float:
+        """The largest log p-value over the null points of a target below the estimate, raised by what may be missed."""
 
 
 def log_joint(samples: Sequence[Pooled], weights: Floats, means: Floats) -> Floats:

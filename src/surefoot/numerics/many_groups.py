@@ -54,39 +54,17 @@ def group_test(samples: Sequence[Pooled], weights: Sequence[float]) -> score_tai
     if len(samples) == 1:
         return score_tails.OneSample(samples[0])
     if len(samples) == 2:
-        return TwoGroups((samples[0], samples[1]), (shares[0], shares[1]))
+        return TwoGroups(tuple(samples), tuple(shares))
     return ManyGroups(tuple(samples), tuple(shares))
 
 
 @dataclass(frozen=True, slots=True)
-class ManyGroups:
-    """The test of the weighted mean of groups, in the direction "is it larger?".
+class ManyGroups(group_tails.Groups):
+    """The test of the weighted mean of groups by a search."""
 
-    Attributes:
-        samples: The groups.
-        weights: Above 0, with sum 1.
-    """
-
-    samples: tuple[Pooled, ...]
-    weights: tuple[float, ...]
-
-    @property
-    def estimate(self) -> float:
-        """The observed target."""
-        return math.fsum(v * sample.mean for v, sample in zip(self.weights, self.samples, strict=True))
-
-    @property
-    def mirrored(self) -> ManyGroups:
-        """The same test of 1 - z."""
-        return ManyGroups(tuple(score_tails.mirror(sample) for sample in self.samples), self.weights)
-
-    def log_p(self, target: float) -> float:
-        """The logarithm of the p-value against "the target is at most so much"."""
-        if target >= self.estimate or target >= 1.0:
-            return 0.0
-        if target <= 0.0 and min(sample.most for sample in self.samples) > 0.0:
-            return -math.inf
-        return min(0.0, _Search(self).largest(target) + RAISED)
+    def raised(self, target: float) -> float:
+        """The largest log p-value found, raised."""
+        return _Search(self).largest(target) + RAISED
 
     def low_end(self, tail: float) -> float:
         """The largest target that is refused as too low with this error, to the slack; 0 when none is."""

@@ -15,7 +15,6 @@ import numpy as np
 from scipy import special
 
 from surefoot.numerics import group_tails, score_tails
-from surefoot.numerics.exponential_sums import Pooled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,34 +35,8 @@ ROUNDS, MOST = 40, 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class TwoGroups:
-    """The test of v_1 mean_1 + v_2 mean_2, in the direction "is it larger?".
-
-    Attributes:
-        samples: The two groups.
-        weights: v_1 and v_2, above 0, with sum 1.
-    """
-
-    samples: tuple[Pooled, Pooled]
-    weights: tuple[float, float]
-
-    @property
-    def estimate(self) -> float:
-        """The observed target."""
-        return math.fsum(v * sample.mean for v, sample in zip(self.weights, self.samples, strict=True))
-
-    @property
-    def mirrored(self) -> TwoGroups:
-        """The same test of 1 - z."""
-        return TwoGroups((score_tails.mirror(self.samples[0]), score_tails.mirror(self.samples[1])), self.weights)
-
-    def log_p(self, target: float) -> float:
-        """The logarithm of the p-value against "the target is at most so much": an upper bound that is proved."""
-        if target >= self.estimate or target >= 1.0:
-            return 0.0
-        if target <= 0.0 and min(sample.most for sample in self.samples) > 0.0:
-            return -math.inf
-        return min(0.0, self._proved(target))
+class TwoGroups(group_tails.Groups):
+    """The test of v_1 mean_1 + v_2 mean_2, with a p-value that is proved to be an upper bound."""
 
     def low_end(self, tail: float) -> float:
         """The largest target that is refused as too low with this error, to the slack; 0 when none is."""
@@ -77,7 +50,7 @@ class TwoGroups:
             return 0.0
         # at the estimate itself the p-value is 1: nothing from there on is refused
         end = score_tails.root(high, tail, estimate, guess, about, slack=SLACK, near=1e-6 * about)
-        while end > 0.0 and self._proved(end) > math.log(tail):
+        while end > 0.0 and self.raised(end) > math.log(tail):
             end = max(0.0, end - 0.01 * about)
         return end
 
@@ -103,15 +76,11 @@ class TwoGroups:
         joint, one, other = self._parts(target, first)
         return np.minimum(joint, group_tails.log_alone(one + other, 2))
 
-    def _range(self, target: float) -> tuple[float, float]:
-        v, w = self.weights
-        return max(0.0, (target - w) / v), min(1.0, target / v)
-
     def _scan(self, target: float) -> Floats:
         """Where to look: near the point that both groups allow most, in units of the smaller reach, and at the ends."""
-        left, right = self._range(target)
-        point = float(group_tails.projected(self.samples, np.array(self.weights), target)[0])
         v, w = self.weights
+        left, right = max(0.0, (target - w) / v), min(1.0, target / v)
+        point = float(group_tails.projected(self.samples, np.array(self.weights), target)[0])
         one, other = (group_tails.error_of(sample) for sample in self.samples)
         step = 1.0 / math.hypot(1.0 / one, v / w / other)
         inside = point + step * SCAN
@@ -137,7 +106,7 @@ class TwoGroups:
         best = int(np.argmax(heights))
         return float(places[best]), float(heights[best])
 
-    def _proved(self, target: float) -> float:
+    def raised(self, target: float) -> float:
         """An upper bound of the largest log p-value over the line, within `RAISED` of one that is attained."""
         at, top = self._largest(target)
         cuts = np.unique(np.append(self._scan(target), at))

@@ -69,7 +69,8 @@ def stratified_gain(
         (first, second), *_ = each
         return exact_gains.exact_gain(first, second, confidence=confidence, margin=margin)
     smallest = min(tally.trials for pair in each for tally in pair)
-    if smallest < SMALL and weights == "rollouts" and _balanced(each):
+    balanced = all(first.trials == second.trials for first, second in each)
+    if smallest < SMALL and weights == "rollouts" and balanced:
         return stratified_hoeffding_gain(strata, confidence=confidence, margin=margin)
     if smallest < SMALL and len(each) <= FEW:
         return _of_groups(strata, weights, _check.confidence(confidence), margin)
@@ -210,11 +211,6 @@ def _given(strata: Strata) -> list[tuple[Tally, Tally]]:
 
 def _counts(strata: Strata, each: list[tuple[Tally, Tally]]) -> dict[str, int]:
     return {task: a.trials + b.trials for task, (a, b) in zip(strata, each, strict=True)}
-
-
-def _balanced(each: list[tuple[Tally, Tally]]) -> bool:
-    """Whether both policies met every task equally often."""
-    return all(first.trials == second.trials for first, second in each)
 
 
 def _gain(
