@@ -109,7 +109,7 @@ def bonferroni_gains(
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     _some(pairs)
-    return tuple(gain for gain, _, _ in _shares(pairs, using, confidence, margin))
+    return tuple(gain for gain, _ in _shares(pairs, using, confidence, margin))
 
 
 def step_down_gains(
@@ -149,13 +149,13 @@ def step_down_gains(
     _some(pairs)
     shown = _shares(pairs, using, confidence, margin)
     if len(pairs) == 1 or using in CENTRAL:
-        return tuple(FamilyGain(gain, gain.verdict, gain.p_value, gain.not_worse) for gain, _, _ in shown)
-    known = [sides for _, _, sides in shown if sides is not None]
+        return tuple(FamilyGain(gain, gain.verdict, gain.p_value, gain.not_worse) for gain, _ in shown)
+    known = [sides for _, sides in shown if sides is not None]
     if len(known) == len(shown):
         stepped = step_down(known, confidence=confidence)
-        return tuple(family_gain(gain, one) for (gain, _, _), one in zip(shown, stepped, strict=True))
+        return tuple(family_gain(gain, one) for (gain, _), one in zip(shown, stepped, strict=True))
     holm = _Holm(pairs, using, confidence, margin)
-    return tuple(holm.member(place, gain) for place, (gain, _, _) in enumerate(shown))
+    return tuple(holm.member(place, gain) for place, (gain, _) in enumerate(shown))
 
 
 def holm_gains(
@@ -193,12 +193,12 @@ def holm_gains(
     holm = _Holm(pairs, using, confidence, margin)
     p_values = holm.p_values()
     found = []
-    for place, (pair, (interval, _, method)) in enumerate(zip(pairs, holm.kept, strict=True)):
+    for place, (pair, (interval, _)) in enumerate(zip(pairs, holm.kept, strict=True)):
         # the margin itself is excluded: the next number after it is the end
         low = math.nextafter(margin, math.inf) if place in holm.above else interval.low
         high = math.nextafter(-margin, -math.inf) if place in holm.below else interval.high
         seen = replace(interval, low=min(low, high), high=max(low, high))
-        found.append(_gain(pair, seen, p_values[place], f"Holm-over-{len(pairs):,} {method}", confidence, margin))
+        found.append(_gain(pair, seen, p_values[place], f"Holm-over-{len(pairs):,} {interval.method}", confidence, margin))
     return tuple(found)
 
 
@@ -220,8 +220,8 @@ class _Holm:
             # two one-sided bounds at error / open_ each are one interval at this confidence
             level = 1.0 - min(2.0 * error / open_, 0.99)
             self.kept = [_pair(pair, method, level) for pair, method in zip(pairs, methods, strict=True)]
-            self.above |= {i for i, (interval, _, _) in enumerate(self.kept) if interval.low > margin}
-            self.below |= {i for i, (interval, _, _) in enumerate(self.kept) if interval.high < -margin}
+            self.above |= {i for i, (interval, _) in enumerate(self.kept) if interval.low > margin}
+            self.below |= {i for i, (interval, _) in enumerate(self.kept) if interval.high < -margin}
             left = 2 * len(pairs) - len(self.above) - len(self.below)
             if left == open_:
                 break
@@ -229,10 +229,10 @@ class _Holm:
 
     def p_values(self) -> list[float | None]:
         """Adjusted p-values, each direction a hypothesis of its own."""
-        known = [p for _, p, _ in self.kept if p is not None]
+        known = [p for _, p in self.kept if p is not None]
         if len(known) < len(self.kept) or self.margin:
             return [None] * len(self.kept)
-        sides = [Sides.of(p, interval.estimate) for p, (interval, _, _) in zip(known, self.kept, strict=True)]
+        sides = [Sides.of(p, interval.estimate) for p, (interval, _) in zip(known, self.kept, strict=True)]
         return [one.p_value for one in step_down(sides)]
 
     def member(self, place: int, gain: Gain) -> FamilyGain:
@@ -256,8 +256,8 @@ def family_gain(gain: Gain, found: Stepped) -> FamilyGain:
 
 def _shares(
     pairs: Pairs, using: Using | None, confidence: float, margin: float
-) -> list[tuple[Gain, float | None, Sides | None]]:
-    """Every gain at its share of the error, its p-value before adjustment, and one-sided ones where there are some."""
+) -> list[tuple[Gain, Sides | None]]:
+    """Every gain at its share of the error, and its one-sided p-values where there are some."""
     count = len(pairs)
     share, over = 1.0 - (1.0 - confidence) / count, f"Bonferroni-over-{count:,} " if count > 1 else ""
     own: list[Any] = [one for one in pairs if _central(one, using, count)]
@@ -267,15 +267,15 @@ def _shares(
         sides = None
         if _central(pair, using, count):
             gain, sides = next(together)
-            interval, p_value, method = gain.interval, gain.p_value, gain.method
+            interval, p_value = gain.interval, gain.p_value
         else:
-            interval, p_value, method = _pair(pair, using or _usual(pair, count), share)
+            interval, p_value = _pair(pair, using or _usual(pair, count), share)
             if p_value is not None and not margin:
                 sides = Sides.of(p_value, interval.estimate)
             elif using in (None, score_gain):
                 sides = _score_sides(*_compared(pair), margin=margin)
         adjusted = None if p_value is None else min(1.0, count * p_value)
-        found.append((_gain(pair, interval, adjusted, over + method, confidence, margin), p_value, sides))
+        found.append((_gain(pair, interval, adjusted, over + interval.method, confidence, margin), sides))
     return found
 
 
@@ -293,11 +293,9 @@ def _compared(pair: Pair) -> tuple[Sample, ...]:
     return pair if isinstance(pair, tuple) else (pair,)
 
 
-def _pair(pair: Pair, using: Using, confidence: float) -> tuple[Interval, float | None, str]:
+def _pair(pair: Pair, using: Using, confidence: float) -> tuple[Interval, float | None]:
     result = using(*_compared(pair), confidence=confidence)
-    if isinstance(result, Interval):
-        return result, None, result.method
-    return result.interval, result.p_value, result.method
+    return (result, None) if isinstance(result, Interval) else (result.interval, result.p_value)
 
 
 def _even(pair: Pair, using: Using | None, ordering: float, margin: float) -> Using:
