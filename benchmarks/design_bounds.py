@@ -26,7 +26,9 @@ def binary_bound(horizon: int, error: float, power: float, *, mirrored: bool, ro
 
 def paired_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 200) -> float:
     """The same over the twelve settings, for rules whose error holds for every number of pairs that differ."""
-    programme = exact_designs.paired_programme(horizon, error, points=design_priors.twelve(), mirrored=mirrored, bounding=True)
+    programme = exact_designs.paired_programme(
+        horizon, error, points=design_priors.twelve(), mirrored=mirrored, bounding=True
+    )
     start = exact_designs.paired_start(horizon, error, mirrored=mirrored)
     return least_pairs(programme, error, power, exact_designs.PAIRED_ASCENT._replace(rounds=rounds), start)
 

@@ -1,8 +1,8 @@
 """Exact designs: walks against brute force, proved errors, the published figures, and how tables are kept."""
 
 import pytest
-
 from benchmarks import design_bounds
+
 from surefoot.numerics import (
     design_priors,
     exact_designs,

@@ -18,10 +18,8 @@ from scipy.special import bdtr, bdtrc
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 LONGER = 1.5
 """The horizon, in multiples of the least number of rollouts that tells the rates apart at one look. At 1.5 the mean

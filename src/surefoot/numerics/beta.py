@@ -11,9 +11,10 @@ from scipy import special
 from surefoot.numerics import roots
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
+
 
 _TRUSTED = 1e5
 """Below this total scipy's inverse was never seen wrong; above it, it is checked (1000 of 1e9 is off by a half)."""

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
+
 
 _HALF_LOG_TAU = 0.5 * log(2.0 * pi)
 # What Stirling's formula lacks for 0! ... 15!; above that its series is exact to rounding.

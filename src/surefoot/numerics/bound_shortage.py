@@ -22,9 +22,10 @@ import numpy as np
 from surefoot.numerics import beta, binomial
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats, Ints
+
 
 _ROUNDING = 1e-13
 _CHUNK = 64
@@ -154,7 +155,7 @@ class Curve:
         logs: Floats = binomial.log_pmf(np.arange(self.n + 1), self.n, 0.5) + self.n * np.log(2.0)
         return logs
 
-    def _masses(self, points: Floats, counts: NDArray[np.int64]) -> Floats:
+    def _masses(self, points: Floats, counts: Ints) -> Floats:
         """P(X = k) for points by counts: a few passes, right to about n roundings, which `_ROUNDING` allows for."""
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.multiply.outer(np.log(points), counts) + np.multiply.outer(np.log1p(-points), self.n - counts)
@@ -164,7 +165,7 @@ class Curve:
         masses[certain] = binomial.pmf(counts, self.n, points[certain][:, None])
         return masses
 
-    def _edge(self, index: NDArray[np.int64]) -> Floats:
+    def _edge(self, index: Ints) -> Floats:
         return self.edges[np.minimum(index, self.n + 1)]
 
     def _filled(self, points: Floats, first: int, last: int) -> Floats:
@@ -196,7 +197,7 @@ def steps(lows: ArrayLike) -> Curve:
     return Curve(len(lows) - 1, edges, np.diff(edges), None)
 
 
-def _fill(piece: NDArray[np.int64], n: int, low: Floats, high: Floats, tail: float | None) -> Floats:
+def _fill(piece: Ints, n: int, low: Floats, high: Floats, tail: float | None) -> Floats:
     """The integral of u_j from `low`, its piece's left edge, to `high`."""
     if tail is None:
         return high - low
@@ -219,7 +220,7 @@ def _grown(x: Floats, rate: int) -> Floats:
     return x if rate == 0 else np.expm1(rate * x) / rate
 
 
-def _quadrature(piece: NDArray[np.int64], n: int, low: Floats, high: Floats, tail: float, nodes: int) -> Floats:
+def _quadrature(piece: Ints, n: int, low: Floats, high: Floats, tail: float, nodes: int) -> Floats:
     """Gauss-Legendre in the log odds, where u_j has no pole near its piece however small the error is."""
     at, weight = np.polynomial.legendre.leggauss(nodes)
     start, stop = np.log(low / (1.0 - low)), np.log(high / (1.0 - high))

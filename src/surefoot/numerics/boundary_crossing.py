@@ -16,9 +16,10 @@ from surefoot.numerics import beta, binomial
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
+
 
 _NEGLIGIBLE = 1e-32  # states this much rarer than the likeliest are left out
 

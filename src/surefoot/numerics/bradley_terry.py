@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 _NO_TIES = -40.0
 

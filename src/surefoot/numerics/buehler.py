@@ -22,11 +22,9 @@ from surefoot.numerics.inversion import ROUNDING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Ints
     from surefoot.numerics.staircase_sets import Design
 
-    Ints = NDArray[np.int64]
 
 TOLERANCE = 1e-8
 """How far left of the root a bound may lie."""
@@ -74,6 +72,7 @@ class Above:
             return -apart if found <= error else max(apart, 1e-300)
 
         return _root(gap, self.limit)
+
 
 def _root(gap: Callable[[float], float], guess: float) -> float:
     """The left side of a bracket of the root in (-1, 1), no wider than the tolerance, of what rises; near a guess."""

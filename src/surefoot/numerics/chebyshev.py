@@ -18,9 +18,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 LEAST_ERROR = 1e-280
 """No probability is told from 0 below this."""

@@ -19,11 +19,8 @@ from surefoot.numerics.closed_stakes import GRID, Seen, Terms, grown, stakes
 from surefoot.numerics.weak_orders import NIL, Family, unpacked
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 _HAIR = 1e-12  # aim so far above the target that rounding cannot miss it
 _EARLIEST = 5  # rounds before a pair may be called futile
@@ -61,8 +58,8 @@ class Gamblers:
     better: Flags
     p_values: Floats
     rejected: Floats
-    study: Whole
-    which: Whole
+    study: Ints
+    which: Ints
     log_wealth: Floats
     log_best: Floats
     weights: Floats
@@ -105,10 +102,10 @@ class Gamblers:
         return ~(self.better | self.better.swapaxes(1, 2)) & self.family.asked
 
     @property
-    def _starts(self) -> Whole:
+    def _starts(self) -> Ints:
         return np.flatnonzero(np.diff(self.study, prepend=-1))
 
-    def places(self) -> tuple[Whole, Whole]:
+    def places(self) -> tuple[Ints, Ints]:
         """The best and the worst rank of every policy that a gambler still allows, a row per study."""
         starts = self._starts
         return (
@@ -116,7 +113,7 @@ class Gamblers:
             np.maximum.reduceat(self.family.last_place[self.which], starts, axis=0),
         )
 
-    def leaders(self) -> tuple[Whole, Whole]:
+    def leaders(self) -> tuple[Ints, Ints]:
         """The masks of those that may be best, and of those that every hypothesis left takes for it."""
         masks, starts = self.family.leaders[self.which], self._starts
         return np.bitwise_or.reduceat(masks, starts), np.bitwise_and.reduceat(masks, starts)

@@ -15,11 +15,8 @@ from scipy.special import erf
 from surefoot.numerics.weak_orders import NIL, Family
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 GRID = 16  # stakes mixed
 _STEPS = np.arange(GRID) / (GRID - 1)
@@ -161,7 +158,7 @@ class Bets(NamedTuple):
         enough: One over the smallest gain seen, 0 where none was.
     """
 
-    study: Whole
+    study: Ints
     u: Floats
     spread: Floats
     grid: Floats
@@ -171,7 +168,7 @@ class Bets(NamedTuple):
     enough: Floats
 
 
-def stakes(seen: Seen, running: Flags, where: tuple[Whole, Whole], family: Family, terms: Terms) -> tuple[Bets, Whole]:
+def stakes(seen: Seen, running: Flags, where: tuple[Ints, Ints], family: Family, terms: Terms) -> tuple[Bets, Ints]:
     """The bets of the next round, and which of them each gambler makes.
 
     Args:
@@ -212,7 +209,7 @@ def stakes(seen: Seen, running: Flags, where: tuple[Whole, Whole], family: Famil
     return _bets(seen.of(study), u, trust, (moments[study], g[study]), terms, study), number[key]
 
 
-def _bets(seen: Seen, u: Floats, trust: Floats, known: tuple[Floats, Floats], terms: Terms, study: Whole) -> Bets:
+def _bets(seen: Seen, u: Floats, trust: Floats, known: tuple[Floats, Floats], terms: Terms, study: Ints) -> Bets:
     moments, g = known
     trust = np.where(u == 0.0, 0.0, trust).max(axis=1)
     half = np.abs(u).sum(axis=1) / 2.0

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
 
 
 def effective_number(sizes: ArrayLike) -> float:
@@ -54,18 +53,18 @@ class Layout:
         freedoms: Bell and McCaffrey's degrees of freedom of every part.
     """
 
-    groups: Whole
+    groups: Ints
     weights: Floats
-    cells: Whole
-    cell_clusters: Whole
-    cell_groups: Whole
-    held: Whole
+    cells: Ints
+    cell_clusters: Ints
+    cell_groups: Ints
+    held: Ints
     cell_scales: Floats
-    parts: Whole
+    parts: Ints
     freedoms: Floats
 
     @property
-    def met(self) -> Whole:
+    def met(self) -> Ints:
         """How many clusters every group meets."""
         return np.bincount(self.cell_groups)
 
@@ -88,7 +87,7 @@ class Layout:
         return float(self.weights @ means), variances
 
 
-def layout(clusters: Whole, groups: Whole, weights: Floats) -> Layout:
+def layout(clusters: Ints, groups: Ints, weights: Floats) -> Layout:
     """The layout of values in clusters and groups, both numbered from 0.
 
     Only where every group meets two clusters or more is there an error to ask for.
@@ -122,7 +121,7 @@ def satterthwaite(variances: Floats, freedoms: Floats) -> float:
     return float(1.0 / (shares**2 / freedoms).sum())
 
 
-def residual_sums(values: Floats, clusters: Whole) -> Floats:
+def residual_sums(values: Floats, clusters: Ints) -> Floats:
     """CR2's residual sums over n of each column of values, one row per cluster; all columns in the same clusters.
 
     The variance of a column's mean is the sum of its squares, that of the gain between two columns the sum of the

@@ -17,12 +17,8 @@ from surefoot.numerics.chebyshev import Need
 from surefoot.numerics.staircase_sets import Observed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Floats, Ints
     from surefoot.numerics.staircase_sets import Design
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 
 def decided(design: Design, a: float, edge: float = 0.0) -> Ints:

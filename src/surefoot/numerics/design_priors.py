@@ -11,9 +11,7 @@ from scipy.special import gammaln, ndtri
 from surefoot.numerics.stopped_walks import one_more
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
 
 
 class Alternatives(NamedTuple):

@@ -15,10 +15,8 @@ import numpy as np
 from surefoot.numerics.dynamic_programs import Programme
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 SCALES = (0.995, 1.0, 1.005, 1.01, 1.02, 1.03)
 """By how much the weights are scaled, one boundary each."""

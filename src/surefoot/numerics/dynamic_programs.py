@@ -16,10 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from surefoot.numerics import stopped_walks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
 
 
 class Assessment(NamedTuple):

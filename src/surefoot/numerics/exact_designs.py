@@ -13,10 +13,8 @@ from surefoot.numerics.design_search import Ascent, Report, ascend, search
 from surefoot.numerics.dynamic_programs import Programme
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 _MARGIN = 1e-5
 

@@ -17,7 +17,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Flags, Floats, Ints
+
     Complexes = NDArray[np.complex128]
 
 STEP = 0.125
@@ -147,7 +148,7 @@ class Sums:
     most: Floats
     cells: Cells | None = None
 
-    def rows(self, kept: slice | NDArray[np.bool_]) -> Sums:
+    def rows(self, kept: slice | Flags) -> Sums:
         """Some of the rows."""
         cells = None if self.cells is None else replace(self.cells, scales=self.cells.scales[kept])
         return Sums(self.coefficients[kept], self.counts, self.least[kept], self.most[kept], cells)
@@ -249,7 +250,7 @@ def _log_integral(sums: Sums, step: float) -> Floats:
     return start + np.log(total * (step / math.pi))
 
 
-def log_chance_and_slopes(sums: Sums, starts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def log_chance_and_slopes(sums: Sums, starts: Ints) -> tuple[Floats, Floats]:
     """Log P(W <= 0) of every row, and how it moves when all coefficients of a block of columns move together.
 
     To be climbed with: cells count as their means.

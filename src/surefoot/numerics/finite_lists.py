@@ -16,9 +16,8 @@ import numpy as np
 from surefoot.numerics import roots
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 CERTAIN = 700.0
 """Log-wealth that stands for certainty: the items left cannot make the claim false."""

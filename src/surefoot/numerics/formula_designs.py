@@ -13,10 +13,8 @@ from surefoot.numerics.design_search import Report
 from surefoot.numerics.exact_designs import Design, aim, proved
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 _HALVINGS = 14
 

@@ -14,10 +14,7 @@ import numpy as np
 from surefoot.numerics.stopped_walks import Quits
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
 
 def closest(limits: Ints) -> Ints:
@@ -66,7 +63,7 @@ def _nowhere(horizon: int) -> Quits:
     return Quits(np.full(shape, horizon + 1, np.int16), np.full(shape, -horizon - 1, np.int16))
 
 
-def _mark(quits: Quits, n: int, states: NDArray[np.bool_]) -> None:
+def _mark(quits: Quits, n: int, states: Flags) -> None:
     """Give up after n pairs in these states, one row for each count of the second policy."""
     row, other = np.nonzero(states)
     total, gap = row + other, (other - row).astype(np.int16)
@@ -91,7 +88,7 @@ def _expected_pair(ahead: Floats, n: int) -> Floats:
     return mean
 
 
-def given_up(quits: Quits, n: int | Ints, row: int | Ints, other: int | Ints) -> NDArray[np.bool_]:
+def given_up(quits: Quits, n: int | Ints, row: int | Ints, other: int | Ints) -> Flags:
     """Whether undecided states are among those in which the walk is given up."""
     total, gap = row + other, other - row
     return np.asarray((gap >= quits.low[n, total]) & (gap <= quits.high[n, total]))

@@ -15,10 +15,10 @@ import numpy as np
 from surefoot.numerics.staircase_sets import TIE
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Flags, Floats, Ints
+
 
 _WHOLE_TABLE = 700
 """Up to so many tables trying every one is faster than bisection."""
@@ -100,7 +100,7 @@ def staircase(n1: int, n2: int, difference: float, level: float) -> Ints:
     return low
 
 
-def _curve(n1: int, n2: int, difference: float, level: float) -> tuple[Ints, NDArray[np.bool_]]:
+def _curve(n1: int, n2: int, difference: float, level: float) -> tuple[Ints, Flags]:
     """The smallest x1 with z >= level for each x2, and where that is sure.
 
     On the curve, with r2 > x2/n2, the multiplier m = n2 (r2 - x2/n2) / (r2(1 - r2)) has m^2 (variance) = level^2 and

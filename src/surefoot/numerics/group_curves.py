@@ -18,9 +18,8 @@ from surefoot.numerics.exponential_sums import Pooled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 PIECES = 20
 

@@ -22,9 +22,8 @@ from surefoot.numerics.exponential_sums import COARSE, Pooled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 JOINT, ALONE = 0.95, 0.05
 """The shares of the error."""

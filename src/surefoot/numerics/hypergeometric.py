@@ -17,11 +17,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from surefoot.numerics import chebyshev, log_factorials
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
 
 WHOLE = 2**62
 """Below this a product of whole numbers, and the difference of two, fits into 64 bits."""

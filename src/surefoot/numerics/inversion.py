@@ -22,11 +22,9 @@ from surefoot.numerics.chebyshev import Need
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Floats
     from surefoot.numerics.staircase_sets import Observed
 
-    Floats = NDArray[np.float64]
 
 ROUNDING = 1e-11
 """Relative rounding of a sum of probabilities, added to every bound."""

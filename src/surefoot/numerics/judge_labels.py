@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from surefoot.numerics import cluster_spread
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
 
 
 class Fit(NamedTuple):
@@ -38,7 +34,7 @@ class Fit(NamedTuple):
     judged: float
 
 
-def corrected(human: Floats, judge: Floats, documents: Whole, others: Floats, elsewhere: Whole, trusted: bool) -> Fit:
+def corrected(human: Floats, judge: Floats, documents: Ints, others: Floats, elsewhere: Ints, trusted: bool) -> Fit:
     """The corrected mean of human values.
 
     How far the judge is trusted for a document is worked out without that document, so that the trust does not
@@ -100,7 +96,7 @@ def corrected(human: Floats, judge: Floats, documents: Whole, others: Floats, el
     )
 
 
-def clustered_variance(values: Floats, documents: Whole) -> float:
+def clustered_variance(values: Floats, documents: Ints) -> float:
     """The variance of a mean by CR2; 0 when all values are of one document."""
     import numpy as np
 

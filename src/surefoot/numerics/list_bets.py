@@ -16,10 +16,8 @@ import numpy as np
 from surefoot.numerics import finite_lists
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 _GRID = 16  # stakes mixed
 _MOST = 0.99  # never stake all

@@ -13,12 +13,9 @@ import numpy as np
 from surefoot.numerics import log_factorials, stopped_intervals
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Flags
     from surefoot.numerics.stopping_states import Endings
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 _TIE = 1e-12
 
@@ -38,7 +35,7 @@ class Listed:
         """The same with the policies swapped."""
         return Listed(self.endings.swapped(), self.horizon)
 
-    def most(self, chosen: Bools, gap: int, enough: float) -> float:
+    def most(self, chosen: Flags, gap: int, enough: float) -> float:
         """The largest chance of the set over all lists with A - B = gap, or the first found above `enough`."""
         first, second = self.endings.first[chosen], self.endings.second[chosen]
         rest, weights, ways = self.rest[chosen], self.weights[chosen], self.ways

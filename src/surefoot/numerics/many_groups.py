@@ -22,9 +22,8 @@ from surefoot.numerics.two_groups import TwoGroups
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
 
 RAISED = math.log1p(0.02)
 """By how much the largest p-value found is raised, in logarithms, for what the search may have missed."""
@@ -205,7 +204,7 @@ class _Search:
 
         weights, count, owner = self._weights, point.size, int(np.argmax(self._scales * point))
         errors = np.array([group_tails.error_of(sample) for sample in self.test.samples])
-        kept: dict[bytes, tuple[Floats, NDArray[np.float64]]] = {}
+        kept: dict[bytes, tuple[Floats, Floats]] = {}
 
         def both(x: Floats) -> tuple[Floats, Floats]:
             key = x.tobytes()
@@ -247,7 +246,7 @@ class _Search:
         moved = np.clip(point + errors * np.nan_to_num(found.x[:-1]), 0.0, 1.0)  # a step that failed is no step
         return _onto(moved, weights, target)
 
-    def _with_slopes(self, means: Floats, owner: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def _with_slopes(self, means: Floats, owner: Ints) -> tuple[Floats, Floats]:
         """Both log p-values at null points (rows, 2), and their slopes in the means (rows, 2, groups).
 
         The extra exponential is that of one group, the owner. That is at most the largest, so the joint p-value is at

@@ -20,9 +20,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats, Ints
+
 
 CAP = 0.95
 """Share of the capital a hedged WSR bet may risk (section 9 of the methods; WSR write c)."""
@@ -220,7 +221,7 @@ def _largest(z: Floats, shares: Floats, mean: float) -> float:
     return float(shared_log_capital(z, shares, mean).max())
 
 
-def _first_alive(views: list[Floats], numbers: list[NDArray[np.int64]], total: int, tail: float) -> list[int | None]:
+def _first_alive(views: list[Floats], numbers: list[Ints], total: int, tail: float) -> list[int | None]:
     """In each view, the first of its cells whose upper edge is never refused; None when all are.
 
     A second view is 1 minus the first. The cells of both walk through the scores together, in one array.

@@ -19,9 +19,10 @@ from surefoot.numerics import beta
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
+
 
 USUAL = 0.025
 """The error on each side of a 95% interval."""

@@ -9,10 +9,9 @@ import numpy as np
 from surefoot.numerics import futility, log_factorials, stopped_walks
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
 
 
 class Characteristics(NamedTuple):

@@ -15,10 +15,9 @@ from surefoot.numerics import chebyshev, log_factorials
 from surefoot.numerics.staircase_sets import TIE, Design
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
 
 
 def statistic(b: ArrayLike, c: ArrayLike, n: int | Ints, difference: ArrayLike) -> Floats:

@@ -10,9 +10,10 @@ import numpy as np
 from surefoot.numerics import beta, binomial, roots
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Flags, Floats
+
 
 _ALMOST_ZERO, _ALMOST_ONE = 1e-300, float(np.nextafter(1.0, 0.0))
 
@@ -127,7 +128,7 @@ def _last(level: Floats, n: Floats, p: Floats) -> tuple[Floats, Floats, Floats]:
     return whole, np.clip(np.where(np.isfinite(part), part, 1.0), 0.0, 1.0), mass
 
 
-def _search(enough: Callable[[Floats], NDArray[np.bool_]], n: Floats) -> Floats:
+def _search(enough: Callable[[Floats], Flags], n: Floats) -> Floats:
     """The first count in 0 ... n that is enough, for each element."""
     least, most = np.zeros(n.shape), np.array(n, float)
     while (least < most).any():

@@ -9,9 +9,8 @@ import numpy as np
 from surefoot.numerics import binomial, randomised_counts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
 
 _NODES = 32
 
@@ -55,7 +54,7 @@ def _nodes(left: Floats, right: Floats) -> tuple[Floats, Floats]:
     return x, scale * weight * (stop - start)[:, None] / 2.0
 
 
-def _parts(first: NDArray[np.int64], last: NDArray[np.int64], n: int, x: Floats, tail: float) -> tuple[Floats, Floats]:
+def _parts(first: Ints, last: Ints, n: int, x: Floats, tail: float) -> tuple[Floats, Floats]:
     """The fractional parts of t1 and t2 in the cells `first` and `last`."""
     # Size 1 - tail is stop b2 - start b1 = outside; unbiased is equal interpolated weights of n - 1 at t1 and t2.
     outside = binomial.at_most(first - 1, n, x) + binomial.at_least(last, n, x) - tail

@@ -19,12 +19,9 @@ import numpy as np
 from scipy.special import gammaln
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Flags, Floats
     from surefoot.numerics.stopping_states import Endings
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 _ROUNDING = 1.0 - 1e-9  # of the level: more than all the sums here can be off
 _CELLS = 3_000_000  # terms summed at once
@@ -45,7 +42,7 @@ class Counted(NamedTuple):
     counts: Floats
     paired: bool
 
-    def chosen(self, which: Bools) -> Counted:
+    def chosen(self, which: Flags) -> Counted:
         """Some of them."""
         return Counted(self.weights[which], self.counts[which], self.paired)
 

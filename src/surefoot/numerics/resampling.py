@@ -11,9 +11,8 @@ import numpy as np
 from surefoot.numerics import work_blocks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 HELD = 1 << 17  # elements drawn at a time: what a core keeps close by
 BLOCK = 1 << 22  # elements of a block: some hundredths of a second, well above what it costs to hand one out

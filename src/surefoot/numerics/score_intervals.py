@@ -10,10 +10,7 @@ from surefoot.numerics import gain_scores, normal_quantiles, paired_rates, roots
 from surefoot.numerics.staircase_sets import Observed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
 
 
 def ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:

@@ -19,9 +19,8 @@ from surefoot.numerics.exponential_sums import STEP, Cells, Pooled, Sums, TooFar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 SAFE = 1e-9
 """By how much of itself a p-value is raised before it is judged: more than its rounding."""

@@ -13,14 +13,12 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from surefoot.numerics.arrays import Flags, Floats, Ints
     from surefoot.numerics.chebyshev import Need, Peak
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
-    Inside = Callable[[Ints, Ints], Bools]
+    Inside = Callable[[Ints, Ints], Flags]
 
 TIE = 1e-10
 """Values of z closer than this, relatively, are ties: far above rounding, so no tie is ever lost."""
@@ -58,9 +56,7 @@ def lowered(first: Ints, inside: Inside) -> Ints:
     return first
 
 
-def changes(
-    one: Ints, other: Ints, left: float, right: float, inside: Callable[[Ints, Ints, Floats], Bools]
-) -> Floats:
+def changes(one: Ints, other: Ints, left: float, right: float, inside: Callable[[Ints, Ints, Floats], Flags]) -> Floats:
     """About where in [left, right] the tables between two staircases change sides, each looked at on finer grids.
 
     Args:
@@ -138,7 +134,7 @@ class Design(ABC):
         """The smallest first counts with z >= level at any of some differences, each with its own level."""
         column, bars = differences[:, None], (levels * (1.0 - TIE))[:, None]
 
-        def inside(first: Ints, second: Ints) -> Bools:
+        def inside(first: Ints, second: Ints) -> Flags:
             return np.asarray((self.values(column, first, second) >= bars).any(axis=0))
 
         found = None if near is None else moved(near, self.most(), inside)
@@ -195,7 +191,7 @@ class Observed:
         found = []
         for design, sign in ((self.design, 1.0), (self.design.swapped(), -1.0)):
 
-            def inside(x1: Ints, x2: Ints, d: Floats, design: Design = design, sign: float = sign) -> Bools:
+            def inside(x1: Ints, x2: Ints, d: Floats, design: Design = design, sign: float = sign) -> Flags:
                 return np.asarray(design.values(sign * d, x1, x2) >= self.statistic(d))
 
             one, other = (design.staircase(sign * d, float(v)) for d, v in zip((left, right), z, strict=True))

@@ -17,14 +17,11 @@ from surefoot.numerics import region_bounds
 from surefoot.numerics.stopped_walks import Stops, add_stops
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Flags, Floats, Ints
     from surefoot.numerics.region_bounds import Counted
     from surefoot.numerics.stopped_walks import BinaryWalk
     from surefoot.numerics.stopping_states import Endings
 
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 EDGES = (0.0, 0.1, 0.2, 0.3, 0.45, 1.0)
 """Gains are tested by one order from each edge to the next."""
@@ -69,18 +66,18 @@ def score(endings: Endings, gain: float, *, paired: bool) -> Floats:
     return found
 
 
-def signed_root(first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+def signed_root(first: Ints, second: Ints) -> Floats:
     """The signed root of the likelihood ratio of pairs that differ, against an even chance."""
     together = np.maximum(first + second, 1).astype(float)
 
-    def term(count: NDArray[np.int64]) -> Floats:
+    def term(count: Ints) -> Floats:
         return np.asarray(count * np.log(np.maximum(2.0 * count / together, 1e-300)))
 
     root: Floats = np.sign(first - second) * np.sqrt(np.maximum(2.0 * (term(first) + term(second)), 0.0))
     return root
 
 
-def as_far(endings: Endings, place: int, *, paired: bool) -> Bools:
+def as_far(endings: Endings, place: int, *, paired: bool) -> Flags:
     """The verdicts for the first policy that are at least as far as the one at `place`: the order of the p-value.
 
     Independent streams: an earlier one is further, and after as many pairs the larger gain. Shared environments: the

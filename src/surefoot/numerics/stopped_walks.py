@@ -21,8 +21,8 @@ from surefoot.numerics import bernstein
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Flags, Floats, Ints
+
 
 Reach = Callable[[int], int]
 
@@ -87,7 +87,7 @@ class BinaryWalk:
         """Rows that hold a state after n pairs."""
         return n + 1
 
-    def valid(self, n: int, rows: Ints, columns: Ints) -> NDArray[np.bool_]:
+    def valid(self, n: int, rows: Ints, columns: Ints) -> Flags:
         """Which of these can be a state after n pairs."""
         other = rows + columns
         return (rows >= 0) & (rows <= n) & (other >= 0) & (other <= n)
@@ -151,7 +151,7 @@ class PairedWalk(BinaryWalk):
         """Rows that hold a state after n pairs."""
         return (n + int(self.low[n])) // 2 + 1
 
-    def valid(self, n: int, rows: Ints, columns: Ints) -> NDArray[np.bool_]:
+    def valid(self, n: int, rows: Ints, columns: Ints) -> Flags:
         """Which of these can be a state after n pairs."""
         return (rows >= 0) & (rows + columns >= 0) & (2 * rows + columns <= n)
 

@@ -16,8 +16,7 @@ from surefoot.numerics import stopped_walks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
 
 class Endings(NamedTuple):
@@ -55,7 +54,7 @@ class Endings(NamedTuple):
         return int(found[0])
 
 
-def endings(walk: stopped_walks.BinaryWalk, limits: NDArray[np.int64], quits: stopped_walks.Quits | None) -> Endings:
+def endings(walk: stopped_walks.BinaryWalk, limits: Ints, quits: stopped_walks.Quits | None) -> Endings:
     """Every state in which the walk can end.
 
     Args:
@@ -92,7 +91,7 @@ def endings(walk: stopped_walks.BinaryWalk, limits: NDArray[np.int64], quits: st
     return _gathered(found, other)
 
 
-def _chosen(every: Endings, which: NDArray[np.bool_]) -> Endings:
+def _chosen(every: Endings, which: Flags) -> Endings:
     columns: Any = (each[which] for each in every)
     return Endings(*columns)
 

@@ -15,10 +15,10 @@ import numpy as np
 from scipy import special
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
+    from surefoot.numerics.arrays import Floats
+
 
 SMALL = 5
 """From so many rollouts in the smallest cell on, cells are drawn less towards a half."""

@@ -17,9 +17,8 @@ from scipy import special
 from surefoot.numerics import group_tails, score_tails
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
 
 RAISED = math.log1p(0.01)
 """By how much the largest p-value found is raised, in logarithms; what is proved is that none is above that."""
@@ -143,7 +142,7 @@ class TwoGroups(group_tails.Groups):
         target: float,
         left: Floats,
         right: Floats,
-        pieces: NDArray[np.int64],
+        pieces: Ints,
         alone: Floats,
         high: Floats,
         *,

@@ -16,10 +16,10 @@ from surefoot.numerics import chebyshev, gain_scores, log_factorials
 from surefoot.numerics.staircase_sets import Design
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
+
     Masses = tuple[Ints, Floats]
     Rates = tuple[Floats, Floats, Floats, Floats]
 

@@ -17,9 +17,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
+    from surefoot.numerics.arrays import Flags, Floats, Ints
+
     Ranks = NDArray[np.int8]
 
 NIL = 1e-12  # two means nearer than this are equal: the order of a sum must not decide anything
@@ -39,7 +38,7 @@ class Family(ABC):
         parent: The hypothesis about all but the last policy that each one restricts to; -1 where that is open.
     """
 
-    def __init__(self, ranks: Ranks, parts: Whole, strict: bool = True) -> None:
+    def __init__(self, ranks: Ranks, parts: Ints, strict: bool = True) -> None:
         self.ranks, self.parts = ranks, parts
         self.size = size = ranks.shape[1]
         better = (ranks[:, :, None] < ranks[:, None, :]) & strict
@@ -48,7 +47,7 @@ class Family(ABC):
         self.implied = _packed(better)
         above, below = better.sum(axis=1), better.sum(axis=2)
         self.first_place, self.last_place = 1 + above, size - below
-        self.leaders: Whole = _bits(ranks == ranks.min(axis=1, keepdims=True))
+        self.leaders: Ints = _bits(ranks == ranks.min(axis=1, keepdims=True))
         self.asked: Flags = ~np.eye(size, dtype=bool)
         self.members: Floats = members(size).astype(float)
 
@@ -60,7 +59,7 @@ class Family(ABC):
         """The family about all policies but the last."""
 
     @property
-    def parent(self) -> Whole:
+    def parent(self) -> Ints:
         """The hypothesis of `smaller` that each restricts to; -1 where it says nothing of the others."""
         known = {row: place for place, row in enumerate(map(bytes, self.smaller().ranks))}
         return np.array([known.get(bytes(row), -1) for row in self.narrowed()], np.int64)
@@ -70,7 +69,7 @@ class Family(ABC):
         return np.ascontiguousarray(self.ranks[:, :-1])
 
     @abstractmethod
-    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Whole, Whole]) -> Whole:
+    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Ints, Ints]) -> Ints:
         """The row of `parts` that breaks each hypothesis least.
 
         Args:
@@ -126,7 +125,7 @@ class WeakOrders(Family):
         alone = (rest != last).all(axis=1, keepdims=True)
         return np.ascontiguousarray(rest - ((rest > last) & alone))
 
-    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Whole, Whole]) -> Whole:  # noqa: ARG002
+    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Ints, Ints]) -> Ints:  # noqa: ARG002
         """Adjacent blocks pooled while the later mean is at least the earlier one."""
         study, rows = where
         size = self.size
@@ -170,7 +169,7 @@ class Stars(Family):
             return against(self.size - 1, self.baseline)
         return best_sets(self.size - 1) if self._strict else best_ones(self.size - 1)
 
-    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Whole, Whole]) -> Whole:
+    def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Ints, Ints]) -> Ints:
         """The middle pooled with those on the wrong side of the pooled mean.
 
         The pooled mean lies between two neighbours among the means, so each gap between neighbours is tried.
@@ -239,7 +238,7 @@ def _weak_orders(size: int) -> Ranks:
     return dense
 
 
-def _partitions(size: int) -> Whole:
+def _partitions(size: int) -> Ints:
     """Every way to put policies into groups: a row of the mask of the group that each is in."""
     grown: list[list[int]] = [[]]
     for a in range(size):
@@ -266,8 +265,8 @@ def unpacked(bits: NDArray[np.uint64], size: int) -> Flags:
     return ((bits[:, None] >> places) & np.uint64(1)).astype(bool).reshape(-1, size, size)
 
 
-def _bits(flags: Flags) -> Whole:
-    out: Whole = flags @ (1 << np.arange(flags.shape[1]))
+def _bits(flags: Flags) -> Ints:
+    out: Ints = flags @ (1 << np.arange(flags.shape[1]))
     return out
 
 

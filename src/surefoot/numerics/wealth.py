@@ -13,9 +13,8 @@ import numpy as np
 from surefoot.numerics import roots
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 _TOLERANCE = 1e-13
 _MOST = 0.99

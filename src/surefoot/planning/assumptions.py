@@ -11,9 +11,8 @@ from surefoot import _check
 from surefoot.core.scores import Scores
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 Law = float | Mapping[float, float] | Scores
 """What a policy is assumed to do: a success rate, the chance of each score, or pilot scores to draw from."""

@@ -16,13 +16,10 @@ from surefoot.stats import bound_tightness as tightnesses
 from surefoot.stats.optimal_bounds import optimal_lower
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from surefoot.core.certified import Certified
+    from surefoot.numerics.arrays import Floats
     from surefoot.stats.all_counts import Method
 
-    Floats = NDArray[np.float64]
 
 _NORMAL = NormalDist()
 

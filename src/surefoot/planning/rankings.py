@@ -17,10 +17,8 @@ from surefoot.sequential.ranking_simulation import block_studies
 from surefoot.sequential.round_rules import RoundRule
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
 
 _SCORES = 1 << 22  # scores held at once
 
@@ -158,7 +156,7 @@ def _simulated(
     correlation: float,
     runs: int,
     rng: np.random.Generator,
-) -> tuple[Whole, NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[Ints, Flags, Flags]:
     shape = (runs, rule.horizon, len(laws))
     if correlation:
         from scipy.special import ndtr

@@ -17,10 +17,8 @@ from surefoot.sequential.rules import CLAIMED, CODES, Rule
 from surefoot.sequential.simulation import block_rows, simulate
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
 
 _LONGEST = 20_000_000  # the longest horizon that is simulated: its scores are held at once
 
@@ -172,7 +170,7 @@ def _planned(
 
 def _simulated(
     rule: Rule[Any], laws: list[tuple[Floats, Floats]], correlation: float, runs: int, rng: np.random.Generator
-) -> tuple[Whole, Whole]:
+) -> tuple[Ints, Ints]:
     """How many runs stopped at 1, 2, ... pairs, and how many ended in each verdict of `CODES`."""
     uniforms = _uniforms(rng, (runs, rule.population or rule.horizon), correlation)
     if rule.population is not None:

@@ -27,7 +27,8 @@ from surefoot.sequential.rules import CODES, Rule, State, checked_futility, log_
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Flags, Floats, Ints
+
     Null = float | Floats
 
 ASSUMPTIONS = (NO_TREND, RANGE_BEFORE_PAIRS)
@@ -149,7 +150,7 @@ class BettingRule(Rule["BettingState"]):
         each = [math.exp(-side.log_best) for side in sides]
         return max(each) if self.claim == "same" else min(1.0, len(each) * min(each))
 
-    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
         runs, pairs = len(first), min(first.shape[1], self.horizon)
         times, codes = np.full(runs, pairs, np.int64), np.zeros(runs, np.int8)
@@ -281,7 +282,7 @@ class Games:
             out[hit] = CODES.index(direction.verdict)
         return out
 
-    def keep(self, going: NDArray[np.bool_]) -> None:
+    def keep(self, going: Flags) -> None:
         """Go on with these games only."""
         self.log_wealth, self.log_best = self.log_wealth[:, going], self.log_best[:, going]
         self.memory = [memory[:, going] for memory in self.memory]

@@ -30,7 +30,7 @@ from surefoot.sequential.rules import in_range
 from surefoot.stats.confidence_sequences import betting_sequence
 
 if TYPE_CHECKING:
-    from surefoot.sequential.round_rules import Flags, Floats, Whole
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
 _PLAIN = ("ranking", "best", "best or tied")
 _AGAINST = "against "
@@ -185,7 +185,7 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         """A bet on every hypothesis."""
         return len(self.family(len(self.names)))
 
-    def played(self, scores: Floats) -> tuple[Whole, Flags, Flags]:
+    def played(self, scores: Floats) -> tuple[Ints, Flags, Flags]:
         """See `RoundRule.played`."""
         unit = (scores - self.low) / (self.high - self.low)
         studies, rounds, size = unit.shape

@@ -13,14 +13,12 @@ import numpy as np
 from surefoot.sequential import designs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Ints
     from surefoot.numerics.list_intervals import Listed
     from surefoot.numerics.stopped_intervals import Space
     from surefoot.numerics.stopped_walks import Quits
     from surefoot.numerics.stopping_states import Endings
 
-    Ints = NDArray[np.int64]
 
 _BOXES = 200  # of rates, over which a chance is bounded
 

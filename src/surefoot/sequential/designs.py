@@ -24,12 +24,10 @@ from surefoot._files import write_whole
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Ints
     from surefoot.numerics.design_search import Report
     from surefoot.numerics.stopped_walks import BinaryWalk
 
-    Ints = NDArray[np.int64]
 
 Family = Literal["binary", "paired"]
 

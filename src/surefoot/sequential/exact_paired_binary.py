@@ -16,11 +16,8 @@ from surefoot.sequential.registry import Lists, registered
 from surefoot.sequential.rules import Chances
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from surefoot.numerics import stopped_walks
-
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Flags, Ints
 
 
 @registered
@@ -115,7 +112,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
         """The chances that only the first, and only the second, policy succeeds, when they are independent."""
         return first * (1.0 - second), second * (1.0 - first)
 
-    def tallies(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    def tallies(self, first: Flags, second: Flags) -> tuple[Ints, Ints]:
         """The running counts of pairs won by each policy alone, one run per row."""
         return np.cumsum(first & ~second, axis=1), np.cumsum(second & ~first, axis=1)
 

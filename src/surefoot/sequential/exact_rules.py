@@ -30,10 +30,8 @@ from surefoot.sequential.rules import CODES, Chances, Rule, State, checked_futil
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from surefoot.numerics.arrays import Flags, Floats, Ints
     from surefoot.numerics.operating import Characteristics
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 
 E = TypeVar("E", bound="ExactState[Any]")
@@ -194,11 +192,11 @@ class ExactRule(Rule[E]):
         quits = design_properties.quits(self.design.declared, share)
         return bool(futility.given_up(quits, pairs, counts.second, counts.first))
 
-    def tallies(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    def tallies(self, first: Flags, second: Flags) -> tuple[Ints, Ints]:
         """The running counts of both policies, one run per row."""
         return np.cumsum(first, axis=1), np.cumsum(second, axis=1)
 
-    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
         from surefoot.numerics import futility
 

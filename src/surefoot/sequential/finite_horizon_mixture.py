@@ -16,11 +16,9 @@ from surefoot.sequential.betting import BettingRule, Outcome, Past
 from surefoot.sequential.registry import Lists, Setting, registered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Flags, Floats
     from surefoot.sequential.betting import Null
 
-    Floats = NDArray[np.float64]
 
 _GRID = 16  # stakes mixed
 _PRIOR = 2.0  # pairs that the opening guess of the variance counts for
@@ -214,5 +212,5 @@ def _whole(memory: Floats) -> Floats:
     return np.where(memory[_RECORD] > 0.0, total(memory[_WEIGHTS:]), 1.0)
 
 
-def _at_end(scores: Floats) -> NDArray[np.bool_]:
+def _at_end(scores: Floats) -> Flags:
     return np.equal(scores, 0.0) | np.equal(scores, 1.0)

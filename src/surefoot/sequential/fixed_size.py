@@ -22,10 +22,10 @@ from surefoot.stats.step_down_tests import Sides
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from surefoot.numerics.arrays import Floats, Ints
     from surefoot.sequential.after_stop import IntervalKind
     from surefoot.stats.order_free import ScoreTest
 
-    Floats = NDArray[np.float64]
 
 SILENT = "A fixed-size rule says nothing before its last pair."
 
@@ -156,7 +156,7 @@ class FixedSize(Rule["FixedSizeState"]):
         found = decide(low, high, self.margin)
         return found if found in CLAIMED[self.claim] else Verdict.UNDECIDED
 
-    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
         pairs = min(first.shape[1], self.horizon)
         times, codes = np.full(len(first), pairs, np.int64), np.zeros(len(first), np.int8)

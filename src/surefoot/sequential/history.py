@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
 
 class Trail(Sequence[float]):
@@ -39,7 +39,7 @@ class Trail(Sequence[float]):
         trail._buffer, trail._size = buffer, self._size + 1
         return trail
 
-    def array(self) -> NDArray[np.float64]:
+    def array(self) -> Floats:
         """The numbers as an array of their own."""
         return np.array(self._buffer[: self._size], np.float64)
 

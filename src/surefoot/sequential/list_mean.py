@@ -29,9 +29,7 @@ from surefoot.sequential.history import Trail
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

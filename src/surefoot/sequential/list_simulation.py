@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from surefoot.numerics.arrays import Flags, Floats, Ints
+
     Verdicts = NDArray[np.object_]
-    Flags = NDArray[np.bool_]
 
 _BLOCK = 1 << 20  # outcomes held at once
 
@@ -101,9 +100,7 @@ def in_orders(rule: ListMean, scores: Floats, order: Ints) -> ListSimulation:
     return ListSimulation(items, verdicts, _ever_missed(rule, course, items, float(outcomes.mean())))
 
 
-def _tested(
-    rule: ListMean, terms: list_bets.Terms, rows: Floats, places: Ints
-) -> tuple[Ints, NDArray[np.int64], list_bets.Course]:
+def _tested(rule: ListMean, terms: list_bets.Terms, rows: Floats, places: Ints) -> tuple[Ints, Ints, list_bets.Course]:
     """The items run and the verdict code of every order, and the bets; those after the end do not count."""
     size, orders = rows.shape
     tested, target, slack = terms.against or 0.0, -math.log(rule.error), finite_lists.SLACK
@@ -123,7 +120,7 @@ def _tested(
     return items, codes, list_bets.course_of(size, rows[: len(steps)], steps)
 
 
-def _ever_missed(rule: ListMean, course: list_bets.Course, items: Ints, mean: float) -> NDArray[np.bool_]:
+def _ever_missed(rule: ListMean, course: list_bets.Course, items: Ints, mean: float) -> Flags:
     later = np.arange(len(course.outcomes))[:, None] >= items
     missed = np.zeros(len(items), bool)
     for side in (0, 1) if rule.claim == "either" else (0,):

@@ -18,8 +18,8 @@ from surefoot.sequential.registry import Setting, registered
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Wholes = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
+
 
 _MOST = 0.99  # never stake all
 _SLACK = 1e-9  # a score of 0.29 belongs to the bin of 29/100 although 0.29 * 100 < 29 in floating point
@@ -92,7 +92,7 @@ class NScore(BettingRule):
             raise _check.refused(name, f"be one of the declared levels {self.levels}", number)
         return number
 
-    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
         if self.levels is not None:
             for name, scores in (("first", first), ("second", second)):
@@ -118,7 +118,7 @@ class NScore(BettingRule):
     def _mass(self, size: int) -> float:
         return self.mass if self.mass is not None else (1.0 if size == 2 and not self.remembers_all else 2.0)
 
-    def _table(self, beyond: float) -> tuple[Floats, Wholes, Floats]:
+    def _table(self, beyond: float) -> tuple[Floats, Ints, Floats]:
         if self.levels is not None:
             return _table(tuple((level - self.low) / self.width for level in self.levels), beyond)
         bins = self.bins or 2
@@ -164,14 +164,14 @@ class NScore(BettingRule):
             out[2 * size + lags[every, theirs], games] += out[:size]
         return out
 
-    def _bin(self, scores: Floats, centres: Floats) -> Wholes:
+    def _bin(self, scores: Floats, centres: Floats) -> Ints:
         if self.levels is not None:
             return np.searchsorted(centres, scores - _SLACK).clip(0, len(centres) - 1)
         return np.floor((len(centres) - 1) * scores + _SLACK).astype(np.int64)
 
 
 @lru_cache(maxsize=64)
-def _table(centres: tuple[float, ...], beyond: float) -> tuple[Floats, Wholes, Floats]:
+def _table(centres: tuple[float, ...], beyond: float) -> tuple[Floats, Ints, Floats]:
     """The bins' centres; which distinct difference ours - theirs is, by (ours, theirs); and what each one is worth."""
     at = np.array(centres)
     differences = np.round(at[:, None] - at[None, :], 12)

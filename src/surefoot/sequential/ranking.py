@@ -27,7 +27,7 @@ from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
 
 if TYPE_CHECKING:
-    from surefoot.sequential.round_rules import Flags, Floats, Whole
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
 _ADJUSTING = {"holm": holm, "bonferroni": bonferroni}
 
@@ -132,7 +132,7 @@ class RankingRule(RoundRule["RankingState"]):
         """The p-values of both directions of every pair, adjusted for there being so many."""
         return _ADJUSTING[self.adjusting](p_values)
 
-    def played(self, scores: Floats) -> tuple[Whole, Flags, Flags]:
+    def played(self, scores: Floats) -> tuple[Ints, Flags, Flags]:
         """See `RoundRule.played`.
 
         Every pair of every study is a game; verdicts are given where the number of rejected directions grows.
@@ -175,12 +175,12 @@ def adjusted_p(rule: RankingRule, sides: Iterable[BettingState]) -> tuple[float,
     return rule.adjusted([math.exp(-one.log_best) for side in sides for one in side.sides])
 
 
-def _rejected(rule: RankingRule, log_best: Floats) -> Whole:
+def _rejected(rule: RankingRule, log_best: Floats) -> Ints:
     """How many directions each study rejects: those p-values that stand the step-down."""
     error, count = 1.0 - rule.confidence, log_best.shape[1]
     left = np.arange(count, 0, -1) if rule.adjusting == "holm" else np.full(count, count)
     stands = -np.sort(-log_best, axis=1) >= np.log(left / error) - 1e-9  # a hair early: the rule itself decides
-    found: Whole = np.cumprod(stands, axis=1).sum(axis=1)
+    found: Ints = np.cumprod(stands, axis=1).sum(axis=1)
     return found
 
 

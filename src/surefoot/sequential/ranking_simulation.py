@@ -13,7 +13,7 @@ from surefoot.sequential.round_rules import RoundRule
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from surefoot.sequential.round_rules import Flags, Whole
+    from surefoot.numerics.arrays import Flags, Ints
 
 _ROWS = 60_000  # gamblers played side by side: more fill the caches
 
@@ -27,7 +27,7 @@ class RankingSimulation(NamedTuple):
         complete: Whether all that was asked was decided.
     """
 
-    rollouts: Whole
+    rollouts: Ints
     better: Flags
     complete: Flags
 

@@ -22,11 +22,8 @@ from surefoot.sequential.registry import Offered, Setting, for_fewer
 from surefoot.stats.letters import Letters, compact_letters
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 Pair = tuple[str, str]
 APART = (Verdict.BETTER, Verdict.WORSE)
@@ -133,7 +130,7 @@ class RoundRule(Generic[S], Offered, ABC):
         """How many bets one study takes side by side, by which many studies are cut into blocks."""
         return 2 * len(self.pairs)
 
-    def played(self, scores: Floats) -> tuple[Whole, Flags, Flags]:
+    def played(self, scores: Floats) -> tuple[Ints, Flags, Flags]:
         """How many studies ended at once: rollouts of each policy, claims, and whether all that was asked is decided.
 
         Args:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from surefoot.numerics.arrays import Floats, Ints
     from surefoot.sequential.after_stop import IntervalKind
     from surefoot.sequential.exact_rules import Standing
 
-    Floats = NDArray[np.float64]
 
 Claim = Literal["first better", "first not worse", "either", "same"]
 """What the rule may find: see `Rule.claim`."""
@@ -153,7 +153,7 @@ class Rule(Generic[S], Offered, ABC):
         """As `operating`, when both policies succeed in the share `both` of the environments."""
         return None
 
-    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
         """Stopping times and verdict codes (see `CODES`) of many sequences, one per row; call `simulate`.
 
         Rules override this one-by-one loop with an array computation that gives the same.

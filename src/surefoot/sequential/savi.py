@@ -18,7 +18,7 @@ from surefoot.sequential.rules import CODES, Rule, State, log_target
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats, Ints
 
 
 @registered
@@ -87,7 +87,7 @@ class Savi(Rule["SaviState"]):
             companion=betting_intervals.followed(state.companion, first, second),
         )
 
-    def play(self, first: Floats, second: Floats) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
         pairs = min(first.shape[1], self.horizon)
         one = (first[:, :pairs] == self.high).astype(float)

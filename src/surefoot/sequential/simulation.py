@@ -15,7 +15,8 @@ from surefoot.sequential.rules import CODES, Rule, S
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Whole = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
+
     Verdicts = NDArray[np.object_]
 
 
@@ -30,7 +31,7 @@ class Simulation(NamedTuple):
         verdicts: The `Verdict` of each sequence.
     """
 
-    stopping_times: Whole
+    stopping_times: Ints
     verdicts: Verdicts
 
     @property
@@ -95,7 +96,7 @@ def block_rows(pairs: int) -> int:
     return max(1, _BLOCK // pairs)
 
 
-def _scores(rule: Rule[Any], scores: ArrayLike, name: str) -> NDArray[np.float64]:
+def _scores(rule: Rule[Any], scores: ArrayLike, name: str) -> Floats:
     array = np.asarray(scores)
     if array.dtype.kind not in "buif":
         raise _check.mistyped(name, "be an array of numbers", array.dtype.name)

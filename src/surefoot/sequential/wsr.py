@@ -12,9 +12,8 @@ from surefoot.sequential.betting import BettingRule, Outcome, Past
 from surefoot.sequential.registry import registered
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 _MOST = 0.95
 

@@ -18,9 +18,10 @@ from surefoot.core.tally import Tally
 from surefoot.stats.rate_methods import method_of
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
+
 
 Method = Callable[..., Interval | Bound]
 Ends = tuple["Floats", "Floats"]

@@ -17,10 +17,8 @@ from surefoot.stats import differences
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 FEW = 30
 """Below so many units to resample the interval is likely too narrow."""

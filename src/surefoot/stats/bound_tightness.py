@@ -13,13 +13,10 @@ from surefoot.core.certified import Certified
 from surefoot.stats.optimal_bounds import optimal_interval, optimal_lower, optimal_upper
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Floats
     from surefoot.numerics.bound_shortage import Curve
     from surefoot.stats.all_counts import Method
 
-    Floats = NDArray[np.float64]
 
 MOST = 100_000
 """The most rollouts for which shortage and excess are computed."""

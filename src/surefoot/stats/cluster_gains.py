@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core.assumptions import CLUSTERS_APART
@@ -15,12 +14,6 @@ from surefoot.core.tally import PairTally, Tally
 from surefoot.stats import differences, exact_gains, score_gains
 from surefoot.stats.cluster_shapes import ClusterShape, Spread, Weights, spread_of
 from surefoot.stats.welch_intervals import student_gain
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,8 @@ from surefoot.core.words import spoken
 from surefoot.stats import differences
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
 
 Weights = Literal["rollouts", "tasks"] | Mapping[str, float]
 """How tasks weigh: by their share of rollouts, equally, or as given."""
@@ -147,7 +144,7 @@ class Spread:
 
 def spread_of(
     values: Sequence[Floats],
-    clusters: Sequence[Whole],
+    clusters: Sequence[Ints],
     *,
     crossed: Iterable[object] | None = None,
     tasks: Iterable[object] | Sequence[Iterable[object]] | None = None,
@@ -204,7 +201,7 @@ def spread_of(
     )
 
 
-def _groups(sides: Whole, tasks: Any, weights: Weights, count: int) -> tuple[Whole, Floats, tuple[str, ...]]:
+def _groups(sides: Ints, tasks: Any, weights: Weights, count: int) -> tuple[Ints, Floats, tuple[str, ...]]:
     """The group of every value, its weight, and the name of its task if tasks are given."""
     import numpy as np
 
@@ -228,7 +225,7 @@ def _groups(sides: Whole, tasks: Any, weights: Weights, count: int) -> tuple[Who
     return sides * len(order) + numbers, np.outer(signs, list(shares.values())).ravel(), tuple(order) * count
 
 
-def _refuse_one(met: Whole, names: tuple[str, ...], of: str = "clusters") -> None:
+def _refuse_one(met: Ints, names: tuple[str, ...], of: str = "clusters") -> None:
     """Refuse a group that lies in one cluster."""
     if met.min() < 2:
         where = f" on every task; got 1 on {names[int(met.argmin())]!r}" if names else "; got 1"

@@ -26,11 +26,7 @@ from surefoot.stats.cluster_shapes import (
 from surefoot.stats.means import WRITE
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
+    from surefoot.numerics.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +266,7 @@ def cluster_bootstrap(
     )
 
 
-def _given(scores: Scores, clusters: Iterable[object]) -> tuple[Floats, Whole]:
+def _given(scores: Scores, clusters: Iterable[object]) -> tuple[Floats, Ints]:
     """The scores and the numbers of their clusters."""
     import numpy as np
 
@@ -278,7 +274,7 @@ def _given(scores: Scores, clusters: Iterable[object]) -> tuple[Floats, Whole]:
     return values, differences.labels(clusters, values.size)[0]
 
 
-def _result(interval: Interval, values: Floats, numbers: Whole, found: Spread, size: float | None) -> ClusteredMean:
+def _result(interval: Interval, values: Floats, numbers: Ints, found: Spread, size: float | None) -> ClusteredMean:
     """The result, with the standard errors that others print of the plain mean."""
     import numpy as np
 

@@ -291,7 +291,7 @@ def _outlook(
     rollouts: Callable[[], int],
     at: Callable[[int], Power],
 ) -> Outlook:
-    """The outlook with what gains could be `shown`, up and down; without a margin a formula says how many `rollouts`."""
+    """The outlook with what gains could be `shown`, up and down; without a margin a formula says how many rollouts."""
     ran, undecided = min(sizes), gain.verdict is Verdict.UNDECIDED
     quantiles = _quantiles(gain.confidence, wanted)
     needed, same, passing, reason = _wanted(

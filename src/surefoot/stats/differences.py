@@ -16,10 +16,8 @@ from surefoot.stats.means import WRITE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats, Ints
 
-    Floats = NDArray[np.float64]
 
 Ranged = Scores | Moments
 
@@ -54,7 +52,7 @@ def paired(first: Scores, second: Scores) -> Floats:
     return gap
 
 
-def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tuple[NDArray[np.int64], int]:
+def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tuple[Ints, int]:
     """Cluster numbers 0, 1, ... of `size` observations, and how many clusters there are; one alone is refused."""
     import numpy as np
 

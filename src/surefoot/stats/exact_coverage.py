@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 from surefoot import _check
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Floats
     from surefoot.stats.all_counts import Method
 
-    Floats = NDArray[np.float64]
 
 MOST = 1_000_000
 """The most rollouts for which coverage is counted."""

@@ -94,7 +94,7 @@ _KINDS = {
     4: (EXACT_ROLLOUTS, "exact unconditional", "Miettinen-Nurminen", RATE_BY_POLICY),
     3: (EXACT_PAIRS, "exact unconditional paired", "Tango", PAIRS_APART),
 }
-"""By the numbers in a table: up to how many it is enumerated, what its ends are called then and above, what must hold."""
+"""By the numbers in a table: how many are enumerated at most, what ends are called then and above, what must hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,9 @@ from surefoot.stats.pair_tests import mcnemar
 from surefoot.stats.rate_tests import pooled_score
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Ints
     from surefoot.numerics.staircase_sets import Design
 
-    Ints = NDArray[np.int64]
 
 Asked = Literal["either", "first better", "first not worse"]
 """What a comparison is to show: on which side a gain lies, or one side only."""
@@ -226,7 +223,7 @@ def approximate_rollouts(
 
 
 class _Kind(NamedTuple):
-    """What tells the two kinds of comparison apart: the exact test, another with its name, the bounds, what must hold."""
+    """What tells the kinds of comparison apart: the exact test, another and its name, the bounds, what must hold."""
 
     exact: Callable[..., Any]
     other: Callable[..., Any]

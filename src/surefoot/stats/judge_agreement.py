@@ -11,10 +11,7 @@ from surefoot.core.assumptions import ITEMS_SOFTENED, JUDGES_APART
 from surefoot.core.interval import Interval
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
 
 
 def cohen_kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, confidence: float = 0.95) -> Interval:

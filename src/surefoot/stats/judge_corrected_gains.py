@@ -17,13 +17,8 @@ from surefoot.core.scores import Scores
 from surefoot.stats import differences
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Flags, Floats, Ints
     from surefoot.numerics.judge_labels import Fit
-
-    Floats = NDArray[np.float64]
-    Whole = NDArray[np.int64]
 
 
 ALONE = "labels alone"
@@ -282,7 +277,7 @@ def _left_out(fit: Fit, labels: int, rest: int, method: Literal["judge", "labels
 
 def _guaranteed(
     gains: Floats,
-    documents: Whole,
+    documents: Ints,
     span: float,
     scale: Literal["gain", "score gain"],
     confidence: float,
@@ -321,7 +316,7 @@ def _clopper_pearson(successes: float, size: float, tail: float) -> tuple[float,
 
 def _items(
     judge: Iterable[float], human: Iterable[float | None], clusters: Iterable[object] | None, ends: tuple[float, float]
-) -> tuple[Floats, Floats, NDArray[np.bool_], Whole]:
+) -> tuple[Floats, Floats, Flags, Ints]:
     """The judge's values, the human's (0 where there is none), which are labelled, and the documents."""
     import numpy as np
 
@@ -351,7 +346,7 @@ def _items(
     return g, h, there, documents
 
 
-def documents_of(clusters: Iterable[object] | None, size: int) -> Whole:
+def documents_of(clusters: Iterable[object] | None, size: int) -> Ints:
     """The document of each item, numbered; each item its own when items stand alone."""
     import numpy as np
 

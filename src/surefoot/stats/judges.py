@@ -154,9 +154,7 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
         lacks = "success" if not calibration.successes else "failure"
         notes += (f"The calibration holds no true {lacks}: the estimate is the judge's own rate.",)
     held = (JUDGE_CALIBRATED, HUMANS_TRUE, SIMULATED)
-    interval = _interval(
-        judged, calibration, (low, high), estimate, confidence, "calibrated Rogan-Gladen", held, notes
-    )
+    interval = _interval(judged, calibration, (low, high), estimate, confidence, "calibrated Rogan-Gladen", held, notes)
     return JudgedRate(interval, judged, calibration, raw, error)
 
 

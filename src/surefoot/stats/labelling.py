@@ -12,10 +12,8 @@ from surefoot.core.record import Record
 from surefoot.stats.judge_corrected_gains import CorrectedGain, documents_of
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from surefoot.numerics.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 RANGE = (0.7, 1.35)
 """How far the number of labels that were needed was off the formula's, from 50 labels on."""

@@ -26,9 +26,9 @@ from surefoot.core.scores import Scores
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
+
 
 WRITE = "Write Scores(values, low=0.0, high=1.0) with the range fixed beforehand."
 _BETS = (RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES)

@@ -17,9 +17,9 @@ from surefoot.stats import bootstrap, differences
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
+
 
 Preference = tuple[str, str, str | float]
 _OUTCOMES: dict[object, float] = {"first": 1.0, "second": 0.0, "tie": 0.5, 1: 1.0, 0: 0.0, 0.5: 0.5}

@@ -19,12 +19,9 @@ from surefoot.numerics import normal_quantiles
 from surefoot.stats.exact_gains import observed_gain
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from surefoot.numerics.arrays import Floats
     from surefoot.numerics.chebyshev import Peak
 
-    Floats = NDArray[np.float64]
 
 MOST_CELLS = 2 * 10**7
 """Tables that an unconditional test enumerates, by total and by the first policy's successes."""

@@ -24,10 +24,7 @@ from surefoot.stats.cluster_shapes import clopper_pearson_ends, cluster_shape, k
 from surefoot.stats.welch_intervals import satterthwaite
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from surefoot.numerics.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,8 +331,8 @@ def _interval(
 ) -> Interval:
     """Successes of fixed tasks by Wilson on the effective size, `least` where no spread is seen; scores by Student's t.
 
-    Where `least` is left out, tasks were drawn: successes by Korn and Graubard, the tasks as clusters; without a success
-    or a failure each counts as one.
+    Where `least` is left out, tasks were drawn: successes by Korn and Graubard, the tasks as clusters; without a
+    success or a failure each counts as one.
     """
     from scipy import special
 

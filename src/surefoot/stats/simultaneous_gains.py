@@ -198,7 +198,9 @@ def holm_gains(
         low = math.nextafter(margin, math.inf) if place in holm.above else interval.low
         high = math.nextafter(-margin, -math.inf) if place in holm.below else interval.high
         seen = replace(interval, low=min(low, high), high=max(low, high))
-        found.append(_gain(pair, seen, p_values[place], f"Holm-over-{len(pairs):,} {interval.method}", confidence, margin))
+        found.append(
+            _gain(pair, seen, p_values[place], f"Holm-over-{len(pairs):,} {interval.method}", confidence, margin)
+        )
     return tuple(found)
 
 
@@ -254,9 +256,7 @@ def family_gain(gain: Gain, found: Stepped) -> FamilyGain:
     return FamilyGain(gain, verdict, found.p_value, found.not_worse or gain.not_worse)
 
 
-def _shares(
-    pairs: Pairs, using: Using | None, confidence: float, margin: float
-) -> list[tuple[Gain, Sides | None]]:
+def _shares(pairs: Pairs, using: Using | None, confidence: float, margin: float) -> list[tuple[Gain, Sides | None]]:
     """Every gain at its share of the error, and its one-sided p-values where there are some."""
     count = len(pairs)
     share, over = 1.0 - (1.0 - confidence) / count, f"Bonferroni-over-{count:,} " if count > 1 else ""

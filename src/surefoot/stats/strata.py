@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core.assumptions import ANY_RATES, GAIN_MEASURED, RATE_BY_TASK, SEARCHED, WEIGHED, Assumed
@@ -15,12 +14,6 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally, tallies
 from surefoot.stats import exact_gains, score_strata
 from surefoot.stats.cluster_shapes import Weights, task_weights
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 SMALL = 5
 """Below so many rollouts of a policy on a task a guaranteed test is the default, where there is one."""
