@@ -56,8 +56,6 @@ def _critical(design: Design, a: float, edge: float) -> float:
     """The smallest positive z of any table with sup P(|Z_edge| >= z) <= a; infinite where there is none."""
     z = np.abs(design.every(edge))
     levels = np.unique(z[np.isfinite(z) & (z > 0.0)])
-    if not len(levels):
-        return np.inf
     error = min(1e-11, a * 1e-7)
     place = bisect_left(levels, True, key=lambda level: _bound(design, edge, edge, float(level), error) <= a)
     return float(levels[place]) if place < len(levels) else np.inf
