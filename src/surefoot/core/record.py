@@ -159,8 +159,8 @@ def _restore(value: Any, hint: Any) -> Any:
         return {key: _restore(item, Any) for key, item in value.items()}
     if isinstance(value, list):
         inner = next(iter(typing.get_args(hint)), Any)
-        items = tuple(_restore(item, inner) for item in value)
-        return hint(items) if isinstance(hint, type) and issubclass(hint, Sequence) else items
+        own: Any = hint if isinstance(hint, type) and issubclass(hint, Sequence) else tuple
+        return own(_restore(item, inner) for item in value)
     for option in typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,):
         if isinstance(option, type) and issubclass(option, Enum) and value is not None:
             return option(value)

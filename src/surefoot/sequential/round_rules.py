@@ -264,7 +264,7 @@ class Standing(ABC):
     def p_value(self, first: str, second: str) -> float:
         """The adjusted anytime p-value that the first of two policies is better; it never rises."""
         self.verdict(first, second)  # refuses unknown names
-        pairs = self.rule.pairs
+        pairs: tuple[Pair, ...] = self.rule.pairs
         if (first, second) in pairs:
             return self.p_values[2 * pairs.index((first, second))]
         return self.p_values[2 * pairs.index((second, first)) + 1]

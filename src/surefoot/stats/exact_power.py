@@ -341,9 +341,9 @@ def _above(steps: Ints, sizes: tuple[int, ...], chances: tuple[float, ...]) -> f
 
     p, q = (np.array([chance]) for chance in chances)
     if len(sizes) == 2:
-        found = two_rates.above(*sizes, (p, 1.0 - p, q, 1.0 - q), steps, ENOUGH)
+        found = two_rates.above(sizes[0], sizes[1], (p, 1.0 - p, q, 1.0 - q), steps, ENOUGH)
     else:
-        found = paired_rates.above(*sizes, p, q, np.maximum(1.0 - p - q, 0.0), steps)
+        found = paired_rates.above(sizes[0], p, q, np.maximum(1.0 - p - q, 0.0), steps)
     return min(1.0, float(found[0]))
 
 
