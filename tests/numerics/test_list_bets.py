@@ -80,11 +80,3 @@ def test_ends_are_where_the_wealth_reaches_the_target(side):
     assert course.ends(side, 1.0, start, np.array([9, 9])) == pytest.approx(ends)
     shorter = course.ends(side, 1.0, start, np.array([4, 9]))
     assert (shorter[0] - ends[0]) * (1 if side else -1) >= 0.0
-
-
-def test_games_that_stop_are_left_behind():
-    bets = list_bets.Bets(terms(3, against=0.5), 3)
-    bets.step(np.array([0.0, 0.5, 1.0]), bets.terms.features[:, [0, 1, 2]])
-    bets.keep(np.array([True, False, True]))
-    assert bets.sum.tolist() == [0.0, 1.0]
-    assert bets.weights.shape == (2, 16, 2)
