@@ -50,12 +50,12 @@ def test_nothing_speaks_against_the_estimate_and_all_against_0():
 @pytest.mark.parametrize(("name", "value"), [("ROUNDS", 1), ("ROUNDS", 2), ("MOST", 0)])
 def test_a_proof_given_up_leaves_a_larger_p_value(name, value, monkeypatch):
     for target in (0.3, 0.5):
-        whole = SMALL._proved(target)
+        whole = SMALL.raised(target)
         with monkeypatch.context() as changed:
             changed.setattr(two_groups, name, value)
-            assert SMALL._proved(target) >= whole
+            assert SMALL.raised(target) >= whole
     monkeypatch.setattr(two_groups, name, value)
-    assert SMALL._proved(0.5) > whole
+    assert SMALL.raised(0.5) > whole
 
 
 def test_an_end_is_proved_where_the_search_missed_the_largest_p_value(monkeypatch):
@@ -67,4 +67,4 @@ def test_an_end_is_proved_where_the_search_missed_the_largest_p_value(monkeypatc
         missed = test._largest(end)[1]
     assert missed < test._largest(end)[1]
     assert 0.0 < loose <= end + 1e-9
-    assert test._proved(loose) <= math.log(0.1)
+    assert test.raised(loose) <= math.log(0.1)
