@@ -10,6 +10,7 @@ from scipy import special
 from surefoot.core.verdict import Verdict
 from surefoot.numerics import wealth
 from surefoot.sequential import FiniteHorizonMixture, NScore, Wsr, run
+from surefoot.sequential.history import Trail
 from tests.support.betting import sequence
 
 # --- margins, claims, intervals ----------------------------------------------------------------------------
@@ -96,7 +97,7 @@ def test_a_verdict_is_not_taken_back_by_an_unweighted_mean():
     gaps = np.array([-0.99] * 6 + [0.97] * 5)
     wealth = float(np.log1p(sizes * gaps).sum())
     assert wealth >= -math.log(rule.error)
-    side = replace(state.sides[0], log_wealth=wealth, log_best=wealth, stakes=sizes.tolist())
-    shown = replace(state, first=(0.5 + gaps / 2).tolist(), second=(0.5 - gaps / 2).tolist(), sides=(side,))
+    side = replace(state.sides[0], log_wealth=wealth, log_best=wealth, stakes=Trail(sizes))
+    shown = replace(state, first=Trail(0.5 + gaps / 2), second=Trail(0.5 - gaps / 2), sides=(side,))
     assert shown.observed < 0.0 < shown.interval.low <= shown.interval.estimate
     assert shown.interval.notes[0].kind == "gain by stakes"
