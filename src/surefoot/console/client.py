@@ -156,7 +156,7 @@ class Client(StudyOperations):
         if told is None or not told.sha256:
             return receipt
         try:
-            return dataclasses.replace(self.clip(turn, checked(clip) or "", holder=holder), repeated=receipt.repeated)
+            return dataclasses.replace(self.clip(turn, checked(clip), holder=holder), repeated=receipt.repeated)
         except StudyError as error:  # the result is safe
             LOG.warning("surefoot: The clip of turn %s was not kept: %s", number, error)
             return receipt
@@ -174,7 +174,7 @@ class Client(StudyOperations):
             raise RefusedError("invalid", no_clip(number, found))
         name = self._holder(number, holder)
         given = {"name": found.name, "link": found.link, "holder": name, "attempt": attempt}
-        path = None if found.link else Path(checked(clip) or "")
+        path = None if found.link else Path(checked(clip))
         return self._received(json.loads(self._fetch("clip", number, given, self.patience, path)))
 
     def crash(
@@ -325,7 +325,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 def _looked(clip: str | Path | Clip) -> Clip:
     """What is known here of a clip that is to be sent."""
-    found = clip if isinstance(clip, Clip) else clip_of(checked(clip) or "")
+    found = clip if isinstance(clip, Clip) else clip_of(checked(clip))
     if isinstance(clip, Clip) and clip.sha256:
         raise _check.mistyped("clip", "be a file's path or a link", clip)
     return Clip(name=found.name, fault="too large") if found.bytes > MOST_BYTES else found

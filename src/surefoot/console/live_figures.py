@@ -39,11 +39,11 @@ class Curve:
     title: str
     summary: str
     line: str
-    region: str
     marks: tuple[tuple[float, str], ...]
     steps: tuple[tuple[float, str], ...]
-    target: float | None
-    target_label: str
+    region: str = ""
+    target: float | None = None
+    target_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +152,10 @@ def _evidence_curve(rows: list[dict[str, Any]], threshold: float) -> Curve:
         f"Evidence is {last} after {formatting.counted(rows[-1]['pairs'], 'pair')}; the rule "
         f"decides at {threshold:.3g}.",
         place.line(zip((row["pairs"] for row in rows), logs, strict=True)),
-        "",
         marks,
         place.steps,
-        place.y(math.log10(threshold)),
-        f"decides at {threshold:.3g}",
+        target=place.y(math.log10(threshold)),
+        target_label=f"decides at {threshold:.3g}",
     )
 
 
@@ -176,8 +175,6 @@ def _lead_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
     marks = tuple(
         (place.y(lead), f"{lead:+d}" if lead else "0") for lead in range(-(top // step) * step, top + 1, step)
     )
-    upper = [(row["pairs"], row["better_beyond"]) for row in rows]
-    lower = [(row["pairs"], row["worse_beyond"]) for row in reversed(rows)]
     first, lead = fold.plan.policies[0], rows[-1]["lead"]
     ahead = f"{abs(lead)} success{'' if abs(lead) == 1 else 'es'} {'ahead' if lead >= 0 else 'behind'}"
     return Curve(
@@ -185,11 +182,9 @@ def _lead_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
         f"{first} is {ahead} after {formatting.counted(rows[-1]['pairs'], 'pair')}. The rule goes on while the line is "
         "in the shaded region.",
         place.line((row["pairs"], row["lead"]) for row in rows),
-        place.line([*upper, *lower]),
         marks,
         place.steps,
-        None,
-        "",
+        place.region(rows, "better_beyond", "worse_beyond"),
     )
 
 
@@ -199,8 +194,6 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
     scale: formatting.Scale = "gain" if fold.plan.measure == "success" else "score gain"
     unit = 100.0 if scale == "gain" else 1.0
     marks = tuple((place.y(part * width), f"{part * width * unit:+g}") for part in (-1.0, -0.5, 0.5, 1.0))
-    upper = [(row["pairs"], row["high"]) for row in rows]
-    lower = [(row["pairs"], row["low"]) for row in reversed(rows)]
     names = fold.plan.policies
     gain = f"{formatting.number(rows[-1]['estimate'], scale)}{formatting.unit(scale)}"
     within = formatting.span(rows[-1]["low"], rows[-1]["high"], scale)
@@ -213,9 +206,9 @@ def _gain_curve(rows: list[dict[str, Any]], fold: Fold) -> Curve:
         f"Gain of {names[0]} over {names[1]}, at {formatting.percent(fold.plan.confidence)} confidence over all looks",
         told,
         place.line((row["pairs"], row["estimate"]) for row in rows),
-        place.line([*upper, *lower]),
         marks,
         place.steps,
+        place.region(rows, "high", "low"),
         place.y(0.0),
         "no gain",
     )
@@ -236,6 +229,11 @@ class _Axes:
 
     def line(self, points: Any) -> str:
         return " ".join(f"{self.x(pairs)},{self.y(value)}" for pairs, value in points)
+
+    def region(self, rows: list[dict[str, Any]], upper: str, lower: str) -> str:
+        """There along the upper edge, and back along the lower."""
+        there = [(row["pairs"], row[upper]) for row in rows]
+        return self.line([*there, *((row["pairs"], row[lower]) for row in reversed(rows))])
 
     @property
     def steps(self) -> tuple[tuple[float, str], ...]:

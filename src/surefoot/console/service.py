@@ -239,16 +239,12 @@ class Service:
     def _row(self, turn: Turn, session: Session) -> Answer:
         fold = self._study.fold
         others = [one.number for one in fold.blocks[turn.block] if one.number < turn.number]
-        row: Answer = {
-            "number": turn.number,
-            "block": turn.block,
-            "code": turn.code,
-            "task": turn.task,
-            "condition": turn.condition,
+        told = ["number", "block", "code", "task", "condition"]
+        told += ["policy"] if session.role == "runner" or not fold.blinded else []
+        return {name: getattr(turn, name) for name in told} | {
             "attempt": fold.attempts.get(turn.number, 0) + 1,
             "same_start_as": others[0] if others and fold.plan.environments == "shared" else None,
         }
-        return {**row, "policy": turn.policy} if session.role == "runner" or not fold.blinded else row
 
 
 def _written(store: Store) -> str:

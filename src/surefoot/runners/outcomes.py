@@ -53,7 +53,8 @@ class Outcome(Record):
     def __post_init__(self) -> None:
         for name in ("failure", "notes"):
             _check.instance(getattr(self, name), name, str)
-        object.__setattr__(self, "clip", checked(self.clip))
+        if self.clip is not None:
+            object.__setattr__(self, "clip", checked(self.clip))
         if self.success is None and self.score is None:
             raise ValueError("An outcome must have a `success` or a `score`; got neither.")
 

@@ -210,10 +210,8 @@ def no_clip(turn: int, clip: Clip) -> str:
     return f"The clip of turn {turn} was not kept: {FAULTS[clip.fault]} ({clip.name})."
 
 
-def checked(clip: Any) -> str | None:
+def checked(clip: Any) -> str:
     """A clip as it may be given, a path or a link, as a text."""
-    if clip is None:
-        return None
     if not isinstance(clip, str | os.PathLike) or not isinstance(text := os.fspath(clip), str) or not text.strip():
         raise _check.mistyped("clip", "be a file's path or a link", clip)
     return text

@@ -130,25 +130,16 @@ def _order_in_fours(seed: str, number: int, active: Sequence[str]) -> list[str]:
 def _contexts(plan: Plan, seed: str, number: int, size: int) -> list[tuple[str, str]]:
     contexts = plan.contexts
     if plan.environments == "independent":
-        return [_drawn(contexts, seed, number, place) for place in range(size)]
-    # Each block meets one context, every context once before any comes again.
-    return [_dealt(contexts, seed, plan.environments, number - 1)] * size
-
-
-def _dealt(contexts: Sequence[tuple[str, str]], seed: str, what: str, place: int) -> tuple[str, str]:
-    """The context at `place` when all contexts are dealt in a fresh random order, again and again."""
-    lap, within = divmod(place, len(contexts))
-    return contexts[_shuffled(seed, f"{what} lap {lap}", len(contexts))[within]]
+        drawn = [int.from_bytes(_digest(seed, f"context {number} {place}"), "big") for place in range(size)]
+        return [contexts[one % len(contexts)] for one in drawn]
+    # Each block meets one context: all of them are dealt in a fresh random order, again and again.
+    lap, within = divmod(number - 1, len(contexts))
+    return [contexts[_shuffled(seed, f"{plan.environments} lap {lap}", len(contexts))[within]]] * size
 
 
 def drawn_order(seed: str, size: int) -> tuple[int, ...]:
     """The order in which a list of so many items is met: their places on the list, from 0."""
     return _shuffled(seed, "shared lap 0", size)
-
-
-def _drawn(contexts: Sequence[tuple[str, str]], seed: str, number: int, place: int) -> tuple[str, str]:
-    digest = int.from_bytes(_digest(seed, f"context {number} {place}"), "big")
-    return contexts[digest % len(contexts)]
 
 
 def shuffle(seed: str, what: str, items: Sequence[T]) -> list[T]:

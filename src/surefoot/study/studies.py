@@ -220,7 +220,7 @@ class Study(StudyLog, StudyOperations):
     def _clip(self, given: str | Path | Clip | None) -> Clip | None:
         if given is None or isinstance(given, Clip):
             return given
-        return self.clips.kept(clips.checked(given) or "")
+        return self.clips.kept(clips.checked(given))
 
     def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> Receipt:
         """Take back a turn's result, with the reason; both stay in the log.
