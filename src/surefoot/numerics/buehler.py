@@ -51,8 +51,6 @@ class Above:
         """The p-value of "at most this difference", rounded up by about a part in a million."""
         if self.up is None or difference >= 1.0:
             return 1.0
-        if difference < -1.0:
-            return 0.0
         error = 1e-9
         while (found := _chance(self.design, difference, self.up, error)) < 1e6 * error and error > 1e-270:
             error = max(found * 1e-7, 1e-275) if found < 0.1 else 1e-12

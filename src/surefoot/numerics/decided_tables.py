@@ -86,8 +86,6 @@ class _Border(Observed):
 
     def corner(self, width: float, error: float) -> float:
         """Above the p-values of all tables of the border, on all of [-1, -1 + width]."""
-        if not len(self.first):
-            return 0.0
         return self.design.cornered(float(self.design.differences(self.first, self.second).min()), width, error)
 
     def drop(self, left: float, right: float, a: float) -> list[int]:
