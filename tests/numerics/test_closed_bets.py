@@ -1,5 +1,7 @@
 """Tests of `surefoot.numerics.closed_bets`."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,11 +21,15 @@ def test_the_last_order_standing_stays():
     assert len(claims(state)) <= 1
     games = Gamblers.begin(weak_orders.weak_orders(2), Terms(0.05, 10, True, 0.0))
     games = games.step(np.array([[1.0, 0.0]]))
-    doomed = Gamblers(**{**{n: getattr(games, n) for n in games.__slots__}, "log_best": np.array([4.0, 3.5, 3.5])})
+    doomed = replace(games, log_best=np.array([4.0, 3.5, 3.5]))
     after = doomed._judged(p_values=True)
     assert len(after.which) == 2
     assert (after.log_best < games.terms.target).all()
     assert not (after.better & after.better.swapaxes(1, 2)).any()
+    alike = replace(doomed, log_best=np.full(3, 4.0))._judged(p_values=True)
+    assert len(alike.which) == 3  # all would be rejected, and none fares worse than another
+    assert not alike.better.any()
+    assert alike.p_values[0, 0, 1] == pytest.approx(0.05)
 
 
 # --- Studies side by side

@@ -39,3 +39,25 @@ def test_any_coefficients_by_partial_fractions(seed):
     assert _log_at_most_zero(c, np.ones(c.size))[0] == pytest.approx(wanted, rel=1e-10)
     values, counts = np.unique(c, return_counts=True)
     assert _log_at_most_zero(values, counts)[0] == pytest.approx(wanted, rel=1e-10)
+
+
+def test_sums_of_one_sign_are_certain():
+    assert _log_at_most_zero([[-1.0, -2.0], [1.0, 2.0], [0.0, 0.0]], [1, 3]).tolist() == [0.0, -math.inf, 0.0]
+
+
+def test_rows_taken_in_parts_have_the_slopes_of_all_at_once(monkeypatch):
+    c = np.random.default_rng(6).normal(0.2, 1, (5, 6))
+    counts, starts = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0]), np.array([0, 2, 5])
+    sums = exponential_sums.Sums(c, counts, c.min(axis=1), c.max(axis=1))
+    logs, slopes = exponential_sums.log_chance_and_slopes(sums, starts)
+    assert logs == pytest.approx(exponential_sums.log_chance(sums), abs=1e-6)
+    for block, columns in enumerate((slice(0, 2), slice(2, 5), slice(5, 6))):
+        moved = []
+        for step in (1e-5, -1e-5):
+            d = c.copy()
+            d[:, columns] += step
+            moved.append(_log_at_most_zero(d, counts))
+        assert (moved[0] - moved[1]) / 2e-5 == pytest.approx(slopes[:, block], rel=1e-4, abs=1e-6)
+    monkeypatch.setattr(exponential_sums, "ELEMENTS", 1)
+    for part, whole in zip(exponential_sums.log_chance_and_slopes(sums, starts), (logs, slopes), strict=True):
+        assert part == pytest.approx(whole, rel=1e-12)

@@ -17,3 +17,9 @@ def test_the_certified_maximum_bounds_a_fine_grid():
         assert grid <= peak.high
         assert peak.high - grid < 1e-6
         assert peak.value == pytest.approx(grid, rel=1e-5)
+
+
+def test_where_no_table_is_as_extreme_the_chance_is_0():
+    assert hypergeometric.supremum(np.zeros(5)) == (0.0, 0.0, 0.0)
+    alone = hypergeometric.supremum(np.array([0.0, 0.0, 1.0]))  # both of two succeed: p^2
+    assert alone.high == pytest.approx(1.0)

@@ -11,11 +11,11 @@ from surefoot.numerics.staircase_sets import Observed
 GRID = np.round(np.arange(-0.98, 0.981, 0.02), 10)
 
 
-def p_values(x1, n1, x2, n2):
+def p_values(x1, n1, x2, n2, grid=GRID):
     """sup over the nuisance of P(|Z_d| >= |z_d|), by trying every table at many rates, for each d of the grid."""
     one, two = (each.ravel() for each in np.meshgrid(np.arange(n1 + 1), np.arange(n2 + 1), indexing="ij"))
     found = []
-    for d in GRID:
+    for d in grid:
         here = np.full(len(one), d)
         z = abs(gain_scores.statistic(one, n1, two, n2, here))
         own = abs(gain_scores.statistic(np.array([x1]), n1, np.array([x2]), n2, np.array([d])))[0]
@@ -59,3 +59,25 @@ def test_the_corner_saves_work_and_changes_no_end(table):
     wanted = inversion.invert(one, 0.2)
     found = inversion.invert(Cornerless(one.design, one.first, one.second), 0.2)
     assert found == pytest.approx(wanted, abs=2e-6)
+
+
+@pytest.mark.parametrize("table", [(1, 1, 0, 1), (0, 2, 1, 3)])
+def test_hardly_any_confidence_leaves_hardly_more_than_the_estimate(table):
+    low, high, _ = inversion.invert(family(table), 0.9999)
+    estimate = table[0] / table[1] - table[2] / table[3]
+    assert low <= estimate <= high
+    outside = GRID[(low > GRID) | (high < GRID)]
+    assert len(outside) > 60
+    assert p_values(*table, outside).max() <= 0.9999
+
+
+@pytest.mark.parametrize("n", [12, 30])
+def test_the_p_value_of_successes_against_failures_in_closed_form(n):
+    tail, exact = inversion.invert(family((n, n, 0, n)), 0.05).tail, 2.0 * 0.25**n
+    assert exact <= tail <= exact * (1.0 + 1e-6)
+
+
+def test_a_p_value_that_cannot_be_proved_at_once_is_given_as_one_in_a_billion():
+    tail = inversion.invert(family((9, 10, 0, 50)), 0.05).tail
+    found = p_values(9, 10, 0, 50, (0.0, -0.02, -0.1, -0.3))
+    assert found.max() < tail == inversion.TINY

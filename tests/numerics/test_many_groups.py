@@ -22,6 +22,9 @@ def test_slopes_are_differences():
         step[0, g] = 1e-6
         both = [search._with_slopes(point + sign * step, owner)[0][0] for sign in (1, -1)]
         assert (both[0] - both[1]) / 2e-6 == pytest.approx(slopes[:, g], rel=1e-4, abs=1e-4)
+    heights, slopes = search._with_slopes(np.ones((1, 3)), owner)  # nothing is above these means
+    assert math.exp(heights[0, 0]) == pytest.approx(1 / 0.95)
+    assert not slopes[0, 0].any()
 
 
 FEW = ManyGroups(tuple(pooled([1.0, 0.5, 0.75], [1.0, 1.0], [0.5, 1.0, 0.25, 1.0])), (0.2, 0.5, 0.3))

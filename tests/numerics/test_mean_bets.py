@@ -39,6 +39,15 @@ def test_aimed_end_by_trying_every_mean(seed):
     assert mean_bets.aimed_low(z, 0.025, cells=64) == pytest.approx(slow, abs=1.01 / 1280)
 
 
+@pytest.mark.parametrize("ones", [20, 40])
+def test_aimed_end_by_trying_every_mean_where_successes_came_first(ones):
+    """Every cell up to the mean is refused before the failures come; without failures the last cell alone is left."""
+    z = np.repeat([1.0, 0.0], [ones, 40 - ones])
+    slow = slow_aimed_low(z, 0.025, 16, np.arange(1, 321) / 320)
+    assert slow > z.mean() - 0.1
+    assert mean_bets.aimed_low(z, 0.025, cells=16) == pytest.approx(slow, abs=1.01 / 320)
+
+
 def test_bets_know_only_the_past():
     z = np.random.default_rng(1).random(30)
     other = np.concatenate((z[:18], 1 - z[18:]))

@@ -33,3 +33,12 @@ def test_a_region_is_called_below_only_when_it_is(make, data):
 def test_an_empty_set_is_below_everything():
     space = design_properties.space(ExactBinary(20).design.declared, 0.0)
     assert region_bounds.is_below(space.counted.chosen(space.endings.n < 0), (0.0, 1.0), 1e-9)
+
+
+def test_what_is_not_settled_is_not_called_below(monkeypatch):
+    space = design_properties.space(ExactBinary(20).design.declared, 0.0)
+    better = space.counted.chosen(space.endings.verdict > 0)
+    level = 1.02 * region_bounds.peak(better, 0.1)[0]
+    assert region_bounds.is_below(better, (0.1, 0.1), level)
+    monkeypatch.setattr(region_bounds, "_SPLITS", 1)
+    assert not region_bounds.is_below(better, (0.1, 0.1), level)

@@ -28,3 +28,16 @@ def test_cells_with_power_sums_are_the_scores_themselves():
 def test_mirrored_samples_are_samples_of_failures():
     sample = pooled([0.25, 0.5, 1.0])[0]
     assert score_tails.mirror(sample).values.tolist() == [0.0, 0.5, 0.75]
+
+
+def test_an_end_where_the_p_value_jumps_is_refused():
+    def log_p(mean):
+        return math.log(0.01 if mean < 0.3 else 0.5)
+
+    for guess in (0.05, 0.299, 0.6):
+        end = score_tails.root(log_p, 0.05, 1.0, guess, 0.1)
+        assert log_p(end) < math.log(0.05)
+        assert end == pytest.approx(0.3, abs=1e-14)
+    near = score_tails.root(log_p, 0.05, 1.0, 0.6, 0.1, near=0.02)
+    assert 0.28 <= near < 0.3
+    assert score_tails.root(lambda _: 0.0, 0.05, 1.0, 0.6, 0.1) == 0.0

@@ -114,3 +114,22 @@ def test_many_tasks_without_a_gap_show_none():
     hits, trials = np.full(40, 3.0), np.tile([6.0, 6.0], 20)
     low, high, p_value = strata_rule.invert(hits, trials, np.full(40, 1 / 20), 0.05)
     assert (low, p_value) == (pytest.approx(-high), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("share", "heavy", "others"),
+    [
+        (0.7, (0, 8, 5, 8), (10, 20, 10, 20)),  # the p-value jumps at an end, and no secant closes in on it
+        (0.3, (0, 5, 5, 5), (0, 20, 0, 20)),  # far out it rises again
+    ],
+)
+def test_where_a_secant_fails_a_full_set_of_gains_is_looked_at(share, heavy, others):
+    table, weights = [heavy, *[others] * 19], np.array([share, *[(1 - share) / 19] * 19])
+    hits, trials = strata_rule.cells([row[:2] for row in table], [row[2:] for row in table])
+    estimate = float(np.tile(weights, 2) @ (hits / trials)) - 1
+    assert strata_rule._quick(hits, trials, np.tile(weights, 2), 0.05, estimate) is None
+    low, high, p_value = strata_rule.invert(hits, trials, np.tile(weights, 2), 0.05)
+    for end, outward in ((low, -1e-7), (high, 1e-7)):
+        assert twin.rule_x(table, weights, end) >= 0.05 - 1e-6
+        assert twin.rule_x(table, weights, end + outward) <= 0.05 + 1e-6
+    assert p_value == pytest.approx(twin.rule_x(table, weights, 0.0), rel=1e-6)
