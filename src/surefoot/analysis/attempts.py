@@ -116,7 +116,7 @@ def compare_pass_rates(
         margin: A gain that would not matter.
     """
     found = _problems(rollouts, (first, second), attempts)
-    if not found.labels:
+    if not found.tallies[first]:
         raise DataError(f"{first!r} and {second!r} must share a problem; they share none.", source=rollouts.source)
     make = stats.pass_all_gain if every else stats.pass_at_gain
     one, other = (found.tallies[name] for name in (first, second))
@@ -130,7 +130,6 @@ class _Problems:
     """The problems that all of some policies met: their tallies, and the cluster of each where there are clusters."""
 
     tallies: dict[str, list[Tally]]
-    labels: list[tuple[Any, ...]]
     clusters: list[Any] | None
     by: tuple[str, ...]
 
@@ -169,7 +168,7 @@ def _problems(rollouts: Rollouts, policies: tuple[str, ...], attempts: int) -> _
     clusters = [rows[place][on.index("cluster")] for place in met] if "cluster" in on else None
     if clusters is not None and len(set(clusters)) in (1, len(clusters)):
         clusters = None
-    return _Problems(tallies, [rows[place] for place in met], clusters, tuple(rollouts.called(key) for key in keys))
+    return _Problems(tallies, clusters, tuple(rollouts.called(key) for key in keys))
 
 
 def _measured(

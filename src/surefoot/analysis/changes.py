@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from surefoot.analysis.comparison_data import Weigh
+from surefoot.analysis.comparison_data import Asked, Weigh
 from surefoot.analysis.comparisons import Comparison, chosen, family, family_level, plain_comparison
 from surefoot.analysis.outlook import outlook
 from surefoot.core.words import in_its_words, spoken
@@ -61,10 +61,8 @@ def change(
     level = family_level(len(both), confidence, gate=gate)
     found = []
     for name in both:
-        joined = both_runs(rollouts, previous, name, names, what)
-        one = plain_comparison(
-            joined, *_labels(name, names), measure=what, paired=paired, weigh=weigh, margin=margin, **level
-        )
+        asked = Asked(both_runs(rollouts, previous, name, names, what), *_labels(name, names), what, weigh)
+        one = plain_comparison(asked, paired=paired, margin=margin, **level)
         found.append(replace(one, policy=name, outlook=outlook(one, most=rollouts.high - rollouts.low)))
     return family(found, confidence)
 

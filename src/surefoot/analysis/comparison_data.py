@@ -76,7 +76,7 @@ class Asked:
     first: str
     second: str
     measure: Measure
-    weigh: Weigh
+    weigh: Weigh = "rollouts"
     many: bool = False
 
     @property

@@ -171,41 +171,26 @@ def compare(
         >>> print(sf.compare(table, "new", "old").verdict)
         better
     """
-    found = plain_comparison(
-        rollouts,
-        first,
-        second,
-        measure=measure,
-        paired=paired,
-        weigh=weigh,
-        confidence=confidence,
-        margin=margin,
-        bounds_at=confidence if gate else None,
-    )
+    asked = Asked(rollouts, first, second, chosen(rollouts, measure), weigh)
+    bounds_at = confidence if gate else None
+    found = plain_comparison(asked, paired=paired, confidence=confidence, margin=margin, bounds_at=bounds_at)
     return replace(found, outlook=outlook(found, most=rollouts.high - rollouts.low))
 
 
-@in_its_words
 def plain_comparison(
-    rollouts: Rollouts,
-    first: str,
-    second: str,
+    asked: Asked,
     *,
-    measure: Measure | None = None,
     paired: bool | None = None,
-    weigh: Weigh = "rollouts",
-    confidence: float = 0.95,
-    margin: float = 0.0,
+    confidence: float,
+    margin: float,
     central: bool = False,
     bounds_at: float | None = None,
 ) -> Comparison:
     """As `compare`, without working out what it would take when nothing is decided: for families of many."""
-    what = chosen(rollouts, measure)
-    low, high = rollouts.ends(what)
+    low, high = asked.ends
     margin = _check.margin(margin, high - low)
-    _check.choice(weigh, "weigh", dict.fromkeys(("rollouts", "tasks")))
+    _check.choice(asked.weigh, "weigh", dict.fromkeys(("rollouts", "tasks")))
     confidence = _check.confidence(confidence)
-    asked = Asked(rollouts, first, second, what, weigh)
     found = found_between(asked, paired=paired)
     gain = found.gain(confidence=confidence, margin=margin, central=central)
     return named_comparison(asked, found, gain, confidence=confidence, bounds_at=bounds_at)
@@ -284,8 +269,8 @@ def compare_tasks(
     level = family_level(len(tasks), confidence, gate=gate)
     found = []
     for task in tasks:
-        part = rollouts.where(task=task)
-        one = plain_comparison(part, first, second, measure=what, margin=margin, **level)
+        asked = Asked(rollouts.where(task=task), first, second, what)
+        one = plain_comparison(asked, margin=margin, **level)
         if len(tasks) <= MOST_OUTLOOKS:
             one = replace(one, outlook=outlook(one, most=rollouts.high - rollouts.low))
         found.append(one)
