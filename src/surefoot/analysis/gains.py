@@ -101,25 +101,15 @@ def _of_clusters(asked: Asked, met: _Matched, *, uneven: bool) -> Make:
     sizes = np.bincount(clusters, weights)
     same = len(set(met.ones.tolist())) == len(set(met.others.tolist())) == 1
     if not uneven and same and np.ptp(sizes) == 0.0:  # the cluster is the unit, and all weigh the same
-        means = [np.bincount(clusters, weights * side) / sizes for side in (met.first, met.second)]
-        return partial(
-            stats.paired_score_gain,
-            asked.scores(means[0]),
-            asked.scores(means[1]),
-            several_tasks=several,
-        )
+        means = (asked.scores(np.bincount(clusters, weights * side) / sizes) for side in (met.first, met.second))
+        return partial(stats.paired_score_gain, *means, several_tasks=several)
     # an environment weighs by its rollouts, the same for both policies, however unequally often they met it: else the
     # gain would show who met the easy ones more often
     alike = (met.ones == met.others).all()
     times = met.ones if alike else met.ones + met.others
     first, second, label, where = (np.repeat(column, times) for column in (met.first, met.second, clusters, met.tasks))
-    return partial(
-        stats.cluster_gain,
-        asked.scores(first),
-        asked.scores(second),
-        label.tolist(),
-        **asked.within(where.tolist() if several else None, label.tolist()),
-    )
+    within = asked.within(where.tolist() if several else None, label.tolist())
+    return partial(stats.cluster_gain, asked.scores(first), asked.scores(second), label.tolist(), **within)
 
 
 def _of_pairs(asked: Asked, first: Any, second: Any, found: Structure, notes: tuple[Note, ...]) -> Found:
@@ -188,14 +178,9 @@ def _of_run_pairs(asked: Asked, found: Structure, means: Sequence[pl.DataFrame])
     home = found.clusters or found.environment
     labels = pairs.select(home).rows()
     tasks = pairs["task"].to_list() if "task" in on and pairs["task"].n_unique() > 1 else None
-    gain = partial(
-        stats.cluster_gain,
-        asked.scores(pairs["value"]),
-        asked.scores(pairs["value_right"]),
-        labels,
-        crossed=pairs["run"].to_list(),
-        **asked.within(tasks, labels),
-    )
+    sides = (asked.scores(pairs[side]) for side in ("value", "value_right"))
+    runs = pairs["run"].to_list()
+    gain = partial(stats.cluster_gain, *sides, labels, crossed=runs, **asked.within(tasks, labels))
     return Found(found, asked.shown(gain), (Note("no partner", {"count": spare}),) if spare else ())
 
 

@@ -169,18 +169,9 @@ def judged_gain(
         about, z = max(apart.items(), key=lambda one: abs(one[1]))
         if abs(z) > APART:
             refused = Note("labels unlike the rest", {"about": about, "z": z})
-    return JudgedGain(
-        first,
-        second,
-        measure,
-        found,
-        refused,
-        drawn,
-        sum(labels),
-        alike,
-        None if refused is not None else _needed(found, confidence, margin, span),
-        _notes(rollouts, sides, both, found, (sum(labels), alike)),
-    )
+    needed = None if refused is not None else _needed(found, confidence, margin, span)
+    notes = _notes(rollouts, sides, both, found, (sum(labels), alike))
+    return JudgedGain(first, second, measure, found, refused, drawn, sum(labels), alike, needed, notes)
 
 
 def items_of(rollouts: Rollouts, measure: Measure) -> Items:
@@ -293,15 +284,13 @@ def _notes(
     outcomes: tuple[int, int | None],
 ) -> tuple[Note, ...]:
     how = rollouts.labelling
-    notes = [
-        Note("labels used", {"labels": found.labels, "items": found.items, "of": outcomes[0], "alike": outcomes[1]})
-    ]
+    used = {"labels": found.labels, "items": found.items, "of": outcomes[0], "alike": outcomes[1]}
+    notes = [Note("labels used", used)]
     if found.left_out is None:
         notes.append(Note("judge used", {"share": found.bought, "trust": found.trust}))
     else:
-        notes.append(
-            Note("judge left out", {"why": found.left_out.value, "guaranteed": found.documents == found.labels})
-        )
+        guaranteed = found.documents == found.labels
+        notes.append(Note("judge left out", {"why": found.left_out.value, "guaranteed": guaranteed}))
     single = sum(one.human is not None for side in sides for one in side.values()) - 2 * sum(both)
     if single:
         notes.append(Note("labels not used", {"count": single}))
@@ -312,8 +301,6 @@ def _notes(
     else:
         notes.append(Note("labels drawn", {"drawn": how.drawn, "seed": how.seed}))
     if how is not None and how.twice:
-        kappa = _kappa(how.shared)
-        notes.append(
-            Note("several raters", {"raters": how.raters, "twice": how.twice, "alike": how.alike, "kappa": kappa})
-        )
+        raters = {"raters": how.raters, "twice": how.twice, "alike": how.alike, "kappa": _kappa(how.shared)}
+        notes.append(Note("several raters", raters))
     return tuple(notes)

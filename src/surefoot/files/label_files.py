@@ -202,22 +202,19 @@ def _no_place(
 ) -> NoReturn:
     """Refuse a label that is of no rollout, or of several."""
     said = ", ".join(f"{columns[key]} {_cell(row.cells[key])}" for key in keys)
+    asked = ("policy", "condition", "seed", "task", "repeat", "order", "source")
+    strange = next((key for key in asked if key in keys and row.cells[key] not in known[key]), None)
     if fits:
         lacks = [TOLD.get(key, key) for key in more if key not in keys]
         hint = f" Say which in {' or '.join(f'`{name}`' for name in lacks)}." if lacks else ""
-        raise DataError(
-            f"a label must be of one rollout; {said} is {formatting.counted(fits, 'rollout')}.{hint}",
-            source=source, row=row.number,
-        )  # fmt: skip
-    for key in ("policy", "condition", "seed", "task", "repeat", "order", "source"):
-        if key in keys and row.cells[key] not in known[key]:
-            values = sorted(known[key])
-            some = f": {', '.join(map(repr, values[:6]))}{', ...' if len(values) > 6 else ''}"
-            raise DataError(
-                f"`{columns[key]}` must be in the table{some}; got {_cell(row.cells[key])}.",
-                source=source, row=row.number,
-            )  # fmt: skip
-    raise DataError(f"a label must be of a rollout of the table; {said} is none.", source=source, row=row.number)
+        told = f"a label must be of one rollout; {said} is {formatting.counted(fits, 'rollout')}.{hint}"
+    elif strange is not None:
+        values = sorted(known[strange])
+        some = f": {', '.join(map(repr, values[:6]))}{', ...' if len(values) > 6 else ''}"
+        told = f"`{columns[strange]}` must be in the table{some}; got {_cell(row.cells[strange])}."
+    else:
+        told = f"a label must be of a rollout of the table; {said} is none."
+    raise DataError(told, source=source, row=row.number)
 
 
 def _by_code(table: pl.DataFrame, head: Head | None, rows: list[Row], source: str) -> list[int]:
