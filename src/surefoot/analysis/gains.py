@@ -178,9 +178,9 @@ def _of_run_pairs(asked: Asked, found: Structure, means: Sequence[pl.DataFrame])
     home = found.clusters or found.environment
     labels = pairs.select(home).rows()
     tasks = pairs["task"].to_list() if "task" in on and pairs["task"].n_unique() > 1 else None
-    sides = (asked.scores(pairs[side]) for side in ("value", "value_right"))
+    one, other = (asked.scores(pairs[side]) for side in ("value", "value_right"))
     runs = pairs["run"].to_list()
-    gain = partial(stats.cluster_gain, *sides, labels, crossed=runs, **asked.within(tasks, labels))
+    gain = partial(stats.cluster_gain, one, other, labels, crossed=runs, **asked.within(tasks, labels))
     return Found(found, asked.shown(gain), (Note("no partner", {"count": spare}),) if spare else ())
 
 
