@@ -8,6 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.reporting.conduct_pages import conduct_figures, conduct_lines, conduct_sections, failures_figure
+from surefoot.reporting.rollout_pages import RolloutLinks
 from tests.support.conduct import two_days
 
 
@@ -61,5 +62,5 @@ def test_too_many_ways_to_fail_are_told_by_the_table_alone():
 def test_a_study_of_which_nothing_is_told_has_no_section():
     study = two_days()
     account = sf.report(study).study
-    assert conduct_sections(replace(account, conduct=None), {}) == []
+    assert conduct_sections(replace(account, conduct=None), {}, RolloutLinks((), scripts=False)) == []
     assert conduct_lines(replace(account.conduct, sessions=())) == []
