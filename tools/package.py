@@ -115,7 +115,8 @@ def smoke(python: Path, place: Path) -> None:
 
 def tests(python: Path, tree: Path) -> None:
     """The quick tests of the sdist, on what is installed."""
-    run(str(python), "-m", "pytest", "-q", "-rs", "-n", JOBS, "-m", "not slow", "-p", "no:cacheprovider", "tests", cwd=tree)
+    how = ("-q", "-rs", "-n", JOBS, "-m", "not slow", "-p", "no:cacheprovider")
+    run(str(python), "-m", "pytest", *how, "tests", cwd=tree)
 
 
 def said(code: int, *command: object, cwd: Path) -> str:
