@@ -136,6 +136,8 @@ def added(tmp_path, monkeypatch):
     """Toy rules as files of the room, gone afterwards."""
     (tmp_path / "room").mkdir()
     monkeypatch.setattr(sequential, "__path__", [*sequential.__path__, str(tmp_path / "room")])
+    for name in ("replay", "plan", "plan_rank", "study", "study_create"):
+        monkeypatch.delitem(sys.modules, f"surefoot.cli.{name}", raising=False)  # help is made when it is imported
     kinds = []
 
     def add(name, text):
