@@ -147,3 +147,32 @@ def test_tasks_reuse_what_is_known_of_all_environments():
     narrowed = table.where(task="x")
     assert narrowed.environments
     assert sf.compare(narrowed, "a", "b") == fresh
+
+
+def test_tasks_that_one_policy_does_not_tell_are_not_held_against_it():
+    rows = [("new", "x", i < 9) for i in range(10)] + [("new", "y", i < 8) for i in range(10)]
+    rows += [("old", None, i < 6) for i in range(20)]
+    found = sf.compare(_of_rows(rows, "policy", "task", "success"), "new", "old")
+    assert found.gain == sf.stats.exact_gain(sf.Tally(17, 20), sf.Tally(6, 20))
+    assert (found.notes, found.comparable) == ((), True)
+
+
+def test_a_gate_has_each_bound_at_its_own_confidence():
+    found = sf.compare(streams(17, 8), "new", "old", gate=True)
+    wide = sf.stats.central_gain(sf.Tally(17, 20), sf.Tally(8, 20), confidence=0.9)
+    assert [bound.value for bound in found.bounds] == [wide.interval.low, wide.interval.high]
+    assert all(bound.confidence == 0.95 for bound in found.bounds)
+    assert sf.compare(streams(17, 8), "new", "old").bounds is None
+
+
+def test_how_tasks_weigh_is_said_and_with_a_margin_intervals_decide():
+    rows = [(p, t, i < k) for t in "xy" for p, k in (("new", 16), ("old", 5)) for i in range(20)]
+    rollouts = _of_rows(rows, "policy", "task", "success")
+    assert (
+        "2 tasks, compared within tasks; every task weighs the same."
+        in sf.compare(rollouts, "new", "old", weigh="tasks").why
+    )
+    assert "each weighs by its share of rollouts." in sf.compare(rollouts, "new", "old").why
+    found = sf.compare_tasks(rollouts, "new", "old", margin=0.1)
+    alone = sf.stats.central_gain(sf.Tally(16, 20), sf.Tally(5, 20), confidence=0.975, margin=0.1)
+    assert [(one.verdict, one.interval.low) for one in found] == [(alone.verdict, alone.interval.low)] * 2

@@ -465,3 +465,36 @@ def test_one_cluster_beside_several_is_said_to_speak_for_itself():
     found = found_between(Asked(rollouts, "a", "b", "success", "rollouts"), paired=False)
     assert Note("one cluster") in found.notes
     assert found.structure.groups == 4  # the one of the first and three of the second
+
+
+def test_with_many_tasks_each_needs_two_scores_of_either_policy(monkeypatch):
+    monkeypatch.setattr(gains, "MOST_GROUPS", 3)
+    rows = [(policy, task, 0.1 * place) for policy in ("new", "old") for task in "xy" for place in range(3)]
+    whole = _of_rows(rows, "policy", "task", "score")
+    strata = {task: (sf.Scores([0.0, 0.1, 0.2]),) * 2 for task in "xy"}
+    assert gain_between(whole) == sf.stats.stratified_t_gain(strata)
+    lone = _of_rows([row for row in rows if row[:2] != ("old", "y")] + [("old", "y", 0.5)], "policy", "task", "score")
+    with pytest.raises(sf.DataError, match="every one must have at least two scores of each policy; 'y' has one"):
+        gain_between(lone)
+
+
+def test_clusters_of_one_size_are_scores_of_their_tasks(monkeypatch):
+    rows = [
+        (policy, task, f"{policy}-{task}-{cluster}", 0.1 * cluster + 0.2 * again)
+        for policy in ("new", "old")
+        for task in "xy"
+        for cluster in range(3)
+        for again in range(2)
+    ]
+    rollouts = _of_rows(rows, "policy", "task", "cluster", "score")
+    found = found_between(Asked(rollouts, "new", "old", "score", "tasks", False), paired=False).make
+    assert found.func is sf.stats.stratified_score_gain
+    means = pytest.approx([0.1, 0.2, 0.3])
+    assert {task: [list(side.values) for side in sides] for task, sides in found.args[0].items()} == {
+        "x": [means, means],
+        "y": [means, means],
+    }
+    monkeypatch.setattr(gains, "MOST_GROUPS", 3)
+    many = gain_between(rollouts, paired=False, weigh="tasks")
+    assert many.method == "two-sample cluster-robust t"
+    assert many.estimate == pytest.approx(0.0)

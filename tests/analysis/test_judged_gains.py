@@ -1,6 +1,7 @@
 """Comparisons corrected by human labels, from a table: items, epochs, documents, and when there is no verdict."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ import surefoot as sf
 from surefoot.analysis.judged_gains import _kappa, judge_gains
 from surefoot.core.record import Record
 from surefoot.stats import judge_corrected_gain
+from surefoot.table.labelling import Labelling
 from tests.support.judged_gains import leaning, table
 
 
@@ -219,3 +221,19 @@ def test_kappa_of_two_people_by_hand():
     assert _kappa([(1.0, 1.0)] * 5) is None  # one label only
     assert _kappa([(float(score), float(score)) for score in range(20)]) == pytest.approx(1.0)
     assert _kappa([(float(score), float(score)) for score in range(21)]) is None  # scores
+
+
+def test_how_the_labels_came_about_is_said():
+    rollouts = sf.read(table(items=60, labels=40))
+    how = Labelling("labels.csv", 80, drawn=40, seed=7, raters=2, twice=3, alike=2, shared=((1.0, 1.0), (0.0, 1.0)))
+    found = sf.judged_gain(replace(rollouts, labelling=how), "a", "b")
+    assert found.drawn
+    told = {note.kind: note.values for note in found.notes}
+    assert told["labels drawn"] == {"drawn": 40, "seed": 7}
+    assert told["several raters"] == {"raters": 2, "twice": 3, "alike": 2, "kappa": pytest.approx(0.0)}
+    some = sf.judged_gain(replace(rollouts, labelling=replace(how, missing=5, twice=0)), "a", "b")
+    assert not some.drawn
+    assert [note.kind for note in some.notes][-1] == "labels missing"
+    alone = sf.judged_gain(replace(rollouts, labelling=Labelling("labels.csv", 80, using="labels")), "a", "b")
+    assert alone.found.left_out.value == "asked"
+    assert [note.kind for note in alone.notes][-1] == "labels declared random"

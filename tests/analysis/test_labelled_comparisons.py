@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 import surefoot as sf
+from surefoot.analysis.labelled_comparisons import label_lines
 from tests.support.judge_corrections import judged
 from tests.support.judged_gains import leaning, table
 
@@ -43,3 +46,21 @@ def test_a_comparison_without_labels_of_its_own_says_that_it_is_the_judges():
     assert sf.compare(sf.read(three.drop("human")), "new", "old").notes == ()
     refused = sf.compare(sf.read(three), "new", "old")  # labels of items that nothing tells apart
     assert (refused.refused.kind, refused.verdict) == ("labels without items", sf.Verdict.UNDECIDED)
+
+
+def test_what_labels_did_to_a_family_of_comparisons(tmp_path):
+    decided = sf.compare(sf.read(leaning(tmp_path / "runs.csv")), "a", "b")
+    by_judge = replace(decided, judged=None)
+    assert label_lines([by_judge]) == []
+    lines = label_lines([decided, by_judge])
+    assert lines[0] == "1 of the 2 pairs are corrected by human labels: verdicts, ranks and letters follow that."
+    assert lines[-1] == "Approximate; measured coverage at least 94% at a confidence of 95%."
+    undecided = sf.compare(sf.read(table(items=120, labels=40, rates=(0.66, 0.6))), "a", "b")
+    (needed,) = (note for note in undecided.notes if note.kind == "labels needed")
+    assert label_lines([undecided])[0].startswith("The gain is corrected by human labels")
+    assert label_lines([undecided, undecided])[-1] == f"To tell a from b: {needed}"  # once
+    few = sf.compare(sf.read(table(items=20, labels=8)), "a", "b")
+    assert few.judged.found.guaranteed
+    assert not any(line.startswith("Approximate") for line in label_lines([few]))
+    refused = sf.compare(sf.read(table(items=40).drop("item")), "a", "b")
+    assert label_lines([refused]) == [f"a against b, no verdict: {refused.refused}"]

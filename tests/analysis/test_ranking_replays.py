@@ -79,3 +79,8 @@ def test_refusals():
     apart = table(rows, task=["cut"] * 10).with_columns(task=pl.col("policy"))
     with pytest.raises(DataError, match="the policies must share a task"):
         sf.replay_ranking(sf.read(apart))
+    places = {"a": (0, 1, 2, 3), "b": (2, 3, 4, 5), "c": (0, 1, 4, 5)}  # each two share some
+    met = [(name, f"s{place}", 1) for name, of in places.items() for place in of]
+    alone = pl.DataFrame(met, schema=["policy", "condition", "success"], orient="row")
+    with pytest.raises(DataError, match="got none that all of them met"):
+        sf.replay_ranking(sf.read(alone))

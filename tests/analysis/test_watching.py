@@ -117,6 +117,8 @@ def test_clusters_and_one_policy_twice_are_refused() -> None:
         declare(table(ROWS, "cluster"), "new", "old", horizon=50)
     with pytest.raises(ValueError, match="another policy than the first"):
         declare(table(ROWS), "new", "new", horizon=50)
+    with pytest.raises(sf.DataError, match=r"the declared rule must be one of .*; got 'odd'"):
+        look(table(ROWS), replace(declare(table(ROWS), "new", "old", horizon=50), rule="odd"))
 
 
 def test_pairs_are_told_by_the_columns_declared() -> None:
