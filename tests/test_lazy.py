@@ -1,6 +1,9 @@
 """Tests of `surefoot._lazy`."""
 
 import importlib
+import py_compile
+import sys
+import zipfile
 
 import pytest
 
@@ -17,19 +20,38 @@ def test_a_name_is_fetched_from_its_module_and_a_module_is_itself():
     assert names() == ["Tally", "stats"]
 
 
-def test_the_names_of_a_package_are_those_it_imports_for_type_checkers(tmp_path):
-    file = tmp_path / "__init__.py"
-    file.write_text(
-        "from typing import TYPE_CHECKING\n"
-        "if TYPE_CHECKING:\n"
-        "    from surefoot import stats as stats\n"
-        "    from surefoot.core.tally import Tally as Tally\n"
-        "    from surefoot.analysis.attempts import Attempts as Attempts\n"
-    )
-    assert list(_lazy.homes("surefoot", str(file)).items()) == [
+ROOM = """
+from __future__ import annotations
+from typing import TYPE_CHECKING
+from surefoot import _lazy
+if TYPE_CHECKING:
+    from {room} import inner as inner
+    from surefoot.core.tally import Tally as Tally
+    from surefoot.analysis.attempts import Attempts as Attempts
+_HOMES = _lazy.homes(__name__, __file__)
+"""
+
+
+@pytest.mark.parametrize("kept", ["folder", "zip", "compiled"])
+def test_the_names_of_a_package_are_those_it_imports_for_type_checkers(tmp_path, monkeypatch, kept):
+    room, place = f"surefoot_{kept}", tmp_path / "installed"
+    source = tmp_path / "written.py"
+    source.write_text(ROOM.format(room=room))
+    if kept == "zip":
+        with zipfile.ZipFile(place, "w") as file:
+            file.write(source, f"{room}/__init__.py")
+    elif kept == "compiled":
+        py_compile.compile(str(source), str(place / room / "__init__.pyc"), doraise=True)
+    else:
+        (place / room).mkdir(parents=True)
+        source.rename(place / room / "__init__.py")
+    monkeypatch.syspath_prepend(str(place))
+    found = importlib.import_module(room)
+    monkeypatch.delitem(sys.modules, room)
+    assert list(found._HOMES.items()) == [
         ("Attempts", "surefoot.analysis.attempts"),
         ("Tally", "surefoot.core.tally"),
-        ("stats", "surefoot.stats"),
+        ("inner", f"{room}.inner"),
     ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 
@@ -62,15 +64,33 @@ def elsewhere(package: str) -> Callable[[str], Any]:
 def homes(package: str, file: str) -> dict[str, str]:
     """The module of each public name of a package, by name; a name that is a module of the package is that module.
 
-    They are read from the imports that `__init__.py` makes for type checkers only, so that a name is listed once.
+    They are the imports that `__init__.py` makes for type checkers only, so that a name is listed once. The package
+    need not be a folder of sources: in a zip file its loader reads them, and where it was compiled the code tells them.
 
     Args:
         package: The package's own name.
         file: Its `__init__.py`, whose public names are the lines ``from module import name as name``.
     """
-    rows = (line.split() for line in Path(file).read_text(encoding="utf-8").splitlines())
-    listed = {words[3]: words[1] for words in rows if words[::2] == ["from", "import", "as"]}
+    loader: Any = sys.modules[package].__loader__
+    if file.endswith(".pyc"):
+        listed = _imported(loader.get_code(package))
+    else:
+        rows = (line.split() for line in loader.get_data(file).decode().splitlines())
+        listed = {words[3]: words[1] for words in rows if words[::2] == ["from", "import", "as"]}
     return {name: f"{package}.{name}" if listed[name] == package else listed[name] for name in sorted(listed)}
+
+
+def _imported(code: CodeType) -> dict[str, str]:
+    """The module that each public name is imported from, as compiled code says it."""
+    import dis
+
+    found, home = {}, ""
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            home = str(step.argval)
+        elif step.opname == "IMPORT_FROM" and home not in ("__future__", "typing"):
+            found[str(step.argval)] = home
+    return {name: home for name, home in found.items() if not name.startswith("_")}
 
 
 def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
