@@ -107,7 +107,8 @@ def environment(tree: Path) -> dict[str, str]:
 def record(tree: Path, notes: Path, python: str, jobs: int) -> None:
     """Run every quick test once and note which lines each of them runs, and for how long."""
     settings = notes / "coveragerc"
-    settings.write_text(f"[run]\nbranch = true\nsource = surefoot\ndata_file = {notes / 'lines'}\n")
+    toys = "*/pytest-of-*"  # rules that tests put into a room
+    settings.write_text(f"[run]\nbranch = true\nsource = surefoot\nomit = {toys}\ndata_file = {notes / 'lines'}\n")
     seen = [f"--cov-config={settings}", "--cov=surefoot", "--cov-context=test", "--cov-report="]
     command = f"{python} -m pytest -q -p mutants -p no:cacheprovider -n {jobs}".split() + seen + EVERYTHING
     around = {**environment(tree), "SUREFOOT_DURATIONS": str(notes / "durations")}
