@@ -9,6 +9,7 @@ from surefoot.numerics import weak_orders
 from surefoot.numerics.closed_bets import Gamblers, widened
 from surefoot.numerics.closed_stakes import Terms
 from surefoot.sequential import ClosedRanking, run_ranking
+from tests.oracles import closed_ranking as twin
 from tests.support.closed_ranking import claims, named
 
 # --- Edges and refusals ----------------------------------------------------------------------------------
@@ -65,3 +66,55 @@ def test_a_policy_joins_one_study_at_a_time():
     two = played(np.zeros((1, 2, 3)), 2)
     with pytest.raises(ValueError, match="`now` must hold one study; got 2"):
         widened(two, weak_orders.weak_orders(4))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (weak_orders.weak_orders(2), weak_orders.weak_orders(3)),
+        (weak_orders.best_sets(2), weak_orders.best_sets(3)),
+        (weak_orders.best_ones(2), weak_orders.best_ones(3)),
+        (weak_orders.against(2, 0), weak_orders.against(3, 0)),
+    ],
+    ids=["ranking", "best", "best or tied", "against"],
+)
+def test_every_hypothesis_goes_on_from_what_it_says_of_the_others(old, new):
+    rng = np.random.default_rng(7)
+    now = Gamblers.begin(old, Terms(0.05, 40, True, 0.0))
+    size = len(now.which)
+    now = replace(
+        now,
+        log_wealth=rng.normal(size=size),
+        log_best=rng.uniform(1, 2, size),
+        weights=rng.random(now.weights.shape),
+        rejected=np.full((1, 2, 2), 0.01),
+    )
+    wide, poorest = widened(now, new), int(np.argmin(now.log_wealth))
+    assert wide.which.tolist() == list(range(len(new)))
+    for row, parent in enumerate(new.parent.tolist()):
+        heir = poorest if parent < 0 else parent
+        assert wide.log_wealth[row] == now.log_wealth[heir]
+        assert wide.log_best[row] == (now.log_best.min() if parent < 0 else now.log_best[parent])
+        assert np.array_equal(wide.weights[row], now.weights[heir])
+    assert wide.running.tolist() == [[True] * 3]
+    assert wide.p_values[0, 2].tolist() == wide.p_values[0, :, 2].tolist() == [1.0] * 3
+    assert (wide.rejected == 0.01).all()
+    assert not wide.better.any()
+
+
+# --- Who is hopeless
+
+
+@pytest.mark.parametrize("horizon", [8, 20, 40])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pair_is_futile_when_the_twin_says_so(horizon, seed):
+    rows = (np.random.default_rng(seed).random((horizon, 2)) < (0.5 + 0.12 * seed, 0.5)).astype(float)
+    games = Gamblers.begin(weak_orders.weak_orders(2), Terms(0.3, horizon, True, 0.4))
+    slow = twin.Study(list(twin.weak_orders(2)), horizon, 0.7, 0.5, 0.4)
+    for row in rows:
+        games = games.step(row[None])
+        slow.step(row.tolist())
+        assert np.argwhere(games.futile[0] & np.triu(np.ones((2, 2), bool))).tolist() == [list(p) for p in slow.futile]
+        assert np.flatnonzero(games.running[0]).tolist() == slow.running
+        if not slow.running:
+            break

@@ -49,6 +49,19 @@ def test_paces_grow_as_the_list_runs_out():
     assert found.room.tolist() == pytest.approx([1.0 + 1.44 + 2.25, 1.44 + 2.25, 2.25])
     with pytest.raises(ValueError, match="read-only"):
         found.pace[0] = 2.0
+    assert finite_lists.paces(10, 20).early == pytest.approx(sum((20 / (20 - k)) ** 2 for k in range(8)))
+    assert finite_lists.paces(1, 6).early == 1.0
+
+
+def test_at_most_99_in_100_of_the_wealth_are_at_risk():
+    one = np.array([1.0])
+    assert finite_lists.log_wealth(0.5, one, np.array([50.0]), 4) == pytest.approx(math.log(1 + 0.99 / 1.5 * 0.5))
+    lost = finite_lists.log_wealth(0.5, -one, np.array([50.0]), 4)
+    assert lost == pytest.approx(math.log(0.01))
+    # after a success the other three must average (4 c - 1) / 3, which is below -1 from c = -1/2 on
+    two = np.array([1.0, 0.0])
+    assert finite_lists.log_wealth(-0.51, two, np.full(2, 0.1), 4) == math.inf
+    assert math.isfinite(finite_lists.log_wealth(-0.5, two, np.full(2, 0.1), 4))
 
 
 def test_the_mean_by_stakes_balances_the_bets():
