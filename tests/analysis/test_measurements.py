@@ -96,3 +96,10 @@ def test_a_mean_score_does_not_hang_on_which_task_was_run_first():
     other = sf.mean_score(comparisons_table(policy=["a"] * 120, task=names[::-1], score=hard + easy))
     assert (one.low, one.high) == (other.low, other.high)
     assert one.low < 0.45 < 0.55 < one.high
+
+
+def test_measuring_only_what_is_no_measure_is_refused():
+    rollouts = sf.read(pl.DataFrame({"policy": ["a"] * 3, "success": [1, 0, 1]}))
+    assert sf.measure(rollouts, only="success") == sf.measure(rollouts)
+    with pytest.raises(ValueError, match="`only` must be one of success, score; got 'rate'"):
+        sf.measure(rollouts, only="rate")  # type: ignore[arg-type]

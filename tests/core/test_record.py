@@ -91,3 +91,8 @@ def test_from_dict_refuses_what_it_does_not_know() -> None:
         Tally.from_dict([])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at most `trials`"):
         Tally.from_dict({**data, "successes": 3})
+
+
+def test_a_list_in_the_place_of_a_text_stays_what_it_was() -> None:
+    data = {**wilson(Tally(3, 5)).to_dict(), "method": ["Wilson", "Wald"]}
+    assert Interval.from_dict(data).method == ("Wilson", "Wald")

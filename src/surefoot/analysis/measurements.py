@@ -215,7 +215,8 @@ def measure(
     a_table(rollouts)
     if by_task:
         rollouts.require("task")
-    wanted: tuple[Measure, ...] = ("success", "score") if only is None else (only,)
+    measures: dict[str, Measure] = {what: what for what in MEASURED}
+    wanted = tuple(measures.values()) if only is None else (_check.choice(only, "only", measures),)
     alone = not {"condition", "seed", "cluster", "run"} & set(rollouts.columns)
     found = []
     for group in rollouts.summary(by=by):

@@ -159,7 +159,8 @@ def _restore(value: Any, hint: Any) -> Any:
         return {key: _restore(item, Any) for key, item in value.items()}
     if isinstance(value, list):
         inner = next(iter(typing.get_args(hint)), Any)
-        own: Any = hint if isinstance(hint, type) and issubclass(hint, Sequence) else tuple
+        listed = isinstance(hint, type) and issubclass(hint, Sequence) and not issubclass(hint, str)
+        own: Any = hint if listed else tuple
         return own(_restore(item, inner) for item in value)
     for option in typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,):
         if isinstance(option, type) and issubclass(option, Enum) and value is not None:
