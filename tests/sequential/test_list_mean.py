@@ -173,6 +173,39 @@ def test_what_predictions_explained_and_saved_are_values():
     assert str(shown) == "The predictions explain nothing of the scores: they cost a little and change no guarantee."
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 3.0)])
+def test_the_estimate_by_hand(low, high):
+    """What was seen, and for the rest what a regression on the predictions makes of it."""
+    rng = np.random.default_rng(12)
+    guessed, scores = rng.random(12), rng.random(12)
+    rule = ListMean(12, within=0.001, helped_by=low + (high - low) * guessed, low=low, high=high)
+    assert rule.start().estimate == (low + high) / 2
+    states = run_list(rule, [(item, low + (high - low) * scores[item]) for item in range(12)])
+    f, variance = guessed - guessed.mean(), guessed.var() * (1 + 1e-9)
+    for n in (2, 5, 9, 12):
+        x, y = f[:n], scores[:n]
+        slope = 12 * 0.4 * guessed.var() + n * np.mean((x - x.mean()) * (y - y.mean()))
+        slope = np.clip(slope / (12 * variance + n * x.var()), 0.0, 1.5)
+        rest = np.clip(y.mean() + slope * (f[n:].mean() - x.mean()), 0.0, 1.0) if n < 12 else 0.0
+        wanted = low + (high - low) * (n * y.mean() + (12 - n) * rest) / 12
+        state = states[n - 1]
+        assert state.estimate == pytest.approx(min(max(wanted, state.ends[0]), state.ends[1]), rel=1e-6)
+        values = state.bets[0].array()
+        assert state.explained == pytest.approx(max(0.0, 1.0 - values.var() / y.var()))
+        more = state.run + state.saved  # items that say as much without predictions
+        assert n == 12 or more / (1 - more / 12) * (1 - state.explained) == pytest.approx(n / (1 - n / 12))
+
+
+def test_what_the_items_left_cannot_change_is_certain():
+    state = finished(ListMean(4, against=0.3), np.ones(4), [0, 1])
+    assert (state.run, state.verdict, state.p_value) == (2, Verdict.BETTER, math.exp(-700.0))
+    assert state.ends == (0.5, 1.0)
+    below = finished(ListMean(4, against=0.7), np.zeros(4), [0, 1])
+    assert (below.run, below.verdict, below.p_value) == (2, Verdict.WORSE, math.exp(-700.0))
+    one_sided = finished(ListMean(4, against=0.7, claim="first better"), np.zeros(4), [0, 1, 2, 3])
+    assert (one_sided.run, one_sided.verdict, one_sided.p_value) == (4, Verdict.UNDECIDED, 1.0)
+
+
 def test_equal_and_constant_predictors_do_no_harm():
     scores, predictions, _, order = example(8)
     twice = ListMean(40, incumbent=predictions, helped_by=predictions)

@@ -134,6 +134,9 @@ def test_a_dominant_cluster_is_named():
     ]
     assert str(found.interval.notes[0]) == "One cluster holds 51% of the rollouts."
     assert cluster_mean(Scores(rng.random(30)), labels((10,) * 3)).interval.notes == ()
+    quarter = cluster_mean(Scores(rng.random(28)), labels((7, *[3] * 7)))  # a quarter, twice an eighth
+    assert [note.values["share"] for note in quarter.interval.notes] == [0.25]
+    assert cluster_mean(Scores(rng.random(29)), labels((7, 4, *[3] * 6))).interval.notes == ()
 
 
 def test_results_round_trip_and_say_what_they_are_worth():
