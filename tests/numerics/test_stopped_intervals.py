@@ -130,11 +130,29 @@ def test_far_ends_are_proved_at_any_error(make):
                 tails = (twin.lower_tail(every, state, gain, share, centres[cell], streams=streams) for share in SHARES)
                 return max(tails)
 
-            assert end == 1.0 or all(most(gain) <= level for gain in np.linspace(end, 1.0, 6)[1:-1])
+            gains = [end + 1e-9, *np.linspace(end, 1.0, 6)[1:-1], *(edge for edge in twin.EDGES[1:-1] if edge > end)]
+            assert end == 1.0 or all(most(gain) <= level for gain in gains)
             rough = stopped_intervals.far_end(space, place, level, certified=False)
             assert rough <= end <= rough + 0.032
             found.add(end)
     assert {0.0, 1.0} < found
+
+
+@every_rule
+def test_orders_are_those_of_the_twin_and_swapping_swaps(make):
+    space, _, places = tiny(make)
+    streams = make is ExactBinary
+    for centre in stopped_intervals.CENTRES[not streams]:
+        found = stopped_intervals.score(space.endings, centre, paired=not streams)
+        assert found == pytest.approx([twin.score(state, centre, streams=streams) for state in places])
+    differ = [at for at, (_, second, first) in enumerate(places) if first + second]
+    roots = stopped_intervals.signed_root(space.endings.first[differ], space.endings.second[differ])
+    assert roots == pytest.approx([twin.root(places[at]) for at in differ], abs=1e-7)
+    swapped = space.swapped()
+    again = region_bounds.counted(swapped.endings, paired=not streams)
+    assert np.array_equal(swapped.counted.counts, again.counts)
+    assert swapped.counted.weights == pytest.approx(again.weights)
+    assert swapped.endings.verdict.tolist() == (-space.endings.verdict).tolist()
 
 
 # --- where the chance has two peaks in the nuisance ---

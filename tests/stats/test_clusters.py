@@ -257,3 +257,19 @@ def test_cluster_bootstrap_near_the_robust_interval():
     assert (boot.seed, boot.notes) == (1, ("10,000 resamples of 60 clusters.",))
     few = cluster_bootstrap(Scores(scores.values[:50]), labels[:50].tolist(), rng=1)
     assert "Only 10 units" in few.notes[1]
+
+
+def test_errors_that_others_print_of_a_rate_by_hand():
+    outcomes, of = np.array([1, 1, 0, 0, 1, 1, 1, 0]), np.repeat([0, 1, 2], [3, 3, 2])
+    found = cluster_rate(outcomes.tolist(), of.tolist())
+    apart = outcomes - 5 / 8
+    sums = [apart[of == cluster].sum() for cluster in range(3)]
+    assert found.plain_error == pytest.approx(outcomes.std(ddof=1) / np.sqrt(8))
+    assert found.cr0 == pytest.approx(np.sqrt(np.sum(np.square(sums))) / 8)
+    assert found.cr1 == pytest.approx(found.cr0 * np.sqrt(3 / 2))
+    between = np.sum(np.square(sums)) - np.sum(apart**2)
+    assert found.miller == pytest.approx(np.sqrt(found.plain_error**2 + between / 64))
+    scores = Scores(outcomes.tolist())
+    assert cluster_mean(scores, of.tolist()).interval.method == "cluster-robust t"
+    crossed = cluster_mean(scores, of.tolist(), crossed=[0, 1] * 4)
+    assert crossed.interval.method == "two-way cluster-robust t"
