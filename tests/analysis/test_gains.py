@@ -498,3 +498,16 @@ def test_clusters_of_one_size_are_scores_of_their_tasks(monkeypatch):
     many = gain_between(rollouts, paired=False, weigh="tasks")
     assert many.method == "two-sample cluster-robust t"
     assert many.estimate == pytest.approx(0.0)
+
+
+def test_of_many_tasks_each_needs_two_scores_of_each_policy(monkeypatch):
+    monkeypatch.setattr(gains, "MOST_GROUPS", 2)
+
+    def of(count):
+        rows = [("new", "cut", n / 4) for n in range(4)] + [("old", "cut", n / 5) for n in range(4)]
+        rows += [("new", "pour", 0.5 + n / 9) for n in range(count)] + [("old", "pour", n / 3) for n in range(3)]
+        return _of_rows(rows, "policy", "task", "score")
+
+    assert gain_between(of(2)).method == "stratified t (approximate)"
+    with pytest.raises(sf.DataError, match="every one must have at least two scores of each policy; 'pour' has one"):
+        gain_between(of(1))

@@ -175,3 +175,15 @@ def test_other_options_beside_a_pilot_are_refused(tmp_path, capsys: pytest.Captu
     words = ["plan", "compare", "--from", "pilot.csv", "--claim", "better"]
     assert run(words) == 64
     assert "`--claim` must be left out with `--from`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("score", [True, False])
+def test_five_environments_are_enough_and_four_are_not(score: bool) -> None:
+    def planned(count: int) -> sf.PilotPlan:
+        outcomes = ([1.0, 0.0, 1.0, 1.0, 0.0][:count], [0.0, 0.0, 1.0, 0.0, 1.0][:count])
+        items = [f"i{n}" for n in range(count)]
+        return sf.plan_from_pilot(pilot(*outcomes, items=items, score=score), "new", "old", gain=0.3)
+
+    assert planned(5).units == 5
+    with pytest.raises(sf.DataError, match="a pilot must have 5 environments or more; got 4"):
+        planned(4)
