@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.planning import means
 from surefoot.planning.means import MeanPlan
 from surefoot.stats import betting_mean
 
@@ -44,3 +45,10 @@ def test_mean_plan_moves_as_it_should():
 def test_refusals(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_beyond_so_many_scores_the_width_shrinks_with_the_root(monkeypatch):
+    monkeypatch.setattr(means, "_LARGEST", 16)
+    wide, narrow = (means._expected.__wrapped__(count, 0.5, 0.2, 0.025) for count in (16, 64))
+    assert narrow == pytest.approx(wide / 2)
+    assert means._expected.__wrapped__(15, 0.5, 0.2, 0.025) > wide
