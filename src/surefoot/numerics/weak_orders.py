@@ -43,7 +43,6 @@ class Family(ABC):
         self.size = size = ranks.shape[1]
         better = (ranks[:, :, None] < ranks[:, None, :]) & strict
         self.blocked: Flags = ~better
-        self.blocked[:, range(size), range(size)] = False
         self.implied = _packed(better)
         above, below = better.sum(axis=1), better.sum(axis=2)
         self.first_place, self.last_place = 1 + above, size - below
