@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 
 import pytest
@@ -19,13 +20,16 @@ OPERATOR = Session("operator", "x")
 
 
 class Counting:
-    """A store that counts its appends, and can be made to fail."""
+    """A store that counts its appends, and can be made to fail, at once or after a wait."""
 
     def __init__(self, store):
         self.store, self.sizes, self.fault, self.clips = store, [], None, store.clips
+        self.gives_up = threading.Event()
+        self.gives_up.set()
 
     def append(self, lines, *, after):
         if self.fault is not None:
+            self.gives_up.wait(30)
             fault, self.fault = self.fault, None
             raise fault
         self.store.append(lines, after=after)
@@ -51,9 +55,13 @@ def next_for(service, device):
     return service.ask("next", OPERATOR, holder=device, ahead=0, lease=None)
 
 
+def all_asked(service, turns, **changes):
+    return [recorded_by(service, device, number, **changes) for device, number in turns.items()]
+
+
 def all_recorded(service, turns, **changes):
     """Each device records its turn."""
-    return all_of(*(recorded_by(service, device, number, **changes) for device, number in turns.items()))
+    return all_of(*all_asked(service, turns, **changes))
 
 
 async def all_of(*questions):
@@ -145,8 +153,13 @@ def test_a_store_that_gives_no_answer_is_told_to_everybody_at_once(store):
     async def run():
         turns = await taken(service, 12)
         store.fault = TimeLimitError("no answer within 3 s")
-        asked = all_recorded(service, turns)
-        return await asked, await all_recorded(service, turns)
+        store.gives_up.clear()
+
+        async def last():  # begun after all others: they wait by now
+            store.gives_up.set()
+
+        *first, _ = await all_of(*all_asked(service, turns), last())
+        return first, await all_recorded(service, turns)
 
     first, second = asyncio.run(run())
     service.close()
