@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.auditing import outcome_checks
 from surefoot.auditing.outcome_checks import training_seeds
 from tests.support.audits import audited, clean, found
 
@@ -112,6 +113,13 @@ def test_few_seeds_that_each_meet_many_environments() -> None:
 @pytest.mark.parametrize(("seeds", "scenes"), [(1, 50), (11, 50), (50, 1), (5, 3), (10, 12)])
 def test_many_seeds_or_few_environments_are_environments(seeds: int, scenes: int) -> None:
     assert suspected(rows(seeds, scenes)) is None
+
+
+@pytest.mark.parametrize("first", [1, 60, 10_000])
+def test_the_first_rollouts_settle_it_only_where_they_show_many_seeds(first: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(outcome_checks, "FIRST", first)
+    assert suspected(rows(3, 25)) == SUSPECTED
+    assert suspected(rows(11, 50)) is None
 
 
 def test_without_conditions_the_order_or_the_rows_tell() -> None:

@@ -14,6 +14,8 @@ from surefoot import Scores
         ([], (0, 1), ValueError, "`values` must hold at least one score; got none"),
         ([0.5, 1.2], (0, 1), ValueError, r"stated range \[0, 1\]; score 2 is 1.2"),
         ([0.5, math.nan], (0, 1), ValueError, "score 2 is nan"),
+        ([math.nan, 0.5], (0, 1), ValueError, "score 1 is nan"),
+        ([0.5, -0.25], (0, 1), ValueError, "score 2 is -0.25"),
         ([0.5], (1, 0), ValueError, "`low` must be below `high`"),
         ([0.5], (-1e308, 1e308), ValueError, "`high` must be finitely far from `low`"),
         ([0.5], (0, math.inf), ValueError, "`high` must be finite"),

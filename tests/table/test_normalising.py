@@ -9,6 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.notes import Note
+from surefoot.table.normalising import Asked, from_polars
 from tests.support.samples import put
 
 
@@ -78,3 +79,27 @@ def test_files_of_which_one_recurs_are_read(tmp_path) -> None:
     (tmp_path / "old.csv").write_text("policy,id,success\n" + "".join(f"old,{n},0\n" for n in range(12)))
     rollouts = sf.read([tmp_path / "new.csv", tmp_path / "old.csv"])
     assert any("new.csv: condition is guessed to be the column 'id'" in str(note) for note in rollouts.notes)
+
+
+def lazily(frame: pl.DataFrame) -> pl.LazyFrame:
+    return from_polars(frame.lazy(), Asked(), source="", hold=False).frame.to_native()
+
+
+def test_columns_that_are_tidy_are_not_parsed_again_for_every_question() -> None:
+    tidy = pl.DataFrame(
+        {"policy": ["a", "b"] * 2, "task": ["x", None] * 2, "score": [0.5, None] * 2, "success": [1, 0] * 2}
+    )
+    untidy = tidy.with_columns(policy=pl.Series(["a", "b ", "a", "b"]), task=pl.Series(["x", " ", "x", ""]))
+    one, other = lazily(tidy), lazily(untidy)
+    assert ["strip_chars" in table.explain() for table in (one, other)] == [False, True]
+    assert "is_finite" not in one.explain()
+    assert one.collect().equals(other.collect())
+
+
+def test_an_untidy_score_among_tidy_ones_is_refused_and_an_empty_one_is_none() -> None:
+    frame = pl.DataFrame({"policy": ["a", "b", "a"], "success": [1, 0, 1], "score": [0.5, None, 1.0]})
+    assert lazily(frame).collect()["score"].to_list() == [0.5, None, 1.0]
+    with pytest.raises(sf.DataError, match="finite"):
+        from_polars(
+            frame.select("policy", score=pl.Series([0.5, float("nan"), 1.0])).lazy(), Asked(), source="", hold=False
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
@@ -25,6 +25,8 @@ HEAVY = 0.25
 FEW_LABELS = 20
 MOST_SEEDS = 10
 """A policy is trained from few seeds; environments are drawn from many."""
+FIRST = 10_000
+"""So many rollouts are looked at before all are: mostly they show more seeds already."""
 MANY = 10
 """So many environments under one seed are no repeats of one start."""
 
@@ -246,6 +248,9 @@ def training_seeds(rollouts: Rollouts) -> list[Finding]:
     told = next((name for name in ("condition", "order") if name in there), None)
     keys = [*(("task",) if "task" in there else ()), *((told,) if told else ())]
     rows = rollouts.counted().filter(~nw.col("seed").is_null())
+    first = small(rows.head(FIRST).select("policy", "seed").unique())
+    if max(Counter(first["policy"]).values(), default=0) > MOST_SEEDS:
+        return []
     each = rows.select("policy", "seed", *keys).unique() if told else rows.select("policy", "seed")
     met = each.group_by("policy", "seed").agg(nw.len().alias("environments"))
     least = small(met.group_by("policy").agg(nw.len().alias("seeds"), nw.col("environments").min()))

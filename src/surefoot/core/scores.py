@@ -36,7 +36,9 @@ class Scores(Sample):
             raise _check.mistyped("values", "be a list of numbers", values)
         kept = tuple(given)
         _check.filled(kept, "values", "hold at least one score")
-        object.__setattr__(self, "values", tuple(_score(v, i, low, high) for i, v in enumerate(kept, 1)))
+        if not _all_fine(kept, low, high):
+            kept = tuple(_score(value, place, low, high) for place, value in enumerate(kept, 1))
+        object.__setattr__(self, "values", kept)
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
@@ -56,6 +58,12 @@ class Scores(Sample):
     def __str__(self) -> str:
         count = formatting.counted(len(self.values), "score")
         return f"{count} in [{self.low:g}, {self.high:g}], mean {self.mean:.3f}."
+
+
+def _all_fine(values: tuple[Any, ...], low: float, high: float) -> bool:
+    """Whether all are plain floats in the range; a million of them are seen at once."""
+    plain = set(map(type, values)) == {float} and not any(map(math.isnan, values))
+    return plain and low <= min(values) and max(values) <= high
 
 
 def _score(value: Any, place: int, low: float, high: float) -> float:

@@ -67,7 +67,7 @@ def by_polars(column: str, name: str, dtype: pl.DataType, source: str, *, percen
     text = dtype in (pl.String, pl.Categorical, pl.Enum)
     if text or dtype == pl.Null:
         words = raw.cast(pl.String).str.strip_chars()
-        filled = words.is_not_null() & (words != "")
+        filled = words.str.len_bytes() > 0
         if column in TEXT:
             return Cell(pl.when(filled).then(words), never)
         if column in YES_OR_NO:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 WIDE = 8
 """Up to this many policies the engine makes a column for each in one pass; above, a row for each is scattered here."""
 
+TWO = 2
+"""Numbers: up to so many have the same sum in whatever order they are added."""
+RUNS = ("where each task stands",)
+
 Counted = Literal["success", "score", "policy"]
 """What is counted: the rollouts whose success or score is known, or all of them, for all have a policy."""
 
@@ -64,9 +68,16 @@ class Crosstab:
         """The environments of some tasks."""
         import polars as pl
 
-        return Crosstab(
-            self.on, self.policies, self.frame.filter(pl.col(f"key_{self.on.index('task')}").is_in(list(tasks)))
-        )
+        if self.on[0] != "task":
+            wanted = pl.col(f"key_{self.on.index('task')}").is_in(list(tasks))
+            return Crosstab(self.on, self.policies, self.frame.filter(wanted))
+        if RUNS not in self.kept:  # sorted by task: the environments of one follow each other
+            runs = self.frame["key_0"].rle().struct.unnest()
+            placed = runs.select("value", pl.col("len").cum_sum() - pl.col("len"), long="len")
+            self.kept[RUNS] = {task: (start, long) for task, start, long in placed.iter_rows()}
+        places = sorted(self.kept[RUNS][task] for task in set(tasks) & self.kept[RUNS].keys())
+        parts = [self.frame.slice(start, length) for start, length in places]
+        return Crosstab(self.on, self.policies, pl.concat(parts, rechunk=True) if parts else self.frame.clear())
 
 
 def crosstab(rollouts: Rollouts, measure: Counted, on: Sequence[str], policies: Sequence[str]) -> Crosstab:
@@ -75,10 +86,11 @@ def crosstab(rollouts: Rollouts, measure: Counted, on: Sequence[str], policies: 
     kept = rollouts.environments
     key = ("crosstab", measure, *columns)
     if key not in kept or not set(names) <= set(kept[key].policies):
-        wide = rollouts.frame.implementation.is_polars() and len(names) <= WIDE and measure != "score"
-        kept[key] = (_in_one_pass if wide else _scattered)(rollouts, measure, columns, names)
-    found: Crosstab = kept[key]
-    return found
+        wide = rollouts.frame.implementation.is_polars() and len(names) <= WIDE
+        found = _in_one_pass(rollouts, measure, columns, names) if wide else None
+        kept[key] = found if found is not None else _scattered(rollouts, measure, columns, names)
+    table: Crosstab = kept[key]
+    return table
 
 
 def narrowed(kept: dict[tuple[str, ...], Any], tasks: Sequence[Any] | None) -> dict[tuple[str, ...], Any]:
@@ -95,12 +107,16 @@ def narrowed(kept: dict[tuple[str, ...], Any], tasks: Sequence[Any] | None) -> d
     return of_tasks | lacking_nowhere
 
 
-def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab:
-    """One grouping by environment; only for whole numbers, whose sums do not depend on the order of the rows."""
+def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab | None:
+    """One grouping by environment; none where the order of the rows might leave a trace in a sum of scores.
+
+    Sums of whole numbers do not depend on it, nor does the sum of two scores.
+    """
     import polars as pl
 
+    scores = measure == "score"
     known = rollouts.counted().to_native().filter(pl.col(measure).is_not_null() & pl.col("policy").is_in(names))
-    value = pl.lit(1, pl.Int8) if measure == "policy" else pl.col(measure).cast(pl.Int8)
+    value = pl.lit(1, pl.Int8) if measure == "policy" else pl.col(measure).cast(pl.Float64 if scores else pl.Int8)
     columns, wanted = [], []
     for place, name in enumerate(names):
         own = pl.col("policy") == name
@@ -108,11 +124,14 @@ def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: t
             own.cast(pl.Int8).alias(f"n{place}"),
             pl.when(own).then(value).otherwise(0).alias(f"s{place}"),
         ]
-        wanted += [pl.col(f"n{place}").cast(pl.Int32).sum(), pl.col(f"s{place}").cast(pl.Int32).sum()]
+        total = pl.Float64 if scores else pl.Int32
+        wanted += [pl.col(f"n{place}").cast(pl.Int32).sum(), pl.col(f"s{place}").cast(total).sum()]
     keys = {f"key_{place}": name for place, name in enumerate(on)}
     grouped = known.select(*(pl.col(name).alias(key) for key, name in keys.items()), *columns)
-    frame = grouped.group_by(*keys).agg(*wanted) if keys else grouped.select(*wanted)
-    return Crosstab(on, names, frame.collect(engine="streaming").sort(*keys) if keys else frame.collect())
+    frame = (grouped.group_by(*keys).agg(*wanted) if keys else grouped.select(*wanted)).collect(engine="streaming")
+    if scores and any((frame[f"n{place}"] > TWO).any() for place in range(len(names))):
+        return None
+    return Crosstab(on, names, frame.sort(*keys) if keys else frame)
 
 
 def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab:

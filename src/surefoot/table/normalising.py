@@ -103,19 +103,23 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
 
     parsed, parts = _parsed(parse, found, asked.scoring, pl)
     bad = pl.any_horizontal(cell.bad for cell in parsed.values())
-    kept = [cell.value.alias(column) for column, cell in parsed.items()]
+    values: dict[str, pl.Expr] = {column: cell.value for column, cell in parsed.items()}
     rest = [name for name in unread(schema, found) if schema[name] != pl.Object]
-    kept += [pl.struct(rest).hash().alias(REST)] if rest else []
-    table = frame.select(*kept, bad.alias(BAD))
-    outcome = _no_outcome(parsed, pl)
+    hashed = {REST: pl.struct(rest).hash()} if rest else {}
     if hold:
-        held = table.collect(engine="streaming")
-        total, wrong = held.height, bool(held[BAD].any())
-        missing = held.select(outcome.sum()).item() if total else 0
-        table = held.lazy()
+        table = frame.select(**values, **hashed, **{BAD: bad}).collect(engine="streaming")
+        total, wrong = table.height, bool(table[BAD].any())
+        missing = table.select(_no_outcome({column: pl.col(column) for column in values}).sum()).item() if total else 0
+        kept = table.drop(BAD).lazy()
     else:
-        counted = table.select(pl.len().alias("total"), pl.col(BAD).any().alias("wrong"), outcome.sum().alias("none"))
-        total, wrong, missing = counted.collect(engine="streaming").row(0)
+        parsed_as = frame.select(**values).collect_schema()
+        same = [column for column, name in found.items() if parsed_as[column] == schema[name]]
+        as_is = (values[column].eq_missing(pl.col(found[column])).all().alias(column) for column in same)
+        counts = (pl.len().alias("__all__"), bad.any().alias(BAD), _no_outcome(values).sum().alias("__none__"))
+        total, wrong, missing, *tidy = frame.select(*counts, *as_is).collect(engine="streaming").row(0)
+        # A column whose cells are canonical as they stand need not be parsed again for every question.
+        values |= {column: pl.col(found[column]) for column, stands in zip(same, tidy, strict=True) if stands}
+        kept = frame.select(**values, **hashed)
     if wrong:
         garbled = [at for at in _unasked(found, asked) if frame.select(parsed[at].bad.any()).collect().item()]
         if not garbled:
@@ -125,7 +129,7 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
         made = from_polars(frame, less, source=source, hold=hold)
         left = (f"{found[at]!r} is left out: {error}" for at, error in zip(garbled, why, strict=True))
         return replace(made, notes=(*made.notes, *left))
-    return Canonical(nw.from_native(table.drop(BAD)), (*notes, *_missing(missing, total, source)), found)
+    return Canonical(nw.from_native(kept), (*notes, *_missing(missing, total, source)), found)
 
 
 def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canonical:
@@ -139,9 +143,10 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
         return cells.by_narwhals(column, name, schema[name], source)
 
     parsed, parts = _parsed(parse, found, asked.scoring, nw)
+    values = {column: cell.value for column, cell in parsed.items()}
     flags = [cell.bad.cast(nw.Int64).sum().alias(column) for column, cell in parsed.items()]
-    values = frame.select(*(cell.value.alias(column) for column, cell in parsed.items()))
-    counted = small(frame.select(*flags))
+    counts = (nw.len().alias("__all__"), _no_outcome(values).cast(nw.Int64).sum().alias("__none__"))
+    counted = small(frame.select(*flags, *counts))
     for column, cell in parsed.items():
         if counted[column][0]:
             first = frame.filter(cell.bad).head(1)
@@ -149,9 +154,13 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
             name = _cell_at_fault(column, found, asked, small(first.select(*wrong)) if wrong else {})
             value = small(first.select(name))[name][0]
             raise _refused(column, name, value, asked.scoring, source=source, row=None)
-    none = small(values.select(nw.len().alias("total"), _no_outcome(parsed, nw).cast(nw.Int64).sum().alias("none")))
-    said = _missing(int(none["none"][0] or 0), int(none["total"][0]), source)
-    return Canonical(values, (*notes, *said), found, whole=not unread(schema, found))
+    said = _missing(int(counted["__none__"][0] or 0), int(counted["__all__"][0]), source)
+    return Canonical(
+        frame.select(*(value.alias(column) for column, value in values.items())),
+        (*notes, *said),
+        found,
+        whole=not unread(schema, found),
+    )
 
 
 def home(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
@@ -285,9 +294,8 @@ def _parsed(
     return parsed, parts
 
 
-def _no_outcome(parsed: Mapping[str, Cell], library: Any) -> Any:
-    nulls = [library.col(column).is_null() for column in ("success", "score") if column in parsed]
-    return reduce(and_, nulls)
+def _no_outcome(values: Mapping[str, Any]) -> Any:
+    return reduce(and_, (values[column].is_null() for column in ("success", "score") if column in values))
 
 
 def _first_bad(
