@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.table.structure import structure
+from surefoot.table.structure import part, structure
 from tests.support.audits import clean, found
 
 
@@ -42,3 +42,12 @@ def test_environments_drawn_afresh_as_declared_tie_nothing_together():
     assert found.structure.unpaired == "drawn"
     assert found.of_first == sf.stats.wilson(sf.Tally(20, 30))
     assert sf.compare(sf.read(frame), "new", "old").structure.clusters == ("condition",)
+
+
+def test_a_part_of_a_table_takes_along_what_is_known_of_its_environments(monkeypatch):
+    rollouts = sf.read(pl.DataFrame(clean()))
+    own = part(rollouts, ("success",), "new", "cut")
+    assert (own.policies, own.tasks) == (("new",), ("cut",))
+    plain = structure(rollouts.where(policy="new").where(task="cut"), "success", ("new",))
+    monkeypatch.setattr("surefoot.table.crosstab._in_one_pass", None)
+    assert structure(own, "success", ("new",)) == plain  # no row was looked at again

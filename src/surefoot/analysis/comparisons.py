@@ -24,7 +24,7 @@ from surefoot.stats.detectable import Outlook
 from surefoot.stats.one_sided_gains import bounds_of
 from surefoot.stats.step_down_tests import Sides, Stepped
 from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.structure import Measure, Structure, structure
+from surefoot.table.structure import Measure, Structure, part
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,9 @@ class Comparison(Record):
     @in_its_words
     def _reason(self, *, counts: bool = True) -> str:
         return " ".join(
-            part
-            for part in (self.structure.said(counts=counts), self._target(), f"Method: {self.gain.method}.")
-            if part
+            sentence
+            for sentence in (self.structure.said(counts=counts), self._target(), f"Method: {self.gain.method}.")
+            if sentence
         )
 
     def _target(self) -> str:
@@ -232,10 +232,9 @@ def named_comparison(
 
 def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weigh: Weigh = "rollouts") -> Interval:
     """One policy's rate or mean score; looked up once for a table."""
-    structure(rollouts, measure, (policy,))  # found out once for all policies, and handed on
     return rollouts.once(
         ("alone", policy, measure, repr(confidence), weigh),
-        lambda: MEASURED[measure](rollouts.where(policy=policy), confidence=confidence, weigh=weigh),
+        lambda: MEASURED[measure](part(rollouts, (measure,), policy), confidence=confidence, weigh=weigh),
     )
 
 

@@ -17,7 +17,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.table.rollouts import Rollouts, a_table
 from surefoot.table.structure import Measure as Measure
-from surefoot.table.structure import Structure, rows, structure
+from surefoot.table.structure import Structure, part, rows, structure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -227,10 +227,8 @@ def measure(
         if task is not None and alone and not group.scored:  # of thousands of cells, none needs its rows
             made = {what: stats.wilson(group.tally, confidence=confidence) for what in known}
         else:
-            for what in known:
-                structure(rollouts, what, (policy,))  # found out once for all policies, and handed on
-            part = rollouts.where(policy=policy, **({} if task is None else {"task": task}))
-            made = {what: MEASURED[what](part, **level) for what in known}
+            own = part(rollouts, known, policy, task)
+            made = {what: MEASURED[what](own, **level) for what in known}
         tally = group.tally if group.outcomes else None
         ends = made.get("success"), made.get("score")
         found.append(Measurement(policy, task, group.rollouts, group.void, *ends, tally))

@@ -144,6 +144,13 @@ def described(rollouts: Rollouts, measure: Measure, names: tuple[str, ...]) -> t
     return rollouts.once(("structure", measure, *names), lambda: _described(rollouts, measure, names))
 
 
+def part(rollouts: Rollouts, measures: Sequence[Measure], policy: str, task: str | None = None) -> Rollouts:
+    """The rollouts of one policy, on one task where it is named; what is known of all environments goes along."""
+    for measure in measures:
+        structure(rollouts, measure, (policy,))  # found out once for all policies
+    return rollouts.where(policy=policy, **({} if task is None else {"task": task}))
+
+
 def rows(rollouts: Rollouts, measure: Measure, policy: str, columns: Sequence[str] = ()) -> pl.DataFrame:
     """The known outcomes of a policy as `value`, with some columns, sorted: whatever the order of the rows was."""
     import narwhals as nw
