@@ -23,3 +23,8 @@ def test_where_no_table_is_as_extreme_the_chance_is_0():
     assert hypergeometric.supremum(np.zeros(5)) == (0.0, 0.0, 0.0)
     alone = hypergeometric.supremum(np.array([0.0, 0.0, 1.0]))  # both of two succeed: p^2
     assert alone.high == pytest.approx(1.0)
+
+
+def test_several_suprema_at_once_are_those_one_by_one():
+    sets = [hypergeometric.pooled_at_least(20, 23, x, 20) for x in (9, 14, 19)]
+    assert hypergeometric.suprema(*sets) == tuple(hypergeometric.supremum(one) for one in sets)

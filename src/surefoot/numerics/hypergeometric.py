@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WHOLE = 2**62
 """Below this a product of whole numbers, and the difference of two, fits into 64 bits."""
+NAUGHT = -745.2
+"""What has a lower logarithm is 0."""
 TIE = 1e-11
 """Conditional probabilities closer than this, relatively, are ties: some ten times their rounding."""
 
@@ -30,11 +32,11 @@ TIE = 1e-11
 def masses(n1: int, n2: int) -> Floats:
     """P(X1 = j | X1 + X2 = m); 0 where there is no such table."""
     outside = np.full(n1, -np.inf)
-    second = np.concatenate([outside, log_factorials.log_choose(n2)[::-1], outside])
-    # Row m is a window of the second group's coefficients, at m - j for j = 0, 1, ...: no index is built.
-    exponent = sliding_window_view(second, n1 + 1)[::-1] + log_factorials.log_choose(n1)
-    exponent -= log_factorials.log_choose(n1 + n2)[:, None]
-    table: Floats = np.exp(exponent, out=exponent)
+    second = np.concatenate([outside, log_factorials.log_choose(n2), outside])
+    # Column j is a window of the second group's coefficients, at m - j for m = 0, 1, ...: no index is built.
+    exponent = sliding_window_view(second, n1 + n2 + 1)[::-1] + log_factorials.log_choose(n1)[:, None]
+    exponent -= log_factorials.log_choose(n1 + n2)
+    table: Floats = np.exp(exponent, out=exponent).T
     table.flags.writeable = False
     return table
 
@@ -42,8 +44,9 @@ def masses(n1: int, n2: int) -> Floats:
 @lru_cache(maxsize=4)
 def tails(n1: int, n2: int) -> Floats:
     """P(X1 >= j | m), with a last column of zeros."""
-    table = np.zeros((n1 + n2 + 1, n1 + 2))
-    np.cumsum(masses(n1, n2)[:, ::-1], axis=1, out=table[:, n1::-1])
+    table = np.zeros((n1 + 2, n1 + n2 + 1)).T
+    for j, mass in reversed([*enumerate(masses(n1, n2).T)]):
+        np.add(table[:, j + 1], mass, out=table[:, j])
     np.minimum(table, 1.0, out=table)
     table.flags.writeable = False
     return table
@@ -152,14 +155,27 @@ def unpooled(n1: int, n2: int, x1: int, m: int) -> tuple[Floats, Floats, Floats]
 
 def supremum(conditional: Floats) -> chebyshev.Peak:
     """The largest unconditional probability over the common rate, proved, however small it is."""
-    total = len(conditional) - 1
-    live = np.nonzero(conditional)[0]
-    if not len(live):
-        return chebyshev.Peak(0.0, 0.0, 0.0)
-    weights = log_factorials.log_choose(total)[live]
+    return suprema(conditional)[0]
 
-    def chance(t: Floats, _: float) -> Floats:
-        log_p, log_q = log_factorials.log_chances(t, 1.0 - t)
-        return np.exp(weights + np.outer(log_p - log_q, live) + (total * log_q)[:, None]) @ conditional[live]
 
-    return chebyshev.maximise(chance, total)
+def suprema(*conditionals: Floats) -> tuple[chebyshev.Peak, ...]:
+    """As `supremum`, of several sets of the same tables: how likely each total is at a rate is worked out once."""
+    total = len(conditionals[0]) - 1
+    weights, totals = log_factorials.log_choose(total), np.arange(total + 1)
+    known: dict[bytes, Floats] = {}
+
+    def likely(t: Floats) -> Floats:
+        if (key := t.tobytes()) not in known:
+            log_p, log_q = log_factorials.log_chances(t, 1.0 - t)
+            exponent = np.outer(log_p - log_q, totals)
+            exponent += weights
+            exponent += (total * log_q)[:, None]
+            known[key] = np.exp(exponent, out=np.zeros_like(exponent), where=exponent > NAUGHT)
+        return known[key]
+
+    def peak(conditional: Floats) -> chebyshev.Peak:
+        if not conditional.any():
+            return chebyshev.Peak(0.0, 0.0, 0.0)
+        return chebyshev.maximise(lambda t, _: likely(t) @ conditional, total)
+
+    return tuple(peak(conditional) for conditional in conditionals)

@@ -265,7 +265,7 @@ def _searched(
 ) -> GainTest:
     from surefoot.numerics import hypergeometric
 
-    either, one, other = (hypergeometric.supremum(part) for part in (both, greater, less))
+    either, one, other = hypergeometric.suprema(both, greater, less)
     return _test((either.value, one.value, other.value), method, two_sided, first, second, common_rate=either.at)
 
 
