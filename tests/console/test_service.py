@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -192,3 +195,44 @@ def test_a_report_is_written_once_for_each_version_of_the_log(tmp_path, monkeypa
     assert [client.get("/report").text for _ in range(2)] == ["page 1", "page 1"]
     client.post("/api/v1/turns/next")
     assert client.get("/report").text == "page 2"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"rule": "exact", "horizon": 20},
+        {"measure": "score", "low": -1.0, "high": 5.0},
+        {"measure": "score", "levels": (0.25, 0.5)},
+        {"policies": ("a", "b", "c"), "rule": "closed"},
+    ],
+)
+def test_a_server_that_prepares_leaves_its_study_as_it_is(tmp_path, changes):
+    made = study(tmp_path, **changes)
+    serving = service.Service(made)
+    before = serving._study.fold.decision
+    asyncio.run(serving.prepare())
+    assert serving._study.fold.decision is before
+    made.refresh()
+    assert made.version == serving.version == 1
+    serving.close()
+
+
+def test_after_preparing_the_first_pair_loads_nothing(tmp_path):
+    """The first who completed a pair waited a fifth of a second and more for what the rule computes with."""
+    study(tmp_path).store.close()
+    script = (
+        "import asyncio, sys; from surefoot.console.service import Service;"
+        "from surefoot.console.authentication import Session; from surefoot.study.studies import Study\n"
+        f"serving, who = Service(Study.open({str(tmp_path / 'study.db')!r})), Session('operator', 'x')\n"
+        "async def pair():\n"
+        "    await serving.prepare(); before = set(sys.modules)\n"
+        "    for number in (1, 2):\n"
+        "        await serving.ask('next', who, holder='x', ahead=0, lease=None)\n"
+        "        await serving.ask('record', who, number=number, result=True, attempt=1, request=str(number),"
+        " duration=1.0, holder='x')\n"
+        "    print(sorted(set(sys.modules) - before))\n"
+        "asyncio.run(pair()); serving.close()"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"

@@ -147,7 +147,9 @@ def create_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        preparing = asyncio.create_task(service.prepare())
         yield
+        preparing.cancel()
         service.close()
 
     async def worker(_: Request) -> Response:  # a worker may serve no page above its own address

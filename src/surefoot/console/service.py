@@ -72,6 +72,10 @@ class Service:
 
         return await self._queue.ask(carried_out, quick=name in QUICK)
 
+    async def prepare(self) -> None:
+        """Load what the rule decides by, so that the first who completes a pair need not wait for it."""
+        await self._queue.ask(self._rehearse, quick=False)
+
     async def now(self) -> Status:
         """Progress, and whether to go on."""
         found: Status = await self._queue.ask(self._fresh_status, quick=False)
@@ -150,6 +154,11 @@ class Service:
     def _fresh_status(self) -> Status:
         self._look()
         return self._study.status()
+
+    def _rehearse(self) -> None:
+        decision = self._study.fold.decision
+        if not decision.finished:
+            decision.after(dict.fromkeys(decision.active, float(self.plan.worst)))  # another value, which nobody keeps
 
     def _figures(self) -> Live:
         self._look()
