@@ -45,3 +45,25 @@ def test_no_bet_can_win_on_average_where_its_hypothesis_holds(question, join, bi
         if join and turn == 9:
             state = state.rule.with_policy(state, "d")
     assert betted > 20
+
+
+@pytest.mark.parametrize("question", ["ranking", "best", "against b"])
+@pytest.mark.parametrize("binary", [True, False])
+def test_no_spread_falls_below_what_the_opening_guess_leaves(question, binary):
+    """Policies that score alike, one of which came later: products over different rounds may come out below 0."""
+    rng = np.random.default_rng(3)
+    state, reached = ClosedRanking(NAMES[:3], 60, confidence=0.9, question=question, binary=binary).start(), 0
+    for turn in range(10):
+        games = state.rule._gamblers(state)
+        if turn:
+            bets, _ = stakes(games.seen, games.running, (games.study, games.which), games.family, games.terms)
+            rounds = np.where(bets.u == 0.0, 0.0, games.seen.of(bets.study).rounds).max(axis=1)
+            least = games.seen.guess(binary)[bets.study] * (bets.u**2).sum(axis=1) / (rounds + 2.0)
+            assert (bets.spread**2 >= least * (1.0 - 1e-12)).all()
+            reached += np.count_nonzero((least > 0.0) & np.isclose(bets.spread**2, least, rtol=1e-12))
+        scores = np.clip(rng.random() + 0.02 * rng.standard_normal(4), 0.0, 1.0)
+        kept = np.round(scores) if binary else np.round(scores, 2)
+        state = state.rule.step(state, {n: kept[NAMES.index(n)] for n in state.running})
+        if turn == 4:
+            state = state.rule.with_policy(state, "d")
+    assert reached

@@ -100,9 +100,9 @@ def pool(z: Floats) -> Pooled:
 
 
 def _celled(sample: Pooled, cells: int) -> Pooled:
-    """The sample in equal cells with their power sums."""
+    """The sample in equal cells, the largest value in one of its own, with their power sums."""
     values, counts = sample.raw
-    cell = np.minimum(((values - values[0]) * (cells / (values[-1] - values[0]))).astype(np.int64), cells - 1)
+    cell = ((values - values[0]) * (cells / (values[-1] - values[0]))).astype(np.int64)
     starts = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
     sizes = np.add.reduceat(counts, starts)
     centres = np.add.reduceat(values * counts, starts) / sizes
