@@ -81,3 +81,21 @@ def test_a_p_value_that_cannot_be_proved_at_once_is_given_as_one_in_a_billion():
     tail = inversion.invert(family((9, 10, 0, 50)), 0.05).tail
     found = p_values(9, 10, 0, 50, (0.0, -0.02, -0.1, -0.3))
     assert found.max() < tail == inversion.TINY
+
+
+class Unproved(inversion.Side):
+    """Every single p-value lies below the ceiling, and yet no piece can be proved to."""
+
+    asked = 0
+
+    def bound(self, cuts, ceiling, settled=np.inf):
+        self.asked += 1
+        assert self.asked < 1000
+        return 0.5 * ceiling if len(cuts) == 1 else 2.0 * ceiling
+
+
+@pytest.mark.parametrize("start", [-0.99, -0.5])
+def test_what_cannot_be_proved_is_left_and_not_tried_for_ever(start):
+    side = Unproved(family((18, 20, 2, 20)))
+    assert side.clear(start, 0.2, 0.05) == start
+    assert side.asked < 100

@@ -38,6 +38,8 @@ COARSE = 5e-5
 
 REACHES = 0.8 ** np.arange(64.0)
 """Shares of the way that are considered for one piece."""
+LEAST_THRIFT = 1e-15
+"""A piece that could not be cleared by trying ever shorter ones, some fifty times, is left: what was proved holds."""
 
 
 class Inversion(NamedTuple):
@@ -139,7 +141,7 @@ class Side:
             found = self.bound(self.cuts(at, end, goal), ceiling, settled=ceiling)
             if found <= ceiling:
                 at, self.highest, thrift = end, max(self.highest, found), min(0.9, 1.3 * thrift)
-            elif end - at < self.tolerance / 2.0:
+            elif end - at < self.tolerance / 2.0 or thrift < LEAST_THRIFT:
                 break
             else:
                 thrift *= 0.5
