@@ -47,3 +47,10 @@ def test_kappa_coverage(agreement):
         other = [1] * row[0] + [0] * row[1] + [1] * row[2] + [0] * row[3]
         covered += agreement in cohen_kappa(one, other)
     assert covered >= least(draws)
+
+
+@pytest.mark.parametrize("kinds", [2, 3, 7, 20, 49])
+def test_full_agreement_is_1_to_the_last_digit(kinds):
+    labels = [place % kinds for place in range(3 * kinds + 1)]
+    found = cohen_kappa(labels, labels)
+    assert (found.estimate, found.high) == (1.0, 1.0)

@@ -83,7 +83,7 @@ def _kappa(table: Floats) -> tuple[float, float]:
     share = table / total
     rows, columns, alike = share.sum(axis=1), share.sum(axis=0), np.diag(share)
     by_chance = float((rows * columns).sum())
-    kappa = (float(alike.sum()) - by_chance) / (1.0 - by_chance)
+    kappa = (float(np.trace(table)) / total - by_chance) / (1.0 - by_chance)  # of whole numbers, so never above 1
     same = float((alike * (1.0 - (rows + columns) * (1.0 - kappa)) ** 2).sum())
     weight = share * (columns[:, None] + rows[None, :]) ** 2
     different = (1.0 - kappa) ** 2 * float(weight.sum() - np.trace(weight))
