@@ -24,6 +24,8 @@ WHOLE = 2**62
 """Below this a product of whole numbers, and the difference of two, fits into 64 bits."""
 NAUGHT = -745.2
 """What has a lower logarithm is 0."""
+HELD = 1 << 24
+"""So many chances are kept for the next set: very small p-values of large tables need many more, at ever more rates."""
 TIE = 1e-11
 """Conditional probabilities closer than this, relatively, are ties: some ten times their rounding."""
 
@@ -170,7 +172,10 @@ def suprema(*conditionals: Floats) -> tuple[chebyshev.Peak, ...]:
             exponent = np.outer(log_p - log_q, totals)
             exponent += weights
             exponent += (total * log_q)[:, None]
-            known[key] = np.exp(exponent, out=np.zeros_like(exponent), where=exponent > NAUGHT)
+            chances: Floats = np.exp(exponent, out=np.zeros_like(exponent), where=exponent > NAUGHT)
+            if sum(one.size for one in known.values()) + chances.size > HELD:
+                return chances
+            known[key] = chances
         return known[key]
 
     def peak(conditional: Floats) -> chebyshev.Peak:
