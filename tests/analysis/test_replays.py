@@ -216,7 +216,7 @@ def test_a_replay_of_a_list_says_what_it_is_about():
     stop = found.comparisons[0].stops[0]
     assert stop.decided
     said = f"On these 100 items new is better ({stop.pairs} run; error 5% for what a complete run would show)."
-    assert f"Exact paired: {said} It says nothing of other items." in found.notes
+    assert f"Exact paired: {said} It says nothing about other items." in found.notes
     assert (
         stop.interval
         == sequential.run(stop.rule, of_a_list().pairs("new", "old").values("success"))[-1].list_interval()

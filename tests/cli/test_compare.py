@@ -171,7 +171,7 @@ def test_a_list_is_compared_only_in_an_order_that_was_drawn(tmp_path, capsys):
     assert surefoot([*asked, "--randomised", "--helped-by", "guess"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("On these 120 items new is better (")
-    assert "It says nothing of other items." in out
+    assert "It says nothing about other items." in out
     assert "The predictions explain " in out
     assert "Of items like these, at this number of items: " in out
     assert surefoot([*asked, "--randomised", "--json"]) == 0

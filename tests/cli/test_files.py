@@ -94,7 +94,7 @@ def test_rows_are_chosen_on_every_command(
     out, _ = capsys.readouterr()
     assert "cut" not in out
     assert run([command, str(path), "--where", "task=stack"]) == 65
-    assert "some rollout must be chosen; 'task' is 'cut', 'pour', not 'stack'" in capsys.readouterr().err
+    assert "at least one rollout must be chosen; 'task' is 'cut', 'pour', not 'stack'" in capsys.readouterr().err
     assert run([command, str(path), "--where", "task"]) == 64
     assert "`--where` must be NAME=VALUE, such as task=gsm8k; got 'task'" in capsys.readouterr().err
     assert run([command, str(path), "--sheet", "Trials"]) == 64
@@ -131,7 +131,7 @@ def test_totals_beside_the_rollouts_are_no_second_file(tmp_path: Path, capsys: p
     assert run(["audit", str(one), str(two)]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("2 rollouts")
-    assert "totals.csv: totals only, left out beside the rollouts." in err
+    assert "totals.csv: only totals, so left out; the rollouts themselves are here." in err
     assert "are taken for one run" not in err
 
 

@@ -52,7 +52,7 @@ def test_a_rate_of_a_list_says_so(capsys):
     assert code == 0
     assert out.splitlines() == [
         "50.0% [47.0%, 53.0%] n=340 (95% hypergeometric interval).",
-        "  About these 500 items, of which 340 were run. It says nothing of other items.",
+        "  About these 500 items, of which 340 were run. It says nothing about other items.",
     ]
     for more, words in (
         (["--population", "300"], "`--population` must be at least 340, the items run; got 300"),

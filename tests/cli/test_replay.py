@@ -87,7 +87,7 @@ def test_the_command_replays_a_list_whose_order_was_drawn(tmp_path, capsys):
     assert surefoot(["replay", str(path), "--population", "80", "--claim", "either", "--randomised"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "On these 80 items first is better (" in out
-    assert "It says nothing of other items." in out
+    assert "It says nothing about other items." in out
 
 
 def test_the_command_replays_each_task_and_the_measure_that_is_named(tmp_path, capsys):

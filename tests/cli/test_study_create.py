@@ -114,7 +114,7 @@ def test_a_declared_list_is_drawn_fixed_and_shown(here, capsys):
     assert code == 0, err
     code, out, _ = said(capsys, "unblind", "study.db", "--reason", "decided")
     assert "On these 40 items new is better (" in out
-    assert "It says nothing of other items." in out
+    assert "It says nothing about other items." in out
     code, out, _ = said(capsys, "amend", "study.db", "items=[]", "--reason", "more came in")
     assert code != 0
 

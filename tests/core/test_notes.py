@@ -71,7 +71,7 @@ SIZE = {"items": 500, "run": 252, "confidence": 0.95}
 def test_a_verdict_is_about_the_list(values, said):
     sentence = str(Note("verdict on these items", {"first": "new", **values}))
     assert sentence.startswith(said)
-    assert sentence.endswith("It says nothing of other items.")
+    assert sentence.endswith("It says nothing about other items.")
 
 
 def test_a_verdict_on_items_like_these_says_what_it_needs():

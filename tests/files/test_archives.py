@@ -41,7 +41,7 @@ def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_damaged_member(tmp_path: Path) -> None:
     content = bytearray(samples.binary_files()["deflate.eval"])
     content[content.index(b"summaries.json") + 40] ^= 0xFF
-    with pytest.raises(sf.DataError, match="zip file must be whole"):
+    with pytest.raises(sf.DataError, match="zip file must be complete and undamaged"):
         sf.read(put(tmp_path, "x.eval", bytes(content)))
 
 

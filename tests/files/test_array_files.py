@@ -36,7 +36,7 @@ def test_a_pickle_is_refused_and_never_run(tmp_path: Path, kind: str) -> None:
         content = samples.npz(timesteps=np.array([1]), results=np.array([Boom(trace)], dtype=object))
     else:
         content = samples.deflated({"archive/data.pkl": pickle.dumps(Boom(trace)), "archive/version": b"3"})
-    with pytest.raises(sf.DataError, match=r"pickle.* Load it where you trust it and write plain data"):
+    with pytest.raises(sf.DataError, match=r"pickle.* Load it in a program that you trust, and write plain data"):
         sf.read(put(tmp_path, "f", content))
     assert not trace.exists()
 

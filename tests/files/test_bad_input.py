@@ -89,15 +89,15 @@ from tests.support.samples import npz, parquet, put
         ),
         (
             '{"score": 0.71}',
-            r'f: an object by itself must be one rollout; \{"score": 0\.71\} may be a total over many, and of how many',
+            r'f: a single object must be one rollout; \{"score": 0\.71\} may be a total over many, and it does not',
         ),
-        ('{"model": "a", "acc": 0.71, "date": "2026-01-01"}', r"f: an object by itself must be one rollout"),
-        ('{"model": "a", "success": 1.0, "epoch": 3}', r"f: an object by itself must be one rollout"),
+        ('{"model": "a", "acc": 0.71, "date": "2026-01-01"}', r"f: a single object must be one rollout"),
+        ('{"model": "a", "success": 1.0, "epoch": 3}', r"f: a single object must be one rollout"),
         (b"\x1f\x8b\x08\x00abc", r"f: the file must be plain data; it is gzip-packed\. Unpack it first\."),
         (b"SQLite format 3\x00abc", r"f: the file must be plain data; it is an SQLite database"),
         (b"\x04\x22\x4d\x18abc", r"f: the file must be plain data; it is an lz4-packed pickle"),
         (b"PAR1 not parquet at all", r"f: the table must be readable"),
-        (b"PK\x03\x04 not a zip", r"f: the zip file must be whole"),
+        (b"PK\x03\x04 not a zip", r"f: the zip file must be complete and undamaged"),
         (b"\x93NUMPY\x01\x00", r"f: the array must have a readable header"),
     ],
 )
@@ -141,11 +141,15 @@ SAMPLE = '{"doc_id": 0, "resps": [], "metrics": ["acc"], "acc": 1}\n'
         (f'{LBM}T,M,"[1, 0]",two\n', r"f, row 1: `Num_Rollouts` must be a number; got 'two'\."),
         (
             "Starting episode 1\nStarting episode 2\nSuccess: True\n",
-            r"f: episode 1 must end in a Success line before line 2 starts another\.",
+            r"f: episode 1 must end with a Success line; line 2 starts another one before it\.",
         ),
         ("Starting episode 1 Success: True\n", r"f: the log must hold finished episodes; it has none\."),
         ("Success: True\nStarting episode 1\n", r"f: line 1: an outcome must follow the start of its episode\."),
-        ('{"doc_id": 0, "resps": [], "loss": 1}\n' * 2, r"f, row 1: a line must name its metrics; got none"),
+        (
+            '{"doc_id": 0, "resps": [], "loss": 1}\n' * 2,
+            r"f, row 1: a line must name at least one known "
+            r"metric; got none",
+        ),
         (f'{SAMPLE}{{"doc_id": 1, "resps": []}}\n', r"f, row 2: a line must have `doc_id` and the metric `acc`\."),
         ('{"n-shot": {}, "results": {"t": 1}}', r"f: `results\.t` must be an object\."),
         (
@@ -168,7 +172,7 @@ SAMPLE = '{"doc_id": 0, "resps": [], "metrics": ["acc"], "acc": 1}\n'
         ("policy,k,n\na,6,5\n", r"f, row 1: `k` must be at most the rollouts, 5; got 6\."),
         ("policy,k,n\na,x,5\n", r"f, row 1: `k` must be a whole number, 0 or more; got 'x'\."),
         ("policy,rate,n\na,1.2e,5\n", r"f, row 1: `rate` must be a rate between 0 and 1; got '1\.2e'\."),
-        ("policy,result\na,3/5\nb,x\n", r"f, row 2: `result` must be such as 38/50; got 'x'\."),
+        ("policy,result\na,3/5\nb,x\n", r"f, row 2: `result` must look like 38/50; got 'x'\."),
         ('[{"policy": "a", "k": 1, "n": 2}, 7]', r"f, row 2: a row must be a JSON object; got '7'\."),
         ("policy,k,n\na,1,30000000\n", r"f: counts must add up to at most 20,000,000 rollouts; got 30,000,000\."),
         ("policy,k,n\n", r"f: there must be at least one row; got a header and no rows\."),
@@ -185,7 +189,7 @@ SAMPLE = '{"doc_id": 0, "resps": [], "metrics": ["acc"], "acc": 1}\n'
         (parquet(pl.DataFrame({f"c{i}": [1] for i in range(10_001)})), r"f: a row must have at most 10,000 columns"),
         (
             '{"overall": {}, "per_task": [{"metrics": {"successes": [1, 0], "max_rewards": [1]}}]}',
-            r"f: `per_task\[0\]\.metrics\.max_rewards` must be as long as successes, 2; got 1\.",
+            r"f: `per_task\[0\]\.metrics\.max_rewards` must have as many values as `successes`, 2; got 1\.",
         ),
         ('{"evaluations": [{"policyA": null}]}', r"f: the file must hold evaluated policies; it has none\."),
         ('{"resolved_ids": ["a", 3]}', r"f: `resolved_ids` must be a list of instances; got \"\['a', 3\]\"\."),
@@ -259,7 +263,7 @@ def test_a_published_list_with_a_stray_end_is_quoted_at_its_end(tmp_path: Path) 
     with pytest.raises(
         sf.DataError,
         match=r"^f.csv, row 1: `Success/Failure` must be a list in brackets; it ends with \".*True, False\]'\"\. "
-        r"Remove what stands after the bracket: \"'\"\.",
+        r"Remove the text after the bracket: \"'\"\.",
     ):
         sf.read(put(tmp_path, "f.csv", f'{head}A,T,M,"[{values}]\'",25,50,0.5,a\n'))
     with pytest.raises(sf.DataError, match=r"must be a list in brackets; it begins with \"'\[True"):

@@ -47,7 +47,7 @@ def test_where_a_path_leads(path: str, found: Any) -> None:
 
 
 def test_two_items_with_the_value_are_refused() -> None:
-    with pytest.raises(ValueError, match="must mean one item; 2 have that value"):
+    with pytest.raises(ValueError, match="must match exactly one item; 2 have that value"):
         leads_to({"s": [{"n": 1}, {"n": 1}]}, "s[n=1].x")
 
 

@@ -20,7 +20,7 @@ def test_wrong_shapes_inside_known_logs(tmp_path: Path) -> None:
         ({**log, "aggregated": []}, r"`aggregated` must be an object; got \[\]"),
         (
             {"per_task": [{"metrics": {"successes": [True], "sum_rewards": [1, 2]}}], "overall": {}},
-            r"must be as long as successes, 1; got 2",
+            r"must have as many values as `successes`, 1; got 2",
         ),
         ({"per_task": [{}], "overall": {}}, r"`per_task\[0\].metrics` must be an object; got nothing"),
     ]

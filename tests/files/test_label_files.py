@@ -98,7 +98,11 @@ def test_more_refusals(tmp_path):
     path.write_text(GOOD, encoding="utf-8")
     with pytest.raises(sf.DataError, match="must not hold human labels when a file of them is given"):
         sf.label(sf.read(frame()), path)
-    with pytest.raises(sf.DataError, match=r"item 'q1', policy 'a' is 3 rollouts\. Say which in `epoch`\."):
+    with pytest.raises(
+        sf.DataError,
+        match=r"item 'q1', policy 'a' fits 3 rollouts\. Say which one in "
+        r"the column `epoch`\.",
+    ):
         sf.label(unlabelled(frame(3)), path)
     path.write_text("item,epoch,policy,human\nq1,9,a,1\n", encoding="utf-8")
     with pytest.raises(sf.DataError, match=r"row 1: `epoch` must be in the table: '0', '1', '2'; got '9'"):
@@ -107,7 +111,7 @@ def test_more_refusals(tmp_path):
     with pytest.raises(sf.DataError, match="row 2: a rollout must be labelled once by 'ann'; row 1 labels it too"):
         sf.label(unlabelled(frame()), path)
     path.write_bytes(b"PK\0\0")
-    with pytest.raises(sf.DataError, match="must be a CSV; it is no text"):
+    with pytest.raises(sf.DataError, match="must be a CSV; it is not text"):
         sf.label(unlabelled(frame()), path)
     draw = sf.draw_labels(unlabelled(frame()), 5, seed=1)
     path.write_text(f"{draw.head}\ncode,human\nffff,1\n", encoding="utf-8")
@@ -130,7 +134,7 @@ def test_tasks_tell_items_of_one_name_apart(tmp_path):
     full = pl.concat([frame().with_columns(pl.lit(task).alias("task")) for task in ("cut", "pour")])
     path = tmp_path / "labels.csv"
     path.write_text(GOOD, encoding="utf-8")
-    with pytest.raises(sf.DataError, match="is 2 rollouts"):
+    with pytest.raises(sf.DataError, match="fits 2 rollouts"):
         sf.label(unlabelled(full), path)
     path.write_text("task,item,policy,human\ncut,q1,a,1\npour,q1,a,0\n", encoding="utf-8")
     assert sf.label(unlabelled(full), path).labels == 2
@@ -165,7 +169,7 @@ def test_a_label_of_a_rollout_that_was_not_run_is_refused(tmp_path):
     path.write_text(GOOD, encoding="utf-8")
     lacking = frame().filter((pl.col("item") != "q1") | (pl.col("policy") != "b"))
     with pytest.raises(
-        sf.DataError, match=r"row 2: a label must be of a rollout of the table; item 'q1', policy 'b' is"
+        sf.DataError, match=r"row 2: a label must belong to a rollout of the table; item 'q1', policy 'b' fits none"
     ):
         sf.label(unlabelled(lacking), path)
     assert sf.label(sf.read(frame().drop("human").to_pandas()), path).labels == 2

@@ -79,7 +79,7 @@ def test_sessions_without_a_preference_are_counted_and_left_out(tmp_path: Path) 
         put(tmp_path, f"{session}/metadata.yaml", text)
     table = sf.read_preferences(tmp_path)
     assert table.counts() == {("x", "y"): (1, 0, 0)}
-    assert "2 sessions have no preference or not both policies and are left out." in table.notes
+    assert "2 sessions lack a preference or one of the two policies; they are left out." in table.notes
 
 
 def test_preferences_are_not_rollouts() -> None:
@@ -94,7 +94,7 @@ def test_two_orders_of_a_judgement_are_one_preference() -> None:
     table = sf.read_preferences(FOLDER / "gpt-4_pair.jsonl")
     assert table.counts() == {("alpaca-13b", "gpt-3.5-turbo"): (1, 1, 1), ("alpaca-13b", "vicuna-13b"): (1, 0, 1)}
     assert table.frame["session"].to_list() == ["81", "81", "82", "82", "83"]
-    assert any("a tie where they disagree, 1 of 5" in note for note in table.notes)
+    assert any("Where the two disagree, it is a tie: 1 of 5" in note for note in table.notes)
     assert any("1 judgements that ended in an error are left out" in note for note in table.notes)
 
 

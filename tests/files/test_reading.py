@@ -66,7 +66,7 @@ def test_measures_of_a_log_that_were_not_chosen_are_no_unused_columns() -> None:
 def test_a_folder_with_samples_and_totals_counts_nothing_twice() -> None:
     rollouts = sf.read(FIXTURES / "lm_eval")
     assert len(rollouts) == 2
-    assert any("totals only" in note for note in rollouts.notes)
+    assert any("only totals" in note for note in rollouts.notes)
 
 
 def test_several_files_become_one_table(made: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_folder_leaves_out_what_is_no_table_and_says_so(tmp_path: Path) -> Non
     rollouts = sf.read(tmp_path)
     assert len(rollouts) == 8
     left = f"{tmp_path.name}/act/README.md, {tmp_path.name}/act/videos/eval_episode_0.mp4"
-    assert rollouts.notes[0] == f"{left}: not rollouts, left out."
+    assert rollouts.notes[0] == f"{left}: no rollouts found, so left out."
     put(tmp_path, "old/eval_info.json", '{"per_task": [{"task')
     with pytest.raises(sf.DataError, match=r"old/eval_info.json: the file must be complete JSON"):
         sf.read(tmp_path)
@@ -141,7 +141,7 @@ def test_a_file_that_voids_nothing_need_not_say_so(tmp_path: Path) -> None:
 def test_a_folder_has_a_most_and_an_empty_file_in_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, "a.csv", "policy,success\na,1\n")
     put(tmp_path, "b.csv", "")
-    assert sf.read(tmp_path).notes == (f"{tmp_path.name}/b.csv: not rollouts, left out.",)
+    assert sf.read(tmp_path).notes == (f"{tmp_path.name}/b.csv: no rollouts found, so left out.",)
     monkeypatch.setattr(reading, "MOST_FILES", 1)
     with pytest.raises(sf.DataError, match="a folder must hold at most 1 files; got 2"):
         sf.read(tmp_path)

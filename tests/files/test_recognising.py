@@ -13,7 +13,7 @@ from tests.support.samples import deflated, put
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(sf.DataError, match=r"pipe.csv: the file must be a regular one; it is a pipe or a device\."):
+    with pytest.raises(sf.DataError, match=r"pipe.csv: it must be a regular file; it is a pipe or a device\."):
         sf.read(tmp_path / "pipe.csv")
 
 

@@ -34,7 +34,7 @@ def test_a_quote_closed_rows_later_is_pointed_at(tmp_path: Path, opens: int, clo
     assert str(refused.value) == (
         f"r.csv, row {opens}: a quoted cell must end in its own row; the one in column 'task' that begins with "
         f"'cut,{opens % 2},fine' ends {lines} below, with 'new,cut'. "
-        "Remove the stray quote, or the line breaks if they belong to the cell."
+        "Remove the extra quote. If the line breaks belong to the cell, remove them instead."
     )
 
 
@@ -57,9 +57,13 @@ def test_a_note_over_several_lines_is_a_note(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('new,8" pan,1,', r"row 2: a quote must stand at both ends of a cell; got '8\" pan'\. Remove it, or double it"),
-        ('new,"8 pan"x,1,', r"row 2: a quote must stand at both ends of a cell; got '\"8 pan\"x'\."),
-        ('new,"cut,1,', r"row 2: a quoted cell must be closed; the one that begins with 'cut,1,' is not"),
+        (
+            'new,8" pan,1,',
+            r"row 2: a quote must be at both ends of a cell; got '8\" pan'\. Remove the "
+            r"quote, or double it",
+        ),
+        ('new,"8 pan"x,1,', r"row 2: a quote must be at both ends of a cell; got '\"8 pan\"x'\."),
+        ('new,"cut,1,', r"row 2: a quoted cell must be closed; the one that begins with 'cut,1,' is still open"),
         (
             "new,cut,1,fine,more",
             r"row 2: a row must have as many cells as the header, 4; got 5\. It ends with 'more'\.",

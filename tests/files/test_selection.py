@@ -73,16 +73,16 @@ def test_tasks_without_outcomes_are_named_and_left_out(tmp_path: Path) -> None:
     assert rollouts.tasks == ("gsm8k",)
     assert any("the task wikitext has word_perplexity, bits_per_byte only. It is left out" in str(note)
                for note in rollouts.notes)  # fmt: skip
-    with pytest.raises(sf.DataError, match="must have an outcome of its own"):
+    with pytest.raises(sf.DataError, match="must have its own outcome"):
         sf.read(tmp_path / "run" / "samples_wikitext_2026-01-02T03-04-05.678901.jsonl")
 
 
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        ({"task": "stack"}, "some rollout must be chosen; 'task' is 'cut', 'pour', not 'stack'"),
+        ({"task": "stack"}, "at least one rollout must be chosen; 'task' is 'cut', 'pour', not 'stack'"),
         ({"floor": "1"}, "rows must be chosen by a column or a field; there is no 'floor'"),
-        ({"task": "cut", "room": "B"}, "no row fulfils all that is asked"),
+        ({"task": "cut", "room": "B"}, "no row meets all the conditions"),
     ],
 )
 def test_refusals(tmp_path: Path, where: dict[str, str], says: str) -> None:

@@ -23,7 +23,7 @@ def test_a_total_beside_rollouts_in_a_folder_is_left_out(tmp_path: Path) -> None
     put(tmp_path, "summary.json", '{"policy": "a", "score": 0.75}')
     rollouts = sf.read(tmp_path)
     assert len(rollouts) == 2
-    assert any("summary.json: not rollouts, left out." in str(note) for note in rollouts.notes)
+    assert any("summary.json: no rollouts found, so left out." in str(note) for note in rollouts.notes)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_rollout_per_object_is_no_table_of_rates(tmp_path: Path) -> None:
 
 
 def test_a_count_that_is_no_fraction_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(sf.DataError, match=r"row 2: `result` must be such as 38/50; got '0.4'"):
+    with pytest.raises(sf.DataError, match=r"row 2: `result` must look like 38/50; got '0.4'"):
         sf.read(put(tmp_path, "a.csv", b"policy,result\nnew,38/50\nold,0.4\n"))
     with pytest.raises(sf.DataError, match=r"row 1: `successes` must be at most the rollouts, 50; got 60"):
         sf.read(put(tmp_path, "b.csv", b"policy,result\nnew,60/50\n"))

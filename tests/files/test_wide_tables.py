@@ -32,7 +32,7 @@ def test_poses_and_trials_are_no_policies(tmp_path: Path) -> None:
     assert rollouts.pairs("ACT", "DP").matched == 3
     said = "The columns 'ACT', 'DP', 'pi0' are compared, and each row is shared by them; the cells are success."
     assert said in rollouts.notes
-    assert "1 empty cell: not run." in rollouts.notes
+    assert "1 empty cell counted as not run." in rollouts.notes
 
 
 def test_tasks_and_trials(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_scores_and_repeats_of_one_start(tmp_path: Path) -> None:
         (
             "Trial,ACT,DP\n1,success,fail\n2,fail,aborted\n3,fail,success\n",
             r"sheet.csv, row 2: `success` \(column 'DP'\) must be one of .*; got 'aborted'\. "
-            r"If 'DP' is no policy, say which are: policies_in=\[\"ACT\"\]\.",
+            r"If 'DP' is not a policy, say which columns are: policies_in=\[\"ACT\"\]\.",
         ),
         ("trial,scene,A,B\n1,x,1,0\n2,,1,0\n", r"sheet.csv, row 2: 'scene' must tell the rows apart; it is empty\."),
         (
@@ -108,7 +108,7 @@ def test_the_user_says_which_columns_are_policies(tmp_path: Path) -> None:
         read(tmp_path, text, policies_in=["ACT", "pi0"])
     with pytest.raises(TypeError, match="`policies_in` must list at least one column"):
         read(tmp_path, text, policies_in="ACT")
-    with pytest.raises(sf.DataError, match="`policies_in` names some, and so does 'policy'"):
+    with pytest.raises(sf.DataError, match="got both `policies_in` and a column 'policy'"):
         read(tmp_path, "policy,A,B\nx,1,0\n", policies_in=["A", "B"])
 
 

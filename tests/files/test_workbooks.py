@@ -82,7 +82,7 @@ def test_merged_cells_fill_the_rows_that_are_there(tmp_path: Path) -> None:
         (workbook(HEAD, **{"xl/workbook.xml": b"<!DOCTYPE x><workbook/>"}), "must not declare a document type"),
         (workbook(HEAD, **{"xl/workbook.xml": b"<workbook/>"}), "must hold a sheet"),
         (workbook(HEAD, **{"xl/_rels/workbook.xml.rels": b"<x><Relationship Id='rId1' Target='no.xml'/></x>"}),
-         "must be whole; xl/no.xml is missing"),
+         "must be complete; xl/no.xml is missing"),
         (workbook("<row>" + inline("A1", "hello") + "</row>" + inline("A2", "1")), "must be a table of rollouts"),
     ],
 )  # fmt: skip

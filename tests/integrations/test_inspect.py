@@ -141,7 +141,7 @@ def test_these_items_are_a_list_run_without_replacement():
     assert found["verdict"] == "better"
     assert found["pairs"] < like["pairs"]
     assert found["sentence"].startswith("On these 60 items better than the baseline after ")
-    assert found["sentence"].endswith("It says nothing of other items.")
+    assert found["sentence"].endswith("It says nothing about other items.")
 
 
 def test_the_baseline_may_have_epochs_and_other_grades():

@@ -106,7 +106,7 @@ def test_all_well():
         [
             "slipped",
             "undecided after 20 runs (at most 20): 95.0% [[]*] of them succeeded",
-            "Undecided is no pass: the most runs are reached. horizon=75 is always enough.",
+            "All 20 runs were used without a decision, which is not a pass. horizon=75 always decides.",
         ]
     )
 
@@ -226,7 +226,7 @@ def test_never():
 """)
     result.assert_outcomes(skipped=2, errors=2, failed=1)
     result.stdout.fnmatch_lines(["*OSError: no camera", "*OSError: stuck"])
-    result.stdout.fnmatch_lines(["Run 2 could not be torn down: no further run was made."])
+    result.stdout.fnmatch_lines(["Run 2 failed in its teardown, so no further run was made."])
 
 
 def test_both_tear_downs_that_fail_are_told(run):

@@ -233,7 +233,7 @@ def test_the_claim_is_worded_as_one_of_the_list():
     state = run(rule, zip(*pairs_of(gains), strict=True))[-1]
     assert str(state.on_the_list("new")) == (
         f"On these 500 items new is better ({state.pairs} run; error 5% for what a complete run would show). "
-        "It says nothing of other items."
+        "It says nothing about other items."
     )
     assert str(state).startswith("On these 500 items the first policy is better (")
     assert Note("of these items", {"items": 500, "run": state.pairs}) in state.interval.notes
@@ -243,7 +243,7 @@ def test_the_claim_is_worded_as_one_of_the_list():
 def test_a_complete_run_has_no_error_left_to_name():
     rule = FiniteHorizonMixture(4, claim="either", population=4)
     state = run(rule, [(1, 0), (0, 1), (0, 0), (1, 0)])[-1]
-    said = "On these 4 items the first policy is better (all run). It says nothing of other items."
+    said = "On these 4 items the first policy is better (all run). It says nothing about other items."
     assert str(state) == said
 
 

@@ -80,13 +80,15 @@ def test_a_complete_run_knows_the_rate() -> None:
     found = stats.population_rate(Tally(7, 12), population=12)
     assert (found.low, found.high, found.estimate) == (7 / 12, 7 / 12, 7 / 12)
     assert found.notes == (Note("of these items", {"items": 12, "run": 12}),)
-    assert str(found.notes[0]) == "All 12 items were run: this is what the list shows. It says nothing of other items."
+    assert str(found.notes[0]) == (
+        "All 12 items were run: this is what the list shows. It says nothing about other items."
+    )
 
 
 def test_it_says_what_it_is_about() -> None:
     found = stats.population_rate(Tally(50, 100), population=500)
     assert str(found) == "50.0% [41.0%, 59.0%] n=100 (95% hypergeometric interval)."
-    assert str(found.notes[0]) == "About these 500 items, of which 100 were run. It says nothing of other items."
+    assert str(found.notes[0]) == "About these 500 items, of which 100 were run. It says nothing about other items."
     assert len(found.assumptions) == 3
 
 

@@ -220,7 +220,7 @@ def test_a_function_runs_a_list_to_a_verdict_that_speaks_of_the_list_only(tmp_pa
     pairs = study.fold.decision.taken
     claim = (
         f"On these 60 items new is better ({pairs} run; error 5% for what a complete run would show). "
-        "It says nothing of other items."
+        "It says nothing about other items."
     )
     assert pairs < 30
     assert study.status().claim == claim

@@ -105,8 +105,8 @@ def compare_on_list(
         >>> frame = pl.DataFrame({"policy": ["new", "old"] * 40, "item": items, "success": [1, 0] * 40})
         >>> found = sf.compare_on_list(sf.read(frame), "new", "old", population=60, randomised=True)
         >>> print(found.notes[0])
-        On these 60 items new is better (7 run; error 5% for what a complete run would show). It says nothing of other \
-items.
+        On these 60 items new is better (7 run; error 5% for what a complete run would show). It says nothing \
+about other items.
     """
     table, what = a_table(rollouts), chosen(rollouts, measure)
     check_population(population, randomised=randomised)

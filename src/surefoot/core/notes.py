@@ -137,7 +137,8 @@ PLAIN = {
     "both on each {words.task} are paired as you say, which is right only if both met the same starts in the same "
     "order.",
     "in clusters": "{structure}",
-    "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says nothing of others.",
+    "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says "
+    "nothing about others.",
     "cluster dominates": "One cluster holds {share:.0%} of the {words.rollouts}.",
     "clusters alike": "All clusters ended alike, so nothing is known of how they differ: each counts as one.",
     "not corrected": "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the "
@@ -326,8 +327,8 @@ def _of_the_list(environments: int, run: int) -> str:
 @says("of these items")
 def _of_these_items(items: int, run: int) -> str:
     if run == items:
-        return f"All {items:,} items were run: this is what the list shows. It says nothing of other items."
-    return f"About these {items:,} items, of which {run:,} were run. It says nothing of other items."
+        return f"All {items:,} items were run: this is what the list shows. It says nothing about other items."
+    return f"About these {items:,} items, of which {run:,} were run. It says nothing about other items."
 
 
 @says("verdict on these items")
@@ -343,7 +344,7 @@ def _verdict_on_these_items(
         found = f"{first} is neither better nor worse{by}" if claim == "either" else f"nothing is shown of {first}"
     error = formatting.percent(1.0 - confidence, "up")
     how = "all run" if run == items else f"{run:,} run; error {error} for what a complete run would show"
-    return f"On these {items:,} items {found} ({how}). It says nothing of other items."
+    return f"On these {items:,} items {found} ({how}). It says nothing about other items."
 
 
 @says("verdict on items like these")

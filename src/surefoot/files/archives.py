@@ -67,7 +67,7 @@ class Archive:
         if len(content) > limit:
             raise self._too_big(name)
         if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
-            raise DataError(f"the zip file must be whole; {name} is damaged.", source=self._source)
+            raise DataError(f"the zip file must be complete and undamaged; {name} is damaged.", source=self._source)
         self._left -= len(content)
         return content
 
@@ -99,4 +99,4 @@ class Archive:
         )
 
     def _broken(self, error: Exception) -> DataError:
-        return DataError(f"the zip file must be whole; {str(error)[:120]}.", source=self._source)
+        return DataError(f"the zip file must be complete and undamaged; {str(error)[:120]}.", source=self._source)

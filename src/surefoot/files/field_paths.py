@@ -48,7 +48,7 @@ def leads_to(value: Any, path: str) -> Any:
     if known := WHERE.match(path):
         fits = [one for one in value if _text(leads_to(one, known["key"])) == known["value"]]
         if len(fits) > 1:
-            raise ValueError(f"{path[: known.end()]} must mean one item; {len(fits)} have that value")
+            raise ValueError(f"{path[: known.end()]} must match exactly one item; {len(fits)} have that value")
         return leads_to(fits[0], path[known.end() :].removeprefix(".")) if fits else MISSING
     return MISSING
 

@@ -105,7 +105,7 @@ MOST_COLUMNS = 10_000
 def too_wide(columns: int, source: str) -> DataError:
     """The refusal of a table with absurdly many columns."""
     return DataError(
-        f"a row must have at most {MOST_COLUMNS:,} columns; got {columns:,}. Is the file turned on its side?",
+        f"a row must have at most {MOST_COLUMNS:,} columns; got {columns:,}. Are rows and columns swapped?",
         source=source,
     )
 

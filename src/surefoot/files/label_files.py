@@ -114,7 +114,7 @@ def _read(path: Path, ends: tuple[float, float]) -> tuple[Head | None, dict[str,
     """The head of a drawn file, the file's name of each canonical column, and its labels."""
     content = path.read_bytes()
     if b"\0" in content[:4096]:
-        raise DataError("the file of labels must be a CSV; it is no text.", source=path.name)
+        raise DataError("the file of labels must be a CSV; it is not text.", source=path.name)
     lines = utf8(content, path.name).splitlines()
     head = Head.of(lines[0]) if lines else None
     body = [line for line in lines if line.strip() and not line.lstrip('"').startswith("#")]
@@ -206,14 +206,14 @@ def _no_place(
     strange = next((key for key in asked if key in keys and row.cells[key] not in known[key]), None)
     if fits:
         lacks = [TOLD.get(key, key) for key in more if key not in keys]
-        hint = f" Say which in {' or '.join(f'`{name}`' for name in lacks)}." if lacks else ""
-        told = f"a label must be of one rollout; {said} is {formatting.counted(fits, 'rollout')}.{hint}"
+        hint = f" Say which one in the column {' or '.join(f'`{name}`' for name in lacks)}." if lacks else ""
+        told = f"a label must belong to one rollout; {said} fits {formatting.counted(fits, 'rollout')}.{hint}"
     elif strange is not None:
         values = sorted(known[strange])
         some = f": {', '.join(map(repr, values[:6]))}{', ...' if len(values) > 6 else ''}"
         told = f"`{columns[strange]}` must be in the table{some}; got {_cell(row.cells[strange])}."
     else:
-        told = f"a label must be of a rollout of the table; {said} is none."
+        told = f"a label must belong to a rollout of the table; {said} fits none."
     raise DataError(told, source=source, row=row.number)
 
 

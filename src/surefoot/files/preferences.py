@@ -179,7 +179,7 @@ def _two_orders(rows: list[dict[str, Any]], source: str) -> tuple[list[dict[str,
                 "outcome": outcome if winners[0] == winners[1] else "tie",
             }
         )
-    said = [f"Every judgement was made in two orders; a tie where they disagree, {torn:,} of {len(kept):,}."]
+    said = [f"Every judgement was made in two orders. Where the two disagree, it is a tie: {torn:,} of {len(kept):,}."]
     if errors:
         said.append(f"{errors:,} judgements that ended in an error are left out.")
     return kept, tuple(said)
@@ -291,5 +291,5 @@ def _folder(path: Path) -> Preferences:
     if not rows:
         raise DataError("the folder must hold RoboArena sessions with a preference; it holds none.", source=str(path))
     table = _table(rows, {}, path.name, tuple(map(str, files)))
-    said = (f"{left:,} sessions have no preference or not both policies and are left out.",) if left else ()
+    said = (f"{left:,} sessions lack a preference or one of the two policies; they are left out.",) if left else ()
     return Preferences(table.frame, (*table.notes, *said), path.name, table.files)

@@ -163,7 +163,10 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
     )
     notes = made.notes
     if not ordered:
-        notes = (*notes, "This engine keeps no order of rows and there is no `order` column: the order is not used.")
+        notes = (
+            *notes,
+            "This engine keeps no order of rows, and there is no `order` column, so the order is not used.",
+        )
     called = naming.own_names(made.named, {"policy": ""} if policy is not None and not there else {})
     table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole, named=called, words=words_of(called))
     table = table.where(**asked.where) if asked.where else table
@@ -255,17 +258,18 @@ def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]]
     notes = [f"{error} It is left out." for error in without]
     again = [(file, sheet) for file, sheet in sheets if sheet.repeats and _beside(file, sheet.repeats, sheets)]
     for file, sheet in again:
-        notes.append(f"{file.name}: what {sheet.repeats} beside it holds too, left out.")
+        notes.append(f"{file.name} is left out: {sheet.repeats} beside it holds the same rollouts.")
         sheets.remove((file, sheet))
     if left:
-        notes.append(f"{some_names(left)}: not rollouts, left out.")
+        notes.append(f"{some_names(left)}: no rollouts found, so left out.")
     whole = [sheet for _, sheet in sheets if not sheet.aggregate]
     counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
     if whole and counted:
-        notes.append(f"{some_names([file.name for file, _ in counted])}: totals only, left out beside the rollouts.")
+        names = some_names([file.name for file, _ in counted])
+        notes.append(f"{names}: only totals, so left out; the rollouts themselves are here.")
         only = _tasks([sheet for _, sheet in counted]) - _tasks(whole)
         if only and _tasks(whole):
-            notes.append(f"Of some tasks there are totals and no rollouts: {some_names(sorted(only))}.")
+            notes.append(f"Some tasks have totals but no rollouts: {some_names(sorted(only))}.")
         sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
     return sheets, notes
 

@@ -35,7 +35,7 @@ REFUSED = {
     b"\x04\x22\x4d\x18": f"an lz4-packed pickle (robot_eval_logger). {PICKLE} Write language_command, success, "
     "partial_success and policy_id of every trajectory to a CSV file and read that.",
     b"SQLite format 3\x00": "an SQLite database. A study is read by `surefoot study report` "
-    "(Study.open in Python); of any other, export the table of episodes to CSV and read that.",
+    "(Study.open in Python); for any other database, export the table of episodes to CSV and read that.",
     b"\x1f\x8b": "gzip-packed. Unpack it first.",
     b"(\xb5/\xfd": "zstd-packed. Unpack it first.",
     b"\x89HDF": "HDF5. Write the table of rollouts to CSV or Parquet and read that.",
@@ -45,7 +45,8 @@ REFUSED = {
     b"\xfe\xff": "UTF-16 text. Save it as UTF-8.",
 }
 TO_CONVERT = (
-    "Load it where you trust it and write plain data: numpy.save(path, array.astype(float)), or a CSV file with "
+    "Load it in a program that you trust, and write plain data: numpy.save(path, array.astype(float)), "
+    "or a CSV file with "
     "policy and success columns."
 )
 
@@ -61,7 +62,7 @@ class Head:
             found = path.stat()
             if not stat.S_ISREG(found.st_mode):  # opening a pipe waits for a writer, and it can be read once only
                 raise DataError(
-                    "the file must be a regular one; it is a pipe or a device. Write its content to a file first.",
+                    "it must be a regular file; it is a pipe or a device. Write its content to a file first.",
                     source=name,
                 )
             self.size = found.st_size
@@ -102,7 +103,7 @@ class Head:
             with zipfile.ZipFile(self.path) as archive:
                 return tuple(archive.namelist())
         except BROKEN as error:
-            raise DataError(f"the zip file must be whole; {error}.", source=self.name) from None
+            raise DataError(f"the zip file must be complete and undamaged; {error}.", source=self.name) from None
 
     @functools.cached_property
     def text(self) -> str:

@@ -266,7 +266,7 @@ def _across(cell: bytes, name: str | None) -> str:
     where = f" in column {name!r}" if name is not None else ""
     return (
         f"a quoted cell must end in its own row; the one{where} that begins with {_begin(cell)} ends {lines} below, "
-        f"with {_end(cell)}. Remove the stray quote, or the line breaks if they belong to the cell."
+        f"with {_end(cell)}. Remove the extra quote. If the line breaks belong to the cell, remove them instead."
     )
 
 
@@ -275,8 +275,8 @@ def _stray(rest: bytes, separator: str) -> str:
     cell = rest.rstrip(b"\r")
     end = cell.find(separator.encode(), cell.find(b'"', 1))
     return (
-        f"a quote must stand at both ends of a cell; got {_end(cell[:end] if end > 0 else cell)}. "
-        "Remove it, or double it inside a cell that is quoted."
+        f"a quote must be at both ends of a cell; got {_end(cell[:end] if end > 0 else cell)}. "
+        "Remove the quote, or double it inside a quoted cell."
     )
 
 
@@ -295,7 +295,9 @@ def _unclosed(text: bytes, separator: str) -> str:
     if end >= 0:
         return _across(text[start + 1 : end], None)
     cell = text[start + 1 :]
-    return f"a quoted cell must be closed; the one that begins with {_begin(cell)} is not, to the end of the file."
+    return (
+        f"a quoted cell must be closed; the one that begins with {_begin(cell)} is still open at the end of the file."
+    )
 
 
 def _from_cell(text: bytes, place: int, separator: str) -> bytes:

@@ -88,10 +88,10 @@ def nothing_left(sheets: list[Sheet], asked: Asked, source: str) -> DataError:
         if not there & set(wanted):
             shown = some_names([repr(one) for one in sorted(there)], 8) or "nothing"
             return DataError(
-                f"some rollout must be chosen; {name!r} is {shown}, not {' or '.join(map(repr, wanted))}.",
+                f"at least one rollout must be chosen; {name!r} is {shown}, not {' or '.join(map(repr, wanted))}.",
                 source=source,
             )
-    return DataError("some rollout must be chosen; no row fulfils all that is asked.", source=source)
+    return DataError("at least one rollout must be chosen; no row meets all the conditions.", source=source)
 
 
 def values(sheet: Sheet, column: str) -> set[str]:

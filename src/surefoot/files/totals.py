@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 MOST_ROWS = 20_000_000
-UNORDERED = "Rows are rebuilt from counts: how many is known, the order and the pairs are not."
+UNORDERED = "Rows are rebuilt from counts: the number of successes is known; the order and the pairs are not."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,15 @@ class Rate:
 def impossible(who: str, rate: Rate, trials: int) -> Finding:
     """A rate that this number of rollouts cannot give."""
     sizes = rate.sizes(trials)
-    instead = f"; {', '.join(map(str, sizes))} rollouts could" if sizes else ""
+    instead = f"; {', '.join(map(str, sizes))} rollouts could give it" if sizes else ""
     count = rate.successes(trials)[0]
     return Finding(
         about="a rate that n cannot give",
         values={"who": who, "successes": count, "rollouts": trials, "rate": rate.value},
         says=f"{who}: no count of {trials:,} rollouts gives {100 * rate.value:.6g}%{instead}. "
         f"The nearest count, {count:,} of {trials:,}, is used.",
-        threatens="The number of rollouts, or the rate, is not what it says: intervals and tests from it are wrong.",
-        remedy="Find the true number of rollouts, or the results rollout by rollout.",
+        threatens="The number of rollouts or the rate is wrong. Intervals and tests computed from it are wrong too.",
+        remedy="Find the true number of rollouts, or the result of each rollout.",
     )
 
 
@@ -76,7 +76,7 @@ def no_table(record: Mapping[str, Any], source: str) -> DataError:
     shown = json.dumps(record, ensure_ascii=False, default=str)
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     return DataError(
-        f"an object by itself must be one rollout; {shown} may be a total over many, and of how many it does not say. "
+        f"a single object must be one rollout; {shown} may be a total over many, and it does not say over how many. "
         "Write a list with an object per rollout, or the counts: successes and trials.",
         source=source,
     )

@@ -52,7 +52,7 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
     others = [name for name in table.columns if name not in policies]
     if "policy" in others:
         raise DataError(
-            "policies must be named by columns or in a column; `policies_in` names some, and so does 'policy'.",
+            "policies must be columns, or be named in one column; got both `policies_in` and a column 'policy'.",
             source=source,
         )
     others = [name for name in others if name != kind]
@@ -70,7 +70,7 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
     empty = cells.height * cells.width - long.height
     shown = formatting.some_names([repr(name) for name in policies], 8)
     said = [f"The columns {shown} are compared, and each row is shared by them; the cells are {kind}.", *notes]
-    said += [f"{formatting.counted(empty, 'empty cell')}: not run."] if empty else []
+    said += [f"{formatting.counted(empty, 'empty cell')} counted as not run."] if empty else []
     return replace(
         sheet,
         frame=long.lazy(),
@@ -97,7 +97,7 @@ def _outcomes(cells: pl.DataFrame, source: str, *, guessed: bool) -> str:
     if wrong:
         row, name = min(wrong, key=lambda place: place[0])
         others = write("policies_in", [one for one in cells.columns if one != name])
-        hint = f"If {name!r} is no policy, say which are: {others}." if guessed else ""
+        hint = f"If {name!r} is not a policy, say which columns are: {others}." if guessed else ""
         column = "success" if worded else "score"
         raise wrong_cell(column, name, cells[name][row], source=source, row=row + 1, cure=hint)
     return "score"

@@ -24,7 +24,7 @@ from surefoot.files.xml_files import Attributes, Reader, read_xml
 ABOUT = About(
     name="Excel",
     file="results.xlsx",
-    becomes="a sheet, the first or the one named, is read as a table of any kind",
+    becomes="the first sheet, or the one that is named, is read like any other table",
     example="surefoot compare results.xlsx --sheet Trials --first new --second old",
 )
 WORKBOOK = "xl/workbook.xml"
@@ -70,7 +70,7 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[st
 
 def _member(archive: Archive, name: str, source: str) -> bytes:
     if name not in archive.names:
-        raise DataError(f"the workbook must be whole; {name} is missing.", source=source)
+        raise DataError(f"the workbook must be complete; {name} is missing.", source=source)
     return archive.read(name)
 
 
@@ -192,7 +192,7 @@ class _Cells(Reader):
         if (last - first + 1) * len(self._cells) > MOST_CELLS:
             raise DataError(
                 f"a sheet must span at most {MOST_CELLS:,} cells; got {len(self._cells):,} rows of "
-                f"{last - first + 1:,} columns. Is a stray cell far from the table?",
+                f"{last - first + 1:,} columns. Is there a cell far from the table?",
                 source=self._source,
             )
         columns = range(first, last + 1)

@@ -62,7 +62,7 @@ def read_xml(content: bytes, reader: Reader, source: str) -> None:
 def _refuse(source: str) -> Callable[..., None]:
     def refuse(*_: object) -> None:
         raise DataError(
-            "XML must not declare a document type (<!DOCTYPE ...>): what it declares could be expanded without end. "
+            "XML must not declare a document type (<!DOCTYPE ...>): its content could grow without limit. "
             "Remove the declaration.",
             source=source,
         )

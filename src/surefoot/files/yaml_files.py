@@ -32,7 +32,7 @@ def yaml_of(head: Head) -> dict[str, Any]:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
                 raise DataError(
-                    f"YAML must have no aliases and at most {DEEPEST} levels: it could grow without end.",
+                    f"YAML must have no aliases and at most {DEEPEST} levels: its content could grow without limit.",
                     source=head.name,
                 )
         _refuse_doubled(yaml.compose(content, Loader=loader), head.name)

@@ -54,7 +54,7 @@ class BaselineComparison:
         claim: "either", "first better", "first not worse" or "same", as in the rule; the latter two need a margin.
         margin: A gain that would not matter, in units of the score.
         about: "items like these": the gain on items of which the dataset is a sample. "these items": what a complete
-            run of this dataset would show, which takes fewer samples and says nothing of other items.
+            run of this dataset would show, which takes fewer samples and says nothing about other items.
         scorer: The scorer that is compared, or "scorer.key" where it gives several values. Needed where the baseline
             has several.
         low: The lowest score possible.
@@ -107,12 +107,12 @@ class BaselineComparison:
         if self._course is not None and self._course.open:
             raise ValueError(
                 "a BaselineComparison must serve one eval at a time; got a second one before the first has ended. "
-                "Make one for each model and each retry."
+                "Make a new one for each model and each retry."
             )
         if epochs != 1:
             raise ValueError(
-                f"`epochs` must be 1 to stop early; got {epochs}. Inspect runs every sample once before any of them "
-                "a second time: nothing would be saved."
+                f"`epochs` must be 1 to stop early; got {epochs}. Inspect runs every sample once before it runs any "
+                "sample again, so stopping early would save nothing."
             )
         if not task.dataset.shuffled and not self.randomised:
             raise ValueError(f"the samples must be in random order; got them in the order of the dataset. {SHUFFLE}")
@@ -152,7 +152,7 @@ class BaselineComparison:
 
     def _begun(self) -> _Course:
         if self._course is None:
-            raise RuntimeError("start_task must be called first; got another call. Inspect calls all of them.")
+            raise RuntimeError("start_task must be called first; another method was. Let Inspect call them.")
         return self._course
 
 
@@ -223,7 +223,7 @@ class _Course:
         gain = formatting.number(found.estimate, found.scale) + formatting.unit(found.scale)
         ends = formatting.span(found.low, found.high, found.scale)
         p_value, sure = formatting.p_value(self.state.p_value), formatting.percent(self.rule.confidence)
-        only = "" if self.rule.population is None else " It says nothing of other items."
+        only = "" if self.rule.population is None else " It says nothing about other items."
         size = f"{run:,} of {all_of:,} samples run"
         return f"{self.verdict()} ({size}): {gain} {ends}, {p_value}; {sure} over all looks.{only}"
 
@@ -276,7 +276,7 @@ def _refuse_unscored_errors(config: EvalConfig) -> None:
     passed_over = not ends or bool(config.continue_on_fail)
     if passed_over and not config.score_on_error:
         raise ValueError(
-            "an error must end the eval or be scored; got an eval that passes over errors. "
+            "an error must end the eval or be scored; got an eval that skips errors. "
             "Add --score-on-error: a crash is an outcome."
         )
 
@@ -329,7 +329,7 @@ def _paired(samples: Iterable[Sample], known: _Known) -> tuple[str, ...]:
     if other:
         raise DataError(
             f"a sample must be the same item in the baseline; {formatting.some_names(other)} has another input or "
-            "target there. Give the samples ids of their own: Inspect numbers those that have none.",
+            "target there. Give every sample its own id: Inspect numbers the samples that have none.",
             source=known.where,
         )
     return order

@@ -72,7 +72,7 @@ def _declared(item: pytest.Item, mark: pytest.Mark) -> AcceptanceTest:
     if item.get_closest_marker("xfail") is not None:
         raise pytest.UsageError(
             f"{item.nodeid}: a test must have one of the marks `surefoot` and `xfail`; got both. "
-            "Take one away: a rate that is known to be low is said with a lower `at_least`."
+            "Remove one of them. If the rate is known to be low, give a lower `at_least`."
         )
     try:
         return rule_of(mark)
@@ -250,12 +250,15 @@ def explained(state: AcceptanceState, failed: list[int], *, torn: bool) -> str:
         shown = formatting.some_names([str(number) for number in failed], _SHOWN)
         lines.append(f"Failed runs: {shown}. Above is the last of them.")
     if torn:
-        lines.append(f"Run {state.rollouts} could not be torn down: no further run was made.")
+        lines.append(f"Run {state.rollouts} failed in its teardown, so no further run was made.")
     elif state.verdict == "undecided" and state.finished:
         from surefoot.sequential.acceptance import AcceptanceTest
 
         enough = AcceptanceTest(rule.at_least, rule.unacceptable, error=rule.error).horizon
-        lines.append(f"Undecided is no pass: the most runs are reached. horizon={enough} is always enough.")
+        lines.append(
+            f"All {rule.horizon} runs were used without a decision, which is not a pass. "
+            f"horizon={enough} always decides."
+        )
     return "\n".join(lines)
 
 

@@ -45,7 +45,7 @@ class FiniteHorizonMixture(BettingRule):
             out, the guess follows the pairs already seen: 0.5 while all their scores are at the ends of the range.
         population: The length of the list that the claim is about, when the pairs are items of a list declared
             beforehand and met in an order drawn at random. The verdict is then about what a complete run of the list
-            would show, takes far fewer pairs, and says nothing of other items. Left out: about items like these.
+            would show, takes far fewer pairs, and says nothing about other items. Left out: about items like these.
 
     Example:
         >>> from surefoot.sequential import FiniteHorizonMixture

@@ -25,7 +25,7 @@ def population_rate(tally: Tally, *, population: int, confidence: float = 0.95) 
 
     Assumptions:
         The items run were drawn at random from a list fixed beforehand, and their number was fixed beforehand too.
-        The interval is about this list: it says nothing of other items.
+        The interval is about this list: it says nothing about other items.
 
     Example:
         >>> from surefoot import Tally

@@ -58,7 +58,7 @@ FIELDS = {
     "items": (
         "A declared list, in place of tasks and conditions: both policies meet each item once, in an order drawn at\n"
         "random when the study begins. The verdict is about what a complete run of this list would show, takes far\n"
-        "fewer pairs, and says nothing of other items. The list cannot be changed later."
+        "fewer pairs, and says nothing about other items. The list cannot be changed later."
     ),
     "helped_by": "A prediction of the result on each item, in the order of the list: a simulator's, earlier policies'.",
     "blinded": "Whether whoever judges a rollout sees a code in place of the policy.",
@@ -192,7 +192,7 @@ class Plan(Record):
         tasks: The tasks; contexts are tasks crossed with conditions, interleaved.
         conditions: The initial conditions, scenes or items.
         items: A declared list that the verdict is about, met in an order drawn when the study begins. Both policies of
-            a pair meet the same item, every item counts, and the verdict says nothing of other items.
+            a pair meet the same item, every item counts, and the verdict says nothing about other items.
         helped_by: A prediction of the result on each item, in the order of the list. It narrows what is told of each
             policy's mean on the whole list, and cannot make it wrong; the verdict does not need it.
         blinded: Whether operators see codes in place of policies.

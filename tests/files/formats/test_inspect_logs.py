@@ -131,7 +131,7 @@ def test_the_declared_cluster_is_obeyed() -> None:
     tally = rollouts.tally()
     assert tally.successes / tally.trials == own_accuracy("clustered.eval")
     assert rollouts.findings == ()
-    assert any("cluster is the metadata 'doc'" in str(note) for note in rollouts.notes)
+    assert any("cluster is the metadata field 'doc'" in str(note) for note in rollouts.notes)
 
 
 def test_the_declared_reducer_is_obeyed() -> None:
@@ -149,7 +149,7 @@ def test_without_reductions_epochs_stay_repeats(tmp_path: Path) -> None:
     rollouts = sf.read(put(tmp_path, "log.eval", deflated(parts)))
     assert rollouts.names("repeat") == ("1", "2")
     assert rollouts.column("cluster")[0] == "d0"
-    assert any("declares the reducer 'max' and holds no reduced values" in str(note) for note in rollouts.notes)
+    assert any("declares the reducer 'max' but holds no reduced values" in str(note) for note in rollouts.notes)
     header = json.loads(parts["header.json"])
     del header["results"]  # a run that did not finish
     unfinished = sf.read(put(tmp_path, "cut.eval", deflated({**parts, "header.json": json.dumps(header).encode()})))
@@ -184,7 +184,7 @@ def test_a_cluster_that_samples_lack_is_not_used(tmp_path: Path) -> None:
     del samples[1]["metadata"]["doc"]
     rollouts = sf.read(put(tmp_path, "a.eval", deflated({**parts, "summaries.json": json.dumps(samples).encode()})))
     assert "cluster" not in rollouts.columns
-    assert any("not all samples' metadata hold" in str(note) for note in rollouts.notes)
+    assert any("but some samples lack it, so it is not used" in str(note) for note in rollouts.notes)
 
 
 def test_a_run_without_results_still_says_its_cluster(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_total_that_disagrees_is_found(tmp_path: Path) -> None:
 def test_samples_stopped_early_are_named(tmp_path: Path) -> None:
     early = {"manager": "lazy", "early_stops": [{"id": "q9", "epoch": 1}], "metadata": {}}
     notes = headed(tmp_path, "clustered.eval", early_stopping=early).notes
-    assert any("1 samples were stopped early by 'lazy'" in str(note) for note in notes)
+    assert any("1 samples were not run: 'lazy' stopped early." in str(note) for note in notes)
 
 
 def test_metadata_is_reached_by_name_and_by_path() -> None:

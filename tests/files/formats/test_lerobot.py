@@ -101,7 +101,7 @@ def test_beside_the_final_file_it_is_left_out(tmp_path: Path) -> None:
     put(tmp_path, "act/eval_info.json", final)
     both = sf.read(tmp_path / "act")
     assert len(both) == len(sf.read(FIXTURES / "lerobot" / "eval_info.json"))
-    assert any("what eval_info.json beside it holds too, left out" in str(note) for note in both.notes)
+    assert any("eval_info.json beside it holds the same rollouts" in str(note) for note in both.notes)
 
 
 def test_a_tasks_own_total_that_disagrees_is_found(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_tasks_own_total_that_disagrees_is_found(tmp_path: Path) -> None:
 
 
 def test_refusals(tmp_path: Path) -> None:
-    with pytest.raises(sf.DataError, match="a task must be finished once; got libero_10/0 twice"):
+    with pytest.raises(sf.DataError, match="a task must be listed as finished only once; got libero_10/0 twice"):
         sf.read(put(tmp_path, "a.jsonl", as_lines([*lines(), lines()[0]])))
     with pytest.raises(sf.DataError, match="must hold finished tasks"):
         sf.read(put(tmp_path, "a.jsonl", as_lines(lines()[1:3])))

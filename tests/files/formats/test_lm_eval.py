@@ -74,7 +74,7 @@ def test_a_folder_with_a_task_of_perplexities() -> None:
     assert rollouts.tasks == ("toy_gen", "toy_mc")
     notes = " ".join(map(str, rollouts.notes))
     assert "the task toy_ppl has word_perplexity, bits_per_byte only. It is left out." in notes
-    assert "totals only, left out beside the rollouts" in notes
+    assert "only totals, so left out; the rollouts themselves are here" in notes
     chosen = sf.read(REAL, where={"filter": ["flexible-extract", "none"]})
     assert tallies(chosen, "task") == {("toy_gen",): (2, 4), ("toy_mc",): (2, 4)}
     with pytest.raises(sf.DataError, match="the task toy_ppl has word_perplexity"):

@@ -29,7 +29,7 @@ def test_totals_are_the_logs_own() -> None:
     tally = rollouts.tally()
     assert tally.successes / tally.trials == lines()[1]["final_report"]["accuracy"]
     assert rollouts.findings == ()
-    assert any("1 samples have events and no result" in str(note) for note in rollouts.notes)
+    assert any("1 samples have events but no result" in str(note) for note in rollouts.notes)
 
 
 def test_metrics_where_there_is_no_match(tmp_path: Path) -> None:

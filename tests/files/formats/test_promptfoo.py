@@ -121,7 +121,7 @@ def test_partial_scores_stay_scores_and_wild_ones_do_not(tmp_path: Path) -> None
     document["results"]["results"][0]["score"] = 7
     rollouts = read(tmp_path, document)
     assert "score" not in rollouts.columns
-    assert any("leave [0, 1]" in str(note) for note in rollouts.notes)
+    assert any("lie outside [0, 1]" in str(note) for note in rollouts.notes)
 
 
 @pytest.mark.parametrize(

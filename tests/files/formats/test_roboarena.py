@@ -20,7 +20,7 @@ def test_roboarena_sessions() -> None:
     assert rollouts.tasks == ("put the cup in the bowl", "wipe the table: twice")
     assert rollouts.pairs("pi0_droid", "pi0_fast_droid").tally() == sf.PairTally(0, 1, 0, 1)
     assert sf.audit(rollouts).collected == "shared"
-    assert any("never evidence beside it" in note for note in rollouts.notes)
+    assert any("It adds no evidence" in note for note in rollouts.notes)
 
 
 def test_a_roboarena_folder_with_its_arrays(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_a_roboarena_folder_with_its_arrays(tmp_path: Path) -> None:
     put(tmp_path, "5f1c0a5e/A_pi0/x_npz_file.npz", samples.npz(data=np.array([{}], dtype=object)))
     rollouts = sf.read(tmp_path)
     assert len(rollouts) == 4
-    assert rollouts.notes[0] == f"{tmp_path.name}/5f1c0a5e/A_pi0/x_npz_file.npz: not rollouts, left out."
+    assert rollouts.notes[0] == f"{tmp_path.name}/5f1c0a5e/A_pi0/x_npz_file.npz: no rollouts found, so left out."
 
 
 @pytest.mark.parametrize(

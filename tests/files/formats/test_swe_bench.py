@@ -50,7 +50,7 @@ def test_two_systems_pair_on_the_instance(tmp_path: Path) -> None:
 def test_a_failure_of_the_infrastructure_is_no_outcome(tmp_path: Path) -> None:
     rollouts = read(tmp_path, report(infra_failure_ids=["django__django-11099"]))
     assert (rollouts.tally().successes, rollouts.tally().trials) == (3, 7)
-    assert any("1 instances met a failure" in str(note) for note in rollouts.notes)
+    assert any("1 instances were hit by a failure" in str(note) for note in rollouts.notes)
 
 
 def test_instances_by_themselves(tmp_path: Path) -> None:

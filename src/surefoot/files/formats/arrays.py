@@ -11,8 +11,8 @@ from surefoot.files.recognising import Head
 
 ABOUT = About(
     name="NumPy pairs",
-    file="pairs.npy of shape (N, 2), as STEP takes them",
-    becomes="two policies, a column each; a row is a trial",
+    file="pairs.npy of shape (N, 2), the input of STEP",
+    becomes="two policies, one column each; one row per trial",
     example="surefoot compare pairs.npy --policy new --policy old --first new --second old",
 )
 

@@ -18,7 +18,7 @@ from surefoot.table.findings import Finding
 ABOUT = About(
     name="counts",
     file="a table of successes and n, of 38/50, or of a rate and n (CSV, JSON)",
-    becomes="counts, checked: can n give this rate?",
+    becomes="counts; surefoot checks that n can give the rate",
     example="surefoot report counts.csv",
 )
 
@@ -109,7 +109,7 @@ def counted_rows(head: Head) -> Counted:
         trials.append(size)
     notes = []
     if rounded:
-        notes.append(f"In {rounded:,} rows several counts give the rate as printed; the nearest is taken.")
+        notes.append(f"In {rounded:,} rows more than one count gives the printed rate; the nearest count is taken.")
     if spread or found["spread"]:
         findings.append(_spread(head.name))
     drop = {name for name in found.values() if name}
@@ -131,7 +131,7 @@ def _fraction(head: Head) -> str | None:
 def _split(cells: dict[str, Any], column: str, source: str, row: int) -> dict[str, Any]:
     match = FRACTION.fullmatch(cells[column] or "")
     if match is None:
-        raise DataError(f"`{column}` must be such as 38/50; got {cells[column]!r}.", source=source, row=row)
+        raise DataError(f"`{column}` must look like 38/50; got {cells[column]!r}.", source=source, row=row)
     kept = {name: cell for name, cell in cells.items() if name != column}
     return {**kept, "successes": match["successes"], "trials": match["trials"]}
 
@@ -208,7 +208,7 @@ def _agrees(rate: Rate, count: int, size: int, who: str) -> list[Finding]:
             says=f"{who}: {count:,} of {size:,} is {100 * count / size:.6g}%, not {100 * rate.value:.6g}%. "
             "The counts are used.",
             threatens="One of the three numbers is wrong.",
-            remedy="Find the results rollout by rollout.",
+            remedy="Look for the result of each rollout.",
         )
     ]
 
@@ -217,8 +217,8 @@ def _spread(source: str) -> Finding:
     return Finding(
         about="mean ± standard deviation over repeats",
         says=f"{source} reports rates as mean ± standard deviation over repeats; they are pooled to counts.",
-        threatens="The deviation says how repeats differ, not how well the rate is known: with few repeats it is too "
-        "small by chance as often as not, and it does not shrink with more rollouts.",
-        remedy="Read the intervals made from the pooled counts; if repeats differ more than chance, cluster by repeat.",
+        threatens="The deviation says how much repeats differ. It does not say how well the rate is known: with few "
+        "repeats it is too small by chance about half of the time, and it does not shrink with more rollouts.",
+        remedy="Read the intervals of the pooled counts. If repeats differ by more than chance, cluster by repeat.",
         serious=False,
     )

@@ -18,7 +18,8 @@ from surefoot.table.findings import Finding, own_mean
 ABOUT = About(
     name="Inspect",
     file="*.eval (deflate or zstd), *.json",
-    becomes="a sample is the condition, an epoch the repeat; the cluster and reducer that the log declares are obeyed",
+    becomes="a sample is the condition, an epoch the repeat; the cluster and the reducer that the log "
+    "declares are used",
     example="surefoot compare pr.eval main.eval --gate",
 )
 
@@ -52,7 +53,9 @@ def load(head: Head) -> Sheet:
         rows, records = _one_each(rows, records, chosen, reduced)
         notes.append(f"Epochs are reduced to one value a sample by {declared.reducer!r}, as the log declares.")
     elif declared.reducer not in (None, "mean"):
-        notes.append(f"The log declares the reducer {declared.reducer!r} and holds no reduced values: not used.")
+        notes.append(
+            f"The log declares the reducer {declared.reducer!r} but holds no reduced values, so it is not used."
+        )
     if declared.total is not None and status in (None, "success"):
         findings += _total(declared, [(row["condition"], row[chosen]) for row in rows], head.name)
     column = outcome(row[chosen] for row in rows)
@@ -122,10 +125,10 @@ def _clustered(rows: list[dict[str, Any]], declared: Declared) -> list[str]:
         return []
     field = f"metadata:{declared.cluster}"
     if any(row.get(field) is None for row in rows):
-        return [f"The log declares the cluster {declared.cluster!r}, which not all samples' metadata hold: not used."]
+        return [f"The log declares the cluster {declared.cluster!r}, but some samples lack it, so it is not used."]
     for row in rows:
         row["cluster"] = row[field] if isinstance(row[field], str) else text(row[field])
-    return [f"cluster is the metadata {declared.cluster!r}, as the log's own standard error declares."]
+    return [f"cluster is the metadata field {declared.cluster!r}, as the log's own standard error declares."]
 
 
 def _reduced(reductions: Any, declared: Declared, chosen: str, source: str) -> dict[str, float | None] | None:
@@ -172,7 +175,7 @@ def _stopped_early(header: dict[str, Any]) -> list[str]:
     stops = early.get("early_stops")
     if not isinstance(stops, list):
         return []
-    return [f"{len(stops):,} samples were stopped early by {text(early.get('manager')) or 'the run'!r}: not run."]
+    return [f"{len(stops):,} samples were not run: {text(early.get('manager')) or 'the run'!r} stopped early."]
 
 
 def _others(rows: list[dict[str, Any]], chosen: str) -> str:

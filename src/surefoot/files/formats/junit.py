@@ -17,7 +17,7 @@ from surefoot.table.findings import Finding, own_total
 ABOUT = About(
     name="JUnit XML",
     file="junit.xml (pytest --junitxml, promptfoo, Maven, Jest)",
-    becomes="classname::name is the condition; a skipped test has no outcome, a further attempt is a repeat",
+    becomes="classname::name is the condition; a skipped test has no outcome; a further attempt is a repeat",
     example="surefoot compare pr.xml main.xml",
 )
 
@@ -60,7 +60,7 @@ def _retries(times: int, source: str) -> Finding:
         about="retries",
         values={"times": times},
         says=f"{source}: tests that failed were run again, {times:,} times.",
-        threatens="Whether a test is run again depends on how it went, so a rate over all attempts is biased.",
+        threatens="Whether a test is run again depends on its result, so a rate over all attempts is biased.",
         remedy=f"Count first attempts only: {write('where', {'repeat': 1})}.",
         serious=False,
     )

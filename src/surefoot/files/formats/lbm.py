@@ -62,7 +62,7 @@ def load(head: Head) -> Sheet:
             findings.append(own_total(f"the aggregate in row {row}", sum(values), sum(sums[group])))
     left = sum(group in sums for _, group, _ in whole)
     if left:
-        notes.append(f"{left} aggregate rows are left out: they repeat the tasks laid end to end.")
+        notes.append(f"{left} aggregate rows are left out: they repeat the rollouts of the tasks.")
     given = tuple(GivenLetters(task, tuple(of.items()), THEIRS) for task, of in _by_task(letters).items())
     return Sheet(frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings), letters=given, named=NAMED)
 
@@ -85,7 +85,7 @@ def _list(cell: str | None, column: str, source: str, row: int) -> list[float]:
     inside = (cell or "").strip()
     if not (inside.startswith("[") and inside.endswith("]")):
         end = f"it begins with {inside[:40]!r}" if not inside.startswith("[") else f"it ends with {inside[-40:]!r}"
-        cure = f" Remove what stands after the bracket: {after!r}." if (after := inside.rpartition("]")[2]) else ""
+        cure = f" Remove the text after the bracket: {after!r}." if (after := inside.rpartition("]")[2]) else ""
         raise DataError(f"`{column}` must be a list in brackets; {end}.{cure}", source=source, row=row)
     values = []
     for part in filter(None, map(str.strip, inside[1:-1].split(","))):

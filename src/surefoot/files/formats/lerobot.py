@@ -69,7 +69,9 @@ def _finished(head: Head) -> Sheet:
             failed[key] = text(line.get("status")) or "no metrics"
             continue
         if key in tasks:
-            raise DataError(f"a task must be finished once; got {key[0]}/{key[1]} twice.", source=head.name, row=row)
+            raise DataError(
+                f"a task must be listed as finished only once; got {key[0]}/{key[1]} twice.", source=head.name, row=row
+            )
         tasks[key] = line
         values = need(need(line, "metrics", dict, head.name, f"line {row}"), "successes", list, head.name)
         findings += _totals(line, [{"success": number(one, head.name, "successes")} for one in values], head.name)
@@ -90,7 +92,7 @@ def _scores(rows: list[dict[str, Any]]) -> list[str]:
     if any(not 0.0 <= reward <= 1.0 for reward in rewards):
         for row in rows:
             row.pop("score", None)
-        return ["The largest rewards leave [0, 1], so they are no score."]
+        return ["Some of the largest rewards lie outside [0, 1], so they are not used as scores."]
     return ["The largest reward of an episode is taken as its score, in [0, 1]."] if rewards else []
 
 
@@ -107,7 +109,8 @@ def _tasks(document: dict[str, Any], source: str) -> list[dict[str, Any]]:
         for key, values in lists.items():
             if values and len(values) != len(successes):
                 raise DataError(
-                    f"`{place}.metrics.{key}` must be as long as successes, {len(successes)}; got {len(values)}.",
+                    f"`{place}.metrics.{key}` must have as many values as `successes`, {len(successes)}; "
+                    f"got {len(values)}.",
                     source=source,
                 )
         for episode, success in enumerate(successes):

@@ -42,7 +42,7 @@ def load(head: Head) -> Sheet:
         elif match := EPISODE.search(line):
             if episode is not None:
                 raise DataError(
-                    f"episode {episode} must end in a Success line before line {line_number} starts another.",
+                    f"episode {episode} must end with a Success line; line {line_number} starts another one before it.",
                     source=head.name,
                 )
             episode, failure = match["number"], None
@@ -62,11 +62,11 @@ def load(head: Head) -> Sheet:
         elif match := TASK.search(line):
             task = match["name"]
     filled(rows, "the log must hold finished episodes", head.name)
-    notes = ["An episode's number within its task is its condition: LIBERO starts equal numbers alike."]
+    notes = ["An episode's number within its task is its condition: in LIBERO, equal numbers have the same start."]
     if episode is not None:
         notes.append(f"The last episode, {episode} of {task!r}, has no outcome and is left out: the run was cut off.")
     if caught:
-        notes.append(f"{caught} episodes ended in an exception; the log counts them by its Success lines.")
+        notes.append(f"{caught} episodes ended in an exception; their Success lines in the log say how they count.")
     counted = sum(row["success"] for row in rows)
     wrong = total is not None and total != counted
     findings = (own_total("# successes", float(total or 0), float(counted)),) if wrong else ()

@@ -116,11 +116,11 @@ def _single(line: dict[str, Any]) -> list[str]:
 def _metric(line: dict[str, Any], task: str | None, source: str) -> str:
     metrics = _metrics(line)
     if not metrics:
-        raise DataError("a line must name its metrics; got none that is known.", source=source, row=1)
+        raise DataError("a line must name at least one known metric; got none.", source=source, row=1)
     single = _single(line)
     if not single:  # some metrics are lists, one number per instruction; perplexities are a likelihood and a length
         raise NoOutcomesError(
-            f"a document must have an outcome of its own; the task {task or 'of this file'} has "
+            f"every document must have its own outcome; the task {task or 'of this file'} has "
             f"{', '.join(metrics[:4])} only.",
             source=source,
         )

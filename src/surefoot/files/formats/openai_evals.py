@@ -67,7 +67,7 @@ def load(head: Head) -> Sheet:
         notes.append("Several results of one sample are repeats.")
     left = len(met.keys() - {sample for sample, _ in found})
     if left:
-        notes.append(f"{left:,} samples have events and no result: left out.")
+        notes.append(f"{left:,} samples have events but no result; they are left out.")
     totals = _totals(report, [row[column] for row in rows], key, head.name)
     records = [data for _, data in found]
     return Sheet(frame_of(rows, head.name), "OpenAI evals", tuple(notes), totals, named=NAMED, records=records)

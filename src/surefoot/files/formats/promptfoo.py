@@ -55,7 +55,7 @@ def load(head: Head) -> Sheet:
     for (place, result), policy, (test, repeat) in zip(results, policies, tests, strict=True):
         rows.append(_row(place, result, head.name) | {"policy": policy, "condition": test, "repeat": repeat})
     unique(((row["policy"], row["condition"], row["repeat"]) for row in rows), "a test's result", head.name)
-    notes = ["A test is known by its description or its variables, so that runs with other tests still pair."]
+    notes = ["Tests are matched by description or variables, so that runs with different tests can still be paired."]
     if len({row["repeat"] for row in rows}) > 1:
         for row in rows:
             row["cluster"] = row["condition"]
@@ -169,7 +169,7 @@ def _scores(rows: list[dict[str, Any]]) -> list[str]:
     if all(score is None or score == float(row["success"]) for row, score in zip(rows, scores, strict=True)):
         said = []
     elif any(score is not None and not 0.0 <= score <= 1.0 for score in scores):
-        said = ["Scores leave [0, 1], so they are no score."]
+        said = ["Some scores lie outside [0, 1], so no column is used as the score."]
     else:
         return []
     for row in rows:

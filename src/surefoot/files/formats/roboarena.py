@@ -20,9 +20,7 @@ ABOUT = About(
 
 MARKS = re.compile(r"^(language_instruction|preference|evaluator_name|session_creation_timestamp)\s*:", re.MULTILINE)
 POLICIES = re.compile(r"^policies\s*:", re.MULTILINE)
-THRESHOLD = (
-    "binary_success is 1 exactly when partial_success is 1: success is the score cut at 1, never evidence beside it."
-)
+THRESHOLD = "binary_success is 1 exactly when partial_success is 1: success is the score cut at 1. It adds no evidence."
 
 
 def recognises(head: Head) -> bool:

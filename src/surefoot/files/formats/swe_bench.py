@@ -14,7 +14,7 @@ from surefoot.table.findings import Finding, own_total
 ABOUT = About(
     name="SWE-bench",
     file="<model>.<run>.json, the harness's report",
-    becomes="an instance is the condition; errors and empty patches are failures, not submitted is not run",
+    becomes="an instance is the condition; errors and empty patches are failures; what was not submitted was not run",
     example="surefoot compare new.run1.json old.run1.json",
 )
 
@@ -79,18 +79,22 @@ def _run(document: Mapping[str, Any], notes: list[str], source: str) -> Ended:
     resolved = _ids(document, "resolved_ids", source)
     twice = [name for name in resolved if name in ended]
     if twice:
-        raise DataError(f"an instance must be resolved or not; {twice[0]!r} is listed as both.", source=source)
+        raise DataError(
+            f"an instance must be listed as resolved or as unresolved; {twice[0]!r} is listed as both.", source=source
+        )
     unknown = [name for name in _ids(document, UNKNOWN, source) if name not in resolved]
     ended |= dict.fromkeys(unknown, (None, "infrastructure failure"))
     ended |= dict.fromkeys(resolved, (True, None))
     if unknown:
-        notes.append(f"{len(unknown):,} instances met a failure of the infrastructure: their outcome is not known.")
+        notes.append(
+            f"{len(unknown):,} instances were hit by a failure of the infrastructure: their outcome is not known."
+        )
     away = len(_ids(document, "incomplete_ids", source))
     if away:
-        notes.append(f"{away:,} instances were not submitted: they are not run and not counted.")
+        notes.append(f"{away:,} instances were not submitted: they were not run and are not counted.")
     lost = [name for name in _ids(document, "submitted_ids", source) if name not in ended]
     if lost:
-        notes.append(f"{len(lost):,} submitted instances are in no list of outcomes: left out.")
+        notes.append(f"{len(lost):,} submitted instances are in no list of outcomes; they are left out.")
     return ended
 
 

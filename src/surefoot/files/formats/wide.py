@@ -12,7 +12,7 @@ from surefoot.files.wide_tables import may_be_policies, perhaps_parts
 ABOUT = About(
     name="a column per policy",
     file="a sheet with the columns Trial, Initial pose, ACT, DP",
-    becomes="a row is what its policies share",
+    becomes="one row per condition; its policies share it",
     example="surefoot compare sheet.csv --policies-in ACT,DP",
 )
 
