@@ -27,7 +27,7 @@ def test_from_plan_to_report(here, capsys):
     out = create(capsys)
     assert "Wrote plan.toml." in out
     assert re.search(r"Fingerprint [0-9a-f]{64}", out)
-    assert re.search(r"0\.9 v 0\.3: \d+ rollouts on average, at most 40; decides rightly with chance", out)
+    assert re.search(r"0\.9 v 0\.3: \d+ rollouts on average, at most 40; decides correctly with chance", out)
     assert "# The policies." in (here / "plan.toml").read_text()
     assert "continue" in said(capsys, "status")[1]
     code, out, _ = said(capsys, "run", "--command", COMMAND)
@@ -39,7 +39,7 @@ def test_from_plan_to_report(here, capsys):
     assert "stop: decided" in out
     assert "better" not in out
     assert said(capsys, "export") == (
-        65, "", "surefoot: The study is blinded: its log would give outcomes away. Unblind it first, "
+        65, "", "surefoot: The study is blinded: its log would reveal outcomes. Unblind it first, "
         "or make a sealed backup with `surefoot study backup`.\n"
     )  # fmt: skip
     code, out, err = said(capsys, "unblind", "--reason", "decided")

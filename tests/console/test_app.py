@@ -33,7 +33,7 @@ def test_a_listener_too_many_is_told_to_wait(console, monkeypatch):
     monkeypatch.setattr(app, "MOST_LISTENERS", 0)
     answer = console.client("owner").get("/api/v1/events")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "6")
-    assert answer.json()["error"] == "Too many pages are listening."
+    assert answer.json()["error"] == "Too many pages follow this study."
 
 
 def test_events_tell_the_status_once_and_then_a_sign_of_life(console, monkeypatch):

@@ -655,7 +655,9 @@ def test_the_phone_says_what_was_recorded_and_ends_its_session(chromium, program
     ann.by_tap(".good")
     ann.settled()
     assert ann.page.inner_text("#last") == f"Turn 1 · {first} is recorded as a success."
-    assert ann.page.inner_text("#same") == "Same start as turn 1: set it up alike."  # a pair stays with one phone
+    assert ann.page.inner_text("#same") == (
+        "Same start as turn 1: set it up in the same way."
+    )  # a pair stays with one phone
     second = ann.code()
     ann.by_tap(".bad")
     ann.settled()
@@ -895,7 +897,7 @@ def test_the_owner_goes_on_after_a_stop_for_futility(chromium, program):
     owner.page.wait_for_selector("text=The study is not blinded")
     owner.page.goto(f"{program.address}/report")
     page = owner.page.inner_text("body")
-    assert "the study went on all the same" in page
+    assert "the study was continued" in page
     assert "the robot is free until Friday" in page
     assert "an anytime interval, which holds whenever you look" in page
     assert "final interval" not in page
@@ -982,7 +984,7 @@ def test_a_clip_follows_its_result_and_never_holds_it_back(chromium, program, tm
     ann.by_tap("[data-result=true]")
     ann.settled()
     ann.page.wait_for_selector("#clips [data-state=later]")
-    assert "The server cannot be reached. It is sent again by itself." in ann.page.inner_text("#clips")
+    assert "The server cannot be reached. It will be sent again automatically." in ann.page.inner_text("#clips")
     assert ann.page.is_hidden("#clip-chosen")
     assert [body["turn"] for body in recorded(program)] == [1]
     away = False

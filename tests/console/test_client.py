@@ -300,7 +300,7 @@ def test_a_log_that_has_become_shorter_is_told(served):
     client = sf.Client(address, tokens.runner.reveal())
     client.next_turn()
     client.mark = dataclasses.replace(client.mark, lines=99)
-    with pytest.raises(StudyError, match="has lost what it had acknowledged: it had 99 lines and has 2"):
+    with pytest.raises(StudyError, match="has lost lines that it had confirmed: it had 99 lines and has 2"):
         client.status()
 
 

@@ -161,7 +161,7 @@ def test_odd_requests_are_answered_in_a_sentence(client: TestClient, files: obje
 
 def test_two_runs_of_the_same_policies_are_not_pooled(client: TestClient) -> None:
     told = client.post("/reports", json={"files": [dropped(client, "now.csv"), dropped(client, "before.csv")]}).json()
-    assert "now.csv and before.csv are two runs: the second is taken for the earlier." in told["notes"]
+    assert "now.csv and before.csv are two runs: the second is taken as the earlier one." in told["notes"]
 
 
 def test_what_is_no_object_or_gone_is_said(client: TestClient) -> None:

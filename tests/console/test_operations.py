@@ -89,7 +89,7 @@ def test_stale_attempts_and_versions_are_refused(console):
     for path, body in (("amend", {"changes": {"title": "x"}}), ("unblind", {})):
         answer = owner.post(f"/api/v1/{path}", json={**body, "reason": "r", "version": 1})
         assert answer.status_code == 409
-        assert "moved on" in answer.json()["error"]
+        assert "has changed since" in answer.json()["error"]
     version = owner.get("/api/v1/status").json()["version"]
     assert owner.post("/api/v1/amend", json={"changes": {"title": "x"}, "reason": "r", "version": version}).is_success
 
@@ -192,7 +192,7 @@ def test_broken_characters_are_refused(console):
 def test_what_is_the_owners_is_refused_to_others(console, role, method, path):
     answer = console.client(role).request(method, f"/api/v1/{path}")
     assert answer.status_code == 403
-    assert answer.json()["error"] == f"This is for the owner; you are the {role}."
+    assert answer.json()["error"] == f"Only the owner may do this; you are the {role}."
 
 
 # --- nothing breaks them ---

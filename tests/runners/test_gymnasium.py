@@ -178,7 +178,7 @@ def test_an_item_of_a_list_is_the_same_wherever_it_is_met():
 def test_seeds_that_come_again_are_told(caplog, changes, warned):
     runner = sf.GymnasiumRunner("CartPole-v1", POLICIES, success=truncated, max_steps=2)
     sf.run_study(begun(**changes), runner, turns=1)
-    assert ("40 pairs meet 3 environments: some come again" in caplog.text) is warned
+    assert ("40 pairs share 3 environments, so some repeat" in caplog.text) is warned
     caplog.clear()
     own = sf.GymnasiumRunner("CartPole-v1", POLICIES, success=truncated, max_steps=2, seed=lambda turn: turn.block)
     sf.run_study(begun(**changes), own, turns=1)
@@ -265,7 +265,7 @@ def test_a_rollout_lasts_as_long_as_the_environment_says():
 def test_an_environment_that_tells_nothing_is_refused_and_nothing_is_recorded():
     study = begun()
     with pytest.raises(
-        sf.StudyError, match=r"must tell of success in `info` as is_success or success; got nothing\. Give"
+        sf.StudyError, match=r"must report success in `info` as is_success or success; got nothing\. Give"
     ):
         sf.run_study(study, sf.GymnasiumRunner("CartPole-v1", POLICIES, max_steps=5))
     assert study.fold.results == {}
@@ -444,7 +444,7 @@ def test_a_task_has_its_own_environment():
         "FrozenLake-v1", {"new": lambda _: 1, "old": lambda _: 2}, tasks={"dry": "CliffWalking-v1"}
     )
     with pytest.raises(
-        sf.StudyError, match="`tasks` must say what environment each task of the study is; it lacks 'slip"
+        sf.StudyError, match="`tasks` must name an environment for each task of the study; it lacks 'slip"
     ):
         sf.run_study(study, other)
     assert other._made_of("dry") == ("CliffWalking-v1", {})

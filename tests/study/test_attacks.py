@@ -112,7 +112,7 @@ def test_lines_lost_under_a_live_writer_are_noticed(address):
     for _ in range(3):
         study.record(study.next_turn(), True)
     behind(address, "delete from LOG number > 5")
-    with pytest.raises(LostError, match="line 7 is no longer there"):
+    with pytest.raises(LostError, match="line 7 is missing or was replaced"):
         study.next_turn()
     with pytest.raises(LostError):
         study.refresh()
@@ -238,7 +238,7 @@ def test_a_client_notices_that_the_log_went_back(tmp_path):
     path.write_bytes(older)  # an old copy, put back between two runs of the server
     with threaded(Study.open(path), tokens) as address:
         client._address = address
-        with pytest.raises(StudyError, match="lost what it had acknowledged: it had 3 lines and has 1"):
+        with pytest.raises(StudyError, match="lost lines that it had confirmed: it had 3 lines and has 1"):
             client.status()
 
 

@@ -20,7 +20,7 @@ from tests.support.studies import begun, driven, outcomes, said_of, score
 def test_a_decision_stays(changes):
     study = finished()
     before = study.store.read()
-    with pytest.raises(StudyError, match=r"is decided, and a decision stays: .* To ask again, begin another study"):
+    with pytest.raises(StudyError, match=r"is decided, and a decision is final: .* To ask again, begin another study"):
         study.amend(changes, reason="more")
     assert study.store.read() == before
     study.amend({"reset": "Home the arm."}, reason="clearer")  # words still may
@@ -239,7 +239,7 @@ def test_whatever_is_undone_or_voided_around_it_the_log_verifies(seed):
     ("changes", "said"),
     [
         ({"policies": ["a", "b", "d"]}, "`policies` can only grow once turns were handed out"),
-        ({"policies": ["d", "a", "b", "c"]}, "the new one last"),
+        ({"policies": ["d", "a", "b", "c"]}, "then the new one, and change nothing else"),
         ({"policies": ["a", "b", "c", "d"], "horizon": 80}, "change nothing else"),
         ({"policies": ["a", "b", "c", "a"]}, "not repeat a name"),
         ({"policies": ["a", "b", "c", *"defgh"]}, "`rule` must take 8 policies; got 'closed'"),

@@ -72,7 +72,7 @@ def test_each_departure_is_a_sentence():
     policy = study.fold.turns[5].policy
     for part in (
         "unblinded before it was decided, after 6 results",
-        "results came after that, not blind",
+        "results after that were not blind",
         "could not wait",
         "1 pair was voided (wrong set-up 1), by the policy whose rollout was voided: ",
         "1 pair was voided after an outcome had been seen (turn 1 (",

@@ -16,7 +16,7 @@ def test_what_a_plan_will_take_is_shown_beforehand():
     assert [one.power for one in found] == sorted(one.power for one in found)
     assert expect(plan, (0.6, 0.9)).power == pytest.approx(expect(plan, (0.9, 0.6)).power, abs=1e-12)
     assert expect(plan, (0.6, 0.6)).power >= 0.95
-    assert "; rightly decides nothing with chance 95" in str(expect(plan, (0.6, 0.6)))
+    assert "; correctly decides nothing with chance 95" in str(expect(plan, (0.6, 0.6)))
     assert "rollouts on average" in str(found[0])
     plain = [expect(plan.amended({"futility": 0}), rates) for rates in usual(plan)]
     for one, other, rates in zip(found, plain, usual(plan), strict=True):
@@ -46,7 +46,7 @@ def test_the_chance_of_a_wrong_verdict_is_never_called_that_of_the_right_one(fie
     found = expect(Plan(policies=("new", "old"), horizon=50, **fields), rates)
     assert found.verdict == verdict
     assert found.power > (0.9 if verdict == "undecided" else 0.3)
-    assert ("rightly decides nothing" in str(found)) == (verdict == "undecided")
+    assert ("correctly decides nothing" in str(found)) == (verdict == "undecided")
 
 
 def test_what_scores_and_rankings_will_take_is_simulated():
@@ -69,14 +69,16 @@ def test_a_plan_that_is_too_small_says_so_and_which_horizon_would_do():
     small = expect(sf.Plan(policies=("new", "old"), horizon=20), (0.8, 0.6))
     assert small.too_small
     assert small.would_do == 100
-    assert str(small).endswith("Too small: under 80%; a horizon of 100 is enough.")
+    assert str(small).endswith("The horizon is too small: that chance is under 80%; a horizon of 100 is enough.")
     assert expect(sf.Plan(policies=("new", "old"), horizon=100), (0.8, 0.6)).power >= 0.8
     enough = expect(sf.Plan(policies=("new", "old"), horizon=100), (0.9, 0.6))
     assert not enough.too_small
-    assert "Too small" not in str(enough)
+    assert "too small" not in str(enough)
     never = expect(sf.Plan(policies=("new", "old"), horizon=100), (0.61, 0.6))
     assert never.would_do is None
-    assert str(never).endswith("Too small: under 80%; a horizon of 500 is too small as well.")
+    assert str(never).endswith(
+        "The horizon is too small: that chance is under 80%; a horizon of 500 is too small as well."
+    )
     alike = expect(sf.Plan(policies=("new", "old"), horizon=50), (0.6, 0.6))
     assert not alike.too_small
 
@@ -107,7 +109,7 @@ def test_a_list_on_which_both_do_equally_well_is_rightly_not_decided():
     found = expect(of_list(60), (0.5, 0.5))
     assert found.verdict is sf.Verdict.UNDECIDED
     assert found.power >= 0.93  # 0.95, less 4 standard errors
-    assert "; rightly decides nothing with chance " in str(found)
+    assert "; correctly decides nothing with chance " in str(found)
 
 
 def test_a_horizon_too_short_for_a_list_says_what_would_do():

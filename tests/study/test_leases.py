@@ -362,7 +362,7 @@ def test_a_clock_that_jumps_holds_no_lease_for_ever_and_is_named():
     assert again.next_turn(holder="arm 2") == held
     found = sf.verify(study.store)
     assert found.sound
-    assert "400 days before line 3: the clock of whoever wrote one of them was wrong" in str(found)
+    assert "400 days before line 3: the clock of one of the two writers was wrong" in str(found)
 
 
 def test_a_lease_is_measured_by_the_clock_that_saw_it_handed_out():

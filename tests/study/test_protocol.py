@@ -182,7 +182,7 @@ def test_undo_void_release_check_and_amend(opened, address):
     study.check(["homed"], note="again")
     version = study.status().version
     study.amend({"title": "Mugs"}, reason="a better name", version=version)
-    with pytest.raises(RefusedError, match="moved on"):
+    with pytest.raises(RefusedError, match="has changed since"):
         study.amend({"title": "Cups"}, reason="a better name", version=version)
     assert study.plan.title == "Mugs"
     assert sf.verify(address).sound
@@ -194,7 +194,7 @@ def test_a_stop_for_futility_is_overridden_by_the_owner(opened, address):
     while (turn := study.next_turn()) is not None:
         study.record(turn, turn.block % 2 == 0)
     assert study.status().decision == "stop: hardly any chance left to decide"
-    with pytest.raises(RefusedError, match="moved on"):
+    with pytest.raises(RefusedError, match="has changed since"):
         study.override(reason="the robot is free", version=study.status().version - 1)
     assert study.override(reason="the robot is free").status.decision == "continue"
     assert study.next_turn() is not None

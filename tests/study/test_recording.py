@@ -24,7 +24,7 @@ from tests.support.studies import begun, driven, outcomes
         (lambda s: s.amend({}, reason="x"), "must change something"),
         (lambda s: s.amend({"policies": ["a", "b"]}, reason="x"), "cannot change once turns were handed out"),
         (lambda s: s.amend({"blinded": False}, reason="x"), "unblind the study"),
-        (lambda s: s.amend({"horizon": 0}, reason="x"), "cannot be amended so"),
+        (lambda s: s.amend({"horizon": 0}, reason="x"), "cannot be amended in this way"),
         (lambda s: s.amend({"horizon": 50}, reason=" "), "reason must be given"),
         (lambda s: s.unblind(reason=""), "reason must be given"),
         (lambda s: s.unblind(reason=None), "`reason` must be a str"),

@@ -28,7 +28,7 @@ def test_a_line_that_makes_no_sense_leaves_the_state_as_it_was(forge):
     lines = begun_lines()
     fold, same = folded(lines), folded(lines)
     (bad,) = forge(lines)
-    with pytest.raises(StudyError, match="makes no sense"):
+    with pytest.raises(StudyError, match="does not fit the lines before it"):
         fold.take(Line.after(fold.last, bad.event))
     assert (fold.plan, fold.voids, fold.waiting, fold.version) == (same.plan, same.voids, same.waiting, same.version)
 

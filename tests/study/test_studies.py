@@ -121,7 +121,7 @@ def test_an_override_goes_on_and_is_a_deviation():
     assert (state.overridden, state.verdict, state.ending) == (True, sf.Verdict.BETTER, "verdict")
     assert state.interval == state.anytime_interval
     (said,) = said_of(study.fold)
-    assert f"the study went on all the same after {stopped.recorded} results" in said
+    assert f"the study was continued after {stopped.recorded} results" in said
     assert "Reason: the robot is free until Friday." in said
     assert not study.fold.exploratory
     assert sf.verify(study.store).sound
@@ -161,10 +161,10 @@ def test_an_override_needs_a_reason_the_owner_and_the_log_as_it_stands():
     study = driven(begun(**EXACT), alike)
     with pytest.raises(RefusedError, match="A reason must be given"):
         study.override(reason=" ")
-    with pytest.raises(RefusedError, match="The study has moved on"):
+    with pytest.raises(RefusedError, match="The study has changed since"):
         study.override(reason="more time", version=study.version - 1)
     study.role = "operator"
-    with pytest.raises(RefusedError, match="This is for the owner"):
+    with pytest.raises(RefusedError, match="Only the owner may do this"):
         study.override(reason="more time")
     study.role = "owner"
     assert study.override(reason="more time", version=study.version).status.decision == "continue"

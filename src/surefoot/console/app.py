@@ -85,7 +85,9 @@ class Api:
         """Progress as server-sent events: one at once, and one whenever the log has grown."""
         self.door.enter(request)
         if self._listeners >= MOST_LISTENERS:
-            raise Refusal(429, "Too many pages are listening.", "Close some, or ask for the status instead.", wait=5)
+            raise Refusal(
+                429, "Too many pages follow this study.", "Close some of them, or ask for the status instead.", wait=5
+            )
         return StreamingResponse(self._news(request), media_type="text/event-stream")
 
     async def _news(self, request: Request) -> AsyncIterator[str]:
@@ -156,7 +158,7 @@ def create_app(
         return FileResponse(STATIC / "worker.js", headers={"cache-control": "no-cache"})
 
     async def refused(request: Request, error: Exception) -> Response:
-        refusal = error if isinstance(error, Refusal) else Refusal(500, "Something went wrong here.")
+        refusal = error if isinstance(error, Refusal) else Refusal(500, "The server failed on this request.")
         if isinstance(error, HTTPException):
             said = {404: "There is nothing at this address.", 405: "This address does not take that method."}
             refusal = Refusal(error.status_code, said.get(error.status_code, error.detail))

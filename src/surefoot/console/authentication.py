@@ -198,14 +198,18 @@ class Door:
             Refusal: Nobody we know, or not allowed here.
         """
         if request.headers.get("x-surefoot-study", self.study) != self.study:
-            raise Refusal(421, "Another study is served here now.", "What you entered waits for its own study.")
+            raise Refusal(
+                421,
+                "Another study is served here now.",
+                "What you entered is kept until its own study is served again.",
+            )
         session = self.known(request)
         if session is None:
-            raise Refusal(401, "Show a token first.", "Scan the code on the owner's page, or send a bearer token.")
+            raise Refusal(401, "A token is needed first.", "Scan the code on the owner's page, or send a bearer token.")
         if session.browser and request.method == "POST" and not _by_our_page(request):
             raise Refusal(403, "The request does not say that it comes from our own page.", "Use a current browser.")
         if roles and session.role not in roles:
-            raise Refusal(403, f"This is for the {' or '.join(roles)}; you are the {session.role}.")
+            raise Refusal(403, f"Only the {' or '.join(roles)} may do this; you are the {session.role}.")
         return session
 
     def known(self, request: Request) -> Session | None:

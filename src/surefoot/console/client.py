@@ -259,7 +259,7 @@ class Client(StudyOperations):
         status, before = Status(**told), self.mark
         if before is not None and before.study == status.study and status.version < before.lines:
             raise StudyError(
-                f"The study's log has lost what it had acknowledged: it had {before.lines} lines and has "
+                f"The study's log has lost lines that it had confirmed: it had {before.lines} lines and has "
                 f"{status.version}. Tell its owner, and keep this: {before}"
             )
         self.mark = Mark(status.study, status.version, status.head)
@@ -308,7 +308,7 @@ class Client(StudyOperations):
                 why = getattr(error, "reason", error)
                 said, wait = f"The study's server cannot be reached at {self._address}: {why}.", 0.0
             if time.monotonic() + max(wait, pause) > until:
-                raise StudyError(f"{said} Given up after {patience:g} s; it is safe to try again.") from None
+                raise StudyError(f"{said} It did not work within {patience:g} s. It is safe to try again.") from None
             if not warned:
                 LOG.warning("surefoot: %s Trying again for up to %g s.", said, patience)
                 warned = True

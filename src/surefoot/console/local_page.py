@@ -61,7 +61,7 @@ class LocalPage:
         ]
 
         async def refused(_: Request, error: Exception) -> Response:
-            told = error if isinstance(error, Refusal) else Refusal(500, "Something went wrong here.")
+            told = error if isinstance(error, Refusal) else Refusal(500, "The server failed on this request.")
             return JSONResponse(told.body, told.status)
 
         return Starlette(
@@ -110,7 +110,7 @@ class LocalPage:
         runs = two_runs(rollouts, paths)
         if runs is not None:
             rollouts, before = runs
-            notes.append(f"{paths[0].name} and {paths[1].name} are two runs: the second is taken for the earlier.")
+            notes.append(f"{paths[0].name} and {paths[1].name} are two runs: the second is taken as the earlier one.")
         title = ", ".join(path.name for path in paths)
         made = sf.report(rollouts, title=title, confidence=confidence, previous=before)
         token = secrets.token_hex(8)

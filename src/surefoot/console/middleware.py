@@ -84,7 +84,11 @@ class Guard:
         match = HOST.fullmatch(headers.get("host", "").lower())
         name = match[1].strip("[]") if match else None
         if name not in self.hosts:
-            raise Refusal(421, "This server does not answer to that name.", "Use the address it printed at its start.")
+            raise Refusal(
+                421,
+                "This server does not answer requests for that host name.",
+                "Use the address that it printed when it started.",
+            )
 
 
 def _same_origin(scope: Scope, headers: Headers) -> None:

@@ -99,7 +99,7 @@ SCHEMAS: dict[str, Schema] = {
         {
             "turn": _or_null(_ref("Turn")),
             "ahead": _list(_ref("Turn")),
-            "waiting": {**FLAG, "description": "Turns that others hold must come in first; see the status."},
+            "waiting": {**FLAG, "description": "Results of turns that others hold must come first; see the status."},
             "status": _ref("Status"),
         },
         ["turn", "ahead", "waiting", "status"],
@@ -124,11 +124,11 @@ REFUSALS = {
     403: "Not for this role, or not while the study is blinded, or from another site.",
     404: "No such turn was handed out.",
     408: "The body did not arrive in time.",
-    409: "Somebody was faster, or the study does not allow it now; nothing was changed.",
+    409: "Somebody else was first, or the study does not allow it now; nothing was changed.",
     413: "The body is too large.",
     422: "A field is missing or outside what the plan allows.",
-    429: "Too many wrong tokens, or too many pages listening; wait.",
-    503: "The store cannot be reached; nothing was changed, the same request may be sent again.",
+    429: "Too many wrong tokens, or too many pages follow the study; wait.",
+    503: "The store cannot be reached. Nothing was changed; send the same request again.",
 }
 
 

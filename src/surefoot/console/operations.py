@@ -187,7 +187,11 @@ REQUEST = Field(
     most=100,
 )
 ATTEMPT = Field(
-    "attempt", "whole", "Which try at this turn; refused with 409 when somebody was faster.", least=1, most=1_000_000
+    "attempt",
+    "whole",
+    "Which attempt at this turn it is; refused with 409 when somebody else was first.",
+    least=1,
+    most=1_000_000,
 )
 VERSION = Field(
     "version",
@@ -213,8 +217,8 @@ _ALL = (
         refusals=BUSY,
         fields=(
             HOLDER,
-            Field("ahead", "whole", "Turns to hold in reserve for a lost connection.", most=MOST_AHEAD),
-            Field("lease", "number", "Seconds to hold them; an hour if absent.", least=1, most=86_400),
+            Field("ahead", "whole", "Turns to hold in reserve, in case the connection is lost.", most=MOST_AHEAD),
+            Field("lease", "number", "Seconds to hold them; one hour if left out.", least=1, most=86_400),
         ),
     ),
     Operation("turn", "GET /turns/{number}", "One turn that was handed out.", answer="Turn", refusals=(404,)),
@@ -251,7 +255,7 @@ _ALL = (
     Operation(
         "clip",
         "POST /turns/{number}/clip",
-        "Add a clip to a turn's result: the file, or a link. Nobody can fetch it here.",
+        "Add a clip to a turn's result: the file, or a link. It cannot be downloaded from here.",
         refusals=OF_A_TURN,
         file=True,
         fields=(
@@ -277,8 +281,13 @@ _ALL = (
         "Hand back turns that will not be run.",
         refusals=OF_A_TURN,
         fields=(
-            Field("holder", "text", "Whose; your own when left out. Another's: the owner, or when it is waited for."),
-            Field("turn", "whole", "This one only.", least=1, most=MOST_LINES),
+            Field(
+                "holder",
+                "text",
+                "Whose turns; your own if left out. Those of another: only by the "
+                "owner, or when the study waits for them.",
+            ),
+            Field("turn", "whole", "Only this turn.", least=1, most=MOST_LINES),
         ),
     ),
     Operation(
@@ -311,11 +320,11 @@ _ALL = (
         roles=OWNER,
         fields=(REASON, VERSION),
     ),
-    Operation("results", "GET /results", "Evidence and tallies, once not blinded.", answer="Results"),
+    Operation("results", "GET /results", "Evidence and tallies, once the study is not blinded.", answer="Results"),
     Operation(
         "export",
         "GET /export",
-        "Owner: the log as JSON lines, once not blinded.",
+        "Owner: the log as JSON lines, once the study is not blinded.",
         answer="application/jsonl",
         roles=OWNER,
         refusals=BUSY,

@@ -112,7 +112,7 @@ class Queue:
     def close(self) -> None:
         """Let go of the thread; what it is asked just now has a time limit of its own."""
         self._worker.shutdown(wait=True, cancel_futures=True)
-        self._refuse_all(Refusal(AWAY, "The server is being stopped.", "It may be sent again.", wait=2))
+        self._refuse_all(Refusal(AWAY, "The server is being stopped.", "Send it again.", wait=2))
 
     def _next(self) -> None:
         """Carry out the request that has waited longest, and with it others that are quick."""

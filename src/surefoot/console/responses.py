@@ -48,7 +48,7 @@ class Refusal(Exception):  # noqa: N818 - a polite answer, not a fault
 
 def away(error: StoreError) -> Refusal:
     """The store cannot be used now."""
-    refusal = Refusal(AWAY, str(error), "Your entry is safe on your side; it may be sent again.", wait=2)
+    refusal = Refusal(AWAY, str(error), "Your entry is kept on your device; send it again.", wait=2)
     refusal.late = isinstance(error, TimeLimitError)
     return refusal
 

@@ -91,9 +91,12 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
         say(f"{role:>8}  {address}/join#{tokens.of(role).reveal()}   {what}")
     if host not in LOOPBACK:
         if not place.secure:
-            say("\nAnyone on this network can read what is sent: use a network you trust, or --certificate and --key.")
+            say(
+                "\nAnyone on this network can read what is sent. Use a network that you trust, or "
+                "--certificate and --key."
+            )
         say(f"\nThe operator's phone:\n{terminal(f'{address}/join#{tokens.operator.reveal()}')}")
-    say("\nStop with Ctrl+C; nothing recorded is lost.")
+    say("\nStop with Ctrl+C. Everything recorded is kept.")
     config = uvicorn.Config(
         app,
         http=bounded(),
@@ -133,8 +136,8 @@ def listener(place: Place) -> socket.socket:
         listening.listen(1024)
     except OSError as error:
         listening.close()
-        hint = "Is it being served already? Give another --port."
-        raise StudyError(f"{place.host}:{place.port} cannot be listened at: {error.strerror}. {hint}") from None
+        hint = "Is the study served already? If not, give another --port."
+        raise StudyError(f"The server cannot listen at {place.host}:{place.port}: {error.strerror}. {hint}") from None
     return listening
 
 

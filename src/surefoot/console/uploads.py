@@ -47,7 +47,7 @@ class Uploads:
             if link:
                 return await self._added(session, number, Clip(link=link), values)
             if self._arriving >= MOST_AT_ONCE:
-                raise Refusal(429, "Too many clips arrive at this moment.", "Send it again in a moment.", wait=2)
+                raise Refusal(429, "Too many clips are arriving now.", "Send it again in a moment.", wait=2)
         except Refusal:
             with contextlib.suppress(Refusal, ClientDisconnect):  # a sender hears an answer only once all is sent
                 async for _ in request.stream():
@@ -77,7 +77,7 @@ class Uploads:
                 file.flush()
                 clip = await asyncio.to_thread(folder.kept, Path(file.name))
         except OSError as error:
-            hint = "Your clip is safe on your side; it may be sent again."
+            hint = "Your clip is kept on your device; send it again."
             raise Refusal(503, f"The clip cannot be kept: {error.strerror}.", hint, wait=5) from None
         if clip.fault:
             raise Refusal(503 if clip.fault == "not kept" else 422, f"The clip was not kept: {FAULTS[clip.fault]}.")

@@ -83,7 +83,9 @@ def run_study(
         _check.whole(turns, "turns", least=1)
     several = getattr(rollout, "several", None) if _check.whole(batch, "batch", least=1) > 1 else None
     if batch > 1 and several is None:
-        raise _check.refused("batch", "be 1 for a function, which gets one turn", batch, "Use several workers.")
+        raise _check.refused(
+            "batch", "be 1 for a function, which gets one turn at a time", batch, "Use several workers."
+        )
     if clips_from is not None and (workers > 1 or batch > 1):
         raise _check.refused("clips_from", "be left out with several workers or a batch", str(clips_from))
     plan = study.plan

@@ -168,8 +168,8 @@ class GymnasiumRunner:
         contexts = len(plan.contexts)
         if seeds and plan.conditions and plan.environments == "shared" and plan.horizon > contexts:
             LOG.warning(
-                "surefoot: the conditions are seeds, and %s pairs meet %s environments: some come again. Where neither "
-                "policy nor simulator draws by chance, the same rollout is then counted again, which tells nothing of "
+                "surefoot: the conditions are seeds, and %s pairs share %s environments, so some repeat. If policy and "
+                "simulator are deterministic, the same rollout is then counted again, which says nothing about "
                 "other environments. Give as many conditions as pairs.",
                 plan.horizon,
                 contexts,
@@ -253,7 +253,7 @@ class GymnasiumRunner:
         if success is None and self.success is None:
             known = ", ".join(sorted(map(str, episode.info))) or "nothing"
             raise StudyError(
-                f"An environment must tell of success in `info` as {' or '.join(NAMES)}; got {known}. Give `success=`, "
+                f"An environment must report success in `info` as {' or '.join(NAMES)}; got {known}. Give `success=`, "
                 "such as success=lambda end: end.reward >= 195. Nothing was recorded."
             )
         if success is None:
@@ -323,7 +323,7 @@ class GymnasiumRunner:
         if not task or not isinstance(self.env, str):
             return env, self.settings
         if task not in self.tasks:
-            raise StudyError(f"`tasks` must say what environment each task of the study is; it lacks {task!r}.")
+            raise StudyError(f"`tasks` must name an environment for each task of the study; it lacks {task!r}.")
         found = self.tasks[task]
         return (found, self.settings) if isinstance(found, str) else (env, {**self.settings, **found})
 

@@ -130,7 +130,7 @@ def _added(fold: Fold, event: Event, added: tuple[str, ...], results: int) -> De
     said = (
         f"{names} {_was(len(added))} added after {counted(results, 'result')} ({_day(event)}), to run from round "
         f"{joined + 1} on. The promise holds as declared: every claim made before stays, and all policies are compared "
-        f"under the same error. {_why(event)}"
+        f"under the same total error. {_why(event)}"
     )
     return Deviation("policy added", said, {"policies": added, "results": results, "round": joined + 1})
 
@@ -141,7 +141,7 @@ def _unblinding(fold: Fold) -> list[Deviation]:
     place = fold.history.index(fold.unblinded)
     before = sum(event.kind == "recorded" for event in fold.history[:place])
     after = sum(event.kind == "recorded" for event in fold.history[place:])
-    known = f"; {counted(after, 'result')} came after that, not blind" if after else ""
+    known = f"; {counted(after, 'result')} after that {_was(after)} not blind" if after else ""
     when = f"before it was decided, after {counted(before, 'result')}"
     said = f"The study was unblinded {when} ({_day(fold.unblinded)}){known}. {_why(fold.unblinded)}"
     return [Deviation("unblinding", said, {"before": before, "after": after})]
@@ -156,7 +156,7 @@ def _overrides(fold: Fold) -> list[Deviation]:
             if len(fold.plan.policies) > 2:
                 holds = "Every claim of the ranking holds as declared."
             after = f"after {counted(results, 'result')} ({_day(event)}). {holds} {_why(event)}"
-            said = f"The rule had stopped for futility, and the study went on all the same {after}"
+            said = f"The rule had stopped for futility, but the study was continued {after}"
             found.append(Deviation("override", said, {"results": results}))
     return found
 
@@ -182,7 +182,7 @@ def _voids(fold: Fold) -> list[Deviation]:
         then = "would be the same" if other is None else f"would be {other.value!r} instead of {verdict.value!r}"
         said = (
             f"{counted(len(seen), unit)} {_was(len(seen))} voided after an outcome had been seen (turn {turns}{more}). "
-            f"Had {'it' if len(seen) == 1 else 'they'} counted in the worst way for the verdict, it {then}."
+            f"If {'it' if len(seen) == 1 else 'they'} had counted in the worst way for the verdict, the verdict {then}."
         )
         told = {"turns": tuple(event.body["turn"] for event in seen), "worst": tuple(one.value for one in worst)}
         found.append(Deviation("seen void", said, told))
@@ -223,7 +223,7 @@ def _stood_in(fold: Fold) -> list[Deviation]:
     return [
         Deviation(
             "stand-in",
-            f"Turn {event.body['turn']} was recorded by {known_as(event.author) or event.role} in its holder's place. "
+            f"Turn {event.body['turn']} was recorded by {known_as(event.author) or event.role} instead of its holder. "
             f"{_why(event)}",
             {"turn": event.body["turn"]},
         )

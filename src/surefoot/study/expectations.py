@@ -70,8 +70,8 @@ class Expectation(Record):
         assumed = " v ".join(f"{rate:g}" for rate in self.rates)
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
         chance = "above 99.99%" if 0.9999 < self.power < 1.0 else formatting.percent(self.power)
-        settled = "decides all that is asked" if len(self.rates) > 2 else "decides rightly"
-        settled = "rightly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
+        settled = "decides all that is asked" if len(self.rates) > 2 else "decides correctly"
+        settled = "correctly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
             f"{settled} with chance {chance} ({how}).{self._giving_up}{self._warning}"
@@ -95,7 +95,7 @@ class Expectation(Record):
             return ""
         longest = f"a horizon of {HORIZONS[-1]} is too small as well"
         tried = f"a horizon of {self.would_do} is enough" if self.would_do else longest
-        return f" Too small: under {ENOUGH:.0%}; {tried}."
+        return f" The horizon is too small: that chance is under {ENOUGH:.0%}; {tried}."
 
 
 def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int = 1) -> Expectation:

@@ -101,7 +101,9 @@ class StudyLog:
             raise StudyError("There is no study here yet; create one.")
         fault = broken(lines)
         if fault:
-            hint = "Ask `surefoot study verify` for all of it; go on with a copy that verifies, or begin anew."
+            hint = (
+                "`surefoot study verify` lists every fault. Continue with a copy that verifies, or begin a new study."
+            )
             raise StudyError(f"The study's log does not verify: {fault}. {hint}")
         study._fold = folded(seeded(lines))
         return study
@@ -202,7 +204,7 @@ class StudyLog:
         if self._fold.blinded:
             raise RefusedError(
                 "role",
-                "The study is blinded: its log would give outcomes away.",
+                "The study is blinded: its log would reveal outcomes.",
                 "Unblind it first, or make a sealed backup with `surefoot study backup`.",
             )
         return log_files.written(seeded(self._store.read()))

@@ -136,7 +136,9 @@ def _unsealed(rows: list[dict[str, Any]], key: Secret | None) -> str:
     except (KeyError, TypeError, ValueError) as error:
         raise StudyError(f"The backup cannot be read: {error}. {NOTHING}") from None
     if not good:
-        raise StudyError(f"The backup cannot be opened: the key is another's, or the backup was changed. {NOTHING}")
+        raise StudyError(
+            f"The backup cannot be opened: the key belongs to another backup, or the backup was changed. {NOTHING}"
+        )
     return _hidden(hidden, hiding).decode()
 
 

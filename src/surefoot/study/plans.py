@@ -24,7 +24,7 @@ from surefoot.study.item_lists import check_list, checked_items, checked_predict
 
 FIELDS = {
     "title": "What the study is called.",
-    "policies": "The policies. Every verdict is about the first-named.",
+    "policies": "The policies. Every verdict is about the first one.",
     "claim": '"either" asks which is better; "first better" asks only whether the first is, and needs fewer rollouts.',
     "measure": 'What a rollout gives: "success" (yes or no) or "score" (a number in a range fixed here).',
     "low": "The lowest score possible.",
@@ -35,21 +35,22 @@ FIELDS = {
         "What is asked of three policies or more:\n"
         '  "ranking"       every place\n'
         '  "best"          which one is better than all others\n'
-        '  "best or tied"  one than which none is better\n'
+        '  "best or tied"  one that no other is better than\n'
         '  "against NAME"  each against one of them'
     ),
     "confidence": "The confidence of the verdict, over all looks together.",
-    "horizon": "The most pairs that will be run. Rather too many than too few: a later increase is an amendment.",
+    "horizon": "The most pairs that will be run. Choose too many rather than too few: a later increase "
+    "is an amendment.",
     "margin": "A gain that would not matter (0 for none).",
     "futility": (
         "Stop, undecided, once the chance of a verdict is below this (0 for never). It saves a third of the pairs\n"
-        "when the policies are equal, and costs a point or so of power."
+        "when the policies are equal, and costs about one percentage point of power."
     ),
     "environments": (
         "How the environment of each rollout is drawn:\n"
         '  "independent"  each rollout draws its own task and condition at random\n'
         '  "shared"       both policies of a pair meet the same task and condition\n'
-        "                 (fewer rollouts if their outcomes go together)\n"
+        "                 (fewer rollouts if the outcomes of a pair are alike)\n"
         '  "stratified"   both policies of a pair meet the same kind of environment, each drawn afresh\n'
         '  "one"          every rollout is in the same environment'
     ),
@@ -57,27 +58,29 @@ FIELDS = {
     "conditions": "The initial conditions, scenes or items; the study mixes them too.",
     "items": (
         "A declared list, in place of tasks and conditions: both policies meet each item once, in an order drawn at\n"
-        "random when the study begins. The verdict is about what a complete run of this list would show, takes far\n"
+        "random when the study begins. The verdict is about what a complete run of this list would show. It takes far\n"
         "fewer pairs, and says nothing about other items. The list cannot be changed later."
     ),
-    "helped_by": "A prediction of the result on each item, in the order of the list: a simulator's, earlier policies'.",
-    "blinded": "Whether whoever judges a rollout sees a code in place of the policy.",
+    "helped_by": "A prediction of the result on each item, in the order of the list: from a simulator or "
+    "earlier policies.",
+    "blinded": "If true, the person who judges a rollout sees a code instead of the policy's name.",
     "time_limit": "Seconds a rollout may take.",
     "reset": "What to do before each rollout; shown to the operator.",
     "void_reasons": "Why a pair may be declared not to count. Failing is not a reason.",
     "on_crash": (
-        "What a rollout counts as that crashed, ran out of time or gave an unreadable answer:\n"
+        "How to count a rollout that crashed, ran out of time or gave an unreadable answer:\n"
         '  "failure"      a failure; of scores, the lowest\n'
         '  "void"         its pair does not count, and another is run\n'
-        '  "retry"        it is run again, three times at most; the report counts that by policy'
+        '  "retry"        it is run again, three times at most; the report says how often, policy by policy'
     ),
 }
 RANKED = {
     "futility": (
         "Pause two policies once the chance to tell them apart within the horizon is below this: 0.05 is careful,\n"
-        "0.1 saves more, 0 for never. No claim can become wrong by it."
+        "0.1 saves more, 0 for never. Pausing cannot make a claim wrong."
     ),
-    "policies": "The policies. One more can be added while the study runs, by an amendment, at no cost of error.",
+    "policies": "The policies. One more can be added while the study runs, by an amendment, with no more "
+    "risk of error.",
 }
 """What is said of three policies or more in another way."""
 EXAMPLES = {
@@ -91,8 +94,8 @@ EXAMPLES = {
 HEAD = """\
 # The plan of a study, for `surefoot study create`. All of it is fixed before the first rollout and fingerprinted.
 # A later change of the question, the rule, the confidence, the horizon or the range is possible (an amendment, with a
-# reason), but after the first result it makes the verdict exploratory, and the report says so. A decision stays: after
-# it, none of these can be changed.
+# reason), but after the first result it makes the verdict exploratory, and the report says so. A decision is final:
+# after it, none of these can be changed.
 """
 
 

@@ -20,7 +20,7 @@ from surefoot.study.schedules import Turn
 from surefoot.study.status import Receipt, Status
 
 POLL = 1.0
-HAND_BACK = "If that device has left, hand its turns back: on the console, or with `surefoot study release`."
+HAND_BACK = "If that device is no longer in use, hand its turns back: on the console, or with `surefoot study release`."
 LOG = logging.getLogger(__name__)
 
 

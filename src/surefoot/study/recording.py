@@ -168,11 +168,7 @@ class Entry:
         lease = fold.leases.get(self.turn)
         if role in POWERS and self.reason.strip():
             return
-        hint = (
-            "The owner may record it with a reason."
-            if role not in POWERS
-            else "Give a reason to record it all the same."
-        )
+        hint = "The owner may record it with a reason." if role not in POWERS else "Give a reason to record it anyway."
         if lease is None:
             raise RefusedError("held", f"Turn {self.turn} was not handed out yet; ask for the next turn first.", hint)
         raise RefusedError("held", f"Turn {self.turn} is held by {known_as(lease.holder)}, not by you.", hint)
@@ -320,7 +316,7 @@ def for_owner(role: Role) -> None:
         RefusedError: It is somebody else.
     """
     if role not in POWERS:
-        raise RefusedError("role", f"This is for the owner; you are the {role}.")
+        raise RefusedError("role", f"Only the owner may do this; you are the {role}.")
 
 
 def overridable(fold: Fold) -> None:
@@ -361,5 +357,5 @@ def current(fold: Fold, version: int | None) -> None:
         RefusedError: The log has grown since.
     """
     if version is not None and version != fold.version:
-        message = f"The study has moved on: its log is at version {fold.version}, not {version}."
+        message = f"The study has changed since: its log is at version {fold.version}, not {version}."
         raise RefusedError("stale", message, "Look at it again, then repeat the request.")

@@ -85,7 +85,9 @@ class Fold:
                 getattr(self, f"_{event.kind}")(event)
         except (StudyError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
             reason = f"{error.args[0]!r} is unknown" if isinstance(error, KeyError) else str(error).rstrip(".")
-            raise StudyError(f"Line {line.number} of the log ({event.kind}) makes no sense: {reason}.") from None
+            raise StudyError(
+                f"Line {line.number} of the log ({event.kind}) does not fit the lines before it: {reason}."
+            ) from None
         self.history.append(event)
         self.last = line
 

@@ -317,7 +317,7 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
     fixed = [name for name in HANDED_OUT if name in changes and fold.turns]
     joining = fold.plan.joining(changes)
     if fixed == ["policies"] and not joining and registry.kinds(fold.plan.decides)[0].widens:
-        hint = "Name those there are, in their order, and the new one last, and change nothing else."
+        hint = "List the present policies in their order, then the new one, and change nothing else."
         raise RefusedError("decided", f"`policies` can only grow once turns were handed out. {hint}")
     if fixed and joining and fold.decision.spent:
         raise RefusedError("decided", "No policy can join any more: all others have reached the horizon.")
@@ -327,7 +327,7 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
     if binding and not joining and fold.finished and fold.standing.verdict is not Verdict.UNDECIDED:
         raise RefusedError(
             "decided",
-            f"The study is decided, and a decision stays: `{binding[0]}` cannot be amended any more. "
+            f"The study is decided, and a decision is final: `{binding[0]}` cannot be amended any more. "
             "To ask again, begin another study.",
         )
     try:
@@ -337,4 +337,4 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
         kept = plan.to_dict()
         return {"changes": {name: kept[name] for name in changes}, "table": table_of(plan)}
     except (ValueError, TypeError, StudyError) as error:
-        raise RefusedError("invalid", f"The plan cannot be amended so: {error}") from None
+        raise RefusedError("invalid", f"The plan cannot be amended in this way: {error}") from None

@@ -160,7 +160,7 @@ def _unheard(lines: list[Line], heads: tuple[str, ...]) -> list[str]:
         if not any(line.hash.startswith(wanted) for line in lines):
             found.append(
                 f"No line of the log has the head {wanted[:16]} that was kept elsewhere: lines were cut off, or the "
-                "log was written anew."
+                "log was rewritten."
             )
     return found
 
@@ -172,14 +172,14 @@ def _contradicted(lines: list[Line], witnesses: Mapping[str, tuple[Mark, ...]]) 
     for name, each in witnesses.items():
         ours = [mark for mark in each if mark.study == study]
         if not ours:
-            found.append(f"{name} is no witness of this study: it holds no mark of its log.")
+            found.append(f"{name} is not a witness of this study: it holds no mark of its log.")
         for mark in ours:
             if mark.lines not in known:
                 found.append(
                     f"{name} knows line {mark.lines}; the log ends at line {lines[-1].number}: it was cut off."
                 )
             elif known[mark.lines] != mark.head:
-                found.append(f"{name} knows another line {mark.lines}: the log was written anew.")
+                found.append(f"{name} knows another line {mark.lines}: the log was rewritten.")
     return found
 
 
@@ -196,7 +196,7 @@ def _jumps(lines: list[Line]) -> list[str]:
         if back > SKEW:
             found.append(
                 f"Line {after.number} is dated {_minute(after.event.time)}, {_long(back)} before line {before.number}: "
-                "the clock of whoever wrote one of them was wrong. No lease was measured by it."
+                "the clock of one of the two writers was wrong. No lease depends on it."
             )
     return found
 
@@ -291,7 +291,7 @@ def _declared(lines: list[Line]) -> list[str]:
         if Plan.from_dict(body["plan"]).fingerprint != body["fingerprint"]:
             found.append("The plan in the log does not match its fingerprint: it was changed by hand.")
     except (StudyError, ValueError, TypeError, KeyError, AttributeError) as error:
-        found.append(f"The plan in the log is no plan any more: {error}.")
+        found.append(f"The plan in the log is no longer a valid plan: {error}.")
     kept = lines[0].private
     seeds = ["" if kept is None else kept.reveal()]
     seeds += [line.event.body["seed"] for line in lines if line.event.kind == "unblinded"]
@@ -305,7 +305,7 @@ def _declared(lines: list[Line]) -> list[str]:
 def _times(lines: list[Line]) -> list[str]:
     """Dates that are none, and in logs of the first version, which let none go back, those that do."""
     found = [
-        f"Line {line.number} is dated {line.event.time!r}, which is no date." for line in lines if not _dated(line)
+        f"Line {line.number} is dated {line.event.time!r}, which is not a date." for line in lines if not _dated(line)
     ]
     return found + [
         f"Line {after.number} is dated {after.event.time}, before the line that it follows."

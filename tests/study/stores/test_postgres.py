@@ -68,7 +68,7 @@ def test_a_killed_database_comes_back_with_all_it_acknowledged(postgres):
             study.record(turn, True)
             kept.append(turn.number)
         postgres.kill()
-        with pytest.raises(StoreError, match=r"see that the server runs.*try again"):
+        with pytest.raises(StoreError, match=r"Check that the server runs.*try again"):
             study.record(study.next_turn(), True)
         postgres.start()
         turn = study.next_turn()

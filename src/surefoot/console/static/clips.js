@@ -65,7 +65,7 @@ function draw() {
     recorded: () => " waits for its result to be sent",
     waiting: () => " waits to be sent",
     sending: (one) => `: ${Math.round(100 * one.share)}% sent`,
-    later: (one) => `: ${one.said} It is sent again by itself.`,
+    later: (one) => `: ${one.said} It will be sent again automatically.`,
     kept: () => " is kept",
     refused: (one) => `: ${one.said}`,
   };

@@ -203,7 +203,7 @@ function stopped() {
   if (status.ending === "verdict") return `The declared rule has decided after ${after}.`;
   if (status.ending === "futility") return `Undecided after ${after}: hardly any chance is left that the declared rule decides.`;
   if (status.blocks < status.horizon) return `Undecided after ${after}: the declared rule cannot decide any more.`;
-  return "All that was planned has been run, and the declared rule has not decided.";
+  return `All ${unit} that were planned have been run, and the declared rule has not decided.`;
 }
 
 function render() {
@@ -228,7 +228,7 @@ function render() {
     $("code").textContent = turn.code;
     $("chips").replaceChildren(...[turn.task, turn.condition].filter(Boolean).map((text) => made("li", text)));
     $("same").hidden = !turn.same_start_as;
-    $("same").textContent = turn.same_start_as ? `Same start as turn ${turn.same_start_as}: set it up alike.` : "";
+    $("same").textContent = turn.same_start_as ? `Same start as turn ${turn.same_start_as}: set it up in the same way.` : "";
   } else {
     $("idle-title").textContent = store.read("ended", false) && !signedOut ? "The session is ended" : signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? "Others hold the turns that come next" : "Asking for a turn";
     $("idle-text").textContent = store.read("ended", false) && !signedOut ? "What this device held is handed back. What was entered is kept." : signedOut ? "Scan the code again; what you entered is kept." : away
@@ -253,8 +253,8 @@ function render() {
   $("pill").dataset.state = refused.length && state === "online" ? "refused" : state;
   const count = waiting.length ? ` · ${waiting.length} waiting` : "";
   $("pill").textContent = { out: `Signed out${count}`, offline: `Offline${count}`, sending: `Sending${count}`, online: refused.length ? `${refused.length} refused` : "Online" }[state];
-  $("queue-text").textContent = { out: "This browser must join again before anything can be sent.", offline: `${why} Entries wait in this browser and are sent once, in order.`, sending: "Entries are being sent.", online: "Everything entered here has been acknowledged." }[state]
-    + (keeps() ? "" : " This browser keeps nothing: do not close this page while entries wait.");
+  $("queue-text").textContent = { out: "This browser must join again before anything can be sent.", offline: `${why} Entries wait in this browser and are sent once, in order.`, sending: "Entries are being sent.", online: "The server has confirmed everything entered here." }[state]
+    + (keeps() ? "" : " This browser cannot store entries: do not close this page while entries wait.");
   const kinds = { record: "result", undo: "undo", void: "void", check: "checklist", release: "end of session" };
   $("queue").replaceChildren(...waiting.map((op) => made("li", `${op.turn ? `Turn ${op.turn} · ${op.code} · ` : ""}${kinds[op.kind]}`)));
   $("refusals").replaceChildren(...refused.map((name) => refusal(name, store.read(name, {}), kinds)));

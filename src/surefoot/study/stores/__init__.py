@@ -32,8 +32,9 @@ class LostError(StoreError):
     def at(cls, number: int) -> LostError:
         """Of the line that is missing."""
         return cls(
-            f"The log has lost what it had acknowledged: line {number} is no longer there, or is another. Nothing was "
-            "recorded. Put the whole log back (a backup, the database that has it), or start again to go on without."
+            f"The log has lost lines that it had confirmed: line {number} is missing or was replaced. Nothing was "
+            "recorded. Put the whole log back (from a backup, or the database that has it), or restart "
+            "to go on without those lines."
         )
 
 
@@ -104,7 +105,7 @@ def line_of(number: int, hash_: str, text: str, private: str | None) -> Line:
         return Line(number, Event.from_dict(json.loads(text)), hash_, None if private is None else Secret(private))
     except (TypeError, ValueError, RecursionError) as error:
         raise StudyError(
-            f"Line {number} of the log was changed by hand and is no longer JSON: {error}. Go on with a copy that "
+            f"Line {number} of the log was changed by hand and is no longer JSON: {error}. Continue with a copy that "
             "verifies, or put an export into a new place with `surefoot study restore`."
         ) from None
 

@@ -200,10 +200,11 @@ def _failure(reason: str, *, late: bool) -> StoreError:
     first = without_password(reason.strip().splitlines()[0]) if reason.strip() else "no reason was given"
     if late:
         return TimeLimitError(
-            f"The database gave no answer within {ANSWER:g} s. Nothing is acknowledged that is not kept: see that the "
+            f"The database gave no answer within {ANSWER:g} s. Everything that was confirmed is kept. Check that the "
             "server runs, then try again."
         )
     return StoreError(
-        f"The database could not be asked: {first.rstrip('.')}. What was acknowledged is safe: see that the server "
+        f"The database could not be asked: {first.rstrip('.')}. Everything that was confirmed is kept. "
+        "Check that the server "
         "runs and can be reached, then try again."
     )

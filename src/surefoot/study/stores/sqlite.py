@@ -121,7 +121,7 @@ class SQLiteStore(Linked):
             return
         what = "is no longer there: it was moved or deleted" if here is None else "was replaced by another file"
         raise StoreError(
-            f"{self.path} {what} while the study ran. Nothing is acknowledged until it is back: put it back (the same "
+            f"{self.path} {what} while the study ran. Nothing is recorded until it is back: put it back (the same "
             "file, or a backup), or stop and open the study where it is now."
         )
 
@@ -172,7 +172,7 @@ class SQLiteStore(Linked):
 HINTS = {
     "SQLITE_FULL": "The disk is full. Nothing was recorded by this step and nothing before it is lost: free some "
     "space, then try again.",
-    "SQLITE_IOERR": "The disk refused to write or read. Nothing before this step is lost: look whether it is full "
+    "SQLITE_IOERR": "The disk refused to write or read. Nothing before this step is lost: check whether it is full "
     "or failing, then try again.",
     "SQLITE_READONLY": "The file or its folder is read-only, so nothing was recorded: make both writable, or copy the "
     "file to a folder that is.",
@@ -182,7 +182,7 @@ HINTS = {
     "SQLITE_CORRUPT": "The file is damaged: restore a copy or an export into a new file with `surefoot study restore`.",
     "SQLITE_BUSY": "Another program holds the file, so nothing was recorded: try again.",
     "SQLITE_LOCKED": "Another program holds the file, so nothing was recorded: try again.",
-    "SQLITE_ERROR": "The file is a database but not a study.",
+    "SQLITE_ERROR": "The file is a database but not a study. Give the file that `surefoot study create` made.",
 }
 """What to do, by the name of SQLite's error."""
 
