@@ -397,7 +397,7 @@ def test_a_stop_for_futility_says_so_and_may_be_overridden(make):
     assert (stopped.ending, stopped.verdict, stopped.overridden) == ("futility", Verdict.UNDECIDED, False)
     assert stopped.pairs < run(dataclasses.replace(rule, futility=0.0), [(1, 0), (0, 1)] * 20)[-1].pairs
     assert str(stopped).endswith(": stopped, the chance of a verdict within 40 pairs is below 5%.")
-    with pytest.raises(ValueError, match=r"stopped for futility. To go on all the same, step from `override"):
+    with pytest.raises(ValueError, match=r"stopped for futility. To continue anyway, step from `override"):
         rule.step(stopped, (1, 0))
     state = rule.override(stopped)
     assert (state.ending, state.overridden, state.futile) == (None, True, True)

@@ -288,4 +288,4 @@ def test_robots_phones_and_papers_are_witnesses(tmp_path):
             assert any("it was cut off" in fault for fault in cut.faults)
     other = attacks_finished()
     stranger = verified(other.store.read(), (), {"report.md": marks((tmp_path / "report.md").read_text())})
-    assert any("no witness of this study" in fault for fault in stranger.faults)
+    assert any("is not a witness of this study" in fault for fault in stranger.faults)

@@ -192,7 +192,7 @@ class Rule(Generic[S], Offered, ABC):
                 state,
             )
         if state.ending == "futility":
-            hint = "To go on all the same, step from `override(state)`."
+            hint = "To continue anyway, step from `override(state)`."
             raise _check.wrong("state", "be unfinished; got one that stopped for futility.", state, hint)
         if state.finished:
             raise _check.wrong("state", "be unfinished; got one from which no verdict can be reached any more.", state)
