@@ -22,7 +22,7 @@ NEEDS = {
     "test_kill.py": ("uvicorn", "psycopg"),
 }
 """What whole files of tests cannot do without, beyond the core dependencies; they skip where it is missing."""
-hypothesis.settings.register_profile("long", deadline=None)  # `make slow` asks for it
+hypothesis.settings.register_profile("long")  # `make slow` asks for it
 EXAMPLES = {"default": 0.4, "ci": 0.4, "long": 10.0}
 """How many examples of a law are tried, as a share of those written at it or of 100."""
 LAW = "_hypothesis_internal_use_settings"
@@ -71,7 +71,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     laws = {id(law): law for item in items if hasattr(law := getattr(item, "obj", None), LAW)}
     for law in laws.values():  # each once: its cases share it
         written = getattr(law, LAW)
-        setattr(law, LAW, hypothesis.settings(written, max_examples=max(3, round(share * written.max_examples))))
+        examples = max(3, round(share * written.max_examples))
+        setattr(law, LAW, hypothesis.settings(written, max_examples=examples, deadline=None))  # no test is timed
     met: Counter[str] = Counter()
     for item in items:
         if marked := item.get_closest_marker("sample"):

@@ -226,7 +226,7 @@ bodies = st.dictionaries(names, values, max_size=4) | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(where=paths, body=bodies, role=st.sampled_from(["operator", "runner", "owner"]))
 def test_no_request_makes_the_server_fail(console, where, body, role):
     path, method = where

@@ -143,7 +143,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, suppress_health_check=CHECKS_OFF)
+@settings(suppress_health_check=CHECKS_OFF)
 @given(rows=st.lists(st.dictionaries(KEYS, VALUES, max_size=5), min_size=1, max_size=5))
 def test_any_json_lines(tmp_path: Path, rows: list[dict[str, object]]) -> None:
     import json
@@ -152,7 +152,7 @@ def test_any_json_lines(tmp_path: Path, rows: list[dict[str, object]]) -> None:
     survives(tmp_path / "rows.jsonl", content, label="jsonl")
 
 
-@settings(deadline=None, suppress_health_check=CHECKS_OFF)
+@settings(suppress_health_check=CHECKS_OFF)
 @given(header=st.lists(KEYS, min_size=1, max_size=5), cells=st.lists(st.lists(CELLS, max_size=5), max_size=5))
 def test_any_csv(tmp_path: Path, header: list[str], cells: list[list[object]]) -> None:
     import csv
@@ -185,7 +185,7 @@ SHEET = st.sampled_from(["Trial", "Initial pose", "task", "seed", "ACT", "DP", "
 SHEET_CELLS = st.one_of(CELLS, st.sampled_from(["yes", "no", "1", "0", "", "fail", "1.0", "50", "90%", "left", "1'"]))
 
 
-@settings(deadline=None, suppress_health_check=CHECKS_OFF)
+@settings(suppress_health_check=CHECKS_OFF)
 @given(header=st.lists(SHEET, min_size=2, max_size=6), data=st.data())
 def test_any_sheet_with_a_column_per_policy(tmp_path: Path, header: list[str], data: st.DataObject) -> None:
     import csv
@@ -202,7 +202,7 @@ def test_any_sheet_with_a_column_per_policy(tmp_path: Path, header: list[str], d
 LOGS = [name for name in NAMES if name.endswith(".json")]
 
 
-@settings(deadline=None, suppress_health_check=CHECKS_OFF)
+@settings(suppress_health_check=CHECKS_OFF)
 @given(name=st.sampled_from(LOGS), data=st.data())
 def test_any_value_anywhere_in_a_log(tmp_path: Path, name: str, data: st.DataObject) -> None:
     """A known log in which one place, at any depth, holds something else or nothing."""
@@ -230,7 +230,7 @@ def test_any_value_anywhere_in_a_log(tmp_path: Path, name: str, data: st.DataObj
     survives(tmp_path / "log.json", json.dumps(document).encode(), label="log")
 
 
-@settings(deadline=None, suppress_health_check=CHECKS_OFF)
+@settings(suppress_health_check=CHECKS_OFF)
 @given(content=st.binary(max_size=200))
 def test_any_bytes(tmp_path: Path, content: bytes) -> None:
     survives(tmp_path / "bytes", content, label="bytes")

@@ -115,7 +115,7 @@ def test_long_files_are_checked_like_short_ones(tmp_path: Path, monkeypatch: pyt
         sf.read(path)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=3), st.booleans())
 def test_stray_quotes_anywhere_lose_no_row(places: list[int], crlf: bool) -> None:
     """Quotes put anywhere into a table of 40 rows: all 40 are read or none."""
@@ -137,7 +137,7 @@ def test_stray_quotes_anywhere_lose_no_row(places: list[int], crlf: bool) -> Non
 cell = st.text(st.sampled_from('ab,"\n ;é1'), max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.lists(cell, min_size=3, max_size=3), min_size=1, max_size=12),
     st.integers(1, 40),
@@ -159,7 +159,7 @@ def test_well_formed_tables_are_counted_as_python_reads_them(
         assert any("\n" in cell and separator in cell for row in table for cell in row)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(st.sampled_from('ab,"\n'), max_size=40), st.integers(1, 20))
 @example(',a"""\n"', 1)  # two quotes in a bare cell, and two around a line end
 def test_what_is_let_through_is_what_python_reads(text: str, piece: int) -> None:

@@ -114,7 +114,7 @@ def test_it_stops_once_the_rule_has_decided():
     assert json.loads(json.dumps(found)) == found
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     news=st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=30, max_size=30),
     at_once=st.integers(2, 30),

@@ -66,7 +66,7 @@ def test_few_rollouts_on_average_at_both_rates(good, bad):
         assert 1.0 <= acceptance.ending_chances(limits, rate)[2] / (needed / told) <= 1.07
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     bad=st.floats(0.05, 0.9),
     gap=st.floats(0.12, 0.6),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from surefoot.numerics import chebyshev
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=400))
 def test_the_certified_maximum_is_above_a_fine_grid_and_attained(weights):
     """Any mixture of binomial chances with weights in [0, 1] is a probability of the kind that is bounded."""

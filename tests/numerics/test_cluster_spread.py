@@ -12,7 +12,7 @@ from tests.oracles import judges as judges_twin
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.floats(-1, 1)), min_size=8, max_size=25))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_weighted_groups_are_those_of_direct_matrices(rows):
     rows += [(g, t, 0.1 * g) for g in range(2) for t in range(3)]  # every task meets two clusters, in one part
     clusters, groups, values = (list(column) for column in zip(*rows, strict=True))

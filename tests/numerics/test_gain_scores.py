@@ -17,7 +17,7 @@ def test_the_score_statistic_rises_and_falls_as_proved():
         assert (np.diff(z, axis=0) <= 1e-9).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 150), st.integers(1, 150), st.floats(-0.99, 0.99), st.floats(0.01, 8.0))
 def test_a_staircase_holds_exactly_the_extreme_tables(n1, n2, difference, level):
     z = gain_scores.statistic(np.arange(n1 + 1)[:, None], n1, np.arange(n2 + 1)[None, :], n2, difference)

@@ -19,7 +19,7 @@ def terms(seed, items=12, predictors=1, **goal):
 
 
 @given(st.integers(0, 1000), st.integers(0, 2), st.integers(0, 10))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_corrected_outcome_has_the_mean_of_the_items_left(seed, predictors, seen):
     rng = np.random.default_rng(seed)
     asked = terms(seed, predictors=predictors, against=0.4)

@@ -19,7 +19,7 @@ every_side = pytest.mark.parametrize("both", [True, False], ids=["both", "first"
 @every_family
 @every_side
 @given(data=st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_stopping_chances_are_those_of_the_slow_walk(family, both, data):
     horizon = 11
     limits = data.draw(boundaries(horizon))

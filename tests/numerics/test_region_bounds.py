@@ -13,7 +13,7 @@ from tests.support.exact_rules import every_rule
 
 @every_rule
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_region_is_called_below_only_when_it_is(make, data):
     rule = make(20, claim="either")
     space = design_properties.space(rule.design.declared, 0.0)

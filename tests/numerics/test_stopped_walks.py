@@ -17,7 +17,7 @@ every_side = pytest.mark.parametrize("both", [True, False], ids=["both", "first"
 @every_family
 @every_side
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_coefficients_are_the_counts_of_all_sequences(family, both, data):
     horizon = 5 if family == "binary" else 7
     limits = data.draw(boundaries(horizon))

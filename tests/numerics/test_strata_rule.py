@@ -19,7 +19,7 @@ ERRORS = (0.05, 0.01, 0.0011)
 
 
 @given(data=drawn, gain=st.floats(-1, 1))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_rule_x_is_that_of_its_twin(data, gain):
     table = rows(data)
     weights = shares([(n, m) for _, n, _, m in table], "tasks")

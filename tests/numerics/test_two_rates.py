@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from surefoot.numerics import chebyshev, gain_scores, two_rates
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(1, 40),
     st.integers(1, 40),
@@ -30,7 +30,7 @@ def test_the_sets_of_a_piece_hold_those_of_every_difference_in_it(n1, n2, left, 
         assert (gain_scores.staircase(n2, n1, -d, bar) >= down).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 40), st.integers(2, 40), st.floats(-0.9, -0.05), st.floats(1e-4, 0.05), st.floats(0.5, 3.0))
 def test_the_bound_of_a_piece_is_above_every_point_of_it(n1, n2, left, width, level):
     """Two fixed sets: at no difference between the ends, and no nuisance, are they likelier than the bound."""

@@ -22,7 +22,7 @@ def test_every_stored_smallest_number() -> None:
         assert best.reached <= given_["mes"]
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(st.integers(2, 60), st.floats(0.6, 0.99))
 def test_the_three_plans_of_a_bound_agree(rollouts: int, confidence: float) -> None:
     tight = sf.plan_bound(confidence=confidence, rollouts=rollouts)

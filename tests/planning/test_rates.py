@@ -28,7 +28,7 @@ def test_the_worst_case_of_wilson_has_a_closed_form() -> None:
         assert plan.reached <= width
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.floats(0.01, 0.3),
     st.floats(0, 1),

@@ -102,7 +102,7 @@ def test_an_upper_bound_of_the_error_is_below_the_promise(logs, rate, pairs):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_stake_is_a_fair_bet_made_before_its_pair(data):
     """From any state a won and a lost pair are worth, on average, what is held: with Ville this is the promise, at any
     horizon and for any equal policies, successes or scores."""

@@ -172,7 +172,7 @@ questions = st.sampled_from(["ranking", "best", "best or tied", "against a"])
 
 
 @given(rows=tables, question=questions, times=st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_claims_hang_together_and_never_retract(rows, question, times):
     rows = rows * times
     rule = ClosedRanking(NAMES[: len(rows[0])], len(rows), confidence=0.8, question=question)
@@ -199,7 +199,7 @@ def test_claims_hang_together_and_never_retract(rows, question, times):
 
 
 @given(rows=tables, data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_other_names_permute_the_answer(rows, data):
     size = len(rows[0])
     order = data.draw(st.permutations(range(size)))
@@ -214,7 +214,7 @@ def test_other_names_permute_the_answer(rows, data):
 
 
 @given(rows=tables, question=questions)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_live_is_replayed_read_back_and_simulated(rows, question):
     rule = ClosedRanking(NAMES[: len(rows[0])], 30, confidence=0.8, question=question)
     states = run_ranking(rule, named(rows * 3))

@@ -143,7 +143,7 @@ def test_words_are_not_scores(kind):
 @every_kind
 @every_claim
 @given(data=st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_the_interval_is_about_the_gain(kind, claim, data):
     rule = kind.make(12, claim=claim, confidence=0.8)
     score = st.sampled_from([0.0, 1.0]) if kind.binary else st.sampled_from([0.0, 0.25, 0.5, 1.0])

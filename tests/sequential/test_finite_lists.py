@@ -179,7 +179,7 @@ def test_few_items_tell_what_the_whole_list_would_show():
 
 
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_complete_run_is_decided_by_its_mean(gains):
     rule = FiniteHorizonMixture(len(gains), claim="either", population=len(gains))
     state = run(rule, [(max(g, 0.0), max(-g, 0.0)) for g in gains])[-1]

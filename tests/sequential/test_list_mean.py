@@ -92,7 +92,7 @@ def test_no_prediction_breaks_the_interval_counted_over_every_order(scores, pred
 
 
 @given(st.integers(0, 10_000), st.booleans())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_swapping_success_and_failure_mirrors_it(seed, helped):
     scores, predictions, incumbent, order = example(seed, 20)
     for goal in ({"within": 0.1}, {"against": 0.4}, {"incumbent": incumbent}):

@@ -23,7 +23,7 @@ def test_attempts_of_the_reference(case):
 
 
 @given(total=st.integers(1, 8), data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_attempts_are_their_twin(total, data):
     right, attempts = data.draw(st.integers(0, total)), data.draw(st.integers(1, total))
     some, every = twin.pass_at_k(total, right, attempts)
@@ -61,7 +61,7 @@ def test_one_failure_more_does_not_make_the_interval_narrower_upwards():
     assert sure.high == 1.0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=8), st.integers(0, 7), st.integers(1, 10))
 def test_one_success_more_never_lowers_an_end(successes, place, attempts):
     place %= len(successes)

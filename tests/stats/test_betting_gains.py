@@ -32,7 +32,7 @@ PAIRED = [
 
 @pytest.mark.parametrize("method", PAIRED)
 @given(data=pairs, margin=st.sampled_from([0.0, 0.1]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_swapping_policies_mirrors_everything(method, data, margin):
     first, second = split(data)
     here, there = method(first, second, margin=margin), method(second, first, margin=margin)
@@ -44,7 +44,7 @@ def test_swapping_policies_mirrors_everything(method, data, margin):
 
 @pytest.mark.parametrize("method", PAIRED)
 @given(data=pairs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_verdict_interval_and_p_value_agree(method, data):
     found = method(*split(data))
     excluded = 0.0 not in found.interval
@@ -55,7 +55,7 @@ def test_verdict_interval_and_p_value_agree(method, data):
 
 
 @given(data=pairs)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_more_confidence_is_wider(data):
     first, second = split(data)
     for method in PAIRED:

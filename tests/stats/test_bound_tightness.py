@@ -84,7 +84,7 @@ def test_shortage_from_the_bound_itself() -> None:
         assert stats.expected_shortage(trials, rate) == pytest.approx(short, abs=1e-6)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 60), st.floats(0, 1), st.sampled_from([0.6, 0.9, 0.95, 0.999]))
 def test_no_rate_has_more_shortage_than_the_certificate(trials: int, rate: float, confidence: float) -> None:
     for using in (stats.optimal_lower, exact, stats.wilson_lower):
@@ -95,14 +95,14 @@ def test_no_rate_has_more_shortage_than_the_certificate(trials: int, rate: float
         assert found.high - found.low <= 1e-4
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(1, 80), st.floats(0, 1))
 def test_the_optimal_bound_is_never_further_off(trials: int, rate: float) -> None:
     assert stats.expected_shortage(trials, rate) <= stats.expected_shortage(trials, rate, using=exact) + 1e-13
     assert stats.expected_shortage(trials + 1, rate) <= stats.expected_shortage(trials, rate) + 1e-13
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(1, 50), st.floats(0, 1))
 def test_excess_is_the_mirrored_shortage(trials: int, rate: float) -> None:
     assert stats.expected_excess(trials, rate) == pytest.approx(stats.expected_shortage(trials, 1 - rate), abs=1e-13)
@@ -118,7 +118,7 @@ def test_max_excess_mirrors_max_shortage() -> None:
     assert plain.value == pytest.approx(stats.max_expected_shortage(20, using=exact).value, abs=1e-6)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(1, 60), st.floats(0, 1))
 def test_width_is_summed_over_counts_and_never_above_its_certificate(trials: int, rate: float) -> None:
     for using in (stats.optimal_interval, stats.clopper_pearson, stats.wilson):

@@ -13,7 +13,7 @@ from tests.support.clusters import labels
 
 
 @given(st.lists(st.integers(1, 40), min_size=2, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_shape_of_clusters_needs_no_matrix(sizes):
     of = labels(sizes)
     shape = cluster_shape(sizes)

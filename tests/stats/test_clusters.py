@@ -63,7 +63,7 @@ def test_bias_reduced_errors_of_the_reference(case):
 
 
 @given(rows=outcomes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_cluster_rate_is_korn_and_graubard(rows):
     values, of = [v for v, _ in rows], [label for _, label in rows]
     found = cluster_rate(values, of)

@@ -60,14 +60,14 @@ def test_the_unbiased_interval_holds_no_wrong_rate_more_often_than_the_true_one(
             assert float((chances * share).sum()) <= 0.9 + 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 25), st.floats(0.01, 0.99), st.sampled_from([0.8, 0.95]))
 def test_coverage_agrees_with_its_slow_twin(trials: int, rate: float, confidence: float) -> None:
     found = stats.coverage(stats.wilson, trials=trials, rate=rate, confidence=confidence)
     assert found == pytest.approx(one_rate.coverage(one_rate.wilson, trials, rate, confidence), abs=1e-10)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 60), st.floats(0.001, 0.999))
 def test_coverage_is_the_same_for_the_mirrored_rate(trials: int, rate: float) -> None:
     counts = np.arange(trials + 1)

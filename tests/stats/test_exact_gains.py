@@ -119,7 +119,7 @@ def test_coherence_of_every_table_of_pairs_to_20(n):
         coherent_with_itself(exact_paired_gain(pairs))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(tallies(most=25), tallies(most=25), st.sampled_from([0.8, 0.95, 0.99]))
 def test_swapping_the_policies_mirrors_the_gain(first, second, confidence):
     gain, turned = (exact_gain(a, b, confidence=confidence) for a, b in ((first, second), (second, first)))
@@ -128,7 +128,7 @@ def test_swapping_the_policies_mirrors_the_gain(first, second, confidence):
     assert turned.verdict is gain.verdict.mirrored
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(tallies(most=20), tallies(most=20))
 def test_counting_failures_instead_mirrors_the_gain(first, second):
     gain = exact_gain(first, second)
@@ -137,7 +137,7 @@ def test_counting_failures_instead_mirrors_the_gain(first, second):
     assert failed.p_value == pytest.approx(gain.p_value, rel=1e-4)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(pair_tallies(most=25))
 def test_swapping_the_policies_mirrors_the_paired_gain(pairs):
     gain = exact_paired_gain(pairs)
@@ -146,7 +146,7 @@ def test_swapping_the_policies_mirrors_the_paired_gain(pairs):
     assert turned.verdict is gain.verdict.mirrored
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(tallies(most=20), tallies(most=20))
 def test_more_confidence_is_wider(first, second):
     narrow, wide = (exact_gain(first, second, confidence=level).interval for level in (0.8, 0.95))

@@ -14,7 +14,7 @@ from tests.support.judges import least
 
 
 @given(data=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=5, max_size=40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_kappa_is_its_twin(data):
     one, other = [a for a, _ in data], [b for _, b in data]
     if len({*one, *other}) < 2:

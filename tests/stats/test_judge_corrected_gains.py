@@ -50,7 +50,7 @@ def test_labels_needed_says_when_the_items_are_too_few():
 # --- Laws
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.sampled_from(["none", "four", "ragged"]), st.sampled_from([1, 3]))
 def test_swapping_the_policies_mirrors_everything(seed, kind, epochs):
     judge, human, of = example(seed, kind=kind, epochs=epochs)
@@ -62,7 +62,7 @@ def test_swapping_the_policies_mirrors_everything(seed, kind, epochs):
     assert other.gain.p_value == pytest.approx(one.gain.p_value, rel=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.permutations(range(300)))
 def test_the_order_of_items_does_not_matter(seed, order):
     judge, human, of = example(seed, kind="ragged")
@@ -72,7 +72,7 @@ def test_the_order_of_items_does_not_matter(seed, order):
     assert other.gain.p_value == pytest.approx(one.gain.p_value, rel=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.floats(0.5, 0.99), st.floats(0.1, 50.0))
 def test_interval_p_and_scale_agree(seed, confidence, span):
     judge, human, of = example(seed)

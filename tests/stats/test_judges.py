@@ -155,7 +155,7 @@ counts = st.tuples(*[st.integers(0, 12)] * 4).filter(any)
 
 
 @given(counts=counts, passed=st.integers(0, 80))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_prediction_powered_rate_mirrors_and_keeps_a_width(counts, passed):
     tp, ff, fp, tf = counts
     here = prediction_powered_rate(Tally(passed, 80), Calibration(tp, ff, fp, tf)).interval
@@ -166,7 +166,7 @@ def test_prediction_powered_rate_mirrors_and_keeps_a_width(counts, passed):
 
 
 @given(counts=counts, passed=st.integers(0, 80))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_corrected_rate_mirrors_and_keeps_a_width(counts, passed):
     tp, ff, fp, tf = counts
     calibration = Calibration(tp, ff, fp, tf)

@@ -21,7 +21,7 @@ def test_letters_of_the_reference(case):
 
 
 @given(data=st.data(), count=st.integers(1, 7))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_letters_are_their_twin(data, count):
     names = [f"p{i}" for i in range(count)]
     pairs = list(itertools.combinations(names, 2))

@@ -18,7 +18,7 @@ def moments(values, low=0.0, high=1.0) -> Moments:
     return Moments.of_sums(len(values), float(np.sum(values)), float(np.sum(np.square(values))), low, high)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(UNIT, st.sampled_from([0.5, 0.9, 0.99]))
 def test_the_mean_from_moments_is_empirical_bernsteins(values, confidence):
     one = stats.moments_mean(moments(values), confidence=confidence)

@@ -21,7 +21,7 @@ def test_adjusted_p_values_of_the_reference(case):
 
 
 @given(p=p_values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_adjusted_p_values_are_their_twins(p):
     assert holm(p) == pytest.approx(twin.holm(p), rel=1e-12)
     assert benjamini_hochberg(p) == pytest.approx(twin.benjamini_hochberg(p), rel=1e-12)
@@ -30,7 +30,7 @@ def test_adjusted_p_values_are_their_twins(p):
 
 
 @given(p=p_values, data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_adjusting_does_not_depend_on_the_order(p, data):
     order = data.draw(st.permutations(range(len(p))))
     for adjust in (bonferroni, sidak, holm, benjamini_hochberg):
@@ -39,7 +39,7 @@ def test_adjusting_does_not_depend_on_the_order(p, data):
 
 
 @given(e=st.lists(st.floats(0, 1e6), min_size=1, max_size=10), error=st.sampled_from([0.01, 0.05, 0.2]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_e_values_stand_as_in_the_published_procedure(e, error):
     adjusted = e_benjamini_hochberg(e)
     wanted = twin.e_benjamini_hochberg(e, error)

@@ -111,7 +111,7 @@ tallies = st.integers(1, 25).flatmap(lambda n: st.integers(0, n).map(lambda k: T
 
 
 @given(first=tallies, second=tallies, confidence=st.sampled_from([0.4, 0.9, 0.95, 0.999]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_ends_p_values_and_verdict_agree_and_swap(first, second, confidence):
     gain, error = central_gain(first, second, confidence=confidence), 1 - confidence
     assert gain.interval.low <= gain.estimate <= gain.interval.high

@@ -40,7 +40,7 @@ def test_published_ranges() -> None:
     assert (interval.low, interval.high) == pytest.approx((0.6286819, 0.8651652), abs=5e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tallies(25), st.sampled_from([0.0, 0.1, 0.5, 0.93, 0.97, 1.0]), st.sampled_from([0.8, 0.95, 0.99]))
 def test_bounds_agree_with_their_slow_twin(tally: Tally, draw: float, confidence: float) -> None:
     k, n = tally.successes, tally.trials
@@ -51,7 +51,7 @@ def test_bounds_agree_with_their_slow_twin(tally: Tally, draw: float, confidence
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(tallies(15), st.sampled_from([0.02, 0.3, 0.5, 0.98]), st.sampled_from([0.8, 0.95]))
 def test_the_interval_agrees_with_its_slow_twin(tally: Tally, draw: float, confidence: float) -> None:
     interval = stats.optimal_interval(tally, draw=draw, confidence=confidence)
@@ -59,7 +59,7 @@ def test_the_interval_agrees_with_its_slow_twin(tally: Tally, draw: float, confi
     assert (interval.low, interval.high) == pytest.approx(wanted, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tallies(), confidences)
 def test_no_draw_is_clopper_pearson_and_a_full_draw_the_next_count(tally: Tally, confidence: float) -> None:
     bound = stats.optimal_lower(tally, draw=0.0, confidence=confidence)
@@ -74,7 +74,7 @@ def test_no_draw_is_clopper_pearson_and_a_full_draw_the_next_count(tally: Tally,
     assert bound.range[1] == full
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tallies(), draws, draws, confidences)
 def test_a_larger_draw_gives_a_tighter_bound(tally: Tally, one: float, other: float, confidence: float) -> None:
     small, large = sorted((one, other))
@@ -84,7 +84,7 @@ def test_a_larger_draw_gives_a_tighter_bound(tally: Tally, one: float, other: fl
     assert all(a >= b - 1e-13 for a, b in pairwise(high))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tallies(), draws, confidences)
 def test_swapping_success_and_failure_mirrors_the_bound(tally: Tally, draw: float, confidence: float) -> None:
     mirrored = Tally(tally.failures, tally.trials)
@@ -92,7 +92,7 @@ def test_swapping_success_and_failure_mirrors_the_bound(tally: Tally, draw: floa
     assert lower == pytest.approx(1 - stats.optimal_upper(mirrored, draw=draw, confidence=confidence).value, abs=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(tallies(60), draws, confidences)
 def test_swapping_success_and_failure_and_the_draw_mirrors_the_interval(
     tally: Tally, draw: float, confidence: float
@@ -102,7 +102,7 @@ def test_swapping_success_and_failure_and_the_draw_mirrors_the_interval(
     assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(tallies(60), draws)
 def test_more_confidence_is_wider(tally: Tally, draw: float) -> None:
     assert (

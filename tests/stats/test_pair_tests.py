@@ -45,7 +45,7 @@ def test_swapping_the_policies_of_pairs_swaps_the_sides(name, pairs):
     assert there.p_value == pytest.approx(here.p_value, rel=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(pair_tallies())
 def test_swapping_the_policies_mirrors_paired_results(pairs):
     turned = PairTally(pairs.both, pairs.second_only, pairs.first_only, pairs.neither)

@@ -45,7 +45,7 @@ tables = st.lists(st.integers(1, 9), min_size=12, max_size=12).map(
 
 
 @given(wins=tables)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_bradley_terry_is_its_twin(wins):
     found = bradley_terry(games_of(wins), rng=1, resamples=50)
     assert by_name(found, found.log_strengths) == pytest.approx(twin.bradley_terry(wins), abs=1e-6)
@@ -75,7 +75,7 @@ def test_davidson_without_ties_is_bradley_terry():
 
 
 @given(wins=tables)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_swapping_first_and_second_changes_nothing(wins):
     games = games_of(wins)
     turned = [(b, a, {"first": "second", "second": "first", "tie": "tie"}[o]) for a, b, o in games]

@@ -27,7 +27,7 @@ from tests.support.many_policies import hybrid
 
 
 @given(data=st.data(), count=st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rank_intervals_are_their_twin(data, count):
     order = data.draw(st.permutations(range(count)))
     pairs = [(order[i], order[j]) for i, j in itertools.combinations(range(count), 2)]

@@ -47,7 +47,7 @@ def test_without_a_failure_there_is_a_closed_form(required: float) -> None:
     assert claim.more == math.ceil(math.log(0.05) / math.log(required)) - 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tallies(60), st.floats(0.05, 0.95), st.sampled_from([0.8, 0.95, 0.99]))
 def test_more_is_the_fewest_that_do(tally: Tally, required: float, confidence: float) -> None:
     claim = stats.claim(tally, at_least=required, confidence=confidence)

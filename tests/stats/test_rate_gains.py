@@ -28,7 +28,7 @@ def test_paired_intervals_match_the_reference(name):
         assert (found.low, found.high) == pytest.approx(wanted[name], abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tallies(most=40), tallies(most=40))
 def test_swapping_the_policies_mirrors_the_intervals(first, second):
     for method in (stats.newcombe, stats.miettinen_nurminen, stats.agresti_caffo):

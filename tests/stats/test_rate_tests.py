@@ -95,7 +95,7 @@ def test_tables_exactly_as_likely_count_however_they_are_rounded():
             assert stats.fisher(Tally(x1, n1), Tally(x2, n2)).p_value == pytest.approx(wanted, rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(tallies(most=40), tallies(most=40))
 def test_swapping_the_policies_swaps_the_one_sided_p_values(first, second):
     for name in (*EXACT, "pooled_score"):

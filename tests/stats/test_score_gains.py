@@ -77,7 +77,7 @@ def test_coverage_of_three_levels_counted_over_all_outcomes():
         assert chances(one, 5) @ held @ chances(other, 3) >= 0.9
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(first=samples, second=samples, confidence=st.sampled_from([0.6, 0.9, 0.95, 0.99]), seed=st.integers(0, 9))
 def test_laws(first, second, confidence, seed):
     rng = np.random.default_rng(seed)
@@ -98,7 +98,7 @@ def test_laws(first, second, confidence, seed):
         assert found.verdict is Verdict.UNDECIDED
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(first=samples, second=samples, margin=st.sampled_from([0.0, 0.2, 0.6]))
 def test_what_is_surely_undecided_is_undecided(first, second, margin):
     one, other = Scores(first * 3), Scores(second * 3)
@@ -212,7 +212,7 @@ def test_pairs_swap():
     assert paired_score_gain(first, first).p_value == 1.0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.lists(st.tuples(*[st.sampled_from([0, 0.25, 0.5, 1])] * 2), min_size=1, max_size=20), share=confidences)
 def test_the_verdict_is_that_of_the_p_value(data, share):
     found = paired_score_gain(Scores([a for a, _ in data]), Scores([b for _, b in data]), confidence=share)

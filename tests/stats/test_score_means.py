@@ -107,7 +107,7 @@ def test_several_tasks_pay_for_the_worst_case_known():
     assert score_mean_upper(data, several_tasks=True).value > score_mean_upper(data).value
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=scores(), confidence=confidences, seed=st.integers(0, 99))
 def test_laws(data, confidence, seed):
     found = score_mean(data, confidence=confidence)
@@ -124,7 +124,7 @@ def test_laws(data, confidence, seed):
     assert (scaled.low, scaled.high) == pytest.approx((10 * found.low - 5, 10 * found.high - 5), abs=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=scores(), place=st.integers(0, 59), share=st.floats(0, 1))
 def test_a_higher_score_never_lowers_an_end(data, place, share):
     values = list(data.values)
@@ -134,7 +134,7 @@ def test_a_higher_score_never_lowers_an_end(data, place, share):
     assert high.high >= low.high - 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=scores(), confidence=confidences, mean=st.floats(0, 1))
 def test_the_p_value_agrees_with_the_interval(data, confidence, mean):
     found, test = score_mean(data, confidence=confidence), score_mean_test(data, mean)

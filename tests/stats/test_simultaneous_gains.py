@@ -76,7 +76,7 @@ def test_no_direction_is_false_where_only_two_rates_are_equal(verdicts, other):
 
 
 @given(counts=st.tuples(*(st.integers(0, n) for n in SIZES)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_counted_verdicts_are_those_of_the_functions(verdicts, counts):
     tallies = [Tally(k, n) for k, n in zip(counts, SIZES, strict=True)]
     pairs = [(tallies[i], tallies[j]) for i, j in PAIRS]
@@ -172,7 +172,7 @@ many_policies_tallies = st.tuples(st.integers(0, 40), st.integers(0, 40)).map(
 
 
 @given(pairs=st.lists(many_policies_tallies, min_size=1, max_size=6), margin=st.sampled_from([0.0, 0.1]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_holm_decides_all_that_bonferroni_does_and_is_the_step_down_procedure(pairs, margin):
     plain, stepped = bonferroni_gains(pairs, hybrid, margin=margin), holm_gains(pairs, hybrid, margin=margin)
     for one, other in zip(plain, stepped, strict=True):

@@ -11,7 +11,7 @@ numbers = st.floats(1e-6, 1.0)
 
 
 @given(values=st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6), margin=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_step_down_is_its_slow_twin(values, margin):
     """One hypothesis rejected at a time, the smallest p-value first."""
     sides = []
@@ -55,7 +55,7 @@ def test_both_directions_of_every_pair_are_charged():
 
 
 @given(values=st.lists(st.tuples(numbers, numbers), min_size=1, max_size=5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_smallest_error_of_sameness_is_searched_for_in_full(values):
     sides = [Sides(p, 1.0, p * share, share) for p, share in values]
     stepped, count = step_down(sides), 2 * len(sides)

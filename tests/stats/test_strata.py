@@ -30,7 +30,7 @@ def as_strata(layout, x, y):
 
 
 @given(data=drawn, weigh=st.sampled_from(["rollouts", "tasks"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_interval_p_value_and_verdict_agree(data, weigh):
     found = stratified_rate_gain(data, weights=weigh)
     layout = [(a.trials, b.trials) for a, b in data.values()]

@@ -31,7 +31,7 @@ def test_chance_first_higher_against_brute_force_and_scipy():
 
 
 @given(data=pairs)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_chance_first_higher_mirrors_and_stays_inside(data):
     first, second = split(data)
     here, there = chance_first_higher(first, second), chance_first_higher(second, first)

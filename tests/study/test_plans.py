@@ -48,7 +48,7 @@ def plans(draw):
 
 
 @given(plans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_written_plan_reads_back_the_same(plan):
     again = Plan.from_toml(plan.to_toml())
     assert again == plan

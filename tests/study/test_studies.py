@@ -217,7 +217,7 @@ def test_old_logs_open_for_ever(path, tmp_path):
 
 
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 5), min_size=1, max_size=60))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_opening_again_at_any_moment_changes_nothing(seed, steps):
     rng, store = random.Random(seed), MemoryStore()
     study = begun(store, horizon=20, policies=("a", "b", "c"))

@@ -77,7 +77,7 @@ def test_a_policy_whose_every_rollout_is_void_has_no_pairs() -> None:
         sf.compare(table, "a", "b")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seeds=st.lists(
         st.tuples(st.sampled_from("abc"), st.integers(0, 12), st.booleans()),

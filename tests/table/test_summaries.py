@@ -35,7 +35,7 @@ def test_summary_is_sufficient(table: sf.Rollouts) -> None:
     assert type(new).from_dict(new.to_dict()) == new
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(
     rows=st.lists(
         st.tuples(

@@ -52,7 +52,7 @@ NAMES = st.text(st.characters(exclude_categories=("C", "Z"), codec="utf-8"), min
 OUTCOMES = st.lists(st.tuples(NAMES, st.one_of(st.none(), st.booleans())), min_size=1, max_size=30)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(rows=OUTCOMES)
 def test_a_csv_says_what_its_rows_say(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, Any]]) -> None:
     """Any names in any script; what comes back is what was written."""
