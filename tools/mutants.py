@@ -107,8 +107,7 @@ def environment(tree: Path) -> dict[str, str]:
 def record(tree: Path, notes: Path, python: str, jobs: int) -> None:
     """Run every quick test once and note which lines each of them runs, and for how long."""
     settings = notes / "coveragerc"
-    toys = "*/pytest-of-*"  # rules that tests put into a room
-    settings.write_text(f"[run]\nbranch = true\nsource = surefoot\nomit = {toys}\ndata_file = {notes / 'lines'}\n")
+    settings.write_text(f"[run]\nbranch = true\nsource = surefoot\ndata_file = {notes / 'lines'}\n")
     seen = [f"--cov-config={settings}", "--cov=surefoot", "--cov-context=test", "--cov-report="]
     command = f"{python} -m pytest -q -p mutants -p no:cacheprovider -n {jobs}".split() + seen + EVERYTHING
     around = {**environment(tree), "SUREFOOT_DURATIONS": str(notes / "durations")}
@@ -124,6 +123,8 @@ def lines_of(tree: Path, notes: Path) -> dict[str, dict[int, set[str]]]:
     data.read()
     found: dict[str, dict[int, set[str]]] = {}
     for name in data.measured_files():
+        if not Path(name).is_relative_to(tree):  # a rule that a test put into a room
+            continue
         inside = str(Path(name).relative_to(tree))
         by_line = data.contexts_by_lineno(name)
         found[inside] = {line: {c.rsplit("|", 1)[0] for c in tests if c} for line, tests in by_line.items()}
