@@ -103,3 +103,11 @@ def test_an_untidy_score_among_tidy_ones_is_refused_and_an_empty_one_is_none() -
         from_polars(
             frame.select("policy", score=pl.Series([0.5, float("nan"), 1.0])).lazy(), Asked(), source="", hold=False
         )
+
+
+@pytest.mark.parametrize("told", [{"rubric": ("passed",)}, {"stages": ("none", "all")}])
+def test_a_score_made_of_other_cells_is_never_that_of_its_column(told) -> None:
+    """The same numbers, but for the sign of 0, by which the fingerprint of a lazy frame differed."""
+    frame = pl.DataFrame({"policy": ["a", "b"], "passed": [0, 0], "stage": ["none"] * 2, "score": [-0.0, -0.0]})
+    held, lazy = (sf.read(one, **told) for one in (frame, frame.lazy()))
+    assert held.hash == lazy.hash

@@ -113,7 +113,10 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
         kept = table.drop(BAD).lazy()
     else:
         parsed_as = frame.select(**values).collect_schema()
-        same = [column for column, name in found.items() if parsed_as[column] == schema[name]]
+        elsewhere = {"score"} if asked.scoring.must else set()  # made of other cells than those of its column
+        same = [
+            column for column, name in found.items() if column not in elsewhere and parsed_as[column] == schema[name]
+        ]
         as_is = (values[column].eq_missing(pl.col(found[column])).all().alias(column) for column in same)
         counts = (pl.len().alias("__all__"), bad.any().alias(BAD), _no_outcome(values).sum().alias("__none__"))
         total, wrong, missing, *tidy = frame.select(*counts, *as_is).collect(engine="streaming").row(0)
