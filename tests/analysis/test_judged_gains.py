@@ -142,7 +142,7 @@ def test_what_the_judge_bought_and_how_many_labels_would_do_are_values():
     few = sf.judged_gain(sf.read(table(labels=12)), "a", "b")
     assert [note.values["why"] for note in few.notes if note.kind == "judge left out"] == ["few labels"]
     assert few.found.guaranteed
-    assert "Labels alone (guaranteed): below 30 labels it does not help." in str(few)
+    assert "Labels alone (guaranteed): below 30 labels the judge does not help." in str(few)
 
 
 def test_every_parameter_matters():
@@ -195,6 +195,8 @@ def test_pass_or_fail_is_no_label_of_scores_up_to_ten() -> None:
     assert found is not None
     assert found.found is None
     assert "label on the scale of the scores" in str(found)
+    assert sf.human_corrections(table, measure="score") == ()  # and no model's mean of ten points is corrected by them
+    assert sf.compare(table, "a", "b", measure="score").of_first == sf.mean_score(table.where(policy="a"))
     ten = sf.judged_gain(sf.read(frame.with_columns(pl.col("human") * 10), high=10.0), "a", "b", measure="score")
     assert ten is not None
     assert ten.found is not None

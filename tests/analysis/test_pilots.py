@@ -11,6 +11,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli.main import run
+from surefoot.core import formatting
 
 Z = 1.959963984540054 + 0.8416212335729143
 
@@ -187,3 +188,11 @@ def test_five_environments_are_enough_and_four_are_not(score: bool) -> None:
     assert planned(5).units == 5
     with pytest.raises(sf.DataError, match="a pilot must have 5 environments or more; got 4"):
         planned(4)
+
+
+@pytest.mark.parametrize("successes", [(17, 12), (18, 11), (13, 13)])
+def test_the_pilots_own_interval_is_rounded_outward_as_everywhere(successes: tuple[int, int]) -> None:
+    rollouts = pilot(*([1.0] * many + [0.0] * (20 - many) for many in successes))
+    interval = sf.compare(rollouts, "new", "old").gain.interval
+    low, high = formatting.span(interval.low, interval.high, "gain")[1:-1].split(", ")
+    assert f"may be anything from {low} to {high} points" in str(sf.plan_from_pilot(rollouts, "new", "old", gain=0.3))

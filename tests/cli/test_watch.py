@@ -61,7 +61,7 @@ def test_a_line_that_is_being_written_waits(file: Path, capsys: pytest.CaptureFi
     file.write_text(HEAD)
     (file.parent / "results.csv.watch.json").unlink()
     assert run(["watch", str(file), *WORDS, "--once"]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == "Continue: no results yet.\n"
 
 
 def test_it_follows_the_file_to_the_end(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,3 +142,17 @@ def test_a_policy_that_has_not_begun_and_a_file_of_another_format(tmp_path: Path
     out, err = capsys.readouterr()
     assert "note: 'old' is not in the file yet; there is new." in err
     assert out == "Continue: 0 pairs of at most 50.\n"
+
+
+def test_a_file_with_a_header_only_says_that_there_is_nothing_yet(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text(HEAD)
+    assert run(["watch", str(path), *WORDS, "--once"]) == 0
+    assert capsys.readouterr().out == "Continue: no results yet.\n"
+    assert run(["watch", str(path), *WORDS, "--once", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"decision": "continue", "says": "Continue: no results yet."}
+    path.write_text(HEAD + "new,1\nold,0\n")
+    assert run(["watch", str(path), *WORDS, "--once"]) == 0
+    path.write_text(HEAD + "new,1\nold,0\n" * 30)
+    assert run(["watch", str(path), *WORDS]) == 0
+    assert "1 pair was there when the rule was declared." in capsys.readouterr().out

@@ -26,7 +26,7 @@ from tests.support.samples import npz, parquet, put
             r"f, row 1: `success` must be one of 1, true, success, 0, false, failure; got 'sucess'\.",
         ),
         ("policy,success\nnew,1\nnew,0.5\n", r"f, row 2: `success` .* got '0.5'\. A partial success is a score"),
-        ("policy,success\nnew,1\n,1\n", r"f, row 2: `policy` must name a policy in every row; got None\."),
+        ("policy,success\nnew,1\n,1\n", r"f, row 2: `policy` must name a policy in every row; got an empty cell\."),
         ("policy,score\nnew,NaN\n", r"f, row 1: `score` must be a finite number; got 'NaN'\. Leave the cell empty"),
         ("policy,score\nnew,inf\n", r"f, row 1: `score` must be a finite number; got 'inf'\."),
         (

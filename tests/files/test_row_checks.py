@@ -153,7 +153,8 @@ def test_well_formed_tables_are_counted_as_python_reads_them(
         patch.setattr(row_checks, "PIECE", piece)
         found = _outcome(text.getvalue().encode(), ("x", "y", "z"), separator)
     if isinstance(found, row_checks.Rows):
-        assert found == (len(table), 0)
+        empty = sum(not any(row) for row in table)  # separators alone, as a spreadsheet writes an empty row
+        assert found == (len(table) - empty, empty)
     else:  # a cell over several lines that would be as many rows without its quotes
         assert "must end in its own row" in found
         assert any("\n" in cell and separator in cell for row in table for cell in row)
@@ -172,7 +173,7 @@ def test_what_is_let_through_is_what_python_reads(text: str, piece: int) -> None
     if isinstance(small, row_checks.Rows):
         lines = [line for line in csv.reader(io.StringIO(content.decode(), newline=""), strict=True) if line]
         assert {len(line) for line in lines} == {2}
-        assert len(lines) == small.rows + 1
+        assert sum(map(any, lines)) <= small.rows + 1 <= len(lines)  # separators alone are no row
 
 
 def _outcome(content: bytes, header: tuple[str, ...] = ("x", "y"), separator: str = ",") -> row_checks.Rows | str:

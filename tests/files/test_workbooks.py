@@ -113,3 +113,33 @@ def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(bomb) < 2_000
     with pytest.raises(sf.DataError, match="It may be a zip bomb"):
         sf.read(put(tmp_path, "a.xlsx", bomb))
+
+
+NOTES = b"<worksheet><sheetData><row>%s</row></sheetData></worksheet>" % inline("A1", "ask Ann").encode()
+TABS = (
+    b"""<workbook><sheets><sheet name="Remarks" r:id="rId2"/><sheet name="Trials" r:id="rId1"/></sheets></workbook>"""
+)
+WHERE = b"""<Relationships><Relationship Id="rId1" Target="/xl/worksheets/one.xml"/>
+<Relationship Id="rId2" Target="/xl/worksheets/two.xml"/></Relationships>"""
+
+
+def test_remarks_before_the_table_and_a_title_above_it_are_no_table(tmp_path: Path) -> None:
+    rows = f"<row r='5'>{inline('A5', 'new')}{inline('B5', 'yes')}</row>"
+    head = f"<row r='4'>{inline('A4', 'policy')}{inline('B4', 'success')}</row>"
+    sheet = f"<row r='1'>{inline('A1', 'Second evaluation')}</row>{head}{rows}"
+    more = {"xl/workbook.xml": TABS, "xl/_rels/workbook.xml.rels": WHERE, "xl/worksheets/two.xml": NOTES}
+    path = put(tmp_path, "lab.xlsx", workbook(sheet, **more))
+    rollouts = sf.read(path)
+    assert rollouts.tally() == sf.Tally(1, 1)
+    assert [str(note) for note in rollouts.notes] == [
+        "The sheet 'Trials' is read, and not 'Remarks'; choose by sheet=.",
+        "What stands above the header is left out: 'Second evaluation'.",
+    ]
+    with pytest.raises(sf.DataError, match="must be a table of rollouts"):
+        sf.read(path, sheet="Remarks")
+
+
+def test_one_column_and_a_stray_cell_are_no_title_and_table(tmp_path: Path) -> None:
+    sheet = f"<row r='1'>{inline('A1', 'success')}</row><row r='2'>{inline('A2', '1')}{inline('B2', 'odd')}</row>"
+    assert sf.read(put(tmp_path, "one.xlsx", workbook(sheet))).tally() == sf.Tally(1, 1)
+    assert workbooks._below_titles([["success", ""], ["1", "odd"]]) == ([], [["success", ""], ["1", "odd"]])

@@ -50,3 +50,16 @@ def test_rollouts_that_take_no_time_have_no_curve():
     while (turn := study.next_turn()) is not None:
         study.record(turn, turn.policy == "new", duration=0.0)
     assert conduct_of(study.fold).times == ()
+
+
+def test_a_success_without_a_time_leaves_failures_without_one_out_too():
+    study = begun()
+    for number in range(1, 9):
+        turn = study.next_turn()
+        assert turn is not None
+        study.record(turn, number % 2 == 1, duration=4.0 if number <= 4 else None)
+    study.unblind(reason="a look")
+    times = conduct_of(study.fold).times
+    assert sum(one.rollouts for one in times) == 4
+    assert sum(len(one.seconds) for one in times) == 2
+    assert "had succeeded after 4 s." in sf.report(study).html()

@@ -129,3 +129,52 @@ def test_no_margin_makes_every_two_policies_the_same():
     assert sf.compare(scored, "a", "b", margin=5).gain.margin == 5.0
     with pytest.raises(ValueError, match="`margin` must be below 100"):
         sf.compare(scored, "a", "b", margin=100)
+
+
+LAB = """Date,Checkpoint name,Task ,start pos,Succeeded? (Y/N),Progress
+3/11,ACT v2,cup,1,Y,1
+3/11,old,cup,1,N,0.5
+4/11,ACT V2,cup,2,n,0
+,,,,,
+4/11,old,cup,2,yes,1
+"""
+
+
+def test_a_sheet_kept_by_hand_is_read_as_it_is(folder, capsys):
+    Path("lab.csv").write_text(LAB, encoding="utf-8")
+    rollouts = sf.read("lab.csv")
+    assert rollouts.policies == ("ACT V2", "ACT v2", "old")
+    assert (len(rollouts), rollouts.where(policy="old").tally()) == (4, sf.Tally(1, 2))
+    assert "1 blank line left out." in map(str, rollouts.notes)
+    assert run(["compare", "lab.csv"]) == 64
+    assert "'ACT V2' and 'ACT v2' differ by letter case or spaces only" in capsys.readouterr().err
+    Path("lab.csv").write_text(LAB.replace("V2", "v2").replace("\n", "\r\n"), encoding="utf-8")
+    assert run(["compare", "lab.csv", "--column", "condition=start pos"]) == 0
+    assert "Paired by Task and start pos: 2 pairs." in capsys.readouterr().out
+    assert len(sf.read("lab.csv")) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "says"),
+    [
+        ("Y,1", "maybe?,1", "", "got 'maybe?'. Leave the cell empty when nobody knows."),
+        (
+            "4/11,old",
+            "4/11,",
+            "",
+            "row 4: `policy` (column 'Checkpoint name') must name a checkpoint in every row; got an",
+        ),
+        ("Date", "A title,,,,,\nDate", "", "Is the header further down? Delete the lines above it."),
+        ("", "", "--by Progress", "If 'Progress' is a column, make it the task: --column task=Progress --by task."),
+        ("", "", "--column task=Taks", "the column must have the same name in all of them."),
+    ],
+)
+def test_what_a_hand_gets_wrong_is_told_with_its_cure(folder, capsys, old, new, words, says):
+    Path("lab.csv").write_text(LAB.replace("V2", "v2").replace(old, new, 1), encoding="utf-8")
+    assert run(["compare", "lab.csv", *words.split()]) in (64, 65)
+    assert says in capsys.readouterr().err
+
+
+def test_a_score_outside_its_range_contradicts_nothing():
+    frame = pl.DataFrame({"policy": ["a", "a"], "score": [50.0, 100.0], "success": [0, 1]})
+    assert [one.about for one in sf.audit(sf.read(frame)).findings if one.serious] == ["a score outside its range"]

@@ -66,7 +66,8 @@ def human_corrections(
     """
     _check.confidence(confidence)
     a_table(rollouts).require(measure)
-    if not rollouts.labels:
+    # labels of 0 and 1 beside scores of 0 to 10 would be read as 0 and 1 point of ten
+    if not rollouts.labels or items_of(rollouts, measure).other_scale:
         return ()
     grouped = _by_items(rollouts, measure, confidence)
     alone = (_rates if measure == "success" else _means)(rollouts, confidence, set(grouped))

@@ -104,7 +104,7 @@ class PilotPlan(Record):
             "" if self.correlation is None else f"; their outcomes correlate {round(self.correlation, 2) + 0.0:+.2f}"
         )
         what = f"{formatting.number(self.gain, gains)}{formatting.unit(gains)}"
-        low, high = self.observed[1:]
+        low, high = formatting.span(*self.observed[1:], gains)[1:-1].split(", ")
         how = "exact" if self.exact else "about, by the guaranteed interval" if self.by_interval else NORMAL
         where = f" ({self.told_by})" if self.told_by else ""
         return (
@@ -112,7 +112,7 @@ class PilotPlan(Record):
             f"{_many(self.units, self.unit)}{where}{together}. To show a true gain of {what} with "
             f"{formatting.percent(self.power)} power: {_many(self.needed, self.unit)} "
             f"({how}, {formatting.percent(self.confidence)} confidence). The pilot's own gain may be anything from "
-            f"{formatting.number(low, gains)} to {formatting.number(high, gains)}{formatting.unit(gains)}."
+            f"{low} to {high}{formatting.unit(gains)}."
         )
 
 

@@ -125,7 +125,8 @@ class Look(Record):
         more = self.pairs - self.used
         spare = f" {formatting.counted(more, 'pair')} after the stop not looked at." if more else ""
         old = self.watch.already
-        late = f" {formatting.counted(old, 'pair')} were there when the rule was declared." if old else ""
+        there = f"{formatting.counted(old, 'pair')} {'was' if old == 1 else 'were'} there"
+        late = f" {there} when the rule was declared." if old else ""
         return f"Stop: {said} {size}, {formatting.p_value(self.p_value)} over all looks.{spare}{late}"
 
 

@@ -104,7 +104,7 @@ def contradictions(rollouts: Rollouts) -> list[Finding]:
     """Successes with the least score, and failures with the greatest."""
     import narwhals as nw
 
-    if not {"success", "score"} <= set(rollouts.columns):
+    if not {"success", "score"} <= set(rollouts.columns) or out_of_range(rollouts):  # at which ends would not be known
         return []
     least = (nw.col("success") == 1) & (nw.col("score") <= rollouts.low)
     greatest = (nw.col("success") == 0) & (nw.col("score") >= rollouts.high)
@@ -198,11 +198,12 @@ def not_comparable(rollouts: Rollouts) -> list[Finding]:
                     )
                 )
                 break
-    found += [_alike("policy", names, spoken().policy) for names in _same_but_for_case(rollouts.policies)]
-    return found + [_alike("task", names, spoken().task) for names in _same_but_for_case(rollouts.tasks)]
+    found += [_alike("policy", names, spoken().policy) for names in same_but_for_case(rollouts.policies)]
+    return found + [_alike("task", names, spoken().task) for names in same_but_for_case(rollouts.tasks)]
 
 
-def _same_but_for_case(names: Sequence[str]) -> list[list[str]]:
+def same_but_for_case(names: Sequence[str]) -> list[list[str]]:
+    """Names that differ by letter case or spaces only, in groups."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
         groups[" ".join(name.casefold().split())].append(name)

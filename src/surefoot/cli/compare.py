@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
+from surefoot.table.columns import COLUMNS
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
@@ -401,7 +403,8 @@ def _files(
 ) -> None:
     form, raw = output
     if by not in (None, "task"):
-        raise _check.refused("--by", "be task", by)
+        cure = f" If {by!r} is a column, make it the task: --column task={shlex.quote(by)} --by task."
+        raise ValueError(f"`--by` must be task; got {by!r}.{'' if by in COLUMNS else cure}")
     try:
         found = _of_runs(two, by, wanted, paired) if two else _of_policies(table, paths, asked, by, wanted, paired)
     except DataError as error:

@@ -17,6 +17,7 @@ import typer
 import surefoot as sf
 from surefoot import _check
 from surefoot._arguments import named
+from surefoot.auditing.outcome_checks import same_but_for_case
 from surefoot.core.notes import Note
 from surefoot.core.words import speak, spoken
 from surefoot.errors import DataError
@@ -52,7 +53,8 @@ Where = Annotated[
     ),
 ]
 SheetName = Annotated[
-    str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of an Excel workbook; the first by default.")
+    str | None,
+    typer.Option("--sheet", metavar="NAME", help="The sheet of an Excel workbook; the first with a table by default."),
 ]
 Policies = Annotated[
     list[str] | None,
@@ -233,7 +235,11 @@ def two_policies(
         raise DataError(
             f"Two {spoken().policies} must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}"
         )
-    raise ValueError(f"`--first` and `--second` must name two of the {spoken().policies} {_listed(known)}.")
+    alike = "".join(
+        f" {' and '.join(map(repr, names))} differ by letter case or spaces only: if they are one, give it one name."
+        for names in same_but_for_case(known)[:1]
+    )
+    raise ValueError(f"`--first` and `--second` must name two of the {spoken().policies} {_listed(known)}.{alike}")
 
 
 def _listed(names: Sequence[str]) -> str:

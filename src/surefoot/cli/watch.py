@@ -155,11 +155,10 @@ def _declared(kept: Path, policies: tuple[str, str], asked: dict[str, Any]) -> W
 
 
 def _told(found: Look | None, before: str, *, as_json: bool) -> str:
-    if found is None:
-        return before
-    says = str(found)
+    says = "Continue: no results yet." if found is None else str(found)
     if as_json:
-        terminal.show_json({**found.to_dict(), "decision": found.decision, "says": says})
+        known = {"decision": "continue"} if found is None else {**found.to_dict(), "decision": found.decision}
+        terminal.show_json({**known, "says": says})
     elif says != before:
         typer.echo(says)
     return says

@@ -160,7 +160,8 @@ class Operation:
         """The same, of a body already parsed."""
         unknown = sorted(set(data) - {field.name for field in self.fields})
         if unknown:
-            raise Refusal(422, f"The request must use known fields only; got {', '.join(unknown)[:200]!r}.")
+            known = ", ".join(repr(field.name) for field in self.fields) or "none"
+            raise Refusal(422, f"The request must use known fields only ({known}); got {', '.join(unknown)[:200]!r}.")
         return {field.name: field.read(data.get(field.name)) for field in self.fields}
 
     def asked(self, query: str) -> dict[str, Any]:

@@ -240,10 +240,10 @@ def _judge_bought(share: float, trust: float) -> str:
 def _judge_left_out(why: str, guaranteed: bool) -> str:
     reasons = {
         "asked": "as asked",
-        "few labels": "below 30 labels it does not help",
+        "few labels": "below 30 labels the judge does not help",
         "all labelled": "everything is labelled",
-        "no better than chance": "on the labelled items it does no better than chance",
-        "large gain": "beyond half the range its correction was not measured",
+        "no better than chance": "these labels do not show that the judge helps",
+        "large gain": "beyond half the range the judge's correction was not measured",
     }
     return f"Labels alone ({'guaranteed' if guaranteed else 'approximate, by documents'}): {reasons[why]}."
 

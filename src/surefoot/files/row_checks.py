@@ -27,7 +27,7 @@ SHOWN = 32
 
 
 class Rows(NamedTuple):
-    """How many rows follow the header, and how many lines hold nothing."""
+    """How many rows follow the header, and how many lines hold nothing but separators."""
 
     rows: int
     blank: int
@@ -132,8 +132,12 @@ def _piece(text: bytes, sheet: _Sheet) -> tuple[int, Rows | _Fault | None]:
     filled = lines - starts
     nothing = (filled == 0) | ((filled == 1) & (buffer[starts] == RETURN))
     blank = int(nothing.sum()) if filled.min() <= 1 else 0
-    row_of = np.cumsum(~nothing) - 1 if blank else None
     wrong = _miscounted(cells, starts, lines, nothing if blank else None, exact, sheet.width)
+    empty = _empty(buffer, starts, filled, cells, sheet.width)
+    if len(empty):
+        nothing[empty] = True
+        blank += len(empty)
+    row_of = np.cumsum(~nothing) - 1 if blank else None
     if wrong is not None:
         at, got = wrong
         first = min((fault.row for fault in faults), default=at + 1)
@@ -143,6 +147,20 @@ def _piece(text: bytes, sheet: _Sheet) -> tuple[int, Rows | _Fault | None]:
         fault = min(faults)
         return cut, fault if row_of is None else fault._replace(row=int(row_of[fault.row]))
     return cut, Rows(len(lines) - blank, blank)
+
+
+def _empty(buffer: Places, starts: Places, filled: Places, cells: Places, width: int) -> Places:
+    """The rows that are separators alone, as a spreadsheet writes its empty ones."""
+    import numpy as np
+
+    if width == 1 or filled.min() > width:  # nearly always: each row is longer
+        return np.empty(0, np.int64)
+    last = buffer[np.maximum(starts + filled - 1, 0)]
+    bare = filled - ((filled > 0) & (last == RETURN))
+    few = np.flatnonzero(bare == width - 1)
+    met = np.searchsorted(cells, starts[few] + bare[few]) - np.searchsorted(cells, starts[few])
+    found: Places = few[met == width - 1]
+    return found
 
 
 def _miscounted(

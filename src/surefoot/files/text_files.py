@@ -68,7 +68,7 @@ def csv_rows(head: Head) -> tuple[list[str], list[tuple[int, dict[str, str | Non
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=head.separator, strict=True)
         header = [name.strip() for name in next(lines)]
         refuse_repeated([name for name in header if name], head.name)
-        for row, cells in enumerate((line for line in lines if line), 1):
+        for row, cells in enumerate((line for line in lines if any(map(str.strip, line))), 1):
             rows.append((row, {name: cell.strip() or None for name, cell in zip(header, cells, strict=True)}))
     except csv.Error as error:
         raise DataError(f"the file must be delimited text; {error}.", source=head.name) from None

@@ -20,11 +20,12 @@ from surefoot.files.archives import Archive
 from surefoot.files.importers import MOST_COLUMNS, About, too_wide
 from surefoot.files.recognising import Head
 from surefoot.files.xml_files import Attributes, Reader, read_xml
+from surefoot.table.columns import KNOWN, plain
 
 ABOUT = About(
     name="Excel",
     file="results.xlsx",
-    becomes="the first sheet, or the one that is named, is read like any other table",
+    becomes="the first sheet that holds a table, or the one that is named, is read like any other table",
     example="surefoot compare results.xlsx --sheet Trials --first new --second old",
 )
 WORKBOOK = "xl/workbook.xml"
@@ -45,7 +46,7 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[st
     Args:
         head: The workbook.
         folder: Where to write; the file is needed as long as the rows are not read.
-        sheet: The sheet's name; the first when None.
+        sheet: The sheet's name; the first that holds a table when None.
     """
     with Archive(head.path, head.name) as archive:
         names = _sheets(archive, head.name)
@@ -56,16 +57,39 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[st
                 f"the sheet must be one of {some_names([repr(name) for name in names])}; got {sheet!r}.",
                 source=head.name,
             )
-        chosen = sheet if sheet is not None else next(iter(names))
-        cells = _Cells(_strings(archive, head.name), head.name)
-        read_xml(_member(archive, names[chosen], head.name), cells, head.name)
+        strings, first = _strings(archive, head.name), next(iter(names))
+        tried = names if sheet is None else (sheet,)
+        made = ((name, _read(archive, names[name], strings, head.name)) for name in tried)
+        chosen, cells = next(((name, cells) for name, cells in made if sheet or cells.hold_a_table), (first, None))
+        cells = cells or _read(archive, names[first], strings, head.name)
     path = folder / "sheet.csv"
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(cells.table())
+    titles, rows = _below_titles(cells.table())
+    csv.writer(text, lineterminator="\n").writerows(rows)
     write_whole(path, text.getvalue())
-    others = [repr(name) for name in names if name != chosen]
-    said = f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by {write('sheet')}."
-    return Head(path, head.name), (said,) if others else ()
+    others, notes = [repr(name) for name in names if name != chosen], []
+    if others:
+        notes.append(f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by {write('sheet')}.")
+    if titles:
+        notes.append(f"What stands above the header is left out: {some_names([repr(title) for title in titles])}.")
+    return Head(path, head.name), tuple(notes)
+
+
+def _read(archive: Archive, member: str, strings: list[str], source: str) -> _Cells:
+    cells = _Cells(strings, source)
+    read_xml(_member(archive, member, source), cells, source)
+    return cells
+
+
+def _below_titles(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """The titles above a table, each alone in its row and no name of a column, and the table."""
+    for at, row in enumerate(rows):
+        filled = [cell for cell in row if cell]
+        if len(filled) > 1:
+            return [next(filter(None, above)) for above in rows[:at]], rows[at:]
+        if plain(filled[0]) in KNOWN:
+            break
+    return [], rows
 
 
 def _member(archive: Archive, name: str, source: str) -> bytes:
@@ -176,6 +200,11 @@ class _Cells(Reader):
         ends = [PLACE.fullmatch(end) for end in ref.split(":")]
         if len(ends) == 2 and ends[0] and ends[1]:
             self._merged.append((*_at(ends[0]), *_at(ends[1])))
+
+    @property
+    def hold_a_table(self) -> bool:
+        """Whether two rows have more than one filled cell: remarks on a sheet of their own have not."""
+        return sum(len(row) > 1 for row in self._cells.values()) > 1
 
     def table(self) -> list[list[str]]:
         """The rectangle of filled cells, row by row; a merged cell has its value in every row that it spans."""

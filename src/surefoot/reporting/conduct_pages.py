@@ -42,7 +42,8 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
         found.append(section(f"{account.plan.unit.capitalize()}s that do not count", table=voids))
     if conduct.times:
         lines = [
-            f"{one.policy}: {100.0 * one.by(one.limit):.1f}% of its rollouts had succeeded after {one.limit:g} s."
+            f"{one.policy}: {100.0 * one.by(one.limit):.1f}% of {formatting.rollouts(one.rollouts)} had succeeded "
+            f"after {one.limit:g} s."
             for one in conduct.times
         ]
         found.append(section("Time to success", lines, figures=[figures.get("times")]))

@@ -74,7 +74,7 @@ class SuccessTimes(Record):
 
     Attributes:
         policy: The policy.
-        rollouts: Rollouts that failed, or whose duration is known.
+        rollouts: Rollouts whose duration is known, and those that crashed; where every success has one, all.
         seconds: Times at which one more had succeeded, ascending, within the time limit.
         limit: Where the curve ends: the plan's time limit, or the longest rollout.
     """
@@ -206,10 +206,14 @@ def _times(fold: Fold, results: list[Result]) -> tuple[SuccessTimes, ...]:
     if not any(took):  # none is known, or a script answers at once
         return ()
     limit = fold.plan.time_limit or max(took)
+    # where a success has no time, a failure without one must not count either: it would weigh down the share
+    whole = all(one.duration is not None for one in results if one.score)
     found = []
     for policy in fold.plan.policies:
         own = [one for one in results if fold.turns[one.turn].policy == policy]
-        known = [one for one in own if not one.score or one.duration is not None]
+        known = [
+            one for one in own if one.duration is not None or (not one.score and (whole or one.ended != "finished"))
+        ]
         if known:
             seconds = sorted(one.duration for one in known if one.score and one.duration is not None)
             found.append(SuccessTimes(policy, len(known), tuple(each for each in seconds if each <= limit), limit))

@@ -213,7 +213,7 @@ def _cure(column: str, name: str, value: object) -> str:
     try:
         number = float(text.removesuffix("%"))
     except ValueError:
-        return ""
+        return "Leave the cell empty when nobody knows." if text.endswith("?") else ""
     if column == "success":
         said, low, high = write("columns", {"score": name}), write("low"), write("high")
         return f"A partial success is a score: say {said}, with {low} and {high} if not 0 to 1."

@@ -26,8 +26,19 @@ PAIR_KEYS = ("task", "condition", "seed", "repeat")
 
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "policy": (
-        *("policy_name", "policy_id", "method", "model", "model_name", "arm", "agent", "checkpoint", "ckpt"),
-        *("algorithm", "algo", "system", "variant", "version"),
+        *(
+            "policy_name",
+            "policy_id",
+            "method",
+            "model",
+            "model_name",
+            "arm",
+            "agent",
+            "agent_name",
+            "checkpoint",
+            "checkpoint_name",
+        ),
+        *("ckpt", "method_name", "algorithm", "algo", "system", "variant", "version"),
     ),
     "task": (
         *("task_name", "task_id", "task_description", "language_instruction", "instruction", "language_command"),
@@ -84,9 +95,14 @@ KNOWN = frozenset(COLUMNS).union(*OTHER_NAMES.values())
 """Every name by which a column, or an outcome's column, is known."""
 
 
+_ANSWERS = r"(?:y|n|yes|no|0|1|t|f|true|false|pass|fail|success|failure|succeeded|failed|correct|incorrect)"
+_LEGEND = re.compile(rf"\s*[(\[]\s*{_ANSWERS}\s*(?:[/,|]|or)\s*{_ANSWERS}\s*[)\]]$")
+"""What people put behind a name to say how to fill it in: ``(Y/N)``, ``[pass or fail]``."""
+
+
 def plain(name: str) -> str:
-    """A header as it is compared: ``Task ID:`` becomes ``task_id``."""
-    return re.sub(r"\W+", "_", name.strip().casefold()).strip("_")
+    """A header as it is compared: ``Task ID:`` becomes ``task_id``, ``Succeeded? (Y/N)`` becomes ``succeeded``."""
+    return re.sub(r"\W+", "_", _LEGEND.sub("", name.strip().casefold())).strip("_")
 
 
 def match(header: Iterable[str], columns: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -131,7 +147,16 @@ def _nouns(*groups: str) -> dict[str, str]:
 
 POLICY_NOUNS = _nouns(
     *("policy policy_name policy_id", "model model_name model_id llm provider", "agent agent_name agent_id"),
-    *("checkpoint ckpt", "algorithm algo", "method", "system", "solver", "controller", "planner", "variant"),
+    *(
+        "checkpoint checkpoint_name ckpt",
+        "algorithm algo",
+        "method method_name",
+        "system",
+        "solver",
+        "controller",
+        "planner",
+        "variant",
+    ),
 )
 """What is compared, by the name of its column; a column of any other name holds policies."""
 ROLLOUT_NOUNS = _nouns(

@@ -214,7 +214,7 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
         raise DataError(
             f"there must be a `success` or a `score` column; got {_list(theirs)}.",
             source=source,
-            cure=f"{_alike(theirs)}Say which it is: {write('columns', {'success': None})}, or "
+            cure=f"{_alike(theirs)}{_titled(theirs)}Say which it is: {write('columns', {'success': None})}, or "
             f"{write('columns', {'score': None})} with {write('low')} and {write('high')} when it does not run from 0 "
             f"to 1; or which columns are policies, {write('policies_in', [])}, when each policy has one.",
         )
@@ -278,6 +278,12 @@ def _alike(header: list[str]) -> str:
     return ""
 
 
+def _titled(header: list[str]) -> str:
+    """What to do when the first line is a title, above the header: most of its cells are empty."""
+    named = [name for name in header if name and not name.startswith("_duplicated_")]
+    return "Is the header further down? Delete the lines above it. " if len(named) == 1 < len(header) else ""
+
+
 def _parsed(
     parse: Callable[[str, str], Cell], found: Mapping[str, str], scoring: Scoring, library: Any
 ) -> tuple[dict[str, Cell], list[Cell]]:
@@ -331,7 +337,8 @@ def _cell_at_fault(column: str, found: Mapping[str, str], asked: Asked, wrong: M
 def _refused(column: str, name: str, value: object, scoring: Scoring, *, source: str, row: int | None) -> DataError:
     if column == "policy":
         return DataError(
-            f"{cells.called(column, name)} must name {spoken().a_policy} in every row; got {value!r}.",
+            f"{cells.called(column, name)} must name {spoken().a_policy} in every row; "
+            f"got {'an empty cell' if value is None else repr(value)}.",
             source=source,
             row=row,
         )
@@ -345,6 +352,7 @@ def _absent(column: str, name: str, header: list[str], source: str) -> DataError
     return DataError(
         f"{cells.called(column, name)} must be a column; there are {_list(header)}. This holds for every file.",
         source=source,
+        cure="Where several are read, the column must have the same name in all of them.",
     )
 
 

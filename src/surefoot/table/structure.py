@@ -83,7 +83,7 @@ class Structure(Record):
 
     def called(self, columns: Sequence[str]) -> str:
         """Columns by the names that the user gave them: ``task and scene``."""
-        names = [self.named.get(column, column) for column in columns]
+        names = [self.named.get(column, column).strip() or column for column in columns]
         return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
 
     def __str__(self) -> str:
