@@ -26,19 +26,8 @@ PAIR_KEYS = ("task", "condition", "seed", "repeat")
 
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "policy": (
-        *(
-            "policy_name",
-            "policy_id",
-            "method",
-            "model",
-            "model_name",
-            "arm",
-            "agent",
-            "agent_name",
-            "checkpoint",
-            "checkpoint_name",
-        ),
-        *("ckpt", "method_name", "algorithm", "algo", "system", "variant", "version"),
+        *("policy_name", "policy_id", "method", "method_name", "model", "model_name", "arm", "agent", "agent_name"),
+        *("checkpoint", "checkpoint_name", "ckpt", "algorithm", "algo", "system", "variant", "version"),
     ),
     "task": (
         *("task_name", "task_id", "task_description", "language_instruction", "instruction", "language_command"),
@@ -147,16 +136,8 @@ def _nouns(*groups: str) -> dict[str, str]:
 
 POLICY_NOUNS = _nouns(
     *("policy policy_name policy_id", "model model_name model_id llm provider", "agent agent_name agent_id"),
-    *(
-        "checkpoint checkpoint_name ckpt",
-        "algorithm algo",
-        "method method_name",
-        "system",
-        "solver",
-        "controller",
-        "planner",
-        "variant",
-    ),
+    *("checkpoint checkpoint_name ckpt", "algorithm algo", "method method_name", "system", "solver", "controller"),
+    *("planner", "variant"),
 )
 """What is compared, by the name of its column; a column of any other name holds policies."""
 ROLLOUT_NOUNS = _nouns(
