@@ -511,3 +511,10 @@ def test_of_many_tasks_each_needs_two_scores_of_each_policy(monkeypatch):
     assert gain_between(of(2)).method == "stratified t (approximate)"
     with pytest.raises(sf.DataError, match="every one must have at least two scores of each policy; 'pour' has one"):
         gain_between(of(1))
+
+
+@pytest.mark.parametrize("more", [{"weigh": "tasks"}, {"paired": False}, {}])
+def test_a_policy_without_a_score_is_named_and_not_compared(more):
+    rows = {"policy": ["a", "b"] * 4, "task": ["x"] * 4 + ["y"] * 4, "score": [0.5, None] * 4}
+    with pytest.raises(sf.DataError, match="'b' must have a score to be compared; got none"):
+        sf.compare(sf.read(pl.DataFrame(rows)), "a", "b", **more)

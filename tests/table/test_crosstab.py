@@ -109,3 +109,12 @@ def test_codes_of_leading_columns_are_those_of_any_columns():
         keys = [f"key_{place}" for place in range(len(columns))]
         assert found.codes(*columns).tolist() == module._codes(found.frame, keys).tolist()
     assert sorted(set(found.codes("cluster").tolist())) == [0, 1]
+
+
+@pytest.mark.parametrize("measure", ["success", "score"])
+def test_where_every_rollout_is_void_no_environment_was_met_on_any_engine(measure):
+    frame = pl.DataFrame({**ROWS, "valid": [0] * 7})
+    for one in (frame, frame.to_pandas(), frame.to_arrow()):
+        found = crosstab(sf.read(one), measure, ["task"], ["new", "old"])
+        assert found.frame.height == 0
+        assert [each.tolist() for each in found.of("old")] == [[], []]

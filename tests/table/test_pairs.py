@@ -158,3 +158,10 @@ def test_declared_as_drawn_is_not_paired_in_a_replay_either():
     read = sf.read(pl.DataFrame(rows), collected="independent")
     assert str(read.pairing("a", "b")) == "Not paired: each rollout drew an environment of its own, as declared."
     assert not sf.compare(read, "a", "b").structure.paired
+
+
+@pytest.mark.parametrize(("there", "asked"), [("success", "score"), ("score", "success")])
+def test_pairs_of_an_outcome_that_the_table_does_not_have_are_refused(there, asked):
+    read = sf.read(pl.DataFrame({"policy": ["a"] * 4 + ["b"] * 4, "condition": SCENES * 2, there: [1, 0] * 4}))
+    with pytest.raises(sf.DataError, match=f"there must be a `{asked}` column"):
+        read.pairs("a", "b", measure=asked)

@@ -251,6 +251,9 @@ def _of_scores(asked: Asked, tasks: tuple[str, ...]) -> tuple[Make, list[Note]]:
     frames = [rows(asked.rollouts, asked.measure, name, ("task",) if tasks else ()) for name in names]
     if len(tasks) < 2:
         sides = [frame if not tasks else frame.filter(task=tasks[0]) for frame in frames]
+        for name, side in zip(names, sides, strict=True):
+            if side.is_empty():
+                raise DataError(f"{name!r} must have a score to be compared; got none.", source=asked.rollouts.source)
         if sum(side.height for side in sides) > MANY_SCORES and any(side["value"].n_unique() > 1 for side in sides):
             return partial(stats.moments_gain, *(asked.moments(side["value"]) for side in sides)), []
         return partial(stats.score_gain, *(asked.scores(side["value"]) for side in sides)), []

@@ -152,7 +152,8 @@ def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tup
         each = home(rows.group_by(*keys, "who").agg(nw.len().alias("n"), nw.col("value").sum().alias("s")))
     rows_of, columns_of = _codes(each, keys), pl.Series(names)
     total = int(rows_of.max()) + 1 if each.height else 0
-    who = each.select(pl.col("who").replace_strict(columns_of, list(range(len(names))), return_dtype=pl.Int64))
+    named = pl.col("who").cast(pl.String)  # where nothing is known, an engine may tell no type
+    who = each.select(named.replace_strict(columns_of, list(range(len(names))), return_dtype=pl.Int64))
     at = rows_of, who.to_series().to_numpy()
     counts, sums = np.zeros((total, len(names)), dtype=np.int64), np.zeros((total, len(names)))
     counts[at], sums[at] = each["n"].to_numpy(), each["s"].to_numpy()

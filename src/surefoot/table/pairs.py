@@ -137,7 +137,9 @@ def pairing(rollouts: Rollouts, first: str, second: str, measure: Measure | None
     its rollouts must be told apart, by a seed or a repeat that both policies carry.
     """
     two_policies(rollouts, first, second)
-    found = structure(rollouts, measure or ("success" if "success" in rollouts.columns else "score"), (first, second))
+    what: Measure = measure or ("success" if "success" in rollouts.columns else "score")
+    rollouts.require(what)
+    found = structure(rollouts, what, (first, second))
     if not found.paired:
         return Pairing((), found.pairing(counts=False))
     on, met = found.environment, _met(rollouts, first, second, found.environment)
