@@ -227,7 +227,7 @@ def test_a_replay_of_a_list_says_what_it_is_about():
 
 def test_a_replay_of_a_list_that_has_not_decided_counts_what_was_run():
     found = replay_pairs([(1, 0), (0, 1)] * 5, population=50, randomised=True, claim="either")
-    note = "On these 50 items nothing is decided of first yet (10 run; error 5% for what a complete run would show)."
+    note = "On these 50 items nothing is decided about first yet (10 run; error 5% for what a complete run would show)."
     assert any(note in said for said in found.notes)
 
 

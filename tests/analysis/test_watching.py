@@ -123,7 +123,7 @@ def test_clusters_and_one_policy_twice_are_refused() -> None:
 
 def test_pairs_are_told_by_the_columns_declared() -> None:
     watch = declare(table(ROWS, "seed"), "new", "old", horizon=50)
-    with pytest.raises(sf.DataError, match="must be told by seed, as declared; now there is condition"):
+    with pytest.raises(sf.DataError, match="must be identified by seed, as declared; now there is condition"):
         look(table(ROWS), watch)
 
 
@@ -140,7 +140,9 @@ def test_a_file_declared_by_more_columns_stays_declared_so() -> None:
     rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "condition", "seed", "success"], orient="row"))
     old = replace(declare(table(ROWS), "new", "old", horizon=50), keys=("condition", "seed"))
     assert look(rollouts, old).pairs == 30
-    with pytest.raises(sf.DataError, match="must be told by condition, seed, as declared; now there is condition"):
+    with pytest.raises(
+        sf.DataError, match="must be identified by condition, seed, as declared; now there is condition"
+    ):
         look(table(ROWS), old)
 
 

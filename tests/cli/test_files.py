@@ -132,7 +132,7 @@ def test_totals_beside_the_rollouts_are_no_second_file(tmp_path: Path, capsys: p
     out, err = capsys.readouterr()
     assert out.startswith("2 rollouts")
     assert "totals.csv: only totals, so left out; the rollouts themselves are here." in err
-    assert "are taken for one run" not in err
+    assert "are taken as one run" not in err
 
 
 def test_two_files_that_hold_several_policies_have_no_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

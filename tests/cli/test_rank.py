@@ -48,7 +48,7 @@ def test_a_ranking_names_the_policies_of_which_nothing_is_known(capsys, tmp_path
     (tmp_path / "results.csv").write_text("policy,success\na,1\na,1\nb,0\nb,1\nc,\n")
     code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"))
     assert code == 0
-    assert "Left out, no success is known of them: c." in out
+    assert "Left out, because their success is not known: c." in out
 
 
 def test_tasks_that_weigh_alike_are_shown_so(capsys, tmp_path):

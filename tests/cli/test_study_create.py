@@ -43,7 +43,7 @@ def test_a_person_is_asked_before_the_plan_is_fixed(here, capsys, monkeypatch):
     create(capsys)
     assert asked == [("Fix this plan and begin the study in study.db?", {"default": True, "abort": True})]
     assert said(capsys, "unblind", "--reason", "curious")[0] == 0
-    assert asked[1:] == [("Unblind it all the same? It cannot be undone.", {"default": False, "abort": True})]
+    assert asked[1:] == [("Unblind it anyway? It cannot be undone.", {"default": False, "abort": True})]
 
 
 def test_every_part_of_a_plan_can_be_given(here, capsys):

@@ -89,7 +89,7 @@ def test_parts_of_one_run_are_no_two_runs(tmp_path: Path, surefoot) -> None:
 
 def test_more_files_of_one_policy_are_one_run_and_that_is_said(tmp_path: Path, surefoot) -> None:
     three = [written(tmp_path, f"{name}.csv", {"m1": 20}) for name in "abc"]
-    assert "'m1' is in 3 files on the same tasks: they are taken for one run." in surefoot("rate", *three).stderr
+    assert "'m1' is in 3 files on the same tasks: they are taken as one run." in surefoot("rate", *three).stderr
     assert "in 2 files" in surefoot("audit", *three[:2]).stderr
     apart = [written(tmp_path, f"{task}.csv", {"m1": 20}, task) for task in ("x", "y", "z")]
     assert "files" not in surefoot("rate", *apart).stderr

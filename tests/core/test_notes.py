@@ -40,7 +40,7 @@ def test_a_kind_that_has_no_sentence_is_refused():
         ),
         (Note("unused columns", {"columns": ("a", "b")}), "Not used: 'a', 'b'."),
         (Note("unused columns", {"columns": ("a",), "files": ("x.csv", "y.csv")}), "x.csv, y.csv: Not used: 'a'."),
-        (Note("gain by stakes", {"observed": -0.25}), "unweighted the gain is -0.250, on the other side"),
+        (Note("gain by stakes", {"observed": -0.25}), "without weights the gain is -0.250, which points the other way"),
     ],
 )
 def test_the_places_of_a_sentence_are_filled_as_they_say(note, said):
@@ -97,7 +97,7 @@ def test_predictions_say_what_they_saved():
     assert "explain 56% of the scores' variance and save about 80 items" in str(
         Note("predictions", {"explained": 0.56, "saved": 80})
     )
-    assert "explain nothing" in str(Note("predictions", {"explained": 0.0, "saved": 0}))
+    assert "do not explain" in str(Note("predictions", {"explained": 0.0, "saved": 0}))
 
 
 @pytest.mark.parametrize(("run", "said"), [(500, "All 500 items were run"), (2, "of which 2 were run")])

@@ -246,8 +246,8 @@ def test_a_bad_row_far_down_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
-        ("0.75'", r"got \"0\.75'\"\. Remove the stray \"'\"\."),
-        ("\u2018" + "1", r"got '\u20181'\. Remove the stray '\u2018'\."),
+        ("0.75'", r"got \"0\.75'\"\. Remove the extra \"'\"\."),
+        ("\u2018" + "1", r"got '\u20181'\. Remove the extra '\u2018'\."),
         ("0.75 " + "x" * 100 + "'", r"got \"0\.75 x+\.\.\.x+'\"\."),
     ],
 )

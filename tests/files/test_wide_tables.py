@@ -122,7 +122,7 @@ def test_a_bad_cell_has_the_row_of_the_sheet(tmp_path: Path) -> None:
     text = "Trial,ACT,DP\n1,50,70\n2,30,20'\n"
     with pytest.raises(
         sf.DataError,
-        match=r"^sheet.csv, row 2: `score` \(column 'DP'\) must be .*; got \"20'\"\. Remove the stray \"'\"\.",
+        match=r"^sheet.csv, row 2: `score` \(column 'DP'\) must be .*; got \"20'\"\. Remove the extra \"'\"\.",
     ):
         read(tmp_path, text, policies_in=["ACT", "DP"], high=100)
 

@@ -36,7 +36,7 @@ def test_a_policy_or_a_task_without_outcomes_stops_no_report():
     assert [(one.first, one.second) for one in found.comparisons] == [("a", "b")]
     assert [one.task for one in found.tasks] == ["x", "y"]
     assert sf.rank(rollouts).names == ("a", "b")
-    assert "No success is known of void: left out of every comparison." in sf.report(rollouts).html()
+    assert "No success is known for void: left out of every comparison." in sf.report(rollouts).html()
     third = [*rows, *(("c", "xyz"[i % 3], i % 2, True) for i in range(20))]
     more = sf.read(pl.DataFrame(third, schema=["policy", "task", "success", "valid"], orient="row"))
     assert "void" not in overview_answer(overview(more))[0]

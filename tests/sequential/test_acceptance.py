@@ -157,7 +157,10 @@ def test_rules_and_states_are_records():
         ({"error": 0.4}, "`error` must be at most 0.25; got 0.4"),
         ({"error": 0}, "`error` must be strictly between 0 and 1"),
         ({"horizon": 13}, "`horizon` must be at least 14; got 13. Fewer rollouts cannot be accepted"),
-        ({"unacceptable": 0.949}, "must be far enough apart to be told within 10,000 rollouts; got 0.95 and 0.949"),
+        (
+            {"unacceptable": 0.949},
+            "must be far enough apart to be distinguished within 10,000 rollouts; got 0.95 and 0.949",
+        ),
     ],
 )
 def test_what_a_rule_cannot_be(given, said):

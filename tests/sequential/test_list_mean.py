@@ -170,7 +170,7 @@ def test_what_predictions_explained_and_saved_are_values():
         f"{helped.saved:.0f} items."
     )
     shown = Note("predictions", {"explained": 0.0, "saved": 0})
-    assert str(shown) == "The predictions explain nothing of the scores: they cost a little and change no guarantee."
+    assert str(shown) == "The predictions do not explain the scores: they cost a little and change no guarantee."
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 3.0)])

@@ -140,7 +140,7 @@ def test_what_the_labels_never_met_is_said_and_nothing_else():
     assert prediction_powered_rate(Tally(5, 10), Calibration(**met)).interval.notes == ()
     for unmet, said in ((("false_fail", "true_fail"), "failed"), (("true_pass", "false_pass"), "passed")):
         (note,) = prediction_powered_rate(Tally(5, 10), Calibration(**met | dict.fromkeys(unmet, 0))).interval.notes
-        assert note == f"No labelled item was {said} by the judge: those may be anything."
+        assert note == f"No labelled item was {said} by the judge, so nothing is known about such items."
 
 
 @pytest.mark.parametrize(("passed", "end"), [(5000, 1.0), (0, 0.0)])

@@ -73,10 +73,10 @@ def test_the_report_shows_the_ranking_and_its_sizes_as_two_families(tmp_path):
     made = sf.report(study)
     assert Record.from_dict(json.loads(json.dumps(made.study.to_dict()))) == made.study
     page, text = made.html(), made.markdown()
-    for told in ("The ranking", "By how much they differ", "a family of their own", "not decidable within the horizon"):
+    for told in ("The ranking", "By how much they differ", "a separate family", "not decidable within the horizon"):
         assert told in page
         assert told in text
-    assert "saved by policies that needed to run no more" in text
+    assert "saved by policies that did not need to run any more" in text
     assert set(made.figures()) >= {"ranking", "policies"}
     for name in ("a.html", "a.md", "a.tex", "a.json"):
         made.save(tmp_path / name)

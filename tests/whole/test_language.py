@@ -26,6 +26,12 @@ STOPPED = (
     *("when pointed at", "with the horizon in view", "no thought of the horizon", "until it pleases"),
     *("the judge leans", "what was staked", "the bets leave out", "worth remembering", "stand alone, so"),
     *("blocked contexts", "What touches zero", "Decided is what", "which teaches nothing", "network is away"),
+    *("no score.", "evidence beside it", "laid end to end", "turned on its side", "starts equal numbers alike"),
+    *("fulfils all that is asked", "of how many it does not say", "as often as not", "passes over errors"),
+    *("Rather too many than", "than which none", "a point or so", "Whether whoever", "at no cost of error"),
+    *("be amended so", "written anew", "the key is another's", "listened at", "safe on your side", "eyes only"),
+    *("go on all the same", "as wrong as", "until the result pleases", "rough all the same"),
+    *("wide for it", "Had the {", "read it off", "made here.", "of so many", "says nothing of other"),
 )
 """Phrases at which readers stopped."""
 

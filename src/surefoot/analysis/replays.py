@@ -43,7 +43,7 @@ NOT_DRAWN = (
     "are sorted, and in file order 11 to 21% of such verdicts were false."
 )
 NOT_EVERYWHERE = "Rules that do not suit every {words.task} are not shown: {names}."
-HINDSIGHT = "A replay shows what a rule would have done; it is no second test of the same {words.rollouts}."
+HINDSIGHT = "A replay shows what a rule would have done; it is not a second test of the same {words.rollouts}."
 
 
 @dataclass(frozen=True, slots=True)

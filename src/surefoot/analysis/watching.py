@@ -192,7 +192,7 @@ def look(rollouts: Rollouts, watch: Watch) -> Look:
     there = named_environment(rollouts)
     if not set(there) <= set(watch.keys) <= set(rollouts.columns):
         told, now = (", ".join(keys) or "nothing" for keys in (watch.keys, there))
-        raise DataError(f"pairs must be told by {told}, as declared; now there is {now}.", source=rollouts.source)
+        raise DataError(f"pairs must be identified by {told}, as declared; now there is {now}.", source=rollouts.source)
     rows = _rows(rollouts, watch)
     if len(rows) < watch.rows or (watch.rows and _hash(rows[: watch.rows]) != watch.seen):
         raise DataError(

@@ -42,7 +42,8 @@ def environments_met(met: Structure) -> list[Finding]:
             values={"environments": met.environments, "shared": met.shared},
             says=f"Of {of}, {met.shared:,} were met by every {words.policy} and {met.environments - met.shared:,} by "
             "some only.",
-            threatens=f"Pairs are fewer than {words.rollouts}; if runs were dropped for how they went, pairs mislead.",
+            threatens=f"Pairs are fewer than {words.rollouts}; if runs were dropped because of their "
+            "outcome, pairs are misleading.",
             remedy="Run the missing ones, or say why they are missing; the pairs that exist are used.",
             serious=False,
         )
@@ -180,7 +181,7 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
                 says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within "
                 f"{words.tasks}.",
                 threatens="The pooled comparison points the wrong way.",
-                remedy=f"Use the comparison within {words.tasks}: it is the one that is made here.",
+                remedy=f"Use the comparison within {words.tasks}: it is the one that is used here.",
                 serious=False,
             )
         )

@@ -146,9 +146,9 @@ def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
             values={"by": met.clusters, "policy": policy, "clusters": shape.clusters, "freedom": shape.freedom},
             says=f"{policy!r} has {shape.clusters:,} clusters ({by}), equivalent to {shape.effective:.1f} of equal "
             f"size: {shape.freedom:.1f} degrees of freedom.{heavy}",
-            threatens="The interval allows for this, and is wide for it."
+            threatens="The interval allows for this, and is wide for that reason."
             if shape.freedom >= FEW_FREEDOM
-            else "With so few degrees of freedom the interval is very wide, and rough all the same.",
+            else "With so few degrees of freedom the interval is very wide, and still only approximate.",
             remedy=f"More different {by} narrow it; more {spoken().rollouts} of the same hardly do.",
             serious=shape.freedom < FEW_FREEDOM,
         )
@@ -289,7 +289,7 @@ def lone_totals(rollouts: Rollouts) -> list[Finding]:
             says=f"Each {words.policy} has one score{where}.",
             threatens=f"A mean over many {words.rollouts} counts here as one {words.rollout}, so that every interval "
             "is wrong.",
-            remedy=f"Read the {words.rollouts} themselves; of means nothing can be said without them.",
+            remedy=f"Read the {words.rollouts} themselves; nothing can be said about means without them.",
         )
     ]
 

@@ -80,7 +80,7 @@ def band(
         )
         return
     typer.echo(str(scores))
-    typer.echo(f"Guaranteed with {shown.percent(confidence)} confidence, all lines of a column at once:")
+    typer.echo(f"Guaranteed with {shown.percent(confidence)} confidence, for all lines of a column together:")
     header = ["", "observed", *(found.method for found in bands.values())]
     terminal.table(header, [_line(name, seen, found, scale) for name, seen, found, scale in rows])
     typer.echo(f"The mean by itself: {mean}")

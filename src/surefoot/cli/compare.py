@@ -106,8 +106,8 @@ def compare(
         bool | None,
         typer.Option(
             "--paired/--unpaired",
-            help="With files: pair rollouts of the same environment, or do not. --paired where no column tells which "
-            "belong together pairs the n-th of both, task by task.",
+            help="With files: pair rollouts of the same environment, or do not. Where no column says which rollouts "
+            "belong together, --paired pairs the n-th of both, task by task.",
         ),
     ] = None,
     by: Annotated[str | None, typer.Option(help="With files: 'task' compares task by task, one error for all.")] = None,
@@ -120,9 +120,11 @@ def compare(
         bool,
         typer.Option(
             "--gate",
-            help="End with 0 better, or shown not worse by as much as the margin; 1 worse by more than the margin; 2 "
-            "cannot tell, also when it is shown to fall behind but perhaps by less than the margin; 3 not comparable: "
-            "policies that share no task, whatever their pooled rates say; rows that repeat others in every column.",
+            help="Exit code: 0 better, or not worse by as much as the margin; 1 worse by more than the "
+            "margin; 2 cannot "
+            "tell, also when it falls behind but perhaps by less than the margin; 3 not comparable: the "
+            "policies share no "
+            "task, or rows repeat others in every column.",
         ),
     ] = False,
     previous: Annotated[
@@ -131,18 +133,18 @@ def compare(
     ] = None,
     pass_at: Annotated[
         int | None,
-        typer.Option("--pass-at", help="With files: compare the chance of any success in so many attempts (pass@k)."),
+        typer.Option("--pass-at", help="With files: compare the chance of any success in this many attempts (pass@k)."),
     ] = None,
     pass_all: Annotated[
         int | None,
         typer.Option(
-            "--pass-all", help="With files: compare the chance that all of so many attempts succeed (pass^k)."
+            "--pass-all", help="With files: compare the chance that all of this many attempts succeed (pass^k)."
         ),
     ] = None,
     population: Annotated[
         int | None,
         typer.Option(
-            help="With files: the items are of a list of so many, and the question is what all of it would show. "
+            help="With files: the items come from a list of this many; the question is what the whole list would show. "
             "Needs --randomised."
         ),
     ] = None,

@@ -83,7 +83,7 @@ Weigh = Annotated[
     str,
     typer.Option(
         "--weigh",
-        help="How several tasks weigh in a gain: 'rollouts', by their share of rollouts, or 'tasks', all alike (the "
+        help="How several tasks weigh in a gain: 'rollouts', by their share of rollouts, or 'tasks', all equally (the "
         "macro average).",
     ),
 ]

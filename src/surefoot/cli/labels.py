@@ -64,7 +64,9 @@ def draw(
     terminal.in_folder(output, "--output")
     for path in (output, key):
         if path.exists() and not force:
-            raise ValueError(f"`--output` must not overwrite {str(path)!r}, which may hold labels: --force does.")
+            raise ValueError(
+                f"`--output` must not overwrite {str(path)!r}, which may hold labels. Add --force to overwrite it."
+            )
     rollouts = files.table(paths, reading)
     drawn = sf.draw_labels(rollouts, items, seed=seed)
     write_whole(output, drawn.to_csv())
@@ -75,12 +77,12 @@ def draw(
         return
     typer.echo(str(drawn))
     if drawn.left_out:
-        typer.echo(f"{drawn.left_out:,} items were not drawn from: some {spoken().policy} has no outcome on them.")
+        typer.echo(f"{drawn.left_out:,} items could not be drawn: some {spoken().policy} has no outcome on them.")
     typer.echo(
         f"Wrote {output}: fill in `human` (and `rater`, when several people label the same {spoken().rollouts})."
     )
     if drawn.key:
-        typer.echo(f"Wrote {key}: which {spoken().policy} is behind each code. Whoever labels must not see it.")
+        typer.echo(f"Wrote {key}: which {spoken().policy} is behind each code. People who label must not see it.")
     _expected(rollouts)
     given = " ".join(map(str, paths))
     typer.echo(f"Then: surefoot compare {given} --human {output}")
@@ -93,12 +95,17 @@ def _expected(rollouts: Rollouts) -> None:
 
     gains = judge_gains(rollouts) if len(rollouts.policies) == 2 and "success" in rollouts.columns else []
     if len(gains) < 50:
-        typer.echo("Labels decide alone below 30; the judge helps from about 50 at 90% agreement, 100 at 80%.")
+        typer.echo(
+            "Below 30 labels the labels decide alone. The judge helps from about 50 labels at 90% "
+            "agreement, 100 at 80%."
+        )
         return
     rows = []
     for agreement in AGREEMENTS:
         needed = [stats.labels_expected(gains, gain, agreement=agreement) for gain in GAINS]
         told = [f"{one.low:,} to {one.high:,}" if one.labels is not None else "more items" for one in needed]
         rows.append([f"{agreement:.0%}", *told])
-    typer.echo(f"Items to label, about, so that a gain is decided in 80% of evaluations ({len(gains):,} items):")
+    typer.echo(
+        f"How many items to label, about, so that a gain is decided in 80% of evaluations ({len(gains):,} items):"
+    )
     terminal.table(["judge agrees on", *(f"gain of {100 * gain:.0f} points" for gain in GAINS)], rows)

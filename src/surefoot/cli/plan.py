@@ -46,7 +46,7 @@ def _bounds() -> dict[str, Method]:
 def rate(
     half_width: Annotated[float, typer.Argument(help="Half of the width the interval may have: 0.05 for 5 points.")],
     assumed: Annotated[
-        float | None, typer.Option("--rate", help="The rate you expect; without it the plan holds whatever the rate.")
+        float | None, typer.Option("--rate", help="The rate you expect; if left out, the plan holds for any rate.")
     ] = None,
     using: Annotated[str, typer.Option(help=f"Method: {', '.join(_intervals())}.")] = "wilson",
     confidence: terminal.Confidence = 0.95,
@@ -77,7 +77,7 @@ def bound(
     ] = None,
     rollouts: Annotated[int | None, typer.Option(help="Rollouts.")] = None,
     confidence: Annotated[
-        float | None, typer.Option("--confidence", "-c", help="Confidence; 0.95 when left out with one other.")
+        float | None, typer.Option("--confidence", "-c", help="Confidence; 0.95 if it and one other are left out.")
     ] = None,
     using: Annotated[str, typer.Option(help=f"Method: {', '.join(_bounds())}.")] = "optimal-lower",
     as_json: terminal.AsJson = False,
@@ -147,21 +147,21 @@ def compare(
     first_word: Annotated[
         str | None,
         typer.Option(
-            "--first", help="The first policy's rate, left out to learn what can be shown; its name in a pilot."
+            "--first", help="The first policy's rate; leave it out to learn what can be shown. With --from, its name."
         ),
     ] = None,
     second_word: Annotated[
-        str | None, typer.Option("--second", help="The second policy's rate, the baseline; its name in a pilot.")
+        str | None, typer.Option("--second", help="The second policy's rate, the baseline. With --from, its name.")
     ] = None,
     pilot: Annotated[
         Path | None,
         typer.Option(
-            "--from", help="Rollouts to learn rates, spread, pairs and epochs from: a file of any known format."
+            "--from", help="A pilot, a file of any known format: its rates, spread, pairs and epochs are used."
         ),
     ] = None,
     gain: Annotated[
         float | None,
-        typer.Option(help="With --from: the gain that must be seen, 0.1 for 10 points; the pilot's if left out."),
+        typer.Option(help="With --from: the gain to show, 0.1 for 10 points; the pilot's own if left out."),
     ] = None,
     score: files.Score = None,
     columns: files.Columns = None,
@@ -178,18 +178,20 @@ def compare(
         float | None, typer.Option("--second-only", help="For pairs: the chance that only the second succeeds.")
     ] = None,
     power: Annotated[
-        float | None, typer.Option(help="The chance of the verdict; 0.8 if it is not the question.")
+        float | None, typer.Option(help="The chance of the verdict (power); 0.8 unless it is the question.")
     ] = None,
     margin: files.Margin = 0.0,
     claim: Annotated[
         str, typer.Option("--claim", help=f"What will be asked: {', '.join(CLAIMS)}; one side needs fewer rollouts.")
     ] = "either",
     sequential: Annotated[
-        bool, typer.Option("--sequential", help="Show beside it a test that looks after every pair and may stop early.")
+        bool, typer.Option("--sequential", help="Also show a test that looks after every pair and may stop early.")
     ] = False,
     rule: Annotated[
         str | None,
-        typer.Option("--rule", help=f"With --sequential: {', '.join(registry.names())}; else the one that fits best."),
+        typer.Option(
+            "--rule", help=f"With --sequential: {', '.join(registry.names())}; the one that fits best if left out."
+        ),
     ] = None,
     horizon: Annotated[
         int | None, typer.Option(help="With --sequential: the most pairs; a little above the fixed number if left out.")

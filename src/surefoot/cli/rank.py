@@ -26,7 +26,7 @@ def rank(
     margin: files.Margin = 0.0,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the resamples, for preferences.")] = 0,
     prior: Annotated[
-        float, typer.Option("--prior", help="For preferences: ties added between every two that met.")
+        float, typer.Option("--prior", help="For preferences: ties added between every two policies that met.")
     ] = 0.0,
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
@@ -100,13 +100,13 @@ def rank(
     terminal.table(names, rows)
     if len(ranking.pairs) > 1:
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
-    typer.echo(f"Ranks and letters go by {what}.")
+    typer.echo(f"Ranks and letters are based on {what}.")
     for note in (*ranking.letters.notes, leading_outlook(pairs)):
         if note:
             typer.echo(note)
     unknown = [name for name in found if name not in ranking.names]
     if unknown:
-        typer.echo(f"Left out, no {what} is known of them: {', '.join(unknown)}.")
+        typer.echo(f"Left out, because their {what} is not known: {', '.join(unknown)}.")
     for line in label_lines(pairs):
         typer.echo(line)
     files.show_serious(findings)

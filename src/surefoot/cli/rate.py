@@ -32,21 +32,26 @@ def rate(
     lower: Annotated[bool, typer.Option("--lower", help="Give the lower bound only.")] = False,
     upper: Annotated[bool, typer.Option("--upper", help="Give the upper bound only.")] = False,
     requires: Annotated[
-        float | None, typer.Option(help="A rate to be claimed: can these rollouts claim at least that?")
+        float | None, typer.Option(help="A rate to claim: do these rollouts support at least that rate?")
     ] = None,
     population: Annotated[
         int | None,
         typer.Option(
-            help="The rollouts were drawn at random from a list of so many items: the rate that all of it would show."
+            help="The rollouts were drawn at random from a list of this many items: the rate that the "
+            "whole list would show."
         ),
     ] = None,
     pass_at: Annotated[
         int | None,
-        typer.Option("--pass-at", help="With files: the chance of at least one success in so many attempts (pass@k)."),
+        typer.Option(
+            "--pass-at", help="With files: the chance of at least one success in this many attempts (pass@k)."
+        ),
     ] = None,
     pass_all: Annotated[
         int | None,
-        typer.Option("--pass-all", help="With files: the chance that every one of so many attempts succeeds (pass^k)."),
+        typer.Option(
+            "--pass-all", help="With files: the chance that every one of this many attempts succeeds (pass^k)."
+        ),
     ] = None,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,

@@ -46,13 +46,15 @@ def replay(
     population: Annotated[
         int | None,
         typer.Option(
-            help="The rollouts are of a list of so many items: verdicts about what all of it would show. "
+            help="The rollouts come from a list of this many items: verdicts about what the whole list would show. "
             "Needs --randomised."
         ),
     ] = None,
     rules: Annotated[
         list[str] | None,
-        typer.Option("--rule", help=f"Only this rule, repeatable: {', '.join(registry.names())}. All that suit, else."),
+        typer.Option(
+            "--rule", help=f"Only this rule, repeatable: {', '.join(registry.names())}. All suitable ones if left out."
+        ),
     ] = None,
     pooled: Annotated[bool, typer.Option("--pooled", help="All tasks as one comparison, in recorded order.")] = False,
     question: Annotated[

@@ -80,7 +80,7 @@ def report(
             "`--previous` must be left out when two files hold the same policies: the second is the earlier."
         )
     if two is not None:
-        typer.echo(f"note: {paths[0]} and {paths[1]} are two runs: the second is taken for the earlier one.", err=True)
+        typer.echo(f"note: {paths[0]} and {paths[1]} are two runs: the second is taken as the earlier one.", err=True)
     rollouts, before = two or (rollouts, _previous(previous, reading))
     what = files.measure_of(rollouts, reading.score)
     with files.busy(f"comparing {spoken().policies}"):

@@ -26,10 +26,12 @@ def create(
         str, typer.Option(help="Where the study is kept: a file, or postgresql://host/database?study=NAME.")
     ] = "study.db",
     policies: Annotated[
-        str | None, typer.Option(help="The policies, such as new,old; the first is asked about.")
+        str | None, typer.Option(help="The policies, such as new,old; every verdict is about the first.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="What the study is called.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="The most pairs; of three policies or more, rounds.")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help="The most pairs; for three policies or more, the most rounds.")
+    ] = None,
     claim: Annotated[str | None, typer.Option(help="'either' or 'first better'.")] = None,
     rule: Annotated[
         str | None, typer.Option(help=f"The rule that decides: {', '.join(registry.names())}; else one that fits.")
@@ -43,7 +45,7 @@ def create(
     ] = None,
     question: Annotated[
         str | None,
-        typer.Option(help="Of three policies or more: ranking, best, 'best or tied' or 'against NAME'."),
+        typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'."),
     ] = None,
     levels: Annotated[str | None, typer.Option(help="Score by a rubric, such as 0,0.5,1, in place of success.")] = None,
     environments: Annotated[

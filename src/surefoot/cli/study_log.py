@@ -30,7 +30,9 @@ Author = Annotated[str, typer.Option(help="Who does it; kept in the log.")]
 Clips = Annotated[
     Path | None,
     typer.Option(
-        "--clips", help="The folder of the clips; study.clips of study.db, of a database in the current folder."
+        "--clips",
+        help="The folder of the clips. If left out: study.clips beside study.db; for a "
+        "database, in the current folder.",
     ),
 ]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The file; standard output if left out.")]
@@ -120,7 +122,9 @@ def held_up(wait: Wait, store: str) -> str:
     """What the rule waits for, and what to do about it."""
     if not wait.holder:
         return wait.sentence
-    finish = "Finish it there: started again under its name, it gets the turn again. Or hand it back:"
+    finish = (
+        "Finish the turn there: that program gets it again when it is started under the same name. Or hand it back:"
+    )
     hand_back = f"surefoot study release {shlex.quote(without_password(store))} --holder {shlex.quote(wait.holder)}"
     return f"{wait.sentence}\n{finish}\n  {hand_back}"
 
@@ -143,7 +147,7 @@ def unblind(
     if early and not as_json:
         typer.echo("The study is not decided yet: the report will list this as a deviation.", err=True)
         if reason and not yes and sys.stdin.isatty():
-            typer.confirm("Unblind it all the same? It cannot be undone.", default=False, abort=True)
+            typer.confirm("Unblind it anyway? It cannot be undone.", default=False, abort=True)
     study.unblind(reason=reason)
     status(store, as_json)
 
@@ -217,7 +221,7 @@ def verify(
     """Is the log what was written, and does the verdict follow?
 
     Clips of rollouts are held against the hashes in the log. That the end of a log was cut off, or that all of it was
-    written anew, only a witness can show: a hash that was kept elsewhere. The exit code is 65 when the log does not
+    rewritten, only a witness can show: a hash that was kept elsewhere. The exit code is 65 when the log does not
     verify.
 
     Examples:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PoolRuns = Annotated[
     bool,
-    typer.Option("--pool-runs", help="Take files that hold the same policies for one run, not for two runs."),
+    typer.Option("--pool-runs", help="Treat files that hold the same policies as one run, not as two runs."),
 ]
 
 
@@ -90,5 +90,5 @@ def refuse_two_runs(rollouts: Rollouts, paths: Sequence[str | Path], instead: st
         names = ", ".join(map(repr, shared[:4])) + (" and others" if len(shared) > 4 else "")
         raise DataError(
             f"{paths[0]} and {paths[1]} must hold different {spoken().policies}; both hold {names}, so they are two "
-            f"runs. {instead} To take them for one run: --pool-runs."
+            f"runs. {instead} To treat them as one run: --pool-runs."
         )

@@ -221,12 +221,13 @@ LISTED_ITEMS = _need(
 )
 PREDICTED_BEFORE = _need(
     "predicted before",
-    "The predictions were fixed for all items before the first outcome. They may be as wrong as they like",
+    "The predictions were fixed for all items before the first outcome. They may be wrong",
 )
 RANGE_BEFORE_ITEMS = _need("range before items", "The score range was fixed before the first outcome")
 ITEMS_FIXED = _need("items fixed", "How many items to run was fixed beforehand", fixes_size=True)
 DRAWN_ONCE = _need(
-    "drawn once", "The draw is made once and kept: drawn again until the result pleases, the bound holds less often"
+    "drawn once",
+    "The draw is made once and kept: if it is drawn again until the result is liked, the bound holds less often",
 )
 LIST_IN_RANDOM_ORDER = _needs(
     "list in random order",
@@ -274,7 +275,7 @@ ENVIRONMENTS_MET: dict[Environments, Assumption] = {
 }
 RANDOM_ORDER = _need("random order", "The {words.policies} were run in the random order that the study drew")
 BLINDED = _need("blinded", "Whoever scored {words.a_rollout} did not know its {words.policy}")
-NOTHING_HIDDEN = _need("nothing hidden", "No pair was voided, and no result undone, because of how it went")
+NOTHING_HIDDEN = _need("nothing hidden", "No pair was voided, and no result undone, because of its outcome")
 
 # Which gain it is, and what is promised
 
@@ -328,11 +329,11 @@ BANDS_TOGETHER = _promise(
 ANYTIME = _promise("anytime", "All the intervals hold together with the confidence: look, and stop, whenever you like")
 ITEMS_SOFTENED = _promise(
     "items softened",
-    "Approximate; as if z² more items had been labelled, spread evenly over the table, so never of no width",
+    "Approximate; as if z² more items had been labelled, spread evenly over the table, so its width is never 0",
 )
 SCORES_SOFTENED = _promise(
     "scores softened",
-    "Approximate; as if z² more items had been scored, half at each end of the range, so never of no width",
+    "Approximate; as if z² more items had been scored, half at each end of the range, so its width is never 0",
 )
 JUDGE_MEASURED = _promise(
     "judge measured",
@@ -348,4 +349,4 @@ JUDGE_NEARLY = _promise(
     "judge nearly",
     "Coverage is close to the confidence, not guaranteed: it fell to .92 at 95% where true failures were rare",
 )
-EACH_STRENGTH = _promise("each strength", "Each interval holds by itself, nearly; not all of them together")
+EACH_STRENGTH = _promise("each strength", "Each interval holds approximately by itself, not all of them together")

@@ -140,7 +140,8 @@ PLAIN = {
     "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says "
     "nothing about others.",
     "cluster dominates": "One cluster holds {share:.0%} of the {words.rollouts}.",
-    "clusters alike": "All clusters ended alike, so nothing is known of how they differ: each counts as one.",
+    "clusters alike": "All clusters had the same result, so nothing is known about how they differ: each "
+    "counts as one.",
     "not corrected": "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the "
     "judge's errors by the human labels.",
     "raw_verdict": "A verdict that comes early tends to overstate the observed gain.",
@@ -154,14 +155,14 @@ PLAIN = {
     "the confidence is low. It was widened to contain it.",
     "gains drift": "Made in the order of the pairs, the interval did not contain the observed gain: the gains drift. "
     "It was widened to contain it.",
-    "follows from others": "The verdict follows from two others; the gain observed between these two is on the other "
-    "side, and the interval is that of these two alone.",
+    "follows from others": "The verdict follows from two others; the gain observed between these two points the "
+    "other way. The interval is of these two alone.",
     "barely excludes zero": "The end at 0 is not in the interval: the verdict excludes 0.",
     "interval_family": "The intervals of all {pairs:,} pairs hold together at {confidence:percent}, apart from the "
     "claims of the ranking, which have an error of their own.",
     "each_end": "Each end alone holds at {confidence:percent}.",
-    "gain by stakes": "The estimate weighs pairs as the rule does; unweighted the gain is {observed:score gain}, on "
-    "the other side of what was shown.",
+    "gain by stakes": "The estimate weighs pairs as the rule does; without weights the gain is "
+    "{observed:score gain}, which points the other way.",
     "ranking rule": "Verdict: {rule}, read after every round, {rounds:rounds} at most.",
     "ranking promise": "The chance of any wrong statement about who is better, over all looks, is at most "
     "{error:percent up}.",
@@ -170,7 +171,7 @@ PLAIN = {
     "one environment for all": "The table names no other.",
     "met by several": "{several:,} of {environments:,} {words.environments} ({by}) were met by several "
     "{words.policies}.",
-    "files pooled": "{policy!r} is in {files:,} files on the same {words.tasks}: they are taken for one run.",
+    "files pooled": "{policy!r} is in {files:,} files on the same {words.tasks}: they are taken as one run.",
     "unused columns": "Not used: {columns:quoted}.",
     "items guessed": "condition is guessed to be the column {column!r}, because one {words.policy} met its values "
     "several times.",
@@ -308,7 +309,9 @@ def _by_the_judge(estimate: float, low: float, high: float, scale: formatting.Sc
 @says("labels needed")
 def _labels_needed(items: int, low: int | None = None, high: int | None = None) -> str:
     if low is None or high is None:
-        return f"More labels of these {items:,} items would hardly decide a gain like the one seen: more items would."
+        return (
+            f"More labels of these {items:,} items would hardly decide a gain like the one seen: more items are needed."
+        )
     return (
         f"About {low:,} to {high:,} labelled items of {items:,} would decide a gain like the one seen, in most cases."
     )
@@ -338,10 +341,10 @@ def _verdict_on_these_items(
     if verdict != Verdict.UNDECIDED:
         found = sentences.shown(Verdict(verdict), claim, margin, first)
     elif run < items:
-        found = f"nothing is decided of {first} yet"
+        found = f"nothing is decided about {first} yet"
     else:
         by = f" by more than {margin:g}" if margin else ""
-        found = f"{first} is neither better nor worse{by}" if claim == "either" else f"nothing is shown of {first}"
+        found = f"{first} is neither better nor worse{by}" if claim == "either" else f"nothing is shown about {first}"
     error = formatting.percent(1.0 - confidence, "up")
     how = "all run" if run == items else f"{run:,} run; error {error} for what a complete run would show"
     return f"On these {items:,} items {found} ({how}). It says nothing about other items."
@@ -394,7 +397,7 @@ def _promise_of_a_claim(first: str, second: str, margin: float, error: float, on
 @says("predictions")
 def _predictions(explained: float, saved: int) -> str:
     if saved < 1:
-        return "The predictions explain nothing of the scores: they cost a little and change no guarantee."
+        return "The predictions do not explain the scores: they cost a little and change no guarantee."
     items = formatting.counted(saved, "item")
     return f"The predictions explain {100.0 * explained:.0f}% of the scores' variance and save about {items}."
 

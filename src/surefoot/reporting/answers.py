@@ -76,7 +76,7 @@ def _alone(found: Overview) -> str:
     only = found.policies[0].of(found.measure)
     name = found.policies[0].policy
     if only is None:
-        return f"Nothing is known of {name}."
+        return f"Nothing is known about {name}."
     what = "succeeds in" if found.measure == "success" else "scores"
     after = f" of {spoken().rollouts}" if found.measure == "success" else " on average"
     shown = f"{formatting.number(only.estimate, only.scale)} {formatting.span(only.low, only.high, only.scale)}"

@@ -53,7 +53,7 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
         header = ["part", "policy", "success" if success else "mean score", "rollouts"]
         to = [links.of_part(one.policy, one.part, success=success) for one in parts]
         table = rows_under("By third of the study, and by condition", header, rows, links=to)
-        lines = ["Described, not tested: the verdict is the declared rule's."]
+        lines = ["Described, not tested: the verdict comes from the declared rule."]
         found.append(section("Over the course of the study", lines, table, figures=[figures.get("thirds")]))
     people = [("scored", one) for one in conduct.scorers] + [("ran", one) for one in conduct.robots]
     rows = [[what, one.name, str(one.recorded)] for what, one in people]

@@ -107,4 +107,4 @@ def draw_evidence(
 
 
 def _caption(threshold: float) -> str:
-    return f"Evidence starts at 1; under a false claim it reaches {threshold:g} with chance at most 1/{threshold:g}."
+    return f"Evidence starts at 1; if the claim is false, it reaches {threshold:g} with chance at most 1/{threshold:g}."

@@ -230,7 +230,7 @@ def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> di
         f"looks{f', for each {spoken().task} by itself' if each else ''}"
     )
     lines = [
-        f"Had the {spoken().rollouts} been run under the sequential rule {found.curves[0].rule}, on "
+        f"If the {spoken().rollouts} had been run under the sequential rule {found.curves[0].rule}, on "
         f"{found.measure}, asking which of the two is better, {level}:",
         *(map(str, found.curves) if len(found.curves) <= FEW else ()),
         *found.replayed,

@@ -68,15 +68,15 @@ def _family(ranking: StudyRanking, level: str) -> str:
     """What the sizes promise, apart from the ranking."""
     held = f"all {len(ranking.pairs)} intervals hold together at {level}, over all looks."
     return (
-        f"The sizes are a family of their own: {held} The ranking's claims have an error of their own, so the two do "
-        "not add up, and an interval may hold 0 where the ranking says who is better."
+        f"The sizes are a separate family: {held} The claims of the ranking have their own error, so "
+        "an interval may contain 0 where the ranking says who is better."
     )
 
 
 def _saved(ranking: StudyRanking) -> str:
     return (
         f"{formatting.rollouts(ranking.used)} were used of at most {ranking.most:,}; {ranking.saved:,} were saved by "
-        "policies that needed to run no more."
+        "policies that did not need to run any more."
     )
 
 

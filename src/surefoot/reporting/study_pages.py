@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from surefoot.study.status import Account, StudyFinding
 
 UNSOUND = (
-    "The study's log does not verify, so nothing below can be relied on; what was found is listed under deviations."
+    "The study's log does not verify, so do not rely on anything below; what was found is listed under deviations."
 )
 NOT_THE_VERDICT = (
     "These intervals are for rollouts whose number is fixed beforehand. Here the rule decided when to stop, so read "
-    "them as a description: the verdict is the declared rule's, above."
+    "them as a description: the verdict above comes from the declared rule."
 )
 
 
@@ -134,11 +134,13 @@ def study_sections(account: Account, links: RolloutLinks) -> list[dict[str, Any]
     captions = {
         "failures": "How often each policy failed in each way.",
         "thirds": "How each policy did in each third of the study. Described, not tested.",
-        "times": "What failed never succeeds; the curve ends at the time limit.",
-        "ranking": "Means with their intervals, for reading; letters by the ranking; rollouts used of those planned.",
+        "times": "A failed rollout never succeeds; the curve ends at the time limit.",
+        "ranking": "Means with their intervals, for information; letters by the ranking; rollouts used "
+        "of those planned.",
         "sequence": f"Observed gain of {first} over {second}, pair by pair, with the interval that held at each moment "
         f"({level} over all looks).",
-        "evidence": "Evidence starts at 1; under a false claim it reaches the line with chance at most one over it.",
+        "evidence": "Evidence starts at 1; if the claim is false, it reaches the line with a chance of "
+        "at most 1 divided by the line's value.",
     }
     drawn = drawn_twice(lambda: study_figures(account))
     shown = {name: shown_figure(drawn, name, captions[name], prefix="study") for name in drawn}

@@ -138,7 +138,7 @@ def notes(found: Overview) -> list[str]:
             said.append(f"Two {spoken().policies} share a letter exactly when no difference between them was shown.")
         else:
             said += found.ranking.letters.notes
-        said.append(f"Ranks and letters go by {found.measure}.")
+        said.append(f"Ranks and letters are based on {found.measure}.")
     if found.changes:
         points = " in points" if found.changes[0].interval.scale == "gain" else ""
         ended = {one.policy: sentences.CELL[one.verdict] for one in found.changes}
@@ -146,7 +146,7 @@ def notes(found: Overview) -> list[str]:
         said.append(f"Change{points}: now minus {found.previous}, all intervals holding together. {told}.")
     unknown = [one.policy for one in found.policies if one.of(found.measure) is None]
     if unknown:
-        said.append(f"No {found.measure} is known of {sentences.listed(unknown)}: left out of every comparison.")
+        said.append(f"No {found.measure} is known for {sentences.listed(unknown)}: left out of every comparison.")
     voided = sum(one.void for one in found.policies)
     if voided:
         said.append(f"{formatting.rollouts(voided)} declared void and not counted.")
@@ -188,7 +188,7 @@ def correction_lines(found: Overview) -> list[str]:
         f"({methods} interval). This is right if those were drawn at random.",
         f"Gains, verdicts, ranks and letters are corrected item by item where both {spoken().policies} carry "
         f"labels. Rates by {spoken().task} "
-        "and the tables below are what the judge said, and only as true as the judge is.",
+        "and the tables below are what the judge said, and only as correct as the judge is.",
         *([f"Without human labels, so not corrected: {sentences.listed(without)}."] if without else []),
         *dict.fromkeys(str(note) for one in found.corrections for note in one.interval.notes),
     ]

@@ -91,7 +91,7 @@ class AcceptanceTest(Record):
             most = formatting.rollouts(acceptance.MOST)
             raise _check.wrong(
                 ("at_least", "unacceptable"),
-                f"be far enough apart to be told within {most}; "
+                f"be far enough apart to be distinguished within {most}; "
                 f"got {self.at_least:g} and {self.unacceptable:g} with an error of {self.error:g}.",
                 (self.at_least, self.unacceptable),
             ) from None

@@ -20,7 +20,7 @@ from surefoot.stats.score_means import score_mean
 
 
 def pass_at(tally: Tally, attempts: int) -> float:
-    """How likely is at least one success in so many attempts (pass@k)? Unbiased, for one task.
+    """How likely is at least one success in this many attempts (pass@k)? Unbiased, for one task.
 
     Assumptions:
         Independent attempts with one success rate. More attempts than were recorded cannot be judged.
@@ -43,7 +43,7 @@ def pass_at(tally: Tally, attempts: int) -> float:
 
 
 def pass_all(tally: Tally, attempts: int) -> float:
-    """How likely is it that every one of so many attempts succeeds (pass^k)? Unbiased, for one task.
+    """How likely is it that every one of this many attempts succeeds (pass^k)? Unbiased, for one task.
 
     Assumptions:
         Independent attempts with one success rate. More attempts than were recorded cannot be judged.
@@ -66,7 +66,7 @@ def pass_all(tally: Tally, attempts: int) -> float:
 def mean_pass_at(
     tasks: Iterable[Tally], attempts: int, *, clusters: Iterable[object] | None = None, confidence: float = 0.95
 ) -> Interval:
-    """How likely is at least one success in so many attempts, over all tasks like these?
+    """How likely is at least one success in this many attempts, over all tasks like these?
 
     Every task counts once, with its unbiased estimate: the interval is that of the mean of bounded scores, guaranteed
     whatever their law. One success more never lowers an end.
@@ -97,7 +97,7 @@ def mean_pass_at(
 def mean_pass_all(
     tasks: Iterable[Tally], attempts: int, *, clusters: Iterable[object] | None = None, confidence: float = 0.95
 ) -> Interval:
-    """How likely is it that every one of so many attempts succeeds, over all tasks like these?
+    """How likely is it that every one of this many attempts succeeds, over all tasks like these?
 
     Args:
         tasks: The tally of every task.
@@ -130,7 +130,7 @@ def pass_at_gain(
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> Gain:
-    """How much likelier is at least one success in so many attempts for the first, on the same tasks?
+    """How much likelier is at least one success in this many attempts for the first, on the same tasks?
 
     Args:
         first: The tally of the first policy on every task.
@@ -166,7 +166,7 @@ def pass_all_gain(
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> Gain:
-    """How much likelier is it for the first that every one of so many attempts succeeds, on the same tasks?
+    """How much likelier is it for the first that every one of this many attempts succeeds, on the same tasks?
 
     Args:
         first: The tally of the first policy on every task.

@@ -237,7 +237,8 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
     notes: tuple[str, ...] = ()
     if not passed[1] or not failed[1]:
         notes = (
-            f"No labelled item was {'passed' if not passed[1] else 'failed'} by the judge: those may be anything.",
+            f"No labelled item was {'passed' if not passed[1] else 'failed'} by the judge, so nothing is "
+            "known about such items.",
         )
     method, held = "calibrated prediction-powered", (JUDGED_DRAWN, HUMANS_TRUE, SIMULATED)
     interval = _interval(judged, labelled, (low, high), estimate, confidence, method, held, notes, trials=share[1])

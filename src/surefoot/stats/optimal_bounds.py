@@ -223,6 +223,7 @@ def _bound(tally: Tally, side: Side, confidence: float, draw: float, seed: int |
 def _certain(value: float, confidence: float, kind: str) -> str:
     error = formatting.percent(1.0 - confidence)
     return (
-        f"The draw is one of the {error} at which the {kind} is {value:.0%} exactly. That is legal, and part of why it "
-        "holds exactly as often as it says; it is no evidence that the rate is so. Read the Clopper-Pearson figure."
+        f"The draw is one of the {error} at which the {kind} is {value:.0%} exactly. That is allowed, "
+        "and part of why it "
+        "holds exactly as often as it says; it is not evidence that the rate is so. Read the Clopper-Pearson figure."
     )

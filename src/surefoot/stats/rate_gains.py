@@ -84,7 +84,7 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
     notes = ("An end lies beyond what a gain can be; read it as 100 points.",) if low < -1.0 or high > 1.0 else ()
     gain = observed_gain(first, second)
     if not low <= gain <= high:  # with very few rollouts: the estimate is then the one that the interval is made around
-        gain, notes = p1 - p2, (*notes, "The estimate is that of one success and one failure more for each.")
+        gain, notes = p1 - p2, (*notes, "The estimate adds one success and one failure to each.")
     return _interval(low, high, gain, confidence, "Agresti-Caffo", (first, second), (RATE_BY_POLICY, GAIN_CLOSE), notes)
 
 

@@ -163,7 +163,7 @@ def outside(low: float, high: float, which: str) -> str:
 def state_range() -> str:
     """What to do about a score outside its range."""
     ends = f"{write('low')} and {write('high')}"
-    return f"State the range that the scoring allows, {ends}; never read it off the scores."
+    return f"State the range that the scoring allows, {ends}; do not take it from the scores."
 
 
 def called(column: str, name: str) -> str:
@@ -207,7 +207,7 @@ def _cure(column: str, name: str, value: object) -> str:
     if column in NUMBERS and re.fullmatch(r"-?\d+,\d+", text):
         return f"Write a decimal point: {text.replace(',', '.')}."
     if column in (*NUMBERS, *WHOLE, *YES_OR_NO) and (stray := _stray(text)):
-        return f"Remove the stray {stray!r}."
+        return f"Remove the extra {stray!r}."
     if column == "score" and text in (*YES, *NO):
         return f"These are successes and failures: say {write('columns', {'success': name})}."
     try:

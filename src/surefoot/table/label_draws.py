@@ -245,7 +245,7 @@ def _telling(
             return (*on, *extra)
     twice = Counter(keys).most_common(1)[0][0]
     raise DataError(
-        f"the rows of one item must have numbers of their own; {twice[0]!r} has several of "
+        f"the rows of one item must have different numbers; {twice[0]!r} has several of "
         f"{' '.join(map(repr, twice[1 : 1 + len(on)]))}. Number them in an `epoch` (repeat) column.",
         source=rollouts.source,
     )

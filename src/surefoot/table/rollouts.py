@@ -387,7 +387,7 @@ class Rollouts:
             raise _check.wrong(column, f"be a column of a rollout: {', '.join(COLUMNS)}.")
         other = {
             "success": " There are scores: ask for those.",
-            "score": " There is success: rates, comparisons and reports go by that.",
+            "score": " There is success: rates, comparisons and reports use that.",
         }
         hint = other.get(column, "") if {"success", "score"} & set(self.columns) else ""
         raise DataError(f"there must be a `{column}` column; got {', '.join(self.columns)}.{hint}", source=self.source)
