@@ -137,5 +137,8 @@ def test_a_number_leads_to_its_rollouts_and_a_clip_opens_in_place(chromium, tmp_
     found = axe.Axe().run(page).response["violations"]
     assert not found, [(rule["id"], [node["html"][:200] for node in rule["nodes"]][:3]) for rule in found]
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
+    page.emulate_media(media="print")
+    assert page.locator("details:not([open]) table").first.is_visible()  # paper shows what a click would
+    assert page.locator(".search:visible, #rollouts:visible").count() == 0  # and nothing to type into
     assert errors == []
     context.close()

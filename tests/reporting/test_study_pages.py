@@ -9,7 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.console.live_figures import live_of
-from surefoot.reporting.study_pages import gain_lines, progress_lines, study_answers, study_figures
+from surefoot.reporting.study_pages import gain_lines, plan_rows, progress_lines, study_answers, study_figures
 from surefoot.study.status import Account, finding_of
 from tests.support.studies import begun, driven, outcomes
 
@@ -192,3 +192,11 @@ def test_a_declared_list_is_what_the_headline_is_about():
 def test_progress_of_a_study_that_is_not_blinded_hides_nothing():
     account = sf.report(driven(begun(blinded=False), lambda turn: True, 4)).study
     assert not any("blinded" in line for line in progress_lines(account))
+
+
+def test_a_plan_is_shown_without_what_it_does_not_ask():
+    two = dict(plan_rows(sf.Plan(policies=("new", "old"))))
+    assert {"question", "low", "high"}.isdisjoint(two)
+    assert two["claim"] == "either"
+    three = dict(plan_rows(sf.Plan(policies=("new", "old", "base"), measure="score", high=10.0)))
+    assert (three["question"], three["low"], three["high"]) == ("ranking", "0.0", "10.0")

@@ -56,3 +56,10 @@ def test_a_column_called_name_is_the_policy_when_its_values_come_back(tmp_path: 
 def test_words_follow_the_names_of_columns(named: dict[str, str], said: tuple[str, ...]) -> None:
     words = words_of(named)
     assert (words.policy, words.rollout, words.task, words.environment) == said
+
+
+def test_labels_that_were_only_guessed_are_said_to_change_the_answer() -> None:
+    frame = pl.DataFrame({"policy": ["a"] * 2, "success": [1, 0], "human_label": [1, None]})
+    said = "human is guessed to be the column 'human_label'. Answers are corrected by these labels; to leave them out: "
+    assert sf.read(frame).notes == (f"""{said}columns={{"human": ''}}.""",)
+    assert sf.read(frame, columns={"human": "human_label"}).notes == ()

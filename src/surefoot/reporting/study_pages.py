@@ -184,7 +184,9 @@ def _evidence_figure(finding: StudyFinding, threshold: float) -> Figure:
 
 def plan_rows(plan: Plan) -> list[tuple[str, str]]:
     """The fields of a plan as a person reads them; of a long list only how many values it has."""
-    told = {name: value for name, value in plan.to_dict().items() if name not in ("type", "schema")}
+    unasked = {"question"} if len(plan.policies) == 2 else set()
+    unasked |= {"low", "high"} if plan.measure == "success" else set()
+    told = {name: value for name, value in plan.to_dict().items() if name not in {"type", "schema", *unasked}}
     told |= {name: formatting.counted(len(told[name]), "value") for name in LISTED if told[name]}
     return [(name.replace("_", " "), text) for name, value in told.items() if (text := _told(value))]
 

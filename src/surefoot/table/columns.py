@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from surefoot._arguments import write
 from surefoot.core.words import Words
 
 WHOLE = ("order", "steps")
@@ -117,8 +118,15 @@ def match(header: Iterable[str], columns: Mapping[str, str]) -> tuple[dict[str, 
         others = [name for name in candidates[1:] if name != chosen]
         if others or not _says_it(column, plain(chosen)):
             also = f" (it could also be {', '.join(map(repr, others))})" if others else ""
-            notes.append(f"{column} is guessed to be the column {chosen!r}{also}.")
+            notes.append(f"{column} is guessed to be the column {chosen!r}{also}.{_matters(column)}")
     return found, tuple(notes)
+
+
+def _matters(column: str) -> str:
+    """What a guess changes that nobody may have asked for."""
+    if column != "human":
+        return ""
+    return f" Answers are corrected by these labels; to leave them out: {write('columns', {'human': ''})}."
 
 
 def _says_it(column: str, name: str) -> bool:
