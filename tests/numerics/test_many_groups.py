@@ -49,3 +49,14 @@ def test_what_one_null_point_keeps_is_kept():
     height = float(_Search(FEW).heights(point[None])[0]) + RAISED
     assert height <= log_p + 1e-12
     assert [FEW.may_refuse(target, math.exp(height + step)) for step in (-1e-9, 1e-9)] == [False, True]
+
+
+def test_groups_that_exchange_their_means_stay_on_the_plane_and_within_their_ends():
+    search = _Search(FEW)
+    search.largest(FEW.estimate - 0.2)
+    point = np.clip(search.best, search.curves.lows + 1e-3, search.curves.highs - 1e-3)
+    points = search._exchanged(point)
+    assert points @ np.array(FEW.weights) == pytest.approx(float(point @ np.array(FEW.weights)), abs=1e-12)
+    assert (points >= search.curves.lows - 1e-12).all()
+    assert (points <= search.curves.highs + 1e-12).all()
+    assert len(np.unique(points.round(9), axis=0)) > 6  # and each moves somewhere else
