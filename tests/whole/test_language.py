@@ -106,6 +106,7 @@ def test_every_name_of_a_method_or_rule_is_in_the_glossary() -> None:
         "KS",
         "Rogan-Gladen",
         "pass@k",
+        *("repeat, epoch", "rubric", "gate", "pilot", "holder", "witness", "not certified"),
     }
     assert {"FHM", "WSR", "N-SCORE", "Holm", "Gaffke", "Korn-Graubard"} <= wanted
     assert not {name for name in wanted if name not in known}
