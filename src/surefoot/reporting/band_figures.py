@@ -148,9 +148,10 @@ def _caption(band: Band, other: Band | None) -> str:
         f"n = {band.trials:,} {spoken().rollouts}, {formatting.percent(band.confidence)} confidence "
         f"({band.method} band, "
         f"range {band.scores.low:g} to {band.scores.high:g}).\n"
-        "The true distribution stays below the thick line at every score at once; more is known about the mean alone"
+        "The true distribution stays below the thick line at every score at once.\n"
+        "More is known about the mean alone."
     )
-    return f"{said}; dashed: {other.method} band." if other is not None else f"{said}."
+    return f"{said} Dashed: {other.method} band." if other is not None else said
 
 
 def _low(value: float) -> str:
