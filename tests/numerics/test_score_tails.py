@@ -30,6 +30,18 @@ def test_mirrored_samples_are_samples_of_failures():
     assert score_tails.mirror(sample).values.tolist() == [0.0, 0.5, 0.75]
 
 
+def test_mirrored_cells_hold_the_power_sums_of_the_mirrored_scores():
+    z = np.random.default_rng(5).beta(3, 1, 3_000)
+    turned = score_tails.mirror(exponential_sums.pool(z))
+    values, sizes = turned.raw[0], turned.counts.astype(int)
+    assert np.array_equal(values, 1.0 - np.sort(z)[::-1])
+    cell = np.repeat(np.arange(sizes.size), sizes)  # no score occurs twice, and cells follow one another
+    away = values - turned.values[cell]
+    sums = np.stack([np.bincount(cell, weights=away**power) for power in (2, 3, 4)], axis=1)
+    assert turned.sums[:, 1:4] == pytest.approx(sums, rel=1e-9, abs=1e-14)
+    assert np.abs(sums[:, 1]).max() > 1e-6  # odd powers change their sign, and are not 0
+
+
 def test_an_end_where_the_p_value_jumps_is_refused():
     def log_p(mean):
         return math.log(0.01 if mean < 0.3 else 0.5)
