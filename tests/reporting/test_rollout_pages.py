@@ -126,7 +126,7 @@ def test_without_scripts_the_list_is_plain(made):
 
 def test_a_table_without_clips_has_no_list():
     rollouts = sf.read(pl.DataFrame({"policy": ["new", "old"] * 9, "success": [1, 0, 1] * 6}))
-    assert "#rollouts" not in sf.report(rollouts).html()
+    assert 'href="#rollouts' not in sf.report(rollouts).html()
 
 
 def test_a_part_that_no_rollout_is_in_leads_nowhere(made):
