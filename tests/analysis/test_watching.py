@@ -108,8 +108,9 @@ def test_rollouts_of_different_tasks_are_never_a_pair() -> None:
 )
 def test_environments_met_twice_or_not_told_are_refused(rows: list[tuple], says: str) -> None:
     watch = declare(table(ROWS), "new", "old", horizon=50)
-    with pytest.raises(sf.DataError, match=says):
+    with pytest.raises(sf.DataError, match=says) as refused:
         look(table(rows), watch)
+    assert refused.value.row == len(rows)  # the last one, counted from 1
 
 
 def test_clusters_and_one_policy_twice_are_refused() -> None:
