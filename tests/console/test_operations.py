@@ -170,6 +170,11 @@ def test_bodies_that_are_not_json_objects_are_refused(console, raw):
     assert answer.json()["error"]
 
 
+@pytest.mark.parametrize(("raw", "status"), [(b"", 200), (b" \t\r\n", 200), (b"\x0c", 400), (b"\x0b", 400)])
+def test_only_what_json_calls_blank_is_an_empty_body(console, raw, status):
+    assert console.client("runner").post("/api/v1/checks", content=raw).status_code == status
+
+
 def test_broken_characters_are_refused(console):
     client = console.client("owner")
     answer = client.post("/api/v1/checks", content=b'{"note": "\\ud800"}')

@@ -354,7 +354,7 @@ def parsed(raw: bytes) -> dict[str, Any]:
     Raises:
         Refusal: It is not one, or holds what the log could not keep.
     """
-    if not raw.strip():
+    if not raw.strip(b" \t\n\r"):  # what JSON calls blank, and nothing else
         return {}
     try:
         data = json.loads(raw.decode("utf-8"), parse_constant=_refused)
