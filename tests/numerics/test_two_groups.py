@@ -68,3 +68,15 @@ def test_an_end_is_proved_where_the_search_missed_the_largest_p_value(monkeypatc
     assert missed < test._largest(end)[1]
     assert 0.0 < loose <= end + 1e-9
     assert test.raised(loose) <= math.log(0.1)
+
+
+@pytest.mark.parametrize("weights", [(0.1, 0.9), (0.5, 0.5), (0.9, 0.1)])
+@pytest.mark.parametrize("target", [0.05, 0.3, 0.6])
+def test_every_place_that_is_looked_at_is_a_mean_of_scores_for_both(weights, target):
+    pair = groups([1, 0.5, 0.75, 1, 1, 0.25], [0, 0.5, 0.25, 0.5])
+    first = TwoGroups(pair.samples, weights)._scan(target)
+    second = (target - weights[0] * first) / weights[1]
+    assert 0.0 <= first.min() <= first.max() <= 1.0
+    assert -1e-12 <= second.min() <= second.max() <= 1.0 + 1e-12
+    ends = max(0.0, (target - weights[1]) / weights[0]), min(1.0, target / weights[0])
+    assert (first[0], first[-1]) == ends  # from where the second is as high as it can be to where it is as low
