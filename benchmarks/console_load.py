@@ -163,6 +163,7 @@ def row(what: str, seen: dict[str, float]) -> Row:
 def main(duration: float = 60.0) -> bool:
     """Both stores, one after the other."""
     rows = []
+    os.sync()  # what other scripts left to be written is not to be waited for here
     with tempfile.TemporaryDirectory() as folder:
         seen = measure(str(Path(folder) / "study.db"), Path(folder), 10, duration)
         rows.append(row("10 operators, SQLite", seen))
