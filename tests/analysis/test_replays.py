@@ -14,6 +14,7 @@ from surefoot.cli.main import run as surefoot
 from surefoot.core.words import say
 from surefoot.files.reading import read
 from surefoot.sequential import FiniteHorizonMixture, run
+from tests.support.parallel_runs import parallel
 from tests.support.replays import table
 
 
@@ -150,7 +151,10 @@ def test_a_rule_that_not_every_task_allows_is_left_out_of_all(few_first):
     assert found.rules == ("FHM", "N-SCORE", "WSR", "theta-SAVI")
     assert all(tuple(stop.name for stop in one.stops) == found.rules for one in found.comparisons)
     assert "Rules that do not suit every task are not shown: Exact, Exact paired." in found.notes
-    assert replay(read(table()), "new", "old").notes == (say(ORDER, how="of the rows"), say(HINDSIGHT))
+    assert replay(read(table()), "new", "old").notes == (
+        say(ORDER, how="of the rows, assumed to be the order of the starts"),
+        say(HINDSIGHT),
+    )
 
 
 def test_exact_rules_take_the_range_of_the_pairs():
@@ -285,3 +289,18 @@ def test_the_command_tells_the_gain_at_the_stop(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "Gain by Exact paired, at its stop: +0.0 points [" in out
     assert "final interval)." in out
+
+
+def test_a_replay_goes_by_the_starts_and_leaves_out_what_follows_a_gap():
+    frame = parallel(2, 8, 40, gain=0.3)
+    by_number, by_time = (replay(read(frame), "new", "old", start_order=name) for name in ("episode", "start_time"))
+    assert [str(stop) for stop in by_number.comparisons[0].stops] == [str(s) for s in by_time.comparisons[0].stops]
+    assert by_number.notes[-2] == "The episodes enter in the order of the starts, by `episode`."
+    shuffled = replay(read(frame.sample(fraction=1.0, shuffle=True, seed=1)), "new", "old", start_order="episode")
+    assert shuffled == by_number
+    gap = replay(read(frame.filter(pl.col("episode") != 41)), "new", "old", start_order="episode")
+    assert gap.comparisons[0].pairs == 20
+    assert "The file has no start 41: episodes that were started later are left out." in gap.notes
+    ends = frame.drop("episode").with_columns(timestamp=pl.col("start_time") + pl.col("duration")).drop("start_time")
+    with pytest.raises(DataError, match="`timestamp` shows another order"):
+        replay(read(ends), "new", "old")

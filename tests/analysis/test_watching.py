@@ -7,12 +7,19 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binom
 
 import surefoot as sf
-from surefoot.analysis.watching import Watch, declare, look
+from surefoot.analysis import watching
+from surefoot.analysis.watching import Watch, look
+from tests.support.parallel_runs import parallel
 
 BOTH = ("new", "old")
 ROWS = [("new", "a", 1), ("old", "b", 0), ("new", "b", 1), ("old", "a", 0), ("new", "c", 1)]
+
+
+def declare(rollouts: sf.Rollouts, *policies: str, **words: object) -> Watch:
+    return watching.declare(rollouts, *policies, **{"in_start_order": True, **words})
 
 
 def table(rows: list[tuple], column: str = "condition") -> sf.Rollouts:
@@ -58,11 +65,11 @@ def test_a_file_that_grows_row_by_row_stops_at_the_same_pair() -> None:
     assert whole == (last.used, last.verdict)
 
 
-def test_pairs_enter_in_the_order_in_which_they_are_completed() -> None:
+def test_pairs_are_found_by_their_condition_and_the_order_is_said() -> None:
     watch = declare(table(ROWS), "new", "old", horizon=50)
     assert watch.keys == ("condition",)
-    assert look(table(ROWS), watch).pairs == 2
-    assert str(look(table(ROWS), watch)) == "Continue: 2 pairs of at most 50."
+    said = look(table(ROWS), watch)
+    assert str(said) == "Continue: 2 pairs of at most 50, in the order of the starts (by the order of the rows)."
 
 
 @pytest.mark.parametrize("changed", [ROWS[:-1], [*ROWS[:2], ("new", "b", 0), *ROWS[3:]], [ROWS[1], ROWS[0], *ROWS[2:]]])
@@ -152,3 +159,122 @@ def test_what_was_there_before_the_declaration_is_told() -> None:
     watch = declare(rollouts, "new", "old", horizon=50)
     assert watch.already == 20
     assert "20 pairs were there when the rule was declared." in str(look(rollouts, watch))
+
+
+# --- the order of the starts ---
+
+
+def test_without_an_order_of_the_starts_there_is_no_verdict() -> None:
+    with pytest.raises(sf.DataError, match="does not say in which order rollouts were started: say start_order="):
+        watching.declare(table(ROWS), *BOTH, horizon=50)
+    undeclared = replace(declare(table(ROWS), *BOTH, horizon=50), in_start_order=False)  # as 0.2.0 kept it
+    with pytest.raises(sf.DataError, match="or in_start_order=True if rows are written in the order"):
+        look(table(ROWS), undeclared)
+
+
+def numbered(rows: list[tuple]) -> sf.Rollouts:
+    return sf.read(pl.DataFrame(rows, schema=["policy", "episode", "success"], orient="row"))
+
+
+def test_a_pair_waits_for_every_rollout_that_was_started_before() -> None:
+    rows = [("new", 1, 1), ("new", 3, 1), ("old", 4, 0), ("old", 6, 1), ("new", 5, 0)]
+    watch = watching.declare(numbered(rows), *BOTH, horizon=50, start_order="episode")
+    found = look(numbered(rows), watch)
+    assert (found.pairs, found.ended, found.waits) == (0, 2, "start 2")
+    by = "in the order of the starts (by `episode`)"
+    assert str(found) == f"Continue: 0 pairs of at most 50, {by}. 2 more pairs wait for start 2."
+    found = look(numbered([*rows, ("old", 2, 0)]), found.watch)
+    assert (found.pairs, found.waits) == (3, "")
+    assert str(found) == f"Continue: 3 pairs of at most 50, {by}."
+
+
+def test_numbers_may_begin_at_0_or_where_it_is_said() -> None:
+    rows = [("new", 0, 1), ("old", 1, 1)]
+    assert watching.declare(numbered(rows), *BOTH, horizon=50, start_order="episode").first_start == 0
+    later = [("new", 1000, 1), ("old", 1001, 1)]
+    watch = watching.declare(numbered(later), *BOTH, horizon=50, start_order="episode", first_start=1000)
+    assert look(numbered(later), watch).pairs == 1
+    with pytest.raises(sf.DataError, match="numbered from 1000 on; got 999"):
+        look(numbered([*later, ("new", 999, 1)]), watch)
+
+
+def test_an_outcome_may_be_filled_in_later_and_nothing_else() -> None:
+    rows = [("new", 1, 1), ("old", 2, None), ("new", 3, 0), ("old", 4, 1)]
+    seen = look(numbered(rows), watching.declare(numbered(rows), *BOTH, horizon=50, start_order="episode"))
+    assert (seen.pairs, seen.waits) == (0, "the outcome of start 2")
+    filled = [*rows[:1], ("old", 2, 0), *rows[2:]]
+    assert look(numbered(filled), seen.watch).pairs == 2
+    for changed in ([("new", 1, 0), *filled[1:]], [filled[0], ("new", 2, 0), *filled[2:]]):
+        with pytest.raises(sf.DataError, match="rows that were seen before must stay as they were"):
+            look(numbered(changed), seen.watch)
+
+
+def test_a_rollout_that_turns_up_before_pairs_that_entered_is_refused() -> None:
+    rows = [("new", 1, 1), ("old", 2, 0)]  # taken for numbers of all rollouts, until a number recurs
+    seen = look(numbered(rows), watching.declare(numbered(rows), *BOTH, horizon=50, start_order="episode"))
+    assert seen.pairs == 1
+    with pytest.raises(sf.DataError, match="started before the 1 pairs that have entered"):
+        look(numbered([*rows, ("old", 1, 1), ("new", 2, 1)]), seen.watch)
+
+
+def test_what_makes_no_order_is_refused() -> None:
+    rollouts = sf.read(parallel(1, 8, 20))
+    with pytest.raises(sf.DataError, match="`start_time` shows another order"):
+        declare(rollouts, *BOTH, horizon=50)
+    with pytest.raises(ValueError, match="parallel=8 for instance, or number the starts"):
+        watching.declare(rollouts, *BOTH, horizon=50, start_order="start_time")
+    with pytest.raises(ValueError, match="one without the other; got both"):
+        declare(rollouts, *BOTH, horizon=50, start_order="episode")
+    with pytest.raises(ValueError, match="`start_order` must name a column of numbers or times"):
+        watching.declare(rollouts, *BOTH, horizon=50, start_order="success")
+
+
+@pytest.mark.parametrize("told", [{"start_order": "episode"}, {"start_order": "start_time", "parallel": 8}])
+def test_looks_at_a_file_written_as_rollouts_end_are_a_replay_by_their_starts(told: dict) -> None:
+    for seed in range(3):
+        frame = parallel(seed, 8, 60, gain=0.25)
+        watch, live = watching.declare(sf.read(frame[:1]), *BOTH, horizon=60, **told), None
+        for height in range(1, frame.height + 1, 7):
+            found = look(sf.read(frame[:height]), watch)
+            watch = found.watch
+            live = live or ((found.used, found.verdict, found.p_value) if found.finished else None)
+        live = live or (lambda last: (last.used, last.verdict, last.p_value))(look(sf.read(frame), watch))
+        again = sf.replay(sf.read(frame), *BOTH, claim="either", start_order=told["start_order"])
+        stop = again.comparisons[0].stops[0]
+        assert live == (stop.pairs, stop.verdict, stop.p_value)
+
+
+def false_verdicts(runs: range, simulators: int, slow: str, *, paired: bool, **told: object) -> int:
+    """How often equal policies are called different, at some look at a file that is written as rollouts end."""
+    found = 0
+    for seed in runs:
+        frame = parallel(seed, simulators, 150, slow=slow).drop("start_time", *([] if paired else ["condition"]))
+        watch = watching.declare(sf.read(frame[:40]), *BOTH, horizon=150, **told)
+        for ended in (100, 300):  # what enters at a look between them enters at the next one too
+            seen = look(sf.read(frame[:ended]), watch)
+            watch = seen.watch
+        found += seen.verdict is not sf.Verdict.UNDECIDED
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slow", ["failures", "successes"])
+@pytest.mark.parametrize("simulators", [1, 8, 32])
+def test_equal_policies_are_called_different_in_at_most_5_percent(simulators: int, slow: str) -> None:
+    """1,000 files, half of them paired by condition."""
+    halves = (
+        false_verdicts(range(500 * part, 500 * part + 500), simulators, slow, paired=bool(part), start_order="episode")
+        for part in (0, 1)
+    )
+    assert sum(halves) <= binom.ppf(0.999, 1_000, 0.05)
+
+
+def test_equal_policies_on_32_simulators_are_seldom_called_different() -> None:
+    assert false_verdicts(range(100), 32, "failures", paired=False, start_order="episode") <= binom.ppf(
+        0.999, 100, 0.05
+    )
+
+
+def test_taken_as_they_end_equal_policies_are_called_different() -> None:
+    """What the order of the starts is for: rows that are declared to be in it, and are not."""
+    assert false_verdicts(range(10), 32, "failures", paired=False, in_start_order=True) >= 8

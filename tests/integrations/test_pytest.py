@@ -67,6 +67,29 @@ def test_policy(surefoot_run):
     result.stdout.fnmatch_lines([f"*test_policy {words} after {state.rollouts} runs (at most {rule.horizon})*"])
 
 
+@pytest.mark.parametrize("slow", [True, False])
+def test_runs_count_in_the_order_they_are_started_however_long_they_take(run, slow):
+    """No run begins before the one before it has ended, so that quick failures are not counted first."""
+    result = run(f"""
+import time
+SPANS = []
+
+@pytest.mark.surefoot(at_least=0.9, unacceptable=0.5, error=0.1)
+def test_policy(surefoot_run):
+    began = time.perf_counter()
+    success = surefoot_run % 4 != 0
+    time.sleep(0.004 if success is {slow} else 0.0)
+    SPANS.append((surefoot_run, began, time.perf_counter()))
+    assert success
+
+def test_order():
+    assert [number for number, _, _ in SPANS] == list(range(1, len(SPANS) + 1))
+    assert all(before[2] <= after[1] for before, after in zip(SPANS, SPANS[1:]))
+""")
+    result.stdout.fnmatch_lines(["*test_policy * after * runs*"])
+    assert "test_order" not in "".join(line for line in result.outlines if "FAILED" in line)
+
+
 def test_a_failing_test_says_the_rate_the_interval_and_how_many_ran(run):
     result = run("""
 @pytest.mark.surefoot(at_least=0.95, unacceptable=0.8)

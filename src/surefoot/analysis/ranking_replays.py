@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
 from surefoot import _check
 from surefoot.analysis.comparisons import chosen
 from surefoot.analysis.measurements import Measure
-from surefoot.analysis.replays import BLOCKED, HINDSIGHT, blocking
+from surefoot.analysis.replays import BLOCKED, CUT, HINDSIGHT, ORDER, blocking
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import say, spoken
@@ -19,6 +18,7 @@ from surefoot.sequential import registry, run_ranking, simulate_ranking
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.validity import declared
 from surefoot.table.rollouts import Rollouts
+from surefoot.table.start_order import by_starts, rounds_of, said_order
 
 if TYPE_CHECKING:
     from surefoot.sequential.round_rules import RoundRule
@@ -100,8 +100,9 @@ def replay_ranking(
     question: str = "ranking",
     futility: float = 0.0,
     pooled: bool = False,
+    start_order: str | None = None,
 ) -> RankingReplay:
-    """How many rollouts would a ranking have taken on recorded rollouts, in recorded order?
+    """Stopping point of a sequential ranking on recorded rollouts, taken in the order in which they were started.
 
     Rollouts in the same environment form a round; where the table cannot tell, the n-th rollouts of all policies do.
     Every task is a ranking of its own unless `pooled`.
@@ -117,6 +118,7 @@ def replay_ranking(
         question: See `ClosedRanking`.
         futility: See `ClosedRanking`.
         pooled: Whether all tasks make one ranking, in the order they were run.
+        start_order: The column that tells the order of the starts, as for `replay`.
 
     Example:
         >>> import polars as pl
@@ -134,6 +136,8 @@ def replay_ranking(
         _check.choice(name, "policies", dict.fromkeys(rollouts.policies))
     if len(set(names)) < 3 or len(set(names)) < len(names):
         raise _check.refused("policies", f"be three or more different {spoken().policies}", list(names))
+    how = said_order(rollouts, start_order)
+    rollouts, waits = by_starts(rollouts, what, names, start_order)
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     found = []
     for task in tasks:
@@ -152,6 +156,7 @@ def replay_ranking(
             source=rollouts.source,
         )
     notes = dict.fromkeys(note for one in found for note in one.notes)
+    notes |= dict.fromkeys([say(ORDER, how=how), *([say(CUT, waits=waits)] if waits else [])])
     return RankingReplay(names, what, float(confidence), tuple(found), (*notes, say(HINDSIGHT)))
 
 
@@ -180,23 +185,11 @@ def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[l
     """The scores of every round that all policies have, and how many rollouts are in none."""
     pairings = [part.pairing(names[0], name, measure=measure) for name in names[1:]]
     on = pairings[0].on if all(pairings) and len({one.on for one in pairings}) == 1 else ()
-    own: dict[str, dict[object, float]] = {}
-    for name in names:
-        mine = part.where(policy=name)
-        scores = mine.column(measure)
-        keys: Any = zip(*(mine.column(key) for key in on), strict=True) if on else _places(scores)
-        own[name] = {key: float(score) for key, score in zip(keys, scores, strict=True) if score is not None}
-    rounds = [
-        {name: own[name][key] for name in names} for key in own[names[0]] if all(key in own[name] for name in names)
-    ]
+    rounds = [dict(zip(names, scores, strict=True)) for scores in rounds_of(part, measure, on, names)]
     if not rounds:
         raise DataError(
             f"the {spoken().policies} must share {spoken().an_environment}; got none that all of them met.",
             source=part.source,
         )
-    return rounds, sum(map(len, own.values())) - len(rounds) * len(names)
-
-
-def _places(scores: Sequence[Any]) -> list[int]:
-    """The place of each known score among the known ones."""
-    return list(accumulate((score is not None for score in scores), initial=0))[:-1]
+    known = sum(group.known(measure) for group in part.summary() if group.key[0] in names)
+    return rounds, known - len(rounds) * len(names)

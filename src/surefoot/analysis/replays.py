@@ -23,6 +23,7 @@ from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
 from surefoot.sequential.validity import holding
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.run_order import in_blocks
+from surefoot.table.start_order import by_starts, rounds_of, said_order
 from surefoot.table.structure import Measure, structure
 
 BLOCKED = (
@@ -37,7 +38,8 @@ CLUSTERED = (
     "The {words.rollouts} come in clusters: the rules treat all pairs as independent, so their verdicts are about "
     "these clusters only. A comparison at fixed size allows for clusters."
 )
-ORDER = "The {words.rollouts} enter in the order {how}: it must be the order in which they were run."
+ORDER = "The {words.rollouts} enter in the order {how}."
+CUT = "The file has no {waits}: {words.rollouts} that were started later are left out."
 NOT_DRAWN = (
     "be given with an order that was drawn at random; got a list of {items:,} items in the order of their file. Files "
     "are sorted, and in file order 11 to 21% of such verdicts were false."
@@ -186,11 +188,13 @@ def replay(
     rules: Sequence[str] | None = None,
     population: int | None = None,
     futility: float = 0.0,
+    start_order: str | None = None,
 ) -> Replay:
-    """When would each sequential rule have stopped on recorded rollouts, in recorded order?
+    """Stopping points of sequential rules on recorded rollouts, taken in the order in which they were started.
 
     Rollouts in the same environment are paired; where the table cannot tell, rollout n of one policy is paired with
-    rollout n of the other. Every task is a comparison of its own unless `pooled`.
+    rollout n of the other. Every task is a comparison of its own unless `pooled`. The order is that of a column of
+    start times, of `order`, or of the rows, which are then assumed to be in the order of the starts.
 
     Args:
         rollouts: The table.
@@ -206,6 +210,8 @@ def replay(
         population: The length of the list that the rollouts are of, for verdicts about what a complete run of it would
             show; the horizon is then the whole list. The order must have been drawn at random.
         futility: The chance of a verdict below which a rule that can gives up; 0 for never.
+        start_order: The column that tells the order of the starts: numbers, of which only those before the first
+            missing one count, or times.
 
     Example:
         >>> import polars as pl
@@ -218,6 +224,8 @@ def replay(
     declared = _declared(horizon, confidence, claim, randomised, population, futility)
     for policy in (first, second):
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
+    how = said_order(rollouts, start_order)
+    rollouts, waits = by_starts(rollouts, what, (first, second), start_order)
     tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
     if population is not None and len(tasks) > 1:
         pool = in_python("pooled=True") or "--pooled"
@@ -234,8 +242,7 @@ def replay(
     if not found:
         raise DataError(f"{first!r} and {second!r} must share {spoken().a_task}; got none.", source=rollouts.source)
     notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
-    how = f"by `{rollouts.called('order')}`" if "order" in rollouts.columns else "of the rows"
-    notes[say(ORDER, how=how)] = None
+    notes |= dict.fromkeys([say(ORDER, how=how), *([say(CUT, waits=waits)] if waits else [])])
     shown = dict.fromkeys(stop.name for comparison in found for stop in comparison.stops)
     everywhere = set.intersection(*({stop.name for stop in comparison.stops} for comparison in found))
     if len(everywhere) < len(shown):  # a total over some tasks only would pass for a saving
@@ -335,22 +342,16 @@ def _replayed(
 ) -> ReplayedPair:
     pairing = part.pairing(*policies, measure=measure)
     notes = []
-    if pairing:
-        pairs = [(float(a), float(b)) for a, b in part.pairs(*policies, measure=measure).values(measure)]
-    else:
-        ones, others = (
-            [float(v) for v in part.where(policy=policy).column(measure) if v is not None] for policy in policies
-        )
-        pairs = list(zip(ones, others, strict=False))
-        if not pairs:
-            known = measure == "score" and "success" in part.columns
-            other = f"Successes are there: {write('measure', 'success')}." if known else ""
-            raise DataError(
-                f"both {spoken().policies} must have a {measure}; got none.", source=part.source, cure=other
-            )
-        if len(ones) != len(others):
-            short, long = policies if len(ones) < len(others) else policies[::-1]
-            where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(len(ones) - len(others)))
+    pairs = [(one, other) for one, other in rounds_of(part, measure, pairing.on, policies)]
+    if not pairs:
+        known = measure == "score" and "success" in part.columns
+        cure = f"Successes are there: {write('measure', 'success')}." if known else ""
+        raise DataError(f"both {spoken().policies} must have a {measure}; got none.", source=part.source, cure=cure)
+    if not pairing:
+        sizes = [next(g.known(measure) for g in part.summary() if g.key[0] == policy) for policy in policies]
+        if sizes[0] != sizes[1]:
+            short, long = policies if sizes[0] < sizes[1] else policies[::-1]
+            where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(sizes[0] - sizes[1]))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
     notes += [say(BLOCKED, what=what) for what in blocking(part, task)]
     if any(structure(part, measure, (policy,)).clusters for policy in policies):

@@ -8,9 +8,9 @@ import inspect
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -21,6 +21,8 @@ from surefoot.auditing.outcome_checks import same_but_for_case
 from surefoot.core.notes import Note
 from surefoot.core.words import speak, spoken
 from surefoot.errors import DataError
+from surefoot.table.columns import KNOWN, plain
+from surefoot.table.start_order import start_column
 from surefoot.table.two_runs import sources
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from surefoot.table.findings import Finding
     from surefoot.table.rollouts import Rollouts
 
+T = TypeVar("T")
 Paths = Annotated[
     list[Path], typer.Argument(metavar="FILE...", help="Results: files of any known format, or a folder.")
 ]
@@ -88,6 +91,14 @@ Weigh = Annotated[
     ),
 ]
 Margin = Annotated[float, typer.Option("--margin", help="A gain that would not matter.")]
+StartOrder = Annotated[
+    str | None,
+    typer.Option(
+        "--start-order",
+        metavar="COLUMN",
+        help="The column that tells in which order rollouts were started: their numbers 1, 2, 3, ... or start times.",
+    ),
+]
 
 
 EXPECTED = 2.0
@@ -167,6 +178,25 @@ def table(paths: list[Path], reading: Reading, *, collected: str | None = None, 
     if len(paths) > most_files:
         _tell_pooled(rollouts)
     return rollouts
+
+
+def with_starts(read: Callable[[Reading], T], reading: Reading, start_order: str | None) -> T:
+    """What is read, with the column of the starts among its columns; numbers become `order`, times `started_at`."""
+    if start_order is None:
+        return read(reading)
+    if plain(start_order) in KNOWN:
+        found = read(reading)
+        if not isinstance(found, sf.Rollouts) or start_column(found, start_order) is not None:
+            return found
+
+    def told_by(column: str) -> Reading:
+        told = {**named_columns(reading.columns), column: start_order}
+        return replace(reading, columns=[f"{name}={yours}" for name, yours in told.items()])
+
+    try:
+        return read(told_by("order"))
+    except DataError:
+        return read(told_by("started_at"))
 
 
 def _tell_pooled(rollouts: Rollouts) -> None:

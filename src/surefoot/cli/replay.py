@@ -38,6 +38,7 @@ def replay(
     measure: Annotated[str | None, typer.Option(help="success or score; success where it is known.")] = None,
     *,
     reading: files.Reading,
+    start_order: files.StartOrder = None,
     pool_runs: two_runs.PoolRuns = False,
     claim: Annotated[str, typer.Option(help="'first better' or 'either'.")] = "first better",
     randomised: Annotated[
@@ -69,7 +70,9 @@ def replay(
 ) -> None:
     """When would a sequential test have stopped?
 
-    It is run on recorded rollouts, in recorded order. Three policies or more are ranked, unless two are named.
+    It is run on recorded rollouts, in the order in which they were started: by --start-order, by a column of start
+    times or of the order, or else by the rows, which are then assumed to be in that order. Three
+    policies or more are ranked, unless two are named.
 
     Examples:
 
@@ -94,7 +97,7 @@ def replay(
         most = 1.0 if reading.high is None else reading.high
         found = replay_pairs(_pairs(paths[0]), low=reading.low or 0.0, high=most, **declared)
     else:
-        table = files.table(paths, reading)
+        table = files.with_starts(lambda how: files.table(paths, how), reading, start_order)
         if not pool_runs:
             two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
         if first is None and second is None and len(table.policies) > 2:
@@ -110,13 +113,21 @@ def replay(
                 futility=futility,
                 pooled=pooled,
                 rule=rules[0] if rules else None,
+                start_order=start_order,
             )
             terminal.show(ranking, as_json=as_json)
             return
         from surefoot.analysis.replays import replay as replayed
 
         two = files.two_policies(table, paths, first, second)
-        found = replayed(table, *two, measure=_measure(table, measure, reading.score), pooled=pooled, **declared)
+        found = replayed(
+            table,
+            *two,
+            measure=_measure(table, measure, reading.score),
+            pooled=pooled,
+            start_order=start_order,
+            **declared,
+        )
     if as_json:
         terminal.show_json(found.to_dict())
     else:

@@ -37,6 +37,24 @@ def watch(
     randomised: Annotated[
         bool, typer.Option("--randomised", help="The order of the environments is drawn at random.")
     ] = False,
+    start_order: files.StartOrder = None,
+    in_start_order: Annotated[
+        bool,
+        typer.Option(
+            "--in-start-order",
+            help="Rows are written in the order in which rollouts are started; one without an outcome still runs.",
+        ),
+    ] = False,
+    first_start: Annotated[
+        int | None,
+        typer.Option("--first-start", help="The number of the first start; 0 where there is a 0, otherwise 1."),
+    ] = None,
+    parallel: Annotated[
+        int | None,
+        typer.Option(
+            "--parallel", help="How many rollouts run at once; needed with start times, and durations if not 1."
+        ),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="Look once and end, instead of following the file.")] = False,
     every: Annotated[float, typer.Option("--every", help="Seconds between two looks.")] = 2.0,
     score: files.Score = None,
@@ -54,11 +72,17 @@ def watch(
     A later look with another declaration, or at a file whose past rows were changed, is refused. It ends when the rule
     says stop.
 
+    Pairs enter in the order in which they were started, and wait for every rollout that was started before: failures
+    end sooner or time out, so pairs taken as they end would favour one policy. Say what tells that order: a column of
+    numbers or times (--start-order), or the rows themselves (--in-start-order). Without it there is no verdict.
+
     Examples:
 
-        surefoot watch results.csv --first new --second old --horizon 200
+        surefoot watch results.csv --first new --second old --horizon 200 --in-start-order
 
-        surefoot watch results.csv --first new --second old --horizon 200 --once
+        surefoot watch results.csv --first new --second old --horizon 200 --start-order episode --once
+
+        surefoot watch results.csv --first new --second old --horizon 200 --start-order started_at --parallel 8
     """
     if not every > 0:
         raise ValueError(f"`--every` must be greater than 0; got {every:g}.")
@@ -68,8 +92,13 @@ def watch(
         )
     asked: dict[str, Any] = {
         "horizon": horizon, "rule": rule, "confidence": confidence, "claim": claim, "randomised": randomised,
-        "measure": "score" if score else None,
+        "measure": "score" if score else None, "start_order": start_order, "in_start_order": in_start_order or None,
+        "first_start": first_start, "parallel": parallel,
     }  # fmt: skip
+    if not (start_order or in_start_order or _kept(path).exists()):
+        from surefoot.analysis.watching import unknown_order
+
+        raise unknown_order(str(path))
     said, state = "", (-1, False)
     while True:
         now = path.stat()
@@ -93,18 +122,19 @@ def _look(
     from surefoot.analysis.watching import declare, look
     from surefoot.table.structure import named_environment
 
-    rollouts = _read(path, reading, settled=settled)
+    kept = _kept(path)
+    known = _declared(kept, policies, asked) if kept.exists() else None
+    told = asked["start_order"] if known is None else known.start_order
+    rollouts = files.with_starts(lambda how: _read(path, how, settled=settled), reading, told)
     if rollouts is None:
         return None
     speak(rollouts.words)
-    kept = path.with_name(f"{path.name}.watch.json")
-    known = _declared(kept, policies, asked) if kept.exists() else None
     if known is not None and named_environment(rollouts) != known.keys and "condition" not in known.keys:
         named = {**files.named_columns(reading.columns), "condition": ""}  # what recurs since tells no pairs
         again = replace(reading, columns=[f"{name}={yours}" for name, yours in named.items()])
-        rollouts = _read(path, again, settled=settled) or rollouts
+        rollouts = files.with_starts(lambda how: _read(path, how, settled=settled), again, told) or rollouts
     if known is None:
-        known = declare(rollouts, *policies, **asked)
+        known = declare(rollouts, *policies, **{**asked, "in_start_order": bool(asked["in_start_order"])})
         for note in rollouts.notes:
             typer.echo(f"note: {note}", err=True)
     for name in policies:
@@ -114,6 +144,11 @@ def _look(
     marks = {"fingerprint": found.watch.fingerprint, "seal": found.watch.seal}
     write_whole(kept, json.dumps({**found.watch.to_dict(), **marks}, indent=1) + "\n")
     return found
+
+
+def _kept(path: Path) -> Path:
+    """Where the declaration is kept."""
+    return path.with_name(f"{path.name}.watch.json")
 
 
 def _read(path: Path, reading: files.Reading, *, settled: bool) -> sf.Rollouts | None:
@@ -148,8 +183,8 @@ def _declared(kept: Path, policies: tuple[str, str], asked: dict[str, Any]) -> W
     for name, value in wanted.items():
         if value is not None and getattr(known, name) != value:
             raise ValueError(
-                f"`--{name}` must be {getattr(known, name)}, as it was declared in {kept.name}; got {value}. A rule is "
-                "declared once, before the results."
+                f"`--{name.replace('_', '-')}` must be {getattr(known, name)}, as it was declared in {kept.name}; got "
+                f"{value}. A rule is declared once, before the results."
             )
     return known
 
