@@ -2,8 +2,8 @@
 
 ``@pytest.mark.surefoot(at_least=0.95, unacceptable=0.8, error=0.05)`` runs the test, with its fixtures set up anew for
 every run, until `surefoot.sequential.AcceptanceTest` has decided. Runs are made one after the other and count in the
-order in which they are started: none overtakes one that takes longer, whatever xdist runs beside them. pytest loads this file at every start: it imports
-nothing but pytest, and does nothing where the mark is not used.
+order in which they are started: none overtakes one that takes longer, whatever xdist runs beside them. pytest loads
+this file at every start: it imports nothing but pytest, and does nothing where the mark is not used.
 """
 
 from __future__ import annotations
