@@ -21,6 +21,7 @@ from surefoot.core.assumptions import (
 )
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Side
+from surefoot.core.notes import Noted
 from surefoot.core.scores import Scores
 from surefoot.stats import differences, order_free
 from surefoot.stats.means import unit
@@ -43,6 +44,7 @@ class Compared:
         method: The name of the test.
         trials: Rollouts, or pairs.
         assumptions: What must hold.
+        notes: What a reader must know besides.
     """
 
     data: tuple[Scores, ...]
@@ -51,6 +53,7 @@ class Compared:
     method: str
     trials: int
     assumptions: tuple[Assumed, ...]
+    notes: tuple[Noted, ...] = ()
 
     @property
     def most(self) -> float:
@@ -85,6 +88,7 @@ def gain_from(compared: Compared, confidence: float, margin: float) -> Gain:
         trials=compared.trials,
         p_value=p_value,
         assumptions=compared.assumptions,
+        notes=compared.notes,
     )
 
 
@@ -102,6 +106,7 @@ def bound_from(compared: Compared, side: Side, confidence: float) -> Bound:
         trials=compared.trials,
         scale="score gain",
         assumptions=compared.assumptions,
+        notes=compared.notes,
         data=compared.data,
     )
 
@@ -120,6 +125,7 @@ def p_values_from(compared: Compared, gain: float) -> ScoreTest:
         trials=compared.trials,
         scale="score gain",
         assumptions=compared.assumptions,
+        notes=compared.notes,
         data=compared.data,
     )
 

@@ -165,7 +165,7 @@ def _of_groups(strata: Strata, weights: Weights, confidence: float, margin: floa
     table = tuple((a.successes, a.trials, b.successes, b.trials) for a, b in each)
     low, high, estimate, p_value = _grouped(table, tuple(shares.values()), confidence)
     held = (RATE_BY_TASK, WEIGHED["given" if isinstance(weights, Mapping) else weights], ANY_RATES, SEARCHED)
-    return _gain(each, (low, high), estimate, p_value, score_strata.METHOD, held, confidence, margin)
+    return _gain(each, (low, high), estimate, p_value, score_strata.GUARANTEED, held, confidence, margin)
 
 
 @lru_cache(maxsize=1024)
@@ -178,7 +178,7 @@ def _grouped(
         for place, (x, n, y, m) in enumerate(table)
     }
     weights = {str(place): share for place, share in enumerate(shares)}
-    found = score_strata.stratified_score_gain(scores, weights=weights, confidence=confidence)
+    found = score_strata.stratified_score_gain(scores, weights=weights, confidence=confidence, method="guaranteed")
     p_value = 1.0 if found.p_value is None else found.p_value
     return found.interval.low, found.interval.high, found.estimate, p_value
 
