@@ -27,3 +27,11 @@ def doc(group: str) -> str:
 def cases(group: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """All (in, out) pairs of one group, in file order."""
     return [(case["in"], case["out"]) for case in _groups()[group]["cases"]]
+
+
+def listed(group: str) -> list[dict[str, Any]]:
+    """All cases of one list of `oracle3.json`, in file order."""
+    found: list[dict[str, Any]] = json.loads(Path(__file__).with_name("oracle3.json").read_text(encoding="utf-8"))[
+        group
+    ]
+    return found

@@ -164,6 +164,13 @@ if TYPE_CHECKING:
     from surefoot.stats.score_strata import stratified_score_gain_bound as stratified_score_gain_bound
     from surefoot.stats.score_strata import stratified_score_mean as stratified_score_mean
     from surefoot.stats.score_strata import stratified_score_test as stratified_score_test
+    from surefoot.stats.selection import SelectionBias as SelectionBias
+    from surefoot.stats.selection import Shortlist as Shortlist
+    from surefoot.stats.selection import regret_bound as regret_bound
+    from surefoot.stats.selection import selection_bias as selection_bias
+    from surefoot.stats.selection import shortlist as shortlist
+    from surefoot.stats.selection import simultaneous_intervals as simultaneous_intervals
+    from surefoot.stats.selection import simultaneous_lower_bounds as simultaneous_lower_bounds
     from surefoot.stats.separate_bounds import DisjointBounds as DisjointBounds
     from surefoot.stats.separate_bounds import disjoint_bounds as disjoint_bounds
     from surefoot.stats.separate_bounds import disjoint_optimal_bounds as disjoint_optimal_bounds
