@@ -14,6 +14,19 @@ def test_a_rate_is_one_line_with_interval_and_n(capsys):
     assert said(capsys, "rate", "38/50") == (0, "76.0% [62.5%, 85.8%] n=50 (95% Wilson interval).\n", "")
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("3/100000",), "0.003% [0.001%, 0.009%] n=100,000 (95% Wilson interval)."),
+        (("99999/100000", "--lower"), "at least 99.995% n=100,000 (95% Clopper-Pearson bound)."),
+        (("3/100000", "--upper"), "at most 0.008% n=100,000 (95% Clopper-Pearson bound)."),
+        (("760430/1000000",), "76.04% [75.95%, 76.13%] n=1,000,000 (95% Wilson interval)."),
+    ],
+)
+def test_rare_failures_and_narrow_intervals_have_the_digits_they_need(capsys, words, says):
+    assert said(capsys, "rate", *words) == (0, f"{says}\n", "")
+
+
 def test_a_rate_as_json_is_the_result(capsys):
     code, out, _ = said(capsys, "rate", "38/50", "--json", "--confidence", "0.9")
     assert code == 0

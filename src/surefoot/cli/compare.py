@@ -15,7 +15,7 @@ from surefoot import _check, stats
 from surefoot.cli import compare_output, files, gate_verdicts, label_options, terminal, two_runs
 from surefoot.core import sentences
 from surefoot.core.assumptions import holds_if
-from surefoot.core.formatting import counted, number, p_value, percent, span, unit
+from surefoot.core.formatting import counted, estimate, p_value, percent
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
@@ -47,7 +47,7 @@ def show(found: Sequence[Comparison]) -> None:
 def _rates(found: Comparison) -> str:
     """Each policy by itself: no gain is shown without the two rates behind it."""
     shown = [
-        f"{name} {number(one.estimate, one.scale)} {span(one.low, one.high, one.scale)} n={one.trials:,}"
+        f"{name} {estimate(one.estimate, one.low, one.high, one.scale)} n={one.trials:,}"
         for name, one in ((found.first, found.of_first), (found.second, found.of_second))
     ]
     return f"{'; '.join(shown)} ({percent(found.of_first.confidence)} {found.of_first.method} intervals)"
@@ -355,16 +355,16 @@ def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:
     shown = []
     for name, tally in zip(("first", "second"), gain.tallies, strict=True):
         rate = stats.wilson(tally, confidence=gain.confidence)
-        shown.append(f"{name} {tally.successes:,}/{tally.trials:,} {number(rate.estimate)} {span(rate.low, rate.high)}")
+        counts = f"{tally.successes:,}/{tally.trials:,}"
+        shown.append(f"{name} {counts} {estimate(rate.estimate, rate.low, rate.high)}")
     level = percent(gain.confidence)
     interval = gain.interval
-    estimate = number(gain.estimate, "gain") + unit("gain")
     p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
     kind = counted(interval.trials, "pair") if gain.paired else "independent rollouts"
     wilson = f"({level} Wilson intervals)"
     return [
         f"{'; '.join(shown)} {wilson}",
-        f"gain {estimate} {span(interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
+        f"gain {estimate(gain.estimate, interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
         _said(gain),
         *([str(ahead)] if ahead else []),
         _holds(paired=gain.paired),

@@ -119,7 +119,7 @@ def _bar(policy: str, interval: Interval, fold: Fold) -> Bar:
     count = f"{round(interval.estimate * trials)}/{trials}" if scale == "rate" else formatting.rollouts(trials)
     return Bar(
         policy,
-        f"{formatting.number(interval.estimate, scale)} {formatting.span(interval.low, interval.high, scale)}",
+        formatting.estimate(interval.estimate, interval.low, interval.high, scale),
         count,
         round(100 * (interval.estimate - low) / width, 2),
         round(100 * (interval.low - low) / width, 2),

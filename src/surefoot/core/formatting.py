@@ -31,20 +31,61 @@ def rounded(value: float, digits: int, toward: Toward = "nearest") -> float:
     return (math.floor(scaled) if toward == "down" else math.ceil(scaled)) / unit
 
 
-def number(value: float, scale: Scale = "rate", toward: Toward = "nearest") -> str:
-    """The number as people read it: ``76.0%``, ``+15.0``, ``0.413``."""
-    if scale == "rate":
-        return f"{rounded(value * 100, 1, toward):.1f}%"
-    if scale == "gain":
-        return f"{rounded(value * 100, 1, toward):+.1f}"
-    if scale == "score gain":
-        return f"{rounded(value, 3, toward):+.3f}"
-    return f"{rounded(value, 3, toward):.3f}"
+MOST_DIGITS = 8
+"""Decimals shown at most; what is smaller is an error of computing."""
 
 
-def span(low: float, high: float, scale: Scale = "rate") -> str:
+def number(value: float, scale: Scale = "rate", toward: Toward = "nearest", *, least: int = 0) -> str:
+    """The number as people read it: ``76.0%``, ``+15.0``, ``0.413``.
+
+    One decimal in percent and points, three of a score; more where a value near 0, or a rate near 1, would be shown as
+    if it were there: ``0.003%``, ``99.995%``.
+
+    Args:
+        value: The number; a share where it is a rate or a gain.
+        scale: What it is.
+        toward: To which side it is rounded.
+        least: The fewest decimals, where an interval beside it needs more than usual.
+    """
+    unit, usual = (100.0, 1) if scale in ("rate", "gain") else (1.0, 3)
+    ends = (0.0, 1.0) if scale == "rate" else (0.0,)
+    usual = max(usual, least)
+    digits = max(usual, _first_digit(unit * min(abs(value - end) for end in ends)))
+    shown = rounded(unit * value, digits, toward)
+    if shown in (0.0, 100.0):
+        digits = usual
+    return f"{shown:{'+' if scale in ('gain', 'score gain') else ''}.{digits}f}{'%' if scale == 'rate' else ''}"
+
+
+def _first_digit(value: float) -> int:
+    """The place of the first decimal that is not 0; 0 where there is none to show."""
+    if value * 10.0**MOST_DIGITS < 1e-3:
+        return 0
+    return min(MOST_DIGITS, -math.floor(math.log10(value * (1 + 1e-9))))
+
+
+def digits_of(low: float, high: float, scale: Scale = "rate") -> int:
+    """The decimals that an interval needs: its width is at least two units of the last, or as many as are shown."""
+    unit, usual = (100.0, 1) if scale in ("rate", "gain") else (1.0, 3)
+    half = unit * (high - low) / 2.0
+    return usual if half <= 0.0 else min(MOST_DIGITS, max(usual, math.ceil(-math.log10(half) - 1e-9)))
+
+
+def estimate(value: float, low: float, high: float, scale: Scale = "rate") -> str:
+    """An estimate with its interval, in as many decimals as the interval needs: ``76.0% [62.5%, 85.8%]``.
+
+    Example:
+        >>> from surefoot.core.formatting import estimate
+        >>> estimate(0.76043, 0.76013, 0.76073), estimate(0.00041, 0.00013, 0.00078, "gain")
+        ('76.04% [76.01%, 76.08%]', '+0.04 points [+0.01, +0.08]')
+    """
+    least = digits_of(low, high, scale)
+    return f"{number(value, scale, least=least)}{unit(scale)} {span(low, high, scale, least=least)}"
+
+
+def span(low: float, high: float, scale: Scale = "rate", *, least: int = 0) -> str:
     """Both ends, rounded outward: ``[62.5%, 85.8%]``."""
-    return f"[{number(low, scale, 'down')}, {number(high, scale, 'up')}]"
+    return f"[{number(low, scale, 'down', least=least)}, {number(high, scale, 'up', least=least)}]"
 
 
 def unit(scale: Scale) -> str:
@@ -100,6 +141,11 @@ def environments(count: int) -> str:
     """``1 environment``, ``50 environments``; or questions, or whatever the table calls them."""
     words = spoken()
     return f"{count:,} {words.environment if count == 1 else words.environments}"
+
+
+def lines(places: Sequence[int], most: int = 8) -> str:
+    """Lines of a file in a row, the first few of many: ``line 5``, ``lines 5, 9``."""
+    return f"line{'' if len(places) == 1 else 's'} {some_names([f'{place:,}' for place in places], most)}"
 
 
 def some_names(names: Sequence[str], most: int = 5) -> str:

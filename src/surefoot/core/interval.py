@@ -79,11 +79,10 @@ class Interval(Record):
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        estimate = formatting.number(self.estimate, self.scale) + formatting.unit(self.scale)
-        ends = formatting.span(self.low, self.high, self.scale)
+        shown = formatting.estimate(self.estimate, self.low, self.high, self.scale)
         size = f" n={self.trials:,}" if self.trials else ""
         drawn = f", draw {self.draw:.6g}" if self.draw is not None else ""
-        return f"{estimate} {ends}{size} ({formatting.percent(self.confidence)} {self.method} interval{drawn})."
+        return f"{shown}{size} ({formatting.percent(self.confidence)} {self.method} interval{drawn})."
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ SHOWN: dict[str, Callable[[Any], str]] = {
     "has": lambda count: "has" if count == 1 else "have",
     "names": lambda names: ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else ""),
     "quoted": lambda names: formatting.some_names([repr(name) for name in names], 12),
+    "lines": formatting.lines,
     "percent": formatting.percent,
     "percent up": partial(formatting.percent, toward="up"),
     "gain": partial(formatting.number, scale="gain"),
@@ -172,6 +173,13 @@ PLAIN = {
     "met by several": "{several:,} of {environments:,} {words.environments} ({by}) were met by several "
     "{words.policies}.",
     "files pooled": "{policy!r} is in {files:,} files on the same {words.tasks}: they are taken as one run.",
+    "blank rows": "Left out, blank: {lines:lines}.",
+    "header again": "Left out, the header once more: {lines:lines}.",
+    "unit row": "Left out, units and no {words.rollout}: {lines:lines} ({units:quoted}).",
+    "total rows": "Left out, totals and no {words.rollouts}: {lines:lines} ({names:quoted}).",
+    "stray marks": "Read without a stray {mark!r}: {lines:lines}.",
+    "apostrophes": "An apostrophe before a number, as spreadsheets mark text, is left out: {columns:quoted}.",
+    "hidden rows": "Hidden in the sheet, and read like the others: {lines:lines}.",
     "unused columns": "Not used: {columns:quoted}.",
     "items guessed": "condition is guessed to be the column {column!r}, because one {words.policy} met its values "
     "several times.",
@@ -196,7 +204,7 @@ def _labels_one_policy(
     tells = f"Only {policy} carries human labels: its gain over {other} is not known."
     if estimate is None or low is None or high is None:
         return tells
-    tells += f" By the labels {policy} is at {formatting.number(estimate, scale)} {formatting.span(low, high, scale)}."
+    tells += f" By the labels {policy} is at {formatting.estimate(estimate, low, high, scale)}."
     if said is None or off is None:
         return tells
     gap: formatting.Scale = "gain" if scale == "rate" else "score gain"
@@ -302,8 +310,7 @@ def _labels_weigh() -> str:
 @says("by the judge")
 def _by_the_judge(estimate: float, low: float, high: float, scale: formatting.Scale, p: float | None = None) -> str:
     sure = "" if p is None else f", {formatting.p_value(p)}"
-    shown = f"{formatting.number(estimate, scale)}{formatting.unit(scale)} {formatting.span(low, high, scale)}{sure}"
-    return f"By the judge alone, not corrected: {shown}."
+    return f"By the judge alone, not corrected: {formatting.estimate(estimate, low, high, scale)}{sure}."
 
 
 @says("labels needed")

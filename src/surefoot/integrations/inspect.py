@@ -220,12 +220,11 @@ class _Course:
         if not self.state.pairs:
             return "Not compared with the baseline: no sample was run."
         found = self.state.interval
-        gain = formatting.number(found.estimate, found.scale) + formatting.unit(found.scale)
-        ends = formatting.span(found.low, found.high, found.scale)
+        gain = formatting.estimate(found.estimate, found.low, found.high, found.scale)
         p_value, sure = formatting.p_value(self.state.p_value), formatting.percent(self.rule.confidence)
         only = "" if self.rule.population is None else " It says nothing about other items."
         size = f"{run:,} of {all_of:,} samples run"
-        return f"{self.verdict()} ({size}): {gain} {ends}, {p_value}; {sure} over all looks.{only}"
+        return f"{self.verdict()} ({size}): {gain}, {p_value}; {sure} over all looks.{only}"
 
     def verdict(self) -> str:
         """What was decided, and after how many pairs."""

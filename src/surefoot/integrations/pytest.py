@@ -232,7 +232,7 @@ def sentence(state: AcceptanceState) -> str:
     if not state.finished:
         return f"stopped after {runs} ({most}), {formatting.counted(state.failures, 'failure')}"
     found = state.interval
-    rate = f"{formatting.number(found.estimate)} {formatting.span(found.low, found.high)} of them succeeded"
+    rate = f"{formatting.estimate(found.estimate, found.low, found.high)} of them succeeded"
     return f"{WORDS[state.verdict]} after {runs} ({most}): {rate}"
 
 

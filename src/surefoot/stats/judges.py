@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import _check
+from surefoot.core import formatting
 from surefoot.core.assumptions import HUMANS_TRUE, JUDGE_CALIBRATED, JUDGE_NEARLY, JUDGED_DRAWN, SIMULATED, Assumption
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -100,7 +101,7 @@ class JudgedRate(Record):
     standard_error: float | None
 
     def __str__(self) -> str:
-        said = f"the judge said {100 * self.judged.rate:.1f}%, {_items(self.calibration.labels)} labelled"
+        said = f"the judge said {formatting.number(self.judged.rate)}, {_items(self.calibration.labels)} labelled"
         return f"{str(self.interval).removesuffix('.')}; {said}."
 
 

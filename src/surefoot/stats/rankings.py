@@ -91,7 +91,7 @@ class Ranking(Record):
             level = formatting.number(self.estimates[i], scale)
             if self.alone:
                 one = self.alone[i]
-                level += f" {formatting.span(one.low, one.high, one.scale)} n={one.trials:,}"
+                level = f"{formatting.estimate(self.estimates[i], one.low, one.high, scale)} n={one.trials:,}"
             rows.append(f"{name:<{width}}  {level}  {place}{letters}")
         if not self.letters.readable:
             rows += self.letters.notes
