@@ -1,101 +1,126 @@
-"""Every table of a design that the exact inversion decides, found without inverting every table.
+"""For each second count of a design, the smallest first count that an exact test decides.
 
-A table is decided when p(d) <= a for all d <= edge. Its statistic rises with the first count and falls with the second
-for every d, so the decided tables form a staircase, and it is enough to look at the tables on its edge: those whose
-p(edge) is small enough are found from one critical value, and one clearing of [-1, edge] serves them all.
+A design is (n1, n2), two independent counts, or (n,), discordant pairs. A table is decided when its p-value at the edge
+and beyond, as `inversion.tail` gives it, is at most the error. The critical value of the score statistic hardly changes
+from one second count to the next: it is found at a few of them, which says nearly where the decided tables begin; there
+tables are tried one by one.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.numerics import inversion
-from surefoot.numerics.chebyshev import Need
-from surefoot.numerics.staircase_sets import Observed
+from surefoot.numerics import gain_scores, inversion, normal_quantiles, paired_rates, two_rates
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints
-    from surefoot.numerics.staircase_sets import Design
+
+    Batch = two_rates.TwoCounts | paired_rates.PairCounts
+
+EACH = 250
+"""Up to so many second counts tables are tried; with more, the critical value is interpolated."""
+
+_SAMPLES = 9
+_MANY, _SURE = 200, 0.02
+"""With more draws than this a table is clearly on one side where its statistic is this far from the critical value."""
+
+_CLEAR = 0.8
+"""With many draws nothing beyond the edge lifts a p-value from this share of the error above it."""
 
 
-def decided(design: Design, a: float, edge: float = 0.0) -> Ints:
-    """For each second count the smallest first count whose accepted set at level `a` lies above `edge`.
+def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, both: bool, rough: bool = False) -> Ints:
+    """The smallest first count of each second one whose p-value at `edge` and beyond is at most `a`.
 
-    One more than the largest possible count where there is none.
+    One more than the largest possible count where there is none. With `rough`, or very many second counts, the first
+    count at which the interpolated critical value is reached.
     """
-    most = design.most()
-    first = design.staircase(edge, _critical(design, a, edge))
-    cleared: set[tuple[int, int]] = set()
-    while True:
-        # The least extreme decided tables: the last second count of every run of equal first counts.
-        ends = np.append(first[1:] > first[:-1], True) | np.append(first[1:] > most[1:], True)
-        corners = np.nonzero(ends & (first <= most))[0]
-        fresh = np.array([c for c in corners if (int(first[c]), int(c)) not in cleared], np.int64)
-        if not len(fresh):
-            return first
-        border = _Border(design, first[fresh], fresh)
-        wrong = _held_back(border, a, edge)
-        cleared |= {(int(first[c]), int(c)) for c in fresh}
-        first[wrong] += 1
+    levels = _levels(design, a, edge, second, both=both)
+    trial = thresholds(design, second, edge, levels)
+    if rough or len(second) > EACH:
+        return trial
+    most = _most(design, second)
+    low, high = np.full(len(second), -1), most + 1  # not decided, and decided
+    if sum(design) > _MANY:
+        low = thresholds(design, second, edge, levels * (1.0 - _SURE)) - 1
+        high = np.minimum(high, thresholds(design, second, edge, levels * (1.0 + _SURE)))
+    trial, stride = np.minimum(trial, high - 1), 1
+    open_ = np.nonzero(high - low > 1)[0]
+    while len(open_):
+        here = trial[open_]
+        yes = _p_values(design, here, second[open_], a, edge, both=both)[0] <= a
+        high[open_], low[open_] = np.where(yes, here, high[open_]), np.where(yes, low[open_], here)
+        near = np.where(yes, np.maximum(here - stride, low[open_] + 1), np.minimum(here + stride, high[open_] - 1))
+        halved = (low[open_] + high[open_]) // 2
+        trial[open_] = np.where(np.abs(near - here) < np.abs(halved - here), near, halved)
+        stride *= 2
+        open_ = open_[high[open_] - low[open_] > 1]
+    open_ = np.nonzero(high <= most)[0]
+    while len(open_):  # those that something beyond the edge holds back
+        p, tables = _p_values(design, high[open_], second[open_], a, edge, both=both)
+        near = np.nonzero((p > _CLEAR * a) | (tables.draws <= inversion.FEW))[0]
+        back = open_[near[inversion.tail(tables, near, edge, both=both) > a]]
+        high[back] += 1
+        open_ = back[high[back] <= most[back]]
+    return high
 
 
-def _held_back(border: _Border, a: float, edge: float) -> list[int]:
-    """Which tables of a border have p(d) > a for some d < edge: one clearing for all, dropping them on the way."""
-    side, at, dropped = inversion.Side(border), -1.0, list[int]()
-    while (at := side.clear(at, edge, a)) < edge:
-        end = min(edge, at + side.tolerance / 2.0)
-        dropped += border.drop(at, end, a)
-        at = end
-    return dropped
+def thresholds(design: tuple[int, ...], second: Ints, edge: float, level: Floats) -> Ints:
+    """The smallest first count of each second one whose statistic at the edge reaches a level of its own."""
+    column, edges, levels = second[:, None], np.full((len(second), 1), edge), level[:, None]
+    if len(design) == 2:
+        return gain_scores.thresholds(design[0], design[1], column, edges, levels)[:, 0]
+    return paired_rates.thresholds(design[0], column, edges, levels)[:, 0]
 
 
-def _critical(design: Design, a: float, edge: float) -> float:
-    """The smallest positive z of any table with sup P(|Z_edge| >= z) <= a; infinite where there is none."""
-    z = np.abs(design.every(edge))
-    levels = np.unique(z[np.isfinite(z) & (z > 0.0)])
-    error = min(1e-11, a * 1e-7)
-    place = bisect_left(levels, True, key=lambda level: _bound(design, edge, edge, float(level), error) <= a)
-    return float(levels[place]) if place < len(levels) else np.inf
+def _batch(design: tuple[int, ...], first: Any, second: Any, gamma: float) -> Batch:
+    if len(design) == 2:
+        return two_rates.TwoCounts(design[0], design[1], first, second, gamma)
+    return paired_rates.PairCounts(design[0], first, second, gamma)
 
 
-def _bound(design: Design, left: float, right: float, level: float, error: float) -> float:
-    """Above P(|Z_d| >= level) for all d in [left, right]."""
-    cuts = np.array([left, right]) if left < right else np.array([left])
-    both = design.sets(cuts, np.array([level]))
-    return design.beyond(left, right, both, Need(error)).high * (1.0 + inversion.ROUNDING)
+def _most(design: tuple[int, ...], second: Any) -> Any:
+    return np.full(len(second), design[0]) if len(design) == 2 else design[0] - second
 
 
-class _Border(Observed):
-    """Several tables at once: as extreme as the least extreme of them that is left."""
+def _p_values(
+    design: tuple[int, ...], first: Any, second: Any, a: float, edge: float, *, both: bool
+) -> tuple[Floats, Batch]:
+    """The p-values at the edge, of tables whose first count may be a real number, and the tables."""
+    tables = _batch(design, first, second, inversion.GAMMA * a)
+    return inversion.p_values(tables, np.arange(len(first)), np.full(len(first), edge), both=both), tables
 
-    def __init__(self, design: Design, first: Ints, second: Ints) -> None:
-        super().__init__(design, first, second)
-        self.estimate = 1.0
 
-    def statistic(self, differences: Floats) -> Floats:
-        """The smallest z of the border; infinite when nothing is left of it."""
-        z = self.design.values(differences[:, None], self.first, self.second)
-        return np.asarray(z.min(axis=1, initial=np.inf))
+def _levels(design: tuple[int, ...], a: float, edge: float, second: Ints, *, both: bool) -> Floats:
+    """About which value of the statistic each second count must reach, interpolated between a few of them.
 
-    def jumps(self, left: float, right: float) -> Floats:  # noqa: ARG002
-        """Not looked for."""
-        return np.empty(0)
+    The first count is taken for a real number, so that the p-value at the edge is a function of it with small jumps.
+    """
+    some = np.unique(np.linspace(second[0], second[-1], _SAMPLES).astype(np.int64)).astype(float)
+    start = normal_quantiles.upper_quantile(a / 2.0 if both else a)
+    if start <= 0.0:
+        return np.full(len(second), 1e-9)
+    low, high = (np.minimum(_real_count(design, some, edge, share * start), _most(design, some)) for share in (0.8, 1.3))
+    for _ in range(8):
+        middle = (low + high) / 2.0
+        over = _p_values(design, middle, some, a, edge, both=both)[0] > a
+        low, high = np.where(over, middle, low), np.where(over, high, middle)
+    z = _statistic(design, (low + high) / 2.0, some, edge)
+    return np.asarray(np.interp(second, some, np.maximum(z, 1e-9)))
 
-    def corner(self, width: float, error: float) -> float:
-        """Above the p-values of all tables of the border, on all of [-1, -1 + width]."""
-        return self.design.cornered(float(self.design.differences(self.first, self.second).min()), width, error)
 
-    def drop(self, left: float, right: float, a: float) -> list[int]:
-        """Take out the tables whose p-value may exceed `a` in [left, right]; their second counts."""
-        z = self.design.values(right, self.first, self.second)
-        levels = np.unique(z)
-        place = bisect_left(
-            levels, True, key=lambda level: _bound(self.design, left, right, float(level), a * 1e-7) <= a
-        )
-        kept = z >= levels[place] if place < len(levels) else np.zeros(len(z), bool)
-        gone = [int(c) for c in self.second[~kept]]
-        self.first, self.second = self.first[kept], self.second[kept]
-        return gone
+def _statistic(design: tuple[int, ...], first: Floats, second: Floats, edge: float) -> Floats:
+    if len(design) == 2:
+        return gain_scores.statistic(first, design[0], second, design[1], edge)
+    return paired_rates.statistic(first, second, design[0], edge)
+
+
+def _real_count(design: tuple[int, ...], second: Floats, edge: float, level: float) -> Floats:
+    """The first count, as a real number, at which the statistic has a value; it rises with the count."""
+    low, high = np.zeros(len(second)), np.asarray(_most(design, second), float)
+    for _ in range(30):
+        middle = (low + high) / 2.0
+        inside = _statistic(design, middle, second, edge) >= level
+        low, high = np.where(inside, low, middle), np.where(inside, middle, high)
+    return high

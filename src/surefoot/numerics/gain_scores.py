@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics.staircase_sets import TIE
-
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from surefoot.numerics.arrays import Flags, Floats, Ints
 
+
+TIE = 1e-8
+"""Values of z closer than this, relatively, are ties: far above rounding, so no tie is ever lost."""
 
 _WHOLE_TABLE = 700
 """Up to so many tables trying every one is faster than bisection."""
@@ -72,61 +73,70 @@ def _within(values: Floats, low: ArrayLike, high: ArrayLike) -> Floats:
     return np.asarray(np.minimum(np.maximum(values, low), high))
 
 
-def staircase(n1: int, n2: int, difference: float, level: float) -> Ints:
+def thresholds(n1: int, n2: int, x2: Ints, difference: Floats, level: Floats) -> Ints:
     """For each x2 the smallest x1 with z >= level, ties included; n1 + 1 where there is none.
 
     The curve z = level is followed first; where it is not clear which step it takes, tables are tried.
+
+    Args:
+        n1: Draws of the first count.
+        n2: Draws of the second.
+        x2: Second counts, one row for each question.
+        difference: The difference of the rates, a column.
+        level: The value of z, above 0, a column.
     """
-    bar = level * (1.0 - TIE) if np.isfinite(level) else level
-    x2 = np.arange(n2 + 1)
-    if (n1 + 1) * (n2 + 1) <= _WHOLE_TABLE or n2 < 3:
-        z = statistic(np.arange(n1 + 1)[:, None], n1, x2[None, :], n2, difference)
-        inside = z >= bar
-        return np.where(inside.any(axis=0), inside.argmax(axis=0), n1 + 1)
-    trial, sure = _curve(n1, n2, difference, level)
-    low, high = np.where(sure, trial, 0), np.where(sure, trial, n1 + 1)  # the answer lies in [low, high]
-    stride, open_ = 1, x2[~sure]
+    bar = level * (1.0 - TIE)
+    if (n1 + 1) * x2.shape[1] <= _WHOLE_TABLE:
+        z = statistic(np.arange(n1 + 1)[:, None], n1, x2[:, None, :], n2, difference[:, :, None])
+        inside = z >= bar[:, :, None]
+        return np.where(inside.any(axis=1), inside.argmax(axis=1), n1 + 1)
+    trial, sure = _curve(n1, n2, x2, difference, level)
+    low, high = np.where(sure, trial, 0).ravel(), np.where(sure, trial, n1 + 1).ravel()  # the answer is in [low, high]
+    open_ = np.nonzero(~sure.ravel())[0]
+    rows = open_ // x2.shape[1]
+    second, apart, bars = x2.ravel()[open_], difference[rows, 0], bar[rows, 0]
+    trial, stride = trial.ravel()[open_], 1
     while len(open_):
-        at = trial[open_]
-        inside = statistic(at, n1, open_, n2, difference) >= bar
-        high[open_] = np.where(inside, at, high[open_])
-        low[open_] = np.where(inside, low[open_], at + 1)
+        inside = statistic(trial, n1, second, n2, apart) >= bars
+        high[open_] = np.where(inside, trial, high[open_])
+        low[open_] = np.where(inside, low[open_], trial + 1)
         # Step outwards until the answer is bracketed, then halve.
-        near = np.where(inside, np.maximum(at - stride, low[open_]), np.minimum(at + stride, high[open_] - 1))
+        near = np.where(inside, np.maximum(trial - stride, low[open_]), np.minimum(trial + stride, high[open_] - 1))
         halved = (low[open_] + high[open_]) // 2
-        trial[open_] = np.where(np.abs(near - at) < np.abs(halved - at), near, halved)
+        following = np.where(np.abs(near - trial) < np.abs(halved - trial), near, halved)
         stride = min(2 * stride, n1 + 1)
-        open_ = open_[low[open_] < high[open_]]
-    return low
+        left = low[open_] < high[open_]
+        open_, second, apart, bars, trial = (v[left] for v in (open_, second, apart, bars, following))
+    return low.reshape(x2.shape)
 
 
-def _curve(n1: int, n2: int, difference: float, level: float) -> tuple[Ints, Flags]:
+def _curve(n1: int, n2: int, x2: Ints, difference: Floats, level: Floats) -> tuple[Ints, Flags]:
     """The smallest x1 with z >= level for each x2, and where that is sure.
 
     On the curve, with r2 > x2/n2, the multiplier m = n2 (r2 - x2/n2) / (r2(1 - r2)) has m^2 (variance) = level^2 and
     x1 = n1 r1 + m r1(1 - r1): one equation in r2, solved by a few Newton steps. While x1 stays within [0, n1] it rises
     with r2, and so does z: a root there is the only one. It is sure when Newton has converged and x1 is far from whole.
     """
-    least, most = max(0.0, -difference), min(1.0, 1.0 - difference)
-    level = min(level, 1e6)
-    hat = np.arange(n2 + 1) / n2
-    c = level**2 * n1 / (n2 * (n1 + n2))
+    level = np.minimum(level, 1e6)
+    hat = x2 / n2
+    c = level**2 * (n1 / (n2 * (n1 + n2)))
     r = (hat + c / 2.0 + np.sqrt(c * (hat * (1.0 - hat) + c / 4.0))) / (1.0 + c)  # the rate if both variances agree
-    low = np.maximum(hat, least) + 1e-12
+    low = np.maximum(hat, np.maximum(0.0, -difference)) + 1e-12
+    most = np.minimum(1.0, 1.0 - difference) - 1e-12
     for _ in range(5):
-        r = np.clip(r, low, most - 1e-12)
-        v1, v2 = (r + difference) * (1.0 - r - difference), r * (1.0 - r)
-        root = np.sqrt(np.maximum(v1 / n1 + v2 / n2, 1e-300))
+        r = _within(r, low, most)
+        first = r + difference
+        v2 = r * (1.0 - r)
+        root = np.sqrt(np.maximum(first * (1.0 - first) / n1 + v2 / n2, 1e-300))
         value = n2 * (r - hat) * root - level * v2
-        bend = ((1.0 - 2.0 * (r + difference)) / n1 + (1.0 - 2.0 * r) / n2) / (2.0 * root)
+        bend = ((0.5 - first) / n1 + (0.5 - r) / n2) / root
         slope = n2 * (root + (r - hat) * bend) - level * (1.0 - 2.0 * r)
-        step = np.clip(value / np.where(np.abs(slope) < 1e-9, 1e-9, slope), -1.0, 1.0)
+        step = _within(value / np.where(np.abs(slope) < 1e-9, 1e-9, slope), -1.0, 1.0)
         r = r - step
-    settled = (np.abs(step) < 1e-7) & (r > low) & (r < most - 1e-12)
-    r = np.clip(r, low, most - 1e-12)
+    settled = (np.abs(step) < 1e-9) & (r > low) & (r < most) & (x2 > 0) & (x2 < n2)
+    r = _within(r, low, most)
     r1 = r + difference
     x1 = n1 * r1 + n2 * (r - hat) / np.maximum(r * (1.0 - r), 1e-300) * r1 * (1.0 - r1)
-    x1[[0, -1]] = 2.0 * x1[[1, -2]] - x1[[2, -3]]  # the rates are on the edge there: follow the neighbours
-    settled[[0, -1]] = False
-    sure = settled & (x1 > 0.0) & (x1 < n1) & (np.abs(x1 - np.rint(x1)) > 1e-5)
-    return np.asarray(np.clip(np.ceil(np.nan_to_num(x1, nan=n1 / 2.0) - 1e-6), 0, n1), np.int64), sure
+    doubt = 1e-5 + 10.0 * TIE * (1.0 + level) * np.sqrt(n1)  # a tie of z, in counts, and the rounding of Newton's end
+    sure = settled & (x1 > 0.0) & (x1 < n1) & (np.abs(x1 - np.rint(x1)) > doubt)
+    return np.asarray(np.clip(np.ceil(np.nan_to_num(x1, nan=n1 / 2.0) - doubt), 0, n1), np.int64), sure

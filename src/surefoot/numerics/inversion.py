@@ -1,285 +1,250 @@
-"""One inversion of an exact unconditional test: both ends of the accepted set and the p-value, all proved.
+"""Exact unconditional p-values of a difference with the nuisance within its own limits, and the ends they give.
 
-For a difference d let p(d) be the supremum over the nuisance of P(|Z_d| >= |z_d|), z_d the observed score statistic.
-The accepted set {d : p(d) > a} need not be connected and p(d) jumps, so no root finder may be trusted: whole intervals
-of d are cleared by `peak`, which bounds p(d) on all of [left, right] at once. What is proved: no d outside
-[low, high] has p(d) > a, no d <= 0 (observed difference >= 0) has p(d) above `tail`, and low > 0 exactly when
-`tail` <= a. What is left open is width: low and high lie within about `tolerance` outside the accepted set's hull.
+For a difference d let p(d) = gamma + sup P(|Z_d| >= z_d), the supremum over those nuisances that limits with
+confidence 1 - gamma allow (Berger and Boos 1994), and gamma alone where there is none; one-sided, P(Z_d >= z_d). The
+supremum is proved. The accepted set {d : p(d) > a} need not be connected: its end is a root, and differences beyond it
+are looked at on a grid that is fine near the end, where one table more or less decides. What is not proved is that
+nothing beyond lies between the points of that grid.
+
+Everything is about the lower end: the upper one is the lower end of the mirrored table.
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from surefoot.numerics import normal_quantiles
-from surefoot.numerics.chebyshev import Need
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
-    from surefoot.numerics.arrays import Floats
-    from surefoot.numerics.staircase_sets import Observed
+GAMMA = 1e-3
+"""The share of the error that the limits of the nuisance take; it must not come from the data."""
 
+FEW = 120
+"""Up to so many draws single tables weigh enough to be accepted far from the rest."""
 
-ROUNDING = 1e-11
-"""Relative rounding of a sum of probabilities, added to every bound."""
+TOLERANCE = 1e-5
+"""How far an end lies outside the accepted set at most, in standard errors."""
 
-TINY = 1e-9
-"""A p-value below this may be given as this, where less cannot be proved at once."""
-
-PATIENCE = 40
-COARSE = 5e-5
-"""Where p is flat for long, its supremum is rounded up by at most this share of it, after so many boxes."""
-
-REACHES = 0.8 ** np.arange(64.0)
-"""Shares of the way that are considered for one piece."""
-LEAST_THRIFT = 1e-15
-"""A piece that could not be cleared by trying ever shorter ones, some fifty times, is left: what was proved holds."""
-
-
-class Inversion(NamedTuple):
-    """Ends of the accepted set and the supremum of p(d) on the far side of 0."""
-
-    low: float
-    high: float
-    tail: float
+_SLACK = 1e-3  # a p-value is rounded up by about this share of gamma
+_FINE = 1024  # points at which the interpolant of a probability is looked at
+_ORDERS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
+_ELLIPSES = 0.08 * 1.35 ** np.arange(15.0)
+_CORNERS = np.exp(1j * np.pi * np.arange(9.0) / 8.0) / math.cos(math.pi / 16.0)
+_CELLS = 60_000  # numbers held at once
+_STEPS = 3e-5 * 2.4 ** np.arange(13.0)
+_MORE_STEPS = np.linspace(0.15, 4.0, 36)
 
 
-def invert(family: Observed, a: float) -> Inversion:
-    """The hull of the accepted set at level `a`, and the p-value, of counts with an estimate of either sign."""
-    if family.estimate < 0.0:
-        low, high, tail = invert(family.mirrored(), a)
-        return Inversion(-high, -low, tail)
-    low, tail = _near_side(Side(family), a)
-    return Inversion(low, -_end(Side(family.mirrored()), a, -1.0), tail)
+class Tables(Protocol):
+    """Tables of one design: see `two_rates.TwoCounts` and `paired_rates.PairCounts`."""
+
+    gamma: float
+    draws: int
+    estimate: Floats
+    spread: Floats
+    least: Floats
+
+    def statistic(self, which: Ints, difference: Floats) -> Floats: ...  # noqa: D102
+    def segment(self, which: Ints, difference: Floats) -> tuple[Floats, Floats]: ...  # noqa: D102
+    def growth(self, nuisance: Floats, difference: Floats) -> Floats: ...  # noqa: D102
+    def width(self, error: float) -> int: ...  # noqa: D102
+    def tails(  # noqa: D102
+        self, difference: Floats, nuisance: Floats, level: Floats, error: float, *, both: bool
+    ) -> Floats: ...
 
 
-def _near_side(side: Side, a: float) -> tuple[float, float]:
-    if side.family.estimate == 0.0:
-        return _end(side, a, -1.0), 1.0
-    here = _small(lambda ceiling: side.at(0.0, ceiling))
-    if here > a:  # 0 is accepted: clear up to the lower end first, then learn how high p rises between it and 0
-        low = min(_end(side, a, -1.0), 0.0)
-        if side.family.design.draws > 60:
-            side.relative = 1e-3  # little hangs on the digits of a p-value that decides nothing
-        return low, side.supremum(low, here)
-    tail = side.supremum(-1.0, here)
-    if tail > a and side.clear(-1.0, 0.0, a) < 0.0:  # the supremum is rounded up: `a` itself decides
-        return min(_end(side, a, -1.0), 0.0), tail
-    return max(_end(side, a, 0.0), 1e-12), min(tail, a)
+class Lower(NamedTuple):
+    """The lower ends of the accepted sets, and the largest p(d) at 0 and below it."""
+
+    end: Floats
+    tail: Floats
 
 
-def _small(bound: Callable[[float], float]) -> float:
-    """A bound computed again until it is precise relative to itself."""
-    ceiling = 1e-4
-    while (found := bound(ceiling)) < 0.1 * ceiling and ceiling > 1e-270:
-        ceiling = max(found, 1e-275)
+def p_values(tables: Tables, which: Ints, difference: Floats, *, both: bool) -> Floats:
+    """p(d) of each question, a table and a difference, rounded up; 1 from the observed difference on."""
+    gamma = tables.gamma
+    z = tables.statistic(which, difference)
+    low, high = tables.segment(which, difference)
+    found = np.where(low > high, gamma, 1.0)
+    asked = np.nonzero((low <= high) & (z > 0.0))[0]
+    if not len(asked):
+        return found
+    difference, low, high, z = difference[asked], low[asked], high[asked], np.minimum(z[asked], 1e100)
+    order, error = _order(tables, difference, low, high)
+    nodes, fine, terms, bends = _interpolation(order)
+    lost = gamma * _SLACK / 4.0
+    step = max(1, _CELLS // (tables.width(lost) * (order + 1)))
+    for start in range(0, len(asked), step):
+        part = slice(start, start + step)
+        nuisance = low[part, None] + (high - low)[part, None] * nodes
+        values = tables.tails(difference[part], nuisance, z[part], lost, both=both)
+        top = (values @ fine).max(axis=1) + np.abs(values @ terms) @ bends
+        rounding = 1e-11 + 2e-14 * tables.draws
+        found[asked[part]] = np.minimum(1.0, gamma + lost + error[part] + top * (1.0 + rounding))
     return found
 
 
-def _end(side: Side, a: float, start: float) -> float:
-    """The left end of the accepted set: everything in [start, end) is cleared."""
-    if side.family.estimate <= start:
-        return start
-    return side.clear(start, side.end(a, start), a)
+def _order(tables: Tables, difference: Floats, low: Floats, high: Floats) -> tuple[int, Floats]:
+    """How many Chebyshev points determine the probabilities on their segments, and how far they may be off.
+
+    With t = middle + half cos(u + iv) the k-th cosine coefficient of a polynomial f is at most 2 M exp(-kv), where M
+    bounds |f| on the ellipse; a polygon around the ellipse has its largest |f| bounded at its corners.
+    """
+    middle, half = (low + high)[:, None, None] / 2.0, (high - low)[:, None, None] / 2.0
+    ellipses = np.cosh(_ELLIPSES)[:, None] * _CORNERS.real + 1j * np.sinh(_ELLIPSES)[:, None] * _CORNERS.imag
+    largest = tables.growth(middle + half * ellipses, difference) + math.log(4.0) - np.log(np.expm1(_ELLIPSES))
+    wanted = math.log(tables.gamma * _SLACK / 4.0)
+    for order in _ORDERS:
+        if order >= tables.draws:
+            return tables.draws, np.zeros(len(low))
+        errors = (largest - order * _ELLIPSES).min(axis=1)
+        if errors.max() <= wanted:
+            break
+    return order, np.exp(np.minimum(errors, 0.0))
 
 
-class Side:
-    """The differences to the left of the estimate."""
-
-    def __init__(self, family: Observed) -> None:
-        self.family = family
-        draws = family.design.draws
-        few = draws <= 200
-        self.tolerance = 1e-6 if few else 2e-5  # of an end, outward
-        self.relative = 1e-6 if draws <= 60 else 1e-4 if few else 1e-3  # of the p-value, upward
-        self.finer = 1e-3 if few else 1e-2  # of that, for one evaluation
-        self.even = 16 if draws <= 60 else 6 if few else 3  # cuts of a piece, where tables are few and matter
-        self.crowded = 0.7 if draws <= 60 else 0.5
-        self.highest = 0.0
-        self.known: dict[float, float] = {}
-
-    def at(self, difference: float, ceiling: float) -> float:
-        """p(d), rounded up, precise enough to be compared with `ceiling`."""
-        return self.bound(np.array([difference]), ceiling)
-
-    def rough(self, difference: float, ceiling: float) -> float:
-        """p(d), precise enough to be compared with `ceiling`; not rounded up where it is above."""
-        if difference not in self.known:
-            self.known[difference] = self.bound(np.array([difference]), ceiling, settled=ceiling)
-        return self.known[difference]
-
-    def bound(self, cuts: Floats, ceiling: float, settled: float = math.inf) -> float:
-        """Above p(d) for all d from the first cut to the last, precise enough to be compared with `ceiling`.
-
-        Where it is sure to be above `settled` it may be below p(d) all the same.
-        """
-        levels = self.family.statistic(cuts[1:] if len(cuts) > 1 else cuts)
-        if levels[-1] <= 0.0:
-            return 1.0
-        need = Need(self.error(ceiling), 0.98 * ceiling, settled)
-        return min(1.0, float(self.family.peak(cuts, levels, need).high) * (1.0 + ROUNDING))
-
-    def error(self, ceiling: float) -> float:
-        """The error allowed to one evaluation that is compared with `ceiling`."""
-        return max(min(1e-7, ceiling * self.relative * self.finer), 1e-280)
-
-    def clear(self, start: float, goal: float, ceiling: float) -> float:
-        """How far from `start` towards `goal` p(d) <= ceiling is proved; `highest` is the largest bound on the way."""
-        at, self.highest, thrift = start, 0.0, 0.8
-        self.known.clear()
-        if start <= -1.0:
-            at = self.corner(goal, ceiling)
-        scale = self.scale(goal, ceiling)
-        while at < goal:
-            end = self.reach(at, goal, ceiling, thrift, scale)
-            found = self.bound(self.cuts(at, end, goal), ceiling, settled=ceiling)
-            if found <= ceiling:
-                at, self.highest, thrift = end, max(self.highest, found), min(0.9, 1.3 * thrift)
-            elif end - at < self.tolerance / 2.0 or thrift < LEAST_THRIFT:
-                break
-            else:
-                thrift *= 0.5
-                if end - at < 0.1 and self.rough(end, ceiling) > ceiling:
-                    goal = self.bracket(at, end, ceiling)
-                    scale = self.scale(goal, ceiling)
-        return at
-
-    def scale(self, difference: float, ceiling: float) -> float:
-        """By how much the statistic must be multiplied for its normal tail to be p."""
-        z, p = float(self.family.statistic(np.array([difference]))[0]), self.rough(difference, ceiling)
-        return normal_quantiles.upper_quantile(max(p, 1e-290) / 2.0) / z if z > 0.0 and p < 1.0 and z < 1e100 else 1.0
-
-    def reach(self, at: float, goal: float, ceiling: float, thrift: float, scale: float) -> float:
-        """How far to try: as far as normal tails say that the bound stays below the ceiling, with some to spare.
-
-        The bound on [at, end] exceeds p(end) because the lower tail is taken at `at`, where it is larger.
-        """
-        ends = at + (goal - at) * REACHES
-        ends[0] = goal
-        z = np.minimum(self.family.statistic(np.append(ends, at)) * scale, 1e3).tolist()
-        for end, here in zip(ends.tolist(), z, strict=False):
-            tail = normal_quantiles.tail(here)
-            bend = (0.5 * self.family.design.largest * (end - at)) ** 2
-            if min(normal_quantiles.tail(2.0 * here - z[-1]) - tail, bend) <= thrift * (ceiling - 2.0 * tail):
-                return float(end)
-        return min(goal, max(at + self.tolerance / 4.0, float(ends[-1])))
-
-    def cuts(self, left: float, right: float, goal: float) -> Floats:
-        """Where to cut [left, right], crowded towards the goal, where p is about to jump."""
-        width = right - left
-        even = np.linspace(left, right, self.even + 1)
-        if right < goal:
-            return even
-        crowd = int(math.log(max(16.0 * width / self.tolerance, 2.0)) / -math.log(self.crowded))
-        return np.concatenate(
-            [even[:-1], right - (width / self.even) * self.crowded ** np.arange(1.0, crowd), even[-1:]]
-        )
-
-    def corner(self, goal: float, ceiling: float) -> float:
-        """How far from -1 the corner is cleared."""
-        width = 0.5 * (goal + 1.0)
-        while width > 1e-9:
-            found = self.family.corner(width, self.error(ceiling)) * (1.0 + ROUNDING)
-            if found <= ceiling:
-                self.highest = found
-                return width - 1.0
-            width *= 0.5
-        return -1.0
-
-    def supremum(self, start: float, here: float) -> float:
-        """The supremum of p(d) over d <= 0 where p(0) = here and p <= here is known up to `start`, rounded up."""
-        best = here
-        ceiling = best * (1.0 + self.relative)
-        brink = -self.tolerance / 16.0  # tables that tie at 0 come in there: p jumps
-        last = self.bound(np.array([brink, 0.0]), ceiling)
-        if last > ceiling:
-            last, brink = 0.0, 0.0
-        at = self.clear(start, brink, ceiling)
-        best = max(best, self.highest, last)
-        if at == brink:
-            return min(1.0, best)
-        if here < TINY:  # so small a p-value need not be proved to the last digit
-            best = TINY
-            at = self.clear(start, 0.0, best)
-            if at == 0.0:
-                return best
-        # p rises above p(0) somewhere in between: branch and bound, highest possible rise first.
-        edges = (at, at + 0.05 * self.tolerance, 0.0)  # it may have jumped there
-        best = max(best, *(self.at(edge, best) for edge in edges[:2]))
-        boxes = [(-self.bound(np.array(box), best), *box) for box in itertools.pairwise(edges)]
-        heapq.heapify(boxes)
-        looked = 0
-        while True:
-            top, left, right = heapq.heappop(boxes)
-            fine, looked = self.relative if looked < PATIENCE else max(self.relative, COARSE), looked + 1
-            if -top <= best * (1.0 + fine) or right - left <= 1e-6:
-                return min(1.0, max(best, -top))  # in a box this narrow the bound is attained, nearly
-            middle = (left + right) / 2.0
-            best = max(best, self.at(middle, best))
-            for box in ((left, middle), (middle, right)):
-                heapq.heappush(boxes, (-self.bound(np.linspace(*box, self.even + 1), best), *box))
-
-    def end(self, a: float, start: float) -> float:
-        """Left of the left end of the accepted set by less than the tolerance, as far as is known without a proof."""
-        family = self.family
-        wanted = normal_quantiles.upper_quantile(a / 2.0)
-        outer, inner = start, family.estimate
-        guess = _asymptotic(family, wanted, start)
-        stride = 1.0
-        self.known.clear()
-        for _ in range(8):
-            if not outer < guess < inner or (outer > start and inner - outer < 0.01):
-                break
-            p = self.rough(guess, a)
-            gap = normal_quantiles.upper_quantile(max(p, 1e-290) / 2.0) - wanted if p < 1.0 else -wanted
-            before, here = family.statistic(np.array([guess - 1e-4, guess])) if guess > -0.999 else (1e-4, 0.0)
-            step = stride * abs(gap) / max((before - here) / 1e-4, 1.0) + self.tolerance
-            stride *= 2.0
-            if p > a:
-                inner, guess = guess, guess - step
-            else:
-                outer, guess = guess, guess + step
-        return self.bracket(outer, inner, a)
-
-    def bracket(self, outer: float, inner: float, ceiling: float) -> float:
-        """Where p is still below the ceiling and above it within the tolerance, given two points of either kind."""
-        margin = self.tolerance / 8.0
-        below, above = self.rough(outer, ceiling), self.rough(inner, ceiling)
-        probes, width = np.empty(0), math.inf
-        while inner - outer > self.tolerance / 2.0:
-            probes = probes[(probes > outer) & (probes < inner)]
-            if not len(probes):
-                slow, width = inner - outer > 0.25 * width, inner - outer
-                probes = self.probes(outer, inner, (ceiling - below) / max(above - below, 1e-300), margin, slow)
-            guess = float(probes[len(probes) // 2])
-            found = self.rough(guess, ceiling)
-            if found > ceiling:
-                inner, above = guess, found
-            else:
-                outer, below = guess, found
-        return outer
-
-    def probes(self, outer: float, inner: float, share: float, margin: float, slow: bool) -> Floats:
-        """Where to look next: beside the jumps, or beside the share of the way where a smooth p would pass."""
-        jumps = self.family.jumps(outer, inner)
-        if not len(jumps):
-            jumps = np.array([outer + (0.5 if slow else share) * (inner - outer)])
-            margin = 0.0 if slow else max(margin, 0.02 * (inner - outer))
-        found = np.sort(np.concatenate([jumps - margin, jumps + margin]))
-        found = found[(found > outer) & (found < inner)]
-        return found if len(found) else np.array([(outer + inner) / 2.0])
+@lru_cache(maxsize=64)
+def _interpolation(order: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Chebyshev points of [0, 1]; values to the interpolant on a finer grid, to coefficients; what these bend."""
+    angles = np.arange(order + 1) * (math.pi / order)
+    ends = np.where((np.arange(order + 1) % order) == 0, 0.5, 1.0)
+    terms = np.cos(np.outer(angles, np.arange(order + 1))) * (ends[:, None] * ends) * (2.0 / order)
+    grid = np.arange(_FINE + 1) * (math.pi / _FINE)
+    fine = terms @ np.cos(np.outer(np.arange(order + 1), grid))
+    bends = np.arange(order + 1.0) ** 2 * ((math.pi / _FINE) ** 2 / 8.0)
+    return np.sin(angles / 2.0) ** 2, fine, terms, bends
 
 
-def _asymptotic(family: Observed, wanted: float, start: float) -> float:
-    left, right = start, family.estimate
-    for _ in range(3):
-        grid = np.linspace(left, right, 65)[1:-1]
-        after = int((family.statistic(grid) > wanted).sum())  # the statistic falls
-        left, right = (left if after == 0 else float(grid[after - 1])), (right if after == 63 else float(grid[after]))
-    return right
+def tail(tables: Tables, which: Ints, edge: float, *, both: bool) -> Floats:
+    """The largest p(d) at the edge and below it, of each table."""
+    return _tail(tables, which, edge, both=both, ceiling=math.inf)[0]
+
+
+def _tail(tables: Tables, which: Ints, edge: float, *, both: bool, ceiling: float) -> tuple[Floats, Floats]:
+    """The largest p(d) at the edge and below it, and the lowest d on the grid whose p(d) exceeds the ceiling."""
+    largest, outermost = np.ones(len(which)), np.full(len(which), edge)
+    open_ = np.nonzero(tables.estimate[which] > edge)[0]
+    if len(open_):
+        grid = edge - _grid(tables, which[open_])
+        p = _on_grid(tables, which[open_], grid, both=both)
+        largest[open_] = p.max(axis=1)
+        outermost[open_] = np.where(p > ceiling, grid, edge).min(axis=1)
+    return largest, outermost
+
+
+def _grid(tables: Tables, which: Ints) -> Floats:
+    """How far below an edge p(d) is looked at, a row for each table, the edge itself first."""
+    steps = np.concatenate([[0.0], _STEPS, _MORE_STEPS]) if tables.draws <= FEW else np.append(0.0, _STEPS[:-1])
+    return np.asarray(tables.spread[which, None] * np.sort(steps))
+
+
+def _on_grid(tables: Tables, which: Ints, grid: Floats, *, both: bool) -> Floats:
+    """p(d) for each row's table."""
+    rows = np.repeat(which, grid.shape[1])
+    flat = grid.ravel()
+    real = flat > -1.0
+    found = np.full(len(flat), tables.gamma)
+    found[real] = p_values(tables, rows[real], flat[real], both=both)
+    return found.reshape(grid.shape)
+
+
+def lower_ends(tables: Tables, a: float, *, both: bool) -> Lower:
+    """The lower end of {d : p(d) > a} of each table, rounded down; above 0 exactly where the tail at 0 is at most a."""
+    everything = np.arange(len(tables.estimate))
+    largest, outermost = _tail(tables, everything, 0.0, both=both, ceiling=a)
+    decided = largest <= a
+    start = np.where(decided, 0.0, np.minimum(tables.least, tables.estimate))
+    inner = np.where(decided, tables.estimate, np.minimum(outermost, tables.estimate))
+    search = _Search(tables, a, start, inner, both=both)
+    while search.close():
+        pass
+    end = np.where(decided, np.maximum(search.outer, math.ulp(0.0)), search.outer)
+    return Lower(np.maximum(end, -1.0), largest)
+
+
+class _Search:
+    """Brackets of the ends: p(d) is at most a at `outer`, and above it at `inner`."""
+
+    def __init__(self, tables: Tables, a: float, start: Floats, inner: Floats, *, both: bool) -> None:
+        from scipy.special import ndtri
+
+        self.tables, self.a, self.both, self.start = tables, a, both, start
+        self.outer, self.inner = start.copy(), inner
+        self.sides = 2.0 if both else 1.0
+        self.wanted = -float(ndtri(a / self.sides))
+        self.outer_z = np.full(len(start), -float(ndtri(tables.gamma / self.sides)))
+        self.inner_z = np.full(len(start), -1.0)
+        self.tolerance = TOLERANCE * tables.spread
+        self.open = np.nonzero(inner > start)[0]
+
+    def close(self) -> bool:
+        """Close in on the ends, then look beyond them; whether some were moved outwards."""
+        guess = self.asymptotic()
+        ahead = 0.1 * self.tables.spread[self.open]
+        which = self.open
+        while len(which):
+            middle = (self.outer[which] + self.inner[which]) / 2.0
+            self.probe(which, np.stack([guess - ahead, guess + ahead, middle], axis=1))
+            which = which[self.inner[which] - self.outer[which] > self.tolerance[which]]
+            width = self.inner[which] - self.outer[which]
+            above, below = self.outer_z[which] - self.wanted, self.wanted - self.inner_z[which]
+            guess = self.outer[which] + width * above / np.maximum(above + below, 1e-9)
+            ahead = np.maximum(0.03 * width, self.tolerance[which] / 3.0)
+        return self.beyond()
+
+    def asymptotic(self) -> Floats:
+        """Where the observed z is what it is at the ends of the score interval."""
+        left, right = self.outer[self.open], self.inner[self.open]
+        for _ in range(3):
+            grid = left[:, None] + (right - left)[:, None] * np.linspace(0.0, 1.0, 18)[1:-1]
+            z = self.tables.statistic(np.repeat(self.open, 16), grid.ravel()).reshape(grid.shape)
+            place = (z > self.wanted).sum(axis=1)  # z falls
+            ends = np.concatenate([left[:, None], grid, right[:, None]], axis=1)
+            rows = np.arange(len(left))
+            left, right = ends[rows, place], ends[rows, place + 1]
+        return (left + right) / 2.0
+
+    def probe(self, which: Ints, points: Floats) -> None:
+        """Move the brackets by p(d) at points: to the lowest that is accepted, and the highest rejected below it."""
+        from scipy.special import ndtri
+
+        outer, inner = self.outer[which], self.inner[which]
+        inside = (points > outer[:, None]) & (points < inner[:, None])
+        p = np.where(points <= outer[:, None], 0.0, 1.0)
+        rows = np.nonzero(inside)[0]
+        p[inside] = p_values(self.tables, which[rows], points[inside], both=self.both)
+        accepted: Flags = inside & (p > self.a)
+        inner = np.where(accepted, points, inner[:, None]).min(axis=1)
+        rejected = inside & ~accepted & (points < inner[:, None])
+        outer = np.where(rejected, points, outer[:, None]).max(axis=1)
+        with np.errstate(divide="ignore"):
+            z = np.maximum(-ndtri(p / self.sides), -1.0)
+        at = np.arange(len(which))
+        lowest, highest = np.where(accepted, points, np.inf).argmin(1), np.where(rejected, points, -np.inf).argmax(1)
+        self.inner_z[which] = np.where(accepted.any(axis=1), z[at, lowest], self.inner_z[which])
+        self.outer_z[which] = np.where(rejected.any(axis=1), z[at, highest], self.outer_z[which])
+        self.outer[which], self.inner[which] = outer, inner
+
+    def beyond(self) -> bool:
+        """Move the brackets that have an accepted difference below them."""
+        which = self.open[self.outer[self.open] > self.start[self.open]]
+        if not len(which):
+            return False
+        grid = self.outer[which, None] - _grid(self.tables, which)[:, 1:]
+        below = grid > self.start[which, None]
+        p = np.full(grid.shape, self.tables.gamma)
+        rows = np.nonzero(below)[0]
+        p[below] = p_values(self.tables, which[rows], grid[below], both=self.both)
+        accepted = p > self.a
+        moved = accepted.any(axis=1)
+        lowest = np.where(accepted, grid, np.inf).argmin(axis=1)
+        at = np.arange(len(which))
+        further = np.append(grid, np.full((len(grid), 1), -1.0), axis=1)[at, lowest + 1]
+        self.inner[which] = np.where(moved, grid[at, lowest], self.inner[which])
+        self.outer[which] = np.where(moved, np.maximum(further, self.start[which]), self.outer[which])
+        self.open = which[moved]
+        return bool(moved.any())

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 TINY = 1e-300
 """Chances are lifted to this before their logarithm is taken."""
 
+_KEPT = 20_000
+"""Up to so many draws whole rows are computed once and kept."""
+
 
 @lru_cache(maxsize=16)
 def log_factorials(n: int) -> Floats:
@@ -43,3 +46,13 @@ def log_choose(n: int) -> Floats:
 def log_chances(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """Logarithms of p and q, finite at 0."""
     return np.log(np.maximum(p, TINY)), np.log(np.maximum(q, TINY))
+
+
+def log_choose_between(n: int, low: int, high: int) -> Floats:
+    """Logarithms of C(n, low), ..., C(n, high - 1); of a large n only these are computed."""
+    if n <= _KEPT:
+        return log_choose(n)[low:high]
+    from scipy.special import gammaln
+
+    k = np.arange(low, high, dtype=float)
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))

@@ -1,18 +1,19 @@
-"""Exact probabilities of staircase sets of discordant pairs, and the tail behind a paired unconditional p-value.
+"""Exact tail probabilities of discordant pairs, with the share of discordant pairs within limits of its own.
 
-Of n pairs b have the first alone and c the second alone, with chances pb and pc, pb - pc = d. The nuisance t runs
-over [0, 1]: with d >= 0, pb = d + (1 - d)t/2 and pc = (1 - d)t/2, mirrored for d < 0.
+Of n pairs b have the first alone and c the second alone, with chances pb and pc, pb - pc = d. The nuisance is the share
+t = pb + pc, at least |d|, within the Clopper-Pearson limits of b + c pairs among n.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import betainc, gammaln
 
-from surefoot.numerics import chebyshev, log_factorials
-from surefoot.numerics.staircase_sets import TIE, Design
+from surefoot.numerics import beta
+from surefoot.numerics.gain_scores import TIE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -38,131 +39,124 @@ def statistic(b: ArrayLike, c: ArrayLike, n: int | Ints, difference: ArrayLike) 
     return np.where(gap == 0.0, 0.0, z)
 
 
-def staircase(n: int, difference: float, level: float) -> Ints:
+def thresholds(n: int, c: Ints, difference: Floats, level: Floats) -> Ints:
     """For each c the smallest b with z >= level, ties included; n - c + 1 where there is none."""
-    bar = level * (1.0 - TIE) if np.isfinite(level) else level
-    c = np.arange(n + 1)
-    low, high = np.zeros(n + 1, np.int64), n - c + 1
-    while True:
-        open_ = low < high
-        if not open_.any():
-            return low
+    bar = level * (1.0 - TIE)
+    low, high = np.zeros(c.shape, np.int64), n - c + 1
+    while (low < high).any():
         middle = (low + high) // 2
         inside = statistic(middle, c, n, difference) >= bar
+        open_ = low < high
         high = np.where(open_ & inside, middle, high)
         low = np.where(open_ & ~inside, middle + 1, low)
+    return low
 
 
-def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints) -> Floats:
-    """P(B >= first[C]) at each entry of the chances.
+def tables(b: Ints, c: Ints, n: int, gamma: float) -> PairCounts:
+    """Tables of one design, each with its mirror image after all of them: the policies swapped."""
+    return PairCounts(n, np.append(b, c), np.append(c, b), gamma)
+
+
+class PairCounts:
+    """Discordant counts among n pairs.
+
+    Attributes:
+        draws: The pairs: every probability here is a polynomial of this degree in the nuisance.
+        estimate: The observed differences.
+        spread: Their standard errors, roughly.
+        least: The smallest difference that the limits of the share allow.
+    """
+
+    def __init__(self, n: int, b: Ints, c: Ints, gamma: float) -> None:
+        self.n, self.b, self.c, self.gamma, self.draws = n, b, c, gamma, n
+        self.estimate = (b - c) / n
+        self.low, self.high = beta.exact_low(b + c, n, gamma / 2.0), beta.exact_high(b + c, n, gamma / 2.0)
+        self.least = -self.high
+        self.spread = np.sqrt((b + c + 1.0) / (n + 2.0) / n)
+
+    def statistic(self, which: Ints, difference: Floats) -> Floats:
+        """The observed z of each question."""
+        return statistic(self.b[which], self.c[which], self.n, difference)
+
+    def segment(self, which: Ints, difference: Floats) -> tuple[Floats, Floats]:
+        """The smallest and the largest nuisance of each question; the wrong way round where there is none."""
+        return np.maximum(self.low[which], np.abs(difference)), self.high[which]
+
+    def growth(self, nuisance: Floats, difference: Floats) -> Floats:
+        """Above the logarithm of any probability's absolute value, at the largest of some complex nuisances.
+
+        The last axis holds the corners of a polygon, in which the convex sum of absolute chances is largest.
+        """
+        apart = difference[:, None, None]
+        sums = np.abs(nuisance + apart) / 2.0 + np.abs(nuisance - apart) / 2.0 + np.abs(1.0 - nuisance)
+        return np.asarray(self.n * np.log(sums.max(axis=-1)))
+
+    def width(self, error: float) -> int:
+        """About how many numbers a probability is summed from."""
+        return 2 * min(self.n + 1, 2 * _half(self.n, 0.25, error))
+
+    def tails(self, difference: Floats, nuisance: Floats, level: Floats, error: float, *, both: bool) -> Floats:
+        """P(Z_d >= level), with `both` also P(Z_d <= -level), one row of nuisances for each question.
+
+        Only counts within a Bernstein distance of their means are summed; the rest has at most `error` in all.
+        """
+        more, fewer = (nuisance + difference[:, None]) / 2.0, (nuisance - difference[:, None]) / 2.0
+        found = np.empty(nuisance.shape)
+        for place, share in enumerate(nuisance):
+            apart, bar, pb, pc = difference[place], level[place], np.maximum(more[place], 0.0), fewer[place]
+            pc = np.maximum(pc, 0.0)
+            found[place] = _above(self.n, pb, pc, 1.0 - share, apart, bar, error / 2.0)
+            if both:
+                found[place] += _above(self.n, pc, pb, 1.0 - share, -apart, bar, error / 2.0)
+        return found
+
+
+def _half(n: int, variance: float, error: float) -> int:
+    bits = math.log(2.0 / error)
+    return math.ceil(bits / 3.0 + math.sqrt(bits * bits / 9.0 + 2.0 * bits * n * variance)) + 1
+
+
+def _above(n: int, pb: Floats, pc: Floats, rest: Floats, difference: float, level: float, error: float) -> Floats:
+    """P(Z >= level) at each entry of the chances."""
+    half = _half(n, float((pc * (1.0 - pc)).max()), error)
+    begin = max(0, math.floor(n * float(pc.min())) - half)
+    end = min(n + 1, math.ceil(n * float(pc.max())) + half + 1)
+    c = np.arange(begin, end)
+    return above(n, pb, pc, rest, thresholds(n, c, np.array(difference), np.array(level)), begin)
+
+
+def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints, begin: int = 0) -> Floats:
+    """P(B >= first[C - begin]) at each entry of the chances, for C among the counts that `first` is given for.
 
     Given C = c, B is binomial(n - c, r) with one r for all c. Walking c down the staircase, the tail
     P(B >= first[c]) only gains terms, so one cumulative sum of positive terms gives all of them.
     """
-    live = np.nonzero(first <= n - np.arange(n + 1))[0]
+    live = np.nonzero(first <= n - begin - np.arange(len(first)))[0]
     if not len(live):
         return np.zeros(len(pb))
-    c = np.arange(live[-1], -1, -1)
-    size, bar = n - c, first[c]
-    before = np.concatenate([[size[0] + 1], bar[:-1]])
-    lowered = before - bar
+    c = np.arange(begin + live[-1], begin - 1, -1)
+    size, bar = n - c, first[c - begin]
+    lowered = np.append(0, bar[:-1] - bar[1:])
     # Per c: one term for the binomial growing by a draw, then one for each count the bar is lowered past.
     block = np.concatenate([[0], np.cumsum(lowered + 1)])
-    m = np.repeat(size, lowered + 1)
     place = np.arange(block[-1]) - np.repeat(block[:-1], lowered + 1)
-    j = np.repeat(before, lowered + 1) - place
     grows = place == 0
-    m = m - grows
-    j = j - grows  # the growing draw passes the bar: P(Bin(m - 1) = bar - 1) r
+    m = np.repeat(size, lowered + 1) - grows
+    j = np.repeat(bar + lowered, lowered + 1) - place - grows  # the growing draw passes the bar: P(Bin(m) = bar - 1) r
     with np.errstate(invalid="ignore", divide="ignore"):
-        r, left = pb / (pb + rest), rest / (pb + rest)
-    r, left = np.where(pb + rest > 0.0, r, 0.0), np.where(pb + rest > 0.0, left, 1.0)
-    log_r, log_left = log_factorials.log_chances(r, left)
-    logs_of = log_factorials.log_factorials(n)
+        r = np.where(pb + rest > 0.0, pb / (pb + rest), 0.0)
+        log_r, log_left = np.log(np.maximum(r, 1e-300)), np.log(np.maximum(1.0 - r, 1e-300))
     known = (j >= 0) & (j <= m)
-    jj, mm = np.where(known, j, 0), np.where(known, m, 0)
-    terms = np.exp(
-        (logs_of[mm] - logs_of[jj] - logs_of[mm - jj])[:, None] + jj[:, None] * log_r + (mm - jj)[:, None] * log_left
-    )
+    jj, mm = np.where(known, j, 0).astype(float), np.where(known, m, 0).astype(float)
+    choose = gammaln(mm + 1.0) - gammaln(jj + 1.0) - gammaln(mm - jj + 1.0)
+    terms = np.exp(choose[:, None] + jj[:, None] * log_r + (mm - jj)[:, None] * log_left)
     terms[grows] *= r
     terms[~known] = 0.0
-    terms[0] = 0.0  # the walk starts with an empty tail
+    # the walk starts with the tail of the first size
+    terms[0] = betainc(float(bar[0]), float(size[0] - bar[0] + 1), r) if bar[0] > 0 else 1.0
     tails = np.cumsum(terms, axis=0)[block[1:] - 1]
-    log_c, log_not = log_factorials.log_chances(pc, pb + rest)
-    mass = np.exp(log_factorials.log_choose(n)[c][:, None] + c[:, None] * log_c + size[:, None] * log_not)
+    log_c, log_not = np.log(np.maximum(pc, 1e-300)), np.log(np.maximum(1.0 - pc, 1e-300))
+    count = c.astype(float)
+    choose = gammaln(n + 1.0) - gammaln(count + 1.0) - gammaln(n - count + 1.0)
+    mass = np.exp(choose[:, None] + count[:, None] * log_c + (n - count)[:, None] * log_not)
     return np.asarray(np.einsum("ij,ij->j", mass, tails))
-
-
-class PairCounts(Design):
-    """Discordant counts among n pairs."""
-
-    shrink = 1.0
-
-    def __init__(self, n: int) -> None:
-        self.n, self.draws, self.largest = n, n, n
-
-    def swapped(self) -> PairCounts:
-        """The same with first and second swapped."""
-        return self
-
-    def values(self, difference: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
-        """The z of some tables."""
-        return statistic(first, second, self.n, difference)
-
-    def every(self, difference: float) -> Floats:
-        """The z of all tables."""
-        b, c = np.meshgrid(np.arange(self.n + 1), np.arange(self.n + 1), indexing="ij")
-        real = b + c <= self.n
-        return self.values(difference, b[real], c[real])
-
-    def differences(self, first: Any, second: Any) -> Any:
-        """The observed differences of some tables."""
-        return (first - second) / self.n
-
-    def most(self) -> Ints:
-        """The largest first count for each second one."""
-        return np.arange(self.n, -1, -1)
-
-    def staircase(self, difference: float, level: float) -> Ints:
-        """The smallest first counts with z >= level, ties included."""
-        return staircase(self.n, difference, level)
-
-    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need) -> chebyshev.Peak:
-        """See `Design.beyond`."""
-        t = chebyshev.points(self.n, need.error)
-        up, down = both
-
-        def rising(difference: float) -> Floats:
-            return above(self.n, *chances(difference, t), up)
-
-        def falling(difference: float) -> Floats:
-            pb, pc, rest = chances(difference, t)
-            return above(self.n, pc, pb, rest, down)
-
-        return chebyshev.between(rising, falling if len(down) else None, left, right, self.n, need)
-
-    def cornered(self, estimate: float, width: float, error: float) -> float:
-        """See `Design.cornered`.
-
-        As for two counts: n times the restricted variance is q - d^2 with q in [|d|, 1], between s(1-s) and s(2-s) with
-        s = 1 + d, so k^2 = (1 - width)/(2 - width).
-        """
-        k = math.sqrt((1.0 - width) / (2.0 - width))
-        if width >= (estimate + 1.0 - width) * k:
-            return 1.0
-        least = (estimate + 1.0) * k - 1.0
-        c = np.arange(self.n + 1)
-        first = np.clip(np.ceil(self.n * least + c - 1e-9), 0, self.n - c + 1).astype(np.int64)
-
-        def chance(t: Floats, _: float) -> Floats:
-            return above(self.n, *chances(width - 1.0, t), first)
-
-        return chebyshev.bound(chance, self.n, error).high
-
-
-def chances(difference: float, t: Floats) -> tuple[Floats, Floats, Floats]:
-    """pb, pc and the concordant chance along the nuisance."""
-    size = abs(difference)
-    half = (1.0 - size) * t / 2.0
-    rest = (1.0 - size) * (1.0 - t)
-    return (size + half, half, rest) if difference >= 0.0 else (half, size + half, rest)

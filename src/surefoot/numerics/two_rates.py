@@ -1,149 +1,164 @@
-"""Exact probabilities of staircase sets of two binomial counts, and the tail behind an unconditional p-value.
+"""Exact tail probabilities of two independent binomial counts, with the nuisance rate within limits of its own.
 
-The nuisance t runs over [0, 1]: with difference d >= 0 the rates are p1 = d + (1 - d)t and p2 = (1 - d)t, and
-mirrored for d < 0. At fixed t, p1 rises and p2 falls with d.
+A batch holds tables of one design; a question is a table and a difference d of the rates. The nuisance is the second
+rate t, and the first is t + d; both stay within their Clopper-Pearson limits.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from scipy.special import betainc, betaincc
 
-from surefoot.numerics import chebyshev, gain_scores, log_factorials
-from surefoot.numerics.staircase_sets import Design
+from surefoot.numerics import beta, gain_scores, log_factorials
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Callable
 
     from surefoot.numerics.arrays import Floats, Ints
 
-    Masses = tuple[Ints, Floats]
-    Rates = tuple[Floats, Floats, Floats, Floats]
+
+_WIDE = 30
+"""From so many counts in a window for each tail that is asked for, tails are computed one by one."""
 
 
-def rates(difference: float, t: Floats) -> Rates:
-    """p1, 1 - p1, p2, 1 - p2 along the nuisance."""
-    free = (1.0 - abs(difference)) * t
-    left = (1.0 - abs(difference)) * (1.0 - t)
-    if difference >= 0.0:
-        return difference + free, left, free, difference + left
-    return free, left - difference, free - difference, left
+def tables(x1: Ints, n1: int, x2: Ints, n2: int, gamma: float) -> TwoCounts:
+    """Tables of one design, each with its mirror image after all of them.
 
-
-def above(n1: int, n2: int, p: Rates, first: Ints, error: float) -> Floats:
-    """P(X1 >= first[X2]) for each entry of the rates, low by at most `error`.
-
-    Only counts within a Hoeffding distance of their means are summed; the rest has at most `error` in all.
+    The larger count comes first: failures of the second policy against failures of the first have the same difference.
+    The mirror image counts failures for successes: its difference has the other sign.
     """
-    return _above(_mass(n1, p[0], p[1], error / 2.0), _mass(n2, p[2], p[3], error / 2.0), first)
+    if n1 < n2:
+        x1, n1, x2, n2 = n2 - x2, n2, n1 - x1, n1
+    return TwoCounts(n1, n2, np.append(x1, n1 - x1), np.append(x2, n2 - x2), gamma)
 
 
-def _above(one: Masses, other: Masses, first: Ints) -> Floats:
-    start1, mass1 = one
-    start2, mass2 = other
-    width1, width2 = mass1.shape[1], mass2.shape[1]
-    tails = np.zeros((len(mass1), width1 + 1))
-    np.cumsum(mass1[:, ::-1], axis=1, out=tails[:, 1:])
-    # tails[:, j] holds the last j counts of the window; those from `first` on number window end - first.
-    if width2 == len(first) and not start1.any():  # one window for all, and no need to move it
-        return np.asarray(np.einsum("ij,ij->i", mass2, tails.take(np.maximum(width1 - first, 0), axis=1)))
-    past = sliding_window_view(width1 - first, width2)[start2] + start1[:, None]
-    np.clip(past, 0, width1, out=past)
-    past += (np.arange(len(mass1)) * (width1 + 1))[:, None]
-    return np.asarray(np.einsum("ij,ij->i", mass2, tails.take(past)))
+def above(n1: int, n2: int, p1: float, p2: float, first: Ints, begin: int = 0) -> float:
+    """P(X1 >= first[X2 - begin]) for X2 among the counts that `first` is given for."""
+    x2 = begin + np.arange(len(first))
+    log_p, log_q = log_factorials.log_chances(np.array(p2), np.array(1.0 - p2))
+    mass = np.exp(log_factorials.log_choose_between(n2, begin, begin + len(first)) + x2 * log_p + (n2 - x2) * log_q)
+    return float(mass @ _one_by_one(betainc, n1, first, p1))
 
 
-def _mass(n: int, p: Floats, q: Floats, error: float) -> Masses:
-    """First counts of the windows and the chances in them."""
-    half = math.ceil(math.sqrt(n * math.log(2.0 / error) / 2.0)) + 1
-    width = min(n + 1, 2 * half + 1)
-    log_p, log_q = log_factorials.log_chances(p, q)
-    odds = log_p - log_q
-    if width == n + 1:
-        start = np.zeros(len(p), np.int64)
-        exponent = np.multiply.outer(odds, np.arange(width))
-        exponent += log_factorials.log_choose(n)
-        exponent += (n * log_q)[:, None]
-        return start, np.exp(exponent, out=exponent)
-    start = np.clip(np.rint(n * p).astype(np.int64) - half, 0, n + 1 - width)
-    exponent = sliding_window_view(log_factorials.log_choose(n), width)[start]
-    exponent += np.multiply.outer(odds, np.arange(width))
-    exponent += (n * log_q + start * odds)[:, None]
-    return start, np.exp(exponent, out=exponent)
+class TwoCounts:
+    """Tables of two independent counts out of n1 and n2.
 
+    Attributes:
+        draws: All draws: every probability here is a polynomial of this degree in the nuisance.
+        estimate: The observed differences.
+        spread: Their standard errors, roughly.
+        least: The smallest difference that the limits of the rates allow.
+    """
 
-class TwoCounts(Design):
-    """Independent counts out of n1 and n2; the factor N/(N-1) of the variance shrinks their asymptotic statistic."""
+    def __init__(self, n1: int, n2: int, x1: Ints, x2: Ints, gamma: float) -> None:
+        self.n1, self.n2, self.x1, self.x2, self.gamma, self.draws = n1, n2, x1, x2, gamma, n1 + n2
+        self.estimate = (x1 * n2 - x2 * n1) / (n1 * n2)
+        low1, high1 = (end(x1, n1, gamma / 4.0) for end in (beta.exact_low, beta.exact_high))
+        low2, high2 = (end(x2, n2, gamma / 4.0) for end in (beta.exact_low, beta.exact_high))
+        self.limits: tuple[Floats, Floats, Floats, Floats] = (low1, high1, low2, high2)
+        self.least = np.maximum(low1 - high2, -1.0)
+        pooled = (x1 + x2 + 1.0) / (n1 + n2 + 2.0)
+        self.spread = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n1 + 1.0 / n2))
 
-    def __init__(self, n1: int, n2: int) -> None:
-        self.n1, self.n2, self.draws, self.largest = n1, n2, n1 + n2, max(n1, n2)
-        self.shrink = math.sqrt(1.0 - 1.0 / (n1 + n2))
+    def statistic(self, which: Ints, difference: Floats) -> Floats:
+        """The observed z of each question."""
+        return gain_scores.statistic(self.x1[which], self.n1, self.x2[which], self.n2, difference)
 
-    def swapped(self) -> TwoCounts:
-        """The same with first and second swapped."""
-        return TwoCounts(self.n2, self.n1)
+    def segment(self, which: Ints, difference: Floats) -> tuple[Floats, Floats]:
+        """The smallest and the largest nuisance of each question; the wrong way round where there is none."""
+        low1, high1, low2, high2 = (limit[which] for limit in self.limits)
+        return np.maximum(low2, low1 - difference), np.minimum(high2, high1 - difference)
 
-    def values(self, difference: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
-        """The z of some tables."""
-        return gain_scores.statistic(first, self.n1, second, self.n2, difference)
+    def growth(self, nuisance: Floats, difference: Floats) -> Floats:
+        """Above the logarithm of any probability's absolute value, at the largest of some complex nuisances.
 
-    def every(self, difference: float) -> Floats:
-        """The z of all tables."""
-        return self.values(difference, np.arange(self.n1 + 1)[:, None], np.arange(self.n2 + 1)).ravel()
-
-    def differences(self, first: Any, second: Any) -> Any:
-        """The observed differences of some tables."""
-        return (first * self.n2 - second * self.n1) / (self.n1 * self.n2)
-
-    def most(self) -> Ints:
-        """The largest first count for each second one."""
-        return np.full(self.n2 + 1, self.n1)
-
-    def staircase(self, difference: float, level: float) -> Ints:
-        """The smallest first counts with z >= level, ties included."""
-        return gain_scores.staircase(self.n1, self.n2, difference, level)
-
-    def beyond(self, left: float, right: float, both: tuple[Ints, Ints], need: chebyshev.Need) -> chebyshev.Peak:
-        """See `Design.beyond`."""
-        t = chebyshev.points(self.draws, need.error)
-        up, down = both
-        kept: dict[float, tuple[Masses, Masses]] = {}
-
-        def masses(difference: float) -> tuple[Masses, Masses]:
-            if difference not in kept:
-                p1, q1, p2, q2 = rates(difference, t)
-                error = need.error / 128.0
-                kept[difference] = _mass(self.n1, p1, q1, error), _mass(self.n2, p2, q2, error)
-            return kept[difference]
-
-        def rising(difference: float) -> Floats:
-            one, other = masses(difference)
-            return _above(one, other, up)
-
-        def falling(difference: float) -> Floats:
-            one, other = masses(difference)
-            return _above(other, one, down)
-
-        return chebyshev.between(rising, falling if len(down) else None, left, right, self.largest, need)
-
-    def cornered(self, estimate: float, width: float, error: float) -> float:
-        """See `Design.cornered`.
-
-        With s = 1 + d every restricted variance lies between s(1-s)/max(n) and s/min(n). So a table as extreme as the
-        observed one, upward, has a difference of at least d + (estimate - d) k with k^2 = (1-width) min(n)/max(n), and
-        that is least at d = -1; downward there is none unless s >= (estimate - d) k.
+        The last axis holds the corners of a polygon: |p| + |1 - p| is convex in p, so that its largest value in the
+        polygon is at a corner, and a probability is at most the product of one such sum for each draw.
         """
-        n1, n2 = self.n1, self.n2
-        k = math.sqrt((1.0 - width) * min(n1, n2) / max(n1, n2))
-        if width >= (estimate + 1.0 - width) * k:
-            return 1.0
-        least = (estimate + 1.0) * k - 1.0
-        first = np.clip(np.ceil(n1 * (least + np.arange(n2 + 1) / n2) - 1e-9), 0, n1 + 1).astype(np.int64)
+        first = nuisance + difference[:, None, None]
+        sums = [np.log(np.max(np.abs(p) + np.abs(1.0 - p), axis=-1)) for p in (first, nuisance)]
+        return np.asarray(self.n1 * sums[0] + self.n2 * sums[1])
 
-        def chance(t: Floats, slack: float) -> Floats:
-            return above(n1, n2, rates(width - 1.0, t), first, slack / 64.0)
+    def width(self, error: float) -> int:
+        """About how many numbers a probability is summed from."""
+        return sum(min(n + 1, 2 * _half(n, 0.25, error)) for n in (self.n1, self.n2))
 
-        return chebyshev.bound(chance, self.draws, error).high
+    def tails(self, difference: Floats, nuisance: Floats, level: Floats, error: float, *, both: bool) -> Floats:
+        """P(Z_d >= level), with `both` also P(Z_d <= -level), one row of nuisances for each question.
+
+        Only counts within a Bernstein distance of their means are summed; the rest has at most `error` in all.
+        """
+        first_rate = np.clip(nuisance + difference[:, None], 0.0, 1.0)
+        start, mass = _masses(self.n2, nuisance, error / 2.0)
+        width = mass.shape[1]
+        begin = start.min(axis=1)
+        wide = int((start.max(axis=1) + width - begin).max())
+        begin = np.minimum(begin, self.n2 + 1 - wide)
+        x2 = begin[:, None] + np.arange(wide)
+        apart, bars = difference[:, None], level[:, None]
+        up = gain_scores.thresholds(self.n1, self.n2, x2, apart, bars)
+        places = (np.arange(len(begin))[:, None] * wide + start - begin[:, None]).reshape(-1, 1) + np.arange(width)
+        first = _Tail(self.n1, first_rate, error / 2.0, width)
+        found = np.einsum("ij,ij->i", mass, first.at_least(up.ravel()[places]))
+        if both:
+            over = gain_scores.thresholds(self.n1, self.n2, self.n2 - x2, -apart, bars)
+            found += np.einsum("ij,ij->i", mass, first.below(self.n1 + 1 - over.ravel()[places]))
+        return found.reshape(nuisance.shape)
+
+
+class _Tail:
+    """Tails of the first count, a row for each rate: sums of a window, or one by one where the window is too wide."""
+
+    def __init__(self, n: int, p: Floats, error: float, asked: int) -> None:
+        self.n, self.p, self.sums = n, p.reshape(-1, 1), None
+        if min(n, 2 * _half(n, p * (1.0 - p), error)) < _WIDE * asked:
+            start, mass = _masses(n, p, error)
+            self.width = mass.shape[1]
+            self.sums = np.zeros((len(mass), self.width + 1))
+            np.cumsum(mass[:, ::-1], axis=1, out=self.sums[:, 1:])  # [:, j] holds the last j counts of the window
+            self.ends = (start + self.width).reshape(-1, 1)
+            self.rows = np.arange(len(mass))[:, None] * (self.width + 1)
+
+    def at_least(self, counts: Ints) -> Floats:
+        """P(X >= count)."""
+        if self.sums is not None:
+            return self.sums.ravel()[np.clip(self.ends - counts, 0, self.width) + self.rows]
+        return _one_by_one(betainc, self.n, counts, self.p)
+
+    def below(self, counts: Ints) -> Floats:
+        """P(X < count)."""
+        if self.sums is not None:
+            return self.sums[:, -1:] - self.at_least(counts)
+        return _one_by_one(betaincc, self.n, counts, self.p)
+
+
+def _one_by_one(tail: Callable[..., Floats], n: int, counts: Ints, p: float | Floats) -> Floats:
+    """P(X >= count) by `betainc`, or P(X < count) by `betaincc`."""
+    all_, none = (1.0, 0.0) if tail is betainc else (0.0, 1.0)
+    found = tail(np.maximum(counts, 1.0), np.maximum(n - counts + 1.0, 1.0), p)
+    return np.where(counts <= 0, all_, np.where(counts > n, none, found))
+
+
+def _half(n: int, variance: float | Floats, error: float) -> int:
+    """Half the width of a window: Bernstein's inequality leaves at most `error` outside."""
+    bits = math.log(2.0 / error)
+    return math.ceil(bits / 3.0 + math.sqrt(bits * bits / 9.0 + 2.0 * bits * n * float(np.max(variance)))) + 1
+
+
+def _masses(n: int, p: Floats, error: float) -> tuple[Ints, Floats]:
+    """First counts of the windows, and the chances in them, one row for each entry of p."""
+    half = _half(n, p * (1.0 - p), error)
+    width = min(n + 1, 2 * half + 1)
+    log_p, log_q = log_factorials.log_chances(p, 1.0 - p)
+    odds, log_q = (log_p - log_q).reshape(-1, 1), log_q.reshape(-1, 1)
+    start = np.clip(np.rint(n * p).astype(np.int64) - half, 0, n + 1 - width)
+    begin = int(start.min())
+    row = log_factorials.log_choose_between(n, begin, int(start.max()) + width)
+    counts = start.reshape(-1, 1) + np.arange(width)
+    exponent = counts * odds
+    exponent += row[counts - begin]
+    exponent += n * log_q
+    return start, np.exp(exponent, out=exponent)

@@ -15,14 +15,13 @@ from surefoot.core.assumptions import NO_LOOK, PAIRS_APART, RATE_BY_POLICY, Assu
 from surefoot.core.record import Record
 from surefoot.core.words import spoken
 from surefoot.stats.detectable import smallest
-from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS
-from surefoot.stats.exact_power import Asked, Power, approximate_rollouts, paired_power
-from surefoot.stats.exact_power import power as power_at
+from surefoot.stats.exact_power import Asked, approximate_rollouts, chance_above
 
 MOST = 10**6
 """Rollouts beyond which no comparison is planned."""
 
 _TINY = 1e-12  # gains that differ by less are equal
+_ROUGH = 0.01  # by how much the interpolated critical value may misjudge a chance
 _FEW = 50  # up to so many, a smaller number that does as well is looked for
 
 
@@ -164,26 +163,12 @@ class _Kind(NamedTuple):
     first: str
     second: str
     size: str
-    power: Callable[..., Power]
-    exact: int
-    methods: tuple[str, str]
+    method: str
     assumption: Assumption
 
 
-_SEPARATE = _Kind(
-    *("first_rate", "second_rate", "rollouts"),
-    power_at,
-    EXACT_ROLLOUTS // 2,
-    ("exact unconditional", "Miettinen-Nurminen"),
-    RATE_BY_POLICY,
-)
-_PAIRED = _Kind(
-    *("first_only", "second_only", "pairs"),
-    paired_power,
-    EXACT_PAIRS,
-    ("exact unconditional paired", "Tango"),
-    PAIRS_APART,
-)
+_SEPARATE = _Kind("first_rate", "second_rate", "rollouts", "exact unconditional", RATE_BY_POLICY)
+_PAIRED = _Kind("first_only", "second_only", "pairs", "exact unconditional paired", PAIRS_APART)
 
 
 def _plan(
@@ -203,10 +188,14 @@ def _plan(
     if size is not None and _check.whole(size, kind.size, least=1) > MOST:
         raise _check.refused(kind.size, f"be at most {MOST:,}", size)
 
-    def chance(first: float, size: int) -> float:
-        found = kind.power(first, second, size, confidence=confidence, margin=margin, claim=claim)
+    def chance(first: float, size: int, rough: bool = False) -> float:
+        if kind is _PAIRED:
+            sizes, chances, turned = (size,), (first, second), (second, first)
+        else:
+            sizes, chances, turned = (size, size), (first, second), (1.0 - first, 1.0 - second)
         shows = _shows(first - second, margin, claim)
-        return {"better": found.better, "worse": found.worse, "not worse": found.not_worse}[shows]
+        edge, chances = -margin if shows == "not worse" else margin, turned if shows == "worse" else chances
+        return chance_above(sizes, chances, 1.0 - confidence, edge, both=claim == "either", rough=rough)
 
     if first is not None:
         first = _check.rate(first, kind.first)
@@ -237,7 +226,7 @@ def _plan(
         confidence=confidence,
         margin=margin,
         shows=_shows(first - second, margin, claim),
-        method=("" if claim == "either" else "one-sided ") + kind.methods[size > kind.exact],
+        method=("" if claim == "either" else "one-sided ") + kind.method,
         assumptions=(kind.assumption, Assumption(NO_LOOK, {"what": kind.size})),
         claim=claim,
     )
@@ -293,23 +282,41 @@ def _start(
     return max(1, math.ceil(8.0 * spread / gap**2))
 
 
-def _search(chance: Callable[[int], float], wanted: float, start: int, most: int) -> int | None:
+def _search(chance: Callable[..., float], wanted: float, start: int, most: int) -> int | None:
     """A number whose chance reaches what is wanted and whose predecessor's does not, near a first guess.
 
-    The chance is a sawtooth, most of all where there are few: among those the fewest is taken.
+    The chance is a sawtooth, most of all where there are few: among those the fewest is taken. Where the interpolated
+    critical value says that a number will do is where the exact chance is looked at.
     """
-    few, many = 0, min(start, most)
+    many = _bracketed(partial(chance, rough=True), wanted, start, most)
+    if many is None:
+        return None
+    if many <= _FEW:
+        likely = (n for n in range(many - many // 4, many) if chance(n, rough=True) >= wanted - _ROUGH)
+        few = next((n for n in likely if chance(n) >= wanted), None)
+        if few is not None:
+            return few
     while chance(many) < wanted:
         if many == most:
             return None
-        few, many = many, min(max(many + 1, math.ceil(1.1 * many)), most)
-    if few == 0:
-        step = max(1, many // 10)
-        while many - step > 0 and chance(many - step) >= wanted:
-            many -= step
-        few = max(0, many - step)
+        many += 1
+    while many > 1 and chance(many - 1, rough=True) >= wanted - _ROUGH and chance(many - 1) >= wanted:
+        many -= 1
+    return many
+
+
+def _bracketed(chance: Callable[[int], float], wanted: float, start: int, most: int) -> int | None:
+    """A number whose chance reaches what is wanted and whose predecessor's does not."""
+    few, many, step = 0, min(start, most), 0.02
+    while chance(many) < wanted:
+        if many == most:
+            return None
+        few, many, step = many, min(max(many + 1, math.ceil((1.0 + step) * many)), most), 2.0 * step
+    step = 0.02
+    while few == 0 and many > 1:
+        fewer = max(1, math.floor((1.0 - step) * many))
+        few, many, step = (0, fewer, min(2.0 * step, 0.9)) if chance(fewer) >= wanted else (fewer, many, step)
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if chance(middle) >= wanted else (middle, many)
-    fewer = range(many - many // 4, many) if many <= _FEW else range(0)
-    return next((size for size in fewer if chance(size) >= wanted), many)
+    return many

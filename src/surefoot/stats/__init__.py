@@ -78,7 +78,6 @@ if TYPE_CHECKING:
     from surefoot.stats.letters import Letters as Letters
     from surefoot.stats.letters import compact_letters as compact_letters
     from surefoot.stats.many_clusters import all_cluster_gains as all_cluster_gains
-    from surefoot.stats.many_gains import central_gains as central_gains
     from surefoot.stats.many_scores import moments_gain as moments_gain
     from surefoot.stats.many_scores import moments_mean as moments_mean
     from surefoot.stats.many_scores import moments_paired_gain as moments_paired_gain
@@ -96,6 +95,7 @@ if TYPE_CHECKING:
     from surefoot.stats.multiplicity import holm as holm
     from surefoot.stats.multiplicity import sidak as sidak
     from surefoot.stats.one_sided_gains import central_gain as central_gain
+    from surefoot.stats.one_sided_gains import central_gains as central_gains
     from surefoot.stats.one_sided_gains import central_paired_gain as central_paired_gain
     from surefoot.stats.one_sided_gains import gain_bounds as gain_bounds
     from surefoot.stats.one_sided_gains import gain_sides as gain_sides

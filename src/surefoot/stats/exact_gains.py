@@ -1,38 +1,35 @@
-"""By how much is the first policy better, with interval, p-value and verdict from one exact inversion?"""
+"""Exact unconditional interval, test and verdict for the difference of two success rates, or of pairs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
 from surefoot import _check
-from surefoot.core.assumptions import ANY_RATES, EACH_END, GAIN_NEARLY, PAIRS_APART, RATE_BY_POLICY
+from surefoot.core.assumptions import ANY_RATES, EACH_END, PAIRS_APART, RATE_BY_POLICY
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
-from surefoot.core.words import spoken
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
-
-EXACT_ROLLOUTS = 1000
-"""Up to so many rollouts of both policies together `exact_gain` is exact; above, Miettinen-Nurminen."""
-
-EXACT_PAIRS = 500
-"""Up to so many pairs `exact_paired_gain` is exact; above, Tango."""
+    from surefoot.numerics.paired_rates import PairCounts
+    from surefoot.numerics.two_rates import TwoCounts
 
 
 def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """By how much is the first policy better? Interval, p-value and verdict that cannot contradict each other.
+    """Exact unconditional confidence interval and test for the difference of two proportions, of any sizes.
 
-    For every gain d the exact p-value p(d) is the largest chance, over all rates with that gain, of a score
-    statistic at least as far from 0 as the observed one. The interval is the hull of the gains with p(d) above
-    1 - confidence; the p-value is the largest p(d) on the far side of 0, 0 included; the verdict says on which side
-    of the margin the interval lies. Ends are rounded outward by at most 1e-6 (2e-5 above 200 rollouts) and the
-    p-value upward by at most one part in ten thousand (in a thousand where it decides nothing, or above 200).
+    For every gain d, p(d) is gamma plus the largest chance, over all rates with that gain that lie within their own
+    Clopper-Pearson limits with confidence 1 - gamma, of a score statistic at least as far from 0 as the observed one;
+    gamma is a thousandth of the error. The interval is the hull of the gains with p(d) above 1 - confidence; the
+    p-value is the largest p(d) on the far side of 0, 0 included; the verdict says on which side of the margin the
+    interval lies. So interval, p-value and verdict cannot contradict each other.
 
-    Above 1,000 rollouts in all the Miettinen-Nurminen interval and its own score test take over, in the same way.
+    The largest chance over the rates is proved and rounded up, by less than a thousandth of gamma; ends are rounded
+    outward by at most a hundred-thousandth of a standard error. Gains beyond an end are looked at on a grid.
 
     Args:
         first: The policy the verdict is about.
@@ -51,17 +48,17 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         +15.0 points [-12.9, +41.9] n=40 (95% exact unconditional interval), p = 0.290: cannot tell.
 
     Reference:
-        Agresti and Min (2001), "On small-sample confidence intervals for parameters in discrete distributions";
-        Miettinen and Nurminen (1985), "Comparative analysis of two rates".
+        Berger and Boos (1994), "P values maximized over a confidence set for the nuisance parameter"; Agresti and Min
+        (2001), "On small-sample confidence intervals for parameters in discrete distributions".
     """
     return _gain(ComparedTallies.separate(first, second), confidence, margin)
 
 
 def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """By how much is the first policy better on the same conditions? One exact inversion on pairs.
+    """Exact unconditional confidence interval and test for the difference of two proportions on pairs, of any number.
 
-    The construction of `exact_gain` with Tango's statistic and the share of discordant pairs as the unknown.
-    Above 500 pairs Tango's interval and its own score test take over, in the same way.
+    The construction of `exact_gain` with Tango's statistic; the unknown is the share of discordant pairs, within its
+    own Clopper-Pearson limits.
 
     Args:
         pairs: Pairs by which policy succeeded.
@@ -76,11 +73,11 @@ def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         >>> from surefoot import PairTally
         >>> from surefoot.stats import exact_paired_gain
         >>> print(exact_paired_gain(PairTally(both=20, first_only=12, second_only=2, neither=16)))
-        +20.0 points [+5.7, +34.7] n=50 (95% exact unconditional paired interval), p = 0.00751: the first is better.
+        +20.0 points [+5.7, +34.7] n=50 (95% exact unconditional paired interval), p = 0.00700: the first is better.
 
     Reference:
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
-        paired-sample design"; Agresti and Min (2001).
+        paired-sample design"; Berger and Boos (1994).
     """
     return _gain(ComparedTallies.paired(pairs), confidence, margin)
 
@@ -90,11 +87,8 @@ def observed_gain(first: Tally, second: Tally) -> float:
     return (first.successes * second.trials - second.successes * first.trials) / (first.trials * second.trials)
 
 
-_KINDS = {
-    4: (EXACT_ROLLOUTS, "exact unconditional", "Miettinen-Nurminen", RATE_BY_POLICY),
-    3: (EXACT_PAIRS, "exact unconditional paired", "Tango", PAIRS_APART),
-}
-"""By the numbers in a table: how many are enumerated at most, what ends are called then and above, what must hold."""
+_KINDS = {4: ("exact unconditional", RATE_BY_POLICY), 3: ("exact unconditional paired", PAIRS_APART)}
+"""By the numbers in a table: what its ends are called, and what must hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,56 +120,49 @@ class ComparedTallies:
         pairs = pair_tally(pairs)
         return cls((pairs.first_only, pairs.second_only, pairs.pairs), (pairs,), pairs.gain, pairs.pairs)
 
-    @property
-    def exact(self) -> bool:
-        """Whether tables are enumerated; above, the asymptotic score limits."""
-        return self.trials <= _KINDS[len(self.table)][0]
-
-    def interval(
-        self,
-        ends: tuple[float, float],
-        confidence: float,
-        *,
-        exact: bool,
-        central: bool = False,
-        notes: tuple[str, ...] = (),
-    ) -> Interval:
-        """The interval with these ends, by enumeration or by the score limits; `central` with each end a bound."""
-        _, enumerated, asymptotic, independent = _KINDS[len(self.table)]
+    def interval(self, ends: tuple[float, float], confidence: float, *, central: bool = False) -> Interval:
+        """The interval with these ends; `central` with each end a bound."""
+        method, independent = _KINDS[len(self.table)]
         return Interval(
             low=ends[0],
             high=ends[1],
             estimate=self.estimate,
             confidence=float(confidence),
-            method=("central " if central else "") + enumerated if exact else asymptotic,
+            method=("central " if central else "") + method,
             trials=self.trials,
             scale="gain",
-            assumptions=(independent, ANY_RATES if exact else GAIN_NEARLY, *((EACH_END,) if central else ())),
-            notes=notes,
+            assumptions=(independent, ANY_RATES, *((EACH_END,) if central else ())),
             data=self.data,
         )
+
+
+def batch(tables: Sequence[tuple[int, ...]], error: float) -> TwoCounts | PairCounts:
+    """Tables of one design with the limits of their nuisance, each with its mirror image after all of them.
+
+    Args:
+        tables: Counts (x1, n1, x2, n2) that share n1 and n2, or discordant pairs (b, c, n) that share n.
+        error: The error asked for, of which the limits take a thousandth; it must not come from the data.
+    """
+    import numpy as np
+
+    from surefoot.numerics import inversion, paired_rates, two_rates
+
+    counts, gamma = np.array(tables, np.int64), inversion.GAMMA * error
+    if counts.shape[1] == 4:
+        return two_rates.tables(counts[:, 0], int(counts[0, 1]), counts[:, 2], int(counts[0, 3]), gamma)
+    return paired_rates.tables(counts[:, 0], counts[:, 1], int(counts[0, 2]), gamma)
 
 
 @lru_cache(maxsize=4096)
 def _inverted(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
     """Ends and p-value by exact inversion; the same table is asked for again by families and reports."""
-    from surefoot.numerics import inversion, score_intervals
+    from surefoot.numerics import inversion
 
-    return inversion.invert(score_intervals.family(table), error)
+    ends, tails = inversion.lower_ends(batch([table], error), error, both=True)
+    return float(ends[0]), 0.0 - float(ends[1]), float(tails.min())
 
 
 def _gain(one: ComparedTallies, confidence: float, margin: float) -> Gain:
-    """The gain by exact inversion or, where there are too many for that, by the asymptotic score test."""
-    from surefoot.numerics import score_intervals
-
-    error = 1.0 - _check.confidence(confidence)
-    notes: tuple[str, ...] = ()
-    if one.exact:
-        low, high, p_value = _inverted(one.table, error)
-    else:
-        low, high, p_value = score_intervals.ends(one.table, error)
-        many = f"{EXACT_PAIRS:,} pairs" if len(one.table) == 3 else f"{EXACT_ROLLOUTS:,} {spoken().rollouts} in all"
-        notes = (f"With more than {many} the score interval is not enumerated but asymptotic.",)
-    interval = one.interval((low, high), confidence, exact=one.exact, notes=notes)
+    low, high, p_value = _inverted(one.table, 1.0 - _check.confidence(confidence))
     verdict = decide(low, high, _check.margin(margin))
-    return Gain(interval, p_value, verdict, margin=float(margin))
+    return Gain(one.interval((low, high), confidence), p_value, verdict, margin=float(margin))

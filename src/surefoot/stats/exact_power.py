@@ -16,20 +16,22 @@ from surefoot.core.record import Record
 from surefoot.core.tally import PairTally
 from surefoot.core.words import spoken
 from surefoot.numerics import normal_quantiles
-from surefoot.stats.exact_gains import EXACT_PAIRS, EXACT_ROLLOUTS, exact_gain, exact_paired_gain
+from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
 from surefoot.stats.pair_tests import mcnemar
 from surefoot.stats.rate_tests import pooled_score
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Ints
-    from surefoot.numerics.staircase_sets import Design
 
 
 Asked = Literal["either", "first better", "first not worse"]
 """What a comparison is to show: on which side a gain lies, or one side only."""
 
-ENOUGH = 1e-13
+ENOUGH = 1e-9
 """Chances are summed to within this."""
+
+ALL_COUNTS = 100
+"""Up to so many second counts all are looked at, whatever their chances: other rates need them again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,16 +250,12 @@ def _power(
     """The chance of every verdict; `sizes` are the rollouts of both policies, or the pairs."""
     error, margin = 1.0 - _check.confidence(confidence), _check.margin(margin, 1.0)
     exact, method = _is_exact(kind, using, margin, claim), using.__name__
+    test = _Test(sizes, chances, error, both=claim == "either", exact=exact)
     if claim == "either":
-        better = _above(_steps(sizes, error, margin, exact), sizes, chances)
-        worse = _above(_steps(sizes[::-1], error, margin, exact), sizes[::-1], chances[::-1])
-        not_worse, same = better, 0.0
-        if margin:
-            low, high = _steps(sizes, error, -margin, exact), _steps(sizes[::-1], error, -margin, exact)
-            not_worse, same = _above(low, sizes, chances), _between(low, high, sizes, chances)
+        better, worse = test.above(margin), test.mirrored.above(margin)
+        not_worse, same = (test.above(-margin), test.between(margin)) if margin else (better, 0.0)
     else:  # the one thing that a test of one side can show
-        edge = margin if claim == "first better" else -margin
-        not_worse, method = _above(_side_steps(sizes, error, edge), sizes, chances), kind.bounds
+        not_worse, method = test.above(margin if claim == "first better" else -margin), kind.bounds
         better, worse, same = not_worse if claim == "first better" else 0.0, 0.0, 0.0
     return Power(
         better=better,
@@ -288,37 +286,116 @@ def _is_exact(kind: _Kind, using: Callable[..., Any], margin: float, claim: Aske
     return using is kind.exact
 
 
-def _design(sizes: tuple[int, ...]) -> tuple[Design, bool]:
-    """All tables of these sizes, and whether they are few enough to be enumerated."""
-    from surefoot.numerics import paired_rates, two_rates
+def chance_above(
+    sizes: tuple[int, ...],
+    chances: tuple[float, float],
+    error: float,
+    edge: float,
+    *,
+    both: bool,
+    rough: bool = False,
+) -> float:
+    """The chance that the exact test, of one side or of both, shows a gain above the edge.
 
-    if len(sizes) == 2:
-        return two_rates.TwoCounts(*sizes), sum(sizes) <= EXACT_ROLLOUTS
-    return paired_rates.PairCounts(*sizes), sizes[0] <= EXACT_PAIRS
+    Args:
+        sizes: Rollouts of first and second, or the number of pairs.
+        chances: Success rates of first and second, or chances of the two kinds of discordant pairs.
+        error: That of the test.
+        edge: The gain to be exceeded.
+        both: Whether the test has two sides.
+        rough: By the interpolated critical value alone: within about a point, and much faster.
+    """
+    return _Test(sizes, chances, error, both=both, rough=rough).above(edge)
+
+
+class _Test:
+    """One test at stated sizes and chances; the larger count comes first."""
+
+    def __init__(
+        self,
+        sizes: tuple[int, ...],
+        chances: tuple[float, float],
+        error: float,
+        *,
+        both: bool,
+        exact: bool = True,
+        rough: bool = False,
+    ) -> None:
+        if len(sizes) == 2 and sizes[0] < sizes[1]:  # failures of the second against failures of the first
+            sizes, chances = sizes[::-1], (1.0 - chances[1], 1.0 - chances[0])
+        self.sizes, self.chances, self.error = sizes, chances, error
+        self.kind = (both, exact, rough)
+
+    @property
+    def mirrored(self) -> _Test:
+        """The same with the gain's sign turned."""
+        p, q = self.chances
+        both, exact, rough = self.kind
+        turned = (1.0 - p, 1.0 - q) if len(self.sizes) == 2 else (q, p)
+        return _Test(self.sizes, turned, self.error, both=both, exact=exact, rough=rough)
+
+    def window(self) -> tuple[int, int]:
+        """The second counts that matter: all but a billionth, or all where they are few."""
+        n, rate = self.sizes[-1], self.chances[1]
+        if n <= ALL_COUNTS:
+            return 0, n + 1
+        bits = math.log(2.0 / ENOUGH)
+        half = bits / 3.0 + math.sqrt(bits * bits / 9.0 + 2.0 * bits * n * rate * (1.0 - rate))
+        return max(0, math.floor(n * rate - half)), min(n, math.ceil(n * rate + half)) + 1
+
+    def steps(self, edge: float) -> tuple[int, Ints]:
+        """The first second count, and from it on the smallest first counts that are shown to be above the edge."""
+        begin, end = self.window()
+        return begin, _steps(self.sizes, self.error, edge, begin, end, *self.kind)
+
+    def above(self, edge: float) -> float:
+        """The chance to be shown above the edge."""
+        return self.beyond(*self.steps(edge))
+
+    def beyond(self, begin: int, first: Ints) -> float:
+        """The chance of a first count of at least that of its second count."""
+        import numpy as np
+
+        from surefoot.numerics import paired_rates, two_rates
+
+        p, q = self.chances
+        if len(self.sizes) == 2:
+            return min(1.0, two_rates.above(*self.sizes, p, q, first, begin))
+        rest = np.array([max(1.0 - p - q, 0.0)])
+        return min(1.0, float(paired_rates.above(self.sizes[0], np.array([p]), np.array([q]), rest, first, begin)[0]))
+
+    def between(self, margin: float) -> float:
+        """The chance that the interval lies inside the margins."""
+        import numpy as np
+
+        begin, first = self.steps(-margin)
+        start, other = self.mirrored.steps(-margin)
+        second = begin + np.arange(len(first))
+        if len(self.sizes) == 2:  # the mirrored counts are n1 - x1 and n2 - x2
+            place = np.clip(self.sizes[1] - second - start, 0, len(other) - 1)
+            end = self.sizes[0] - other[place] + 1
+        else:  # of each c, how many b have their smallest c at most here
+            none = other > self.sizes[0] - start - np.arange(len(other))
+            end = start + np.searchsorted(np.where(none, self.sizes[0] + 1, other), second, side="right")
+        return max(0.0, self.beyond(begin, first) - self.beyond(begin, np.maximum(first, end)))
 
 
 @lru_cache(maxsize=256)
-def _side_steps(sizes: tuple[int, ...], error: float, edge: float) -> Ints:
-    """For each second count the smallest first count whose one-sided bound is above the edge."""
-    from surefoot.numerics import buehler
+def _steps(
+    sizes: tuple[int, ...], error: float, edge: float, begin: int, end: int, both: bool, exact: bool, rough: bool
+) -> Ints:
+    """For each second count from `begin` to `end` the smallest first count with the verdict "above the edge"."""
+    import numpy as np
 
-    design, few = _design(sizes)
-    if few:
-        return buehler.decided(design, error, edge)
-    return design.staircase(edge, normal_quantiles.upper_quantile(error) / design.shrink)
-
-
-@lru_cache(maxsize=256)
-def _steps(sizes: tuple[int, ...], error: float, edge: float, exact: bool) -> Ints:
-    """For each second count the smallest first count with the verdict "above the edge"."""
     from surefoot.numerics import decided_tables
 
-    design, few = _design(sizes)
-    if exact and few:
-        return decided_tables.decided(design, error, edge)
-    if not exact and len(sizes) == 1:
-        return _mcnemar_steps(sizes[0], error)
-    return design.staircase(edge, normal_quantiles.upper_quantile(error / 2.0) / (design.shrink if exact else 1.0))
+    second = np.arange(begin, end)
+    if exact:
+        return decided_tables.decided(sizes, error, edge, second, both=both, rough=rough)
+    if len(sizes) == 1:
+        return _mcnemar_steps(sizes[0], error)[begin:end]
+    level = normal_quantiles.upper_quantile(error / 2.0)
+    return decided_tables.thresholds(sizes, second, edge, np.full(len(second), level))
 
 
 def _mcnemar_steps(n: int, error: float) -> Ints:
@@ -331,28 +408,3 @@ def _mcnemar_steps(n: int, error: float) -> Ints:
             b += 1
         found.append(min(b, n - c + 1))
     return np.array(found)
-
-
-def _above(steps: Ints, sizes: tuple[int, ...], chances: tuple[float, ...]) -> float:
-    """The chance of a first count of at least `steps` of the second one."""
-    import numpy as np
-
-    from surefoot.numerics import paired_rates, two_rates
-
-    p, q = (np.array([chance]) for chance in chances)
-    if len(sizes) == 2:
-        found = two_rates.above(sizes[0], sizes[1], (p, 1.0 - p, q, 1.0 - q), steps, ENOUGH)
-    else:
-        found = paired_rates.above(sizes[0], p, q, np.maximum(1.0 - p - q, 0.0), steps)
-    return min(1.0, float(found[0]))
-
-
-def _between(low: Ints, high: Ints, sizes: tuple[int, ...], chances: tuple[float, float]) -> float:
-    """The chance that the interval lies inside the margins."""
-    import numpy as np
-
-    # high[x1] is the smallest x2 with the high end below the margin: for each x2, x1 from 0 to some count.
-    most = _design(sizes[::-1])[0].most()
-    high = np.where(high > most, most[0] + 1, high)
-    last = np.searchsorted(high, np.arange(len(low)), side="right")
-    return max(0.0, _above(low, sizes, chances) - _above(np.maximum(low, last), sizes, chances))

@@ -1,4 +1,4 @@
-"""By how much is the first policy better, at least or at most, by exact tests of one side?
+"""Exact unconditional one-sided bounds and tests for the difference of two success rates, or of pairs.
 
 `exact_gain` answers the two-sided question and lets its error fall on either side. A question that has one side, a
 gate, a claim or one of the two sides that a family charges apart, is answered here: each end by itself.
@@ -7,31 +7,29 @@ gate, a claim or one of the two sides that a family charges apart, is answered h
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot import _check
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.tally import PairTally, Tally
-from surefoot.stats.exact_gains import ComparedTallies, exact_gain, exact_paired_gain
+from surefoot.stats.exact_gains import ComparedTallies, batch, exact_gain, exact_paired_gain
 from surefoot.stats.step_down_tests import Sides
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from surefoot.numerics.buehler import Above
+Compared = PairTally | tuple[Tally, Tally]
 
 
 def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """By how much is the first policy better, with each end an exact bound by itself?
+    """Exact unconditional interval for the difference of two proportions, of any sizes, with each end a bound by itself.
 
-    Tables are ordered by the score limit at the error of one end. The lower end is the largest gain of which all
-    smaller ones are rejected: the largest chance, over all rates with that gain, of a table at least as high in that
-    order is at most half of the error. The upper end is the same with the policies swapped. The p-value is twice the
-    smaller one-sided one in the same order, which agrees with the ends; where it decides clearly, that of `exact_gain`
-    is smaller. Above 1,000 rollouts in all the Miettinen-Nurminen limits take over, in the same way.
+    The one-sided p-value of "the gain is at most d" is gamma plus the largest chance, over all gains up to d and all
+    rates within their own Clopper-Pearson limits with confidence 1 - gamma, of a score statistic at least as large as
+    the observed one; gamma is a thousandth of the error of that end. The lower end is the largest gain of which all
+    smaller ones have a p-value of at most half of the error; the upper end is the same with the policies swapped. The
+    p-value is twice the smaller one-sided one.
 
     Args:
         first: The policy the verdict is about.
@@ -47,19 +45,19 @@ def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margi
         >>> from surefoot import Tally
         >>> from surefoot.stats import central_gain
         >>> print(central_gain(Tally(17, 20), Tally(14, 20)))
-        +15.0 points [-13.4, +41.5] n=40 (95% central exact unconditional interval), p = 0.354: cannot tell.
+        +15.0 points [-13.4, +41.5] n=40 (95% central exact unconditional interval), p = 0.290: cannot tell.
 
     Reference:
-        Buehler (1957), "Confidence intervals for the product of two binomial parameters"; Lloyd and Kabaila (2003),
-        "On the optimality and limitations of Buehler bounds".
+        Berger and Boos (1994), "P values maximized over a confidence set for the nuisance parameter"; Chan and Zhang
+        (1999), "Test-based exact confidence intervals for the difference of two binomial proportions".
     """
     return _gain(OneSided.separate(first, second), confidence, margin)
 
 
 def central_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """By how much is the first policy better on the same conditions, with each end an exact bound by itself?
+    """Exact unconditional interval for the difference of two proportions on pairs, with each end a bound by itself.
 
-    The construction of `central_gain` with Tango's limits. Above 500 pairs these take over, in the same way.
+    The construction of `central_gain` with Tango's statistic, for any number of pairs.
 
     Args:
         pairs: Pairs by which policy succeeded.
@@ -77,7 +75,7 @@ def central_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: f
         +20.0 points [+5.8, +36.4] n=50 (95% central exact unconditional paired interval).
 
     Reference:
-        Buehler (1957); Tango (1998), "Equivalence test and confidence interval for the difference in proportions for
+        Berger and Boos (1994); Tango (1998), "Equivalence test and confidence interval for the difference in proportions for
         the paired-sample design".
     """
     return _gain(OneSided.paired(pairs), confidence, margin)
@@ -106,7 +104,7 @@ def gain_bounds(first: Tally, second: Tally, *, confidence: float = 0.95) -> tup
         at most +37.4 points n=40 (95% exact unconditional bound).
 
     Reference:
-        Buehler (1957).
+        Berger and Boos (1994).
     """
     return _bounds(OneSided.separate(first, second), confidence)
 
@@ -129,7 +127,7 @@ def paired_gain_bounds(pairs: PairTally, *, confidence: float = 0.95) -> tuple[B
         at least +6.9 points n=50 (95% exact unconditional paired bound).
 
     Reference:
-        Buehler (1957).
+        Berger and Boos (1994).
     """
     return _bounds(OneSided.paired(pairs), confidence)
 
@@ -166,6 +164,44 @@ def one_sided_bounds(using: Callable[..., Any], /, *data: object, confidence: fl
     return bounds_of(interval, confidence)
 
 
+def central_gains(
+    compared: Sequence[Compared], *, confidence: float = 0.95, margin: float = 0.0
+) -> tuple[tuple[Gain, Sides], ...]:
+    """Central exact intervals of many comparisons, each at this confidence, with their one-sided p-values.
+
+    What `central_gain`, `central_paired_gain` and `gain_sides` give, one by one; comparisons of the same sizes are
+    computed together.
+
+    Args:
+        compared: Pairs, or two tallies, of every comparison.
+        confidence: One minus the error of each interval by itself; for a family, its share.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        Those of `central_gain` and `central_paired_gain`.
+
+    Example:
+        >>> from surefoot import PairTally
+        >>> from surefoot.stats import central_gains
+        >>> ((gain, sides),) = central_gains([PairTally(both=20, first_only=12, second_only=2, neither=16)])
+        >>> print(gain.verdict, round(sides.better, 4))
+        better 0.0035
+
+    Reference:
+        Berger and Boos (1994).
+    """
+    error, margin = (1.0 - _check.confidence(confidence)) / 2.0, _check.margin(margin, 1.0)
+    asks = [asked(*one) if isinstance(one, tuple) else asked(one) for one in compared]
+    known = _many_one_sided([one.table for one in asks], error, error)
+    found = []
+    for one in asks:
+        low, high, better, worse = known[one.table]
+        plain = Sides(better, worse, better, worse)
+        gain = gain_of(one, low, high, plain, confidence, margin)
+        found.append((gain, one.sides(margin, error) if margin else plain))
+    return tuple(found)
+
+
 def gain_sides(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Sides:
     """How surprising is this table under every one-sided hypothesis? The p-values that agree with `central_gain`.
 
@@ -174,7 +210,7 @@ def gain_sides(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
     Args:
         first: The policy the statements are about.
         second: The policy it is compared with.
-        confidence: That of the interval: its half error orders the tables, and must not come from the data.
+        confidence: That of the interval: its half error sets gamma, and must not come from the data.
         margin: The gain that would not matter.
 
     Assumptions:
@@ -188,7 +224,7 @@ def gain_sides(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
         0.0084 0.93
 
     Reference:
-        Buehler (1957).
+        Berger and Boos (1994).
     """
     return _sides(OneSided.separate(first, second), confidence, margin)
 
@@ -198,7 +234,7 @@ def paired_gain_sides(pairs: PairTally, *, confidence: float = 0.95, margin: flo
 
     Args:
         pairs: Pairs by which policy succeeded.
-        confidence: That of the interval: its half error orders the tables, and must not come from the data.
+        confidence: That of the interval: its half error sets gamma, and must not come from the data.
         margin: The gain that would not matter.
 
     Assumptions:
@@ -212,7 +248,7 @@ def paired_gain_sides(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         0.00866
 
     Reference:
-        Buehler (1957).
+        Berger and Boos (1994).
     """
     return _sides(OneSided.paired(pairs), confidence, margin)
 
@@ -230,39 +266,56 @@ class OneSided(ComparedTallies):
     __slots__ = ()
 
     def ends(self, error: float, ordering: float) -> tuple[float, float]:
-        """The lower and the upper bound, each with this error, from tables ordered at another."""
-        if self.exact:
-            above, below = (_ordered(table, ordering) for table in (self.table, _swapped(self.table)))
-            # with an error above a third or so a bound may pass the estimate: outward is safe
-            return min(above.bound(error), self.estimate), max(0.0 - below.bound(error), self.estimate)
-        from surefoot.numerics import score_intervals
-
-        return score_intervals.ends(self.table, 2.0 * error)[:2]
+        """The lower and the upper bound, each with this error; the limits of the nuisance come from another."""
+        return _one_sided(self.table, error, ordering)[:2]
 
     def sides(self, margin: float, ordering: float) -> Sides:
         """The one-sided p-values."""
-        if self.exact:
-            above, below = (_ordered(table, ordering) for table in (self.table, _swapped(self.table)))
-            better, worse = above.p_value(margin), below.p_value(margin)
-            if not margin:
-                return Sides(better, worse, better, worse)
-            return Sides(better, worse, above.p_value(-margin), below.p_value(-margin))
-        from surefoot.numerics import score_intervals
-
-        up, down = score_intervals.tails(self.table, margin), score_intervals.tails(self.table, -margin)
-        return Sides(up[0], down[1], down[0], up[1])
+        if not margin:
+            _, _, better, worse = _one_sided(self.table, ordering, ordering)
+            return Sides(better, worse, better, worse)
+        (better, worse), (not_worse, not_better) = (_tails(self.table, edge, ordering) for edge in (margin, -margin))
+        return Sides(better, worse, not_worse, not_better)
 
 
 @lru_cache(maxsize=8192)
-def _ordered(table: tuple[int, ...], ordering: float) -> Above:
-    """A table in its order; families and steps ask for the same one again."""
-    from surefoot.numerics import buehler
-
-    return buehler.Above(table, ordering)
+def _one_sided(table: tuple[int, ...], error: float, ordering: float) -> tuple[float, float, float, float]:
+    """Both bounds and both p-values against 0 of one table; families and steps ask for the same one again."""
+    return _many_one_sided((table,), error, ordering)[table]
 
 
-def _swapped(table: tuple[int, ...]) -> tuple[int, ...]:
-    return (*table[2:], *table[:2]) if len(table) == 4 else (table[1], table[0], table[2])
+def _many_one_sided(
+    tables: Sequence[tuple[int, ...]], error: float, ordering: float
+) -> dict[tuple[int, ...], tuple[float, float, float, float]]:
+    """Both bounds, each with this error, and both p-values against 0 of many tables, those of one design together."""
+    from surefoot.numerics import inversion
+
+    found = {}
+    for alike in _designs(tables).values():
+        count = len(alike)
+        ends, tails = (part.tolist() for part in inversion.lower_ends(batch(alike, ordering), error, both=False))
+        rows = zip(ends[:count], (0.0 - end for end in ends[count:]), tails[:count], tails[count:], strict=True)
+        found |= dict(zip(alike, rows, strict=True))
+    return found
+
+
+def _designs(tables: Iterable[tuple[int, ...]]) -> dict[tuple[int, ...], list[tuple[int, ...]]]:
+    """Different tables by their design: how many rollouts of each, or pairs."""
+    found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for table in dict.fromkeys(tables):
+        found.setdefault(table[1::2] if len(table) == 4 else table[2:], []).append(table)
+    return found
+
+
+@lru_cache(maxsize=8192)
+def _tails(table: tuple[int, ...], edge: float, ordering: float) -> tuple[float, float]:
+    """The p-values of "at most the edge", and of "at least minus the edge"."""
+    import numpy as np
+
+    from surefoot.numerics import inversion
+
+    better, worse = inversion.tail(batch([table], ordering), np.arange(2), edge, both=False).tolist()
+    return better, worse
 
 
 def asked(*data: object) -> OneSided:
@@ -279,14 +332,12 @@ def _gain(one: OneSided, confidence: float, margin: float) -> Gain:
     error, margin = (1.0 - _check.confidence(confidence)) / 2.0, _check.margin(margin, 1.0)
     sides = one.sides(0.0, error)
     low, high = agreeing(one.ends(error, error), sides, error, 0.0)
-    return gain_of(one, low, high, sides, confidence, margin, one.exact)
+    return gain_of(one, low, high, sides, confidence, margin)
 
 
-def gain_of(
-    one: OneSided, low: float, high: float, plain: Sides, confidence: float, margin: float, exact: bool
-) -> Gain:
-    """The gain with these ends and, without a margin, these one-sided p-values; exact or by the score limits."""
-    interval = one.interval((low, high), confidence, exact=exact, central=True)
+def gain_of(one: OneSided, low: float, high: float, plain: Sides, confidence: float, margin: float) -> Gain:
+    """The gain with these ends and, without a margin, these one-sided p-values."""
+    interval = one.interval((low, high), confidence, central=True)
     p_value = min(1.0, 2.0 * min(plain.better, plain.worse))
     return Gain(interval, p_value, decide(low, high, margin), margin=margin)
 
@@ -301,7 +352,7 @@ def agreeing(ends: tuple[float, float], sides: Sides, error: float, margin: floa
 
 def _bounds(one: OneSided, confidence: float) -> tuple[Bound, Bound]:
     error = 1.0 - _each(confidence)
-    return bounds_of(one.interval(one.ends(error, error), confidence, exact=one.exact), confidence)
+    return bounds_of(one.interval(one.ends(error, error), confidence), confidence)
 
 
 def _sides(one: OneSided, confidence: float, margin: float) -> Sides:

@@ -21,8 +21,15 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
-from surefoot.stats.many_gains import central_gains
-from surefoot.stats.one_sided_gains import CENTRAL, agreeing, asked, central_gain, central_paired_gain, gain_of
+from surefoot.stats.one_sided_gains import (
+    CENTRAL,
+    agreeing,
+    asked,
+    central_gain,
+    central_gains,
+    central_paired_gain,
+    gain_of,
+)
 from surefoot.stats.score_gains import score_gain, score_test
 from surefoot.stats.step_down_tests import Sides, Stepped, step_down
 
@@ -299,7 +306,7 @@ def _pair(pair: Pair, using: Using, confidence: float) -> tuple[Interval, float 
 
 
 def _even(pair: Pair, using: Using | None, ordering: float, margin: float) -> Using:
-    """A method with half of its error on each side; tallies keep the order of their tables over all steps."""
+    """A method with half of its error on each side; the nuisance limits of tallies stay the same over all steps."""
     chosen = using or _usual(pair, 2)
     if CENTRAL.get(chosen, chosen) not in CENTRAL.values():
         return chosen
@@ -310,7 +317,7 @@ def _even(pair: Pair, using: Using | None, ordering: float, margin: float) -> Us
         sides = one.sides(margin, ordering)
         low, high = agreeing(one.ends(error, ordering), sides, error, margin)
         plain = sides if not margin else one.sides(0.0, ordering)
-        return gain_of(one, low, high, plain, confidence, 0.0, one.exact)
+        return gain_of(one, low, high, plain, confidence, 0.0)
 
     return central
 
