@@ -56,6 +56,12 @@ class Layout:
         once = self.repeats == 1 and self.runs == 1 and not self.unequal
         return ("like",) if once or self.unit is None else ("like", "these")
 
+    @property
+    def headline(self) -> Null:
+        """The target that is answered when none is asked for."""
+        many = self.units >= MANY or self.runs >= MANY or (self.held is not None and self.held[1] >= MANY)
+        return "like" if many or self.declared or "these" not in self.targets else "these"
+
 
 def _plain() -> dict[str, Layout]:
     """Units by repeats."""
