@@ -16,7 +16,8 @@ Where the text can be read in two ways, the reading taken here (the reference ta
     of a level of u is taken over the cells that stay. "By both": by the policy and by any of the others.
  6. "Nested with the anchor": either way, and the anchor with itself.
  7. The counting clause goes once through the unset columns; c' is any column that came past row 3, set or not, and
-    every c' that fits is set.
+    every c' that fits is set. A set column c sets no c': where the repeats of units differ between policies (1 to 5
+    in 88 units), the number of the try is then "watched" in two tables of five.
  8. "Span": from the least to the largest, both counted (1 to 5 without the 3 spans five places of four cells).
     "Starting at the least": at the least of the whole column. All three conditions hold in 90% of the cells at once.
     A cell of one row counts whenever its number is the least or one above: so the text, without an exception.
