@@ -1,14 +1,16 @@
-"""Clustered means by direct matrices: CR2 with Bell and McCaffrey's degrees of freedom, and Korn and Graubard's rate.
+"""Clustered means: CR2 by direct matrices, and methods-0.3.md section 23 A word by word, one cluster after another.
 
 Bell and McCaffrey 2002, section 3, for a regression on dummies of groups and one combination of its coefficients;
-Satterthwaite 1946 where parts are independent; Korn and Graubard 1998.
+Satterthwaite 1946 where parts are independent.
 """
 
 import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import optimize, stats
+
+from tests.oracles.common import mp
+from tests.oracles.judges import bell_mccaffrey
 
 
 def cr2(values: Sequence[float], clusters: Sequence[int], groups: Sequence[int], weights: Sequence[float]):
@@ -29,37 +31,6 @@ def cr2(values: Sequence[float], clusters: Sequence[int], groups: Sequence[int],
     return float(pull @ y), float(((scores @ y) ** 2).sum()), float(np.trace(p) ** 2 / (p * p).sum())
 
 
-def clopper_pearson(successes: float, size: float, confidence: float) -> tuple[float, float]:
-    """The ends as roots of the binomial tails, written with the beta distribution for sizes that are not whole."""
-    tail = (1 - confidence) / 2
-    low = (
-        0.0
-        if successes == 0
-        else optimize.brentq(lambda p: stats.beta.cdf(p, successes, size - successes + 1) - tail, 0, 1, xtol=1e-14)
-    )
-    high = (
-        1.0
-        if successes == size
-        else optimize.brentq(lambda p: stats.beta.sf(p, successes + 1, size - successes) - tail, 0, 1, xtol=1e-14)
-    )
-    return low, high
-
-
-def rate(outcomes: Sequence[int], clusters: Sequence[int], confidence: float = 0.95) -> tuple[float, float]:
-    """Korn and Graubard's ends, the design effect drawn towards that of alike clusters near 0 and 1."""
-    n, p = len(outcomes), sum(outcomes) / len(outcomes)
-    sizes = [sum(1 for c in clusters if c == g) for g in sorted(set(clusters))]
-    if p in (0, 1):
-        return clopper_pearson(p * len(sizes), len(sizes), confidence)
-    _, variance, freedom = cr2(outcomes, clusters, [0] * n, [1.0])
-    imagined = 0.3 * (1 / (p * (1 - p)) - 4)
-    alike = sum(m * m for m in sizes) / n**2
-    inverse = (len(sizes) * max(1 / n, variance / (p * (1 - p))) + imagined * alike) / (len(sizes) + imagined)
-    tail = (1 + confidence) / 2
-    size = (stats.t.ppf(tail, n - 1) / stats.t.ppf(tail, freedom)) ** 2 / inverse
-    return clopper_pearson(p * size, size, confidence)
-
-
 def floor(sizes: Sequence[int], width: float) -> float:
     """The variance given to a group whose clusters are all alike."""
     size = sum(sizes) ** 2 / sum(m * m for m in sizes)
@@ -70,3 +41,71 @@ def floor(sizes: Sequence[int], width: float) -> float:
 def welch(variances: Sequence[float], freedoms: Sequence[float]) -> float:
     """Satterthwaite's degrees of freedom."""
     return math.fsum(variances) ** 2 / math.fsum(v * v / f for v, f in zip(variances, freedoms, strict=True))
+
+
+def counted(sizes: Sequence[float]) -> float:
+    """K = sum min(1, m_g n / sum m^2)."""
+    return sum(min(1.0, m * sum(sizes) / sum(k * k for k in sizes)) for m in sizes)
+
+
+def tail(freedom: float, t: float) -> float:
+    """P(T > t) from the incomplete beta function."""
+    half = mp.betainc(freedom / 2, 0.5, 0, freedom / (freedom + t * t), regularized=True) / 2
+    return float(half if t > 0 else 1 - half)
+
+
+def moments(sizes: Sequence[int], means: Sequence[float]) -> dict[str, float]:
+    """xb, m2, m3, m3', m4, nu and K."""
+    n = sum(sizes)
+    mean = sum(m * x for m, x in zip(sizes, means, strict=True)) / n
+    e = [m * (x - mean) / (n * math.sqrt(1 - m / n)) for m, x in zip(sizes, means, strict=True)]
+    third = sum(m * (x - mean) ** 3 for m, x in zip(sizes, means, strict=True)) / n
+    pooled = third * sum((m / math.sqrt(1 - m / n)) ** 3 for m in sizes) / n**3
+    powers = {f"m{k}": sum(one**k for one in e) for k in (2, 3, 4)}
+    return {"mean": mean, **powers, "pooled": pooled, "nu": bell_mccaffrey(sizes), "counted": counted(sizes)}
+
+
+def p_value(
+    sizes: Sequence[int], means: Sequence[float], theta: float, low: float, *, two_sided: bool, steps: int = 400
+) -> float:
+    """The p-value that the mean is above theta, or differs from it where it is above: largest over x in [-6, x0]."""
+    at = moments(sizes, means)
+    if at["m2"] < 1e-26:
+        return (1 - (at["mean"] - theta) / (at["mean"] - low)) ** at["counted"]
+    s = max(0.0, -at["m3"], -at["pooled"])
+    a = s / at["m2"]
+    more = max(a * a, at["m4"] / at["m2"] - 3 * at["m2"] / at["nu"], 0.0)
+    v = at["m2"] + 2 * more
+    c = (s + 2 * a**3) / v**1.5
+    x0 = (at["mean"] - theta) / math.sqrt(v)
+
+    def chance(x: float) -> float:
+        z = x if c < 1e-9 else (math.sqrt(max(0.0, 1 + 4 * c / 3 * (x - c / 6))) - 1) / (2 * c / 3)
+        mu = at["mean"] - x * math.sqrt(v)
+        q = min(1.0, max(0.0, (mu - theta) / (mu - low))) if mu > low else 0.0
+        luck = tail(at["nu"], z)
+        if two_sided:
+            luck = min(1.0, luck + tail(at["nu"], (at["mean"] + mu - 2 * theta) / math.sqrt(v)))
+        return (1 - q) ** at["counted"] * luck
+
+    left, right, best = min(-6.0, x0), x0, 0.0
+    for _ in range(8):
+        step = (right - left) / steps
+        found = [(chance(left + i * step), i) for i in range(steps + 1)]
+        best, i = max(found)
+        left, right = left + max(0, i - 1) * step, left + min(steps, i + 1) * step
+        steps = 20
+    corner = c / 6 - 3 / (4 * c) if c >= 1e-9 else x0  # where the root's argument is 0
+    return max(best, chance(x0), chance(corner) if -6 <= corner <= x0 else 0.0)
+
+
+def hidden_in_two(first: tuple[float, float], second: tuple[float, float], share: float, steps: int = 20_000) -> float:
+    """The largest (1 - q)^K (1 - r)^L with d q + e r = share (d + e), over a fine grid; (d, K) and (e, L) given."""
+    (d, k), (e, number) = first, second
+    best = 0.0
+    for i in range(steps + 1):
+        q = i / steps
+        r = (share * (d + e) - d * q) / e
+        if 0 <= r <= 1:
+            best = max(best, (1 - q) ** k * (1 - r) ** number)
+    return best

@@ -50,7 +50,7 @@ def test_attempts_averaged_over_tasks():
     assert mean_pass_at(tasks, 3, confidence=0.8).width < some.width
     clustered = mean_pass_at(tasks, 3, clusters="aabbbbbc")
     assert clustered.width > some.width
-    assert clustered.method == "pass@3, cluster-robust t"
+    assert clustered.method == "pass@3, guarded cluster t"
 
 
 def test_one_failure_more_does_not_make_the_interval_narrower_upwards():
@@ -79,7 +79,7 @@ def test_two_policies_are_compared_on_the_same_tasks():
     assert (found.verdict, found.interval.scale) == (Verdict.BETTER, "gain")
     assert pass_at_gain(old, new, 2).interval.high == pytest.approx(-found.interval.low)
     assert pass_all_gain(new, old, 2).estimate != found.estimate
-    assert pass_at_gain(new, old, 2, clusters="aabbbccd").method == "pass@2, cluster-robust t"
+    assert pass_at_gain(new, old, 2, clusters="aabbbccd").method == "pass@2, guarded cluster t"
     with pytest.raises(ValueError, match="must hold a tally for each of the 8 tasks; got 7"):
         pass_at_gain(new, old[:-1], 2)
 

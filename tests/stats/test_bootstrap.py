@@ -9,6 +9,8 @@ import pytest
 from surefoot import Gain, Scores, Verdict
 from surefoot.stats import (
     bootstrap,
+    cluster_bootstrap,
+    cluster_mean,
     paired_bca,
     paired_bootstrap,
     paired_permutation,
@@ -168,3 +170,14 @@ def test_bootstrap_of_equal_differences_says_that_it_sees_nothing():
     assert (found.interval.low, found.interval.high, found.p_value) == (0.0, 0.0, 1.0)
     assert found.verdict is Verdict.UNDECIDED
     assert "cannot see how uncertain" in found.notes[-1]
+
+
+def test_cluster_bootstrap_near_the_robust_interval():
+    rng = np.random.default_rng(8)
+    labels = np.repeat(range(60), 5)
+    scores = Scores((0.5 + 0.2 * rng.standard_normal(60)[labels] + 0.05 * rng.standard_normal(300)).clip(0, 1))
+    robust, boot = cluster_mean(scores, labels.tolist()).interval, cluster_bootstrap(scores, labels.tolist(), rng=1)
+    assert (boot.low, boot.high) == pytest.approx((robust.low, robust.high), abs=0.01)
+    assert (boot.seed, boot.notes) == (1, ("10,000 resamples of 60 clusters.",))
+    few = cluster_bootstrap(Scores(scores.values[:50]), labels[:50].tolist(), rng=1)
+    assert "Only 10 units" in few.notes[1]

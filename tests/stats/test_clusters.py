@@ -1,22 +1,19 @@
-"""Rollouts and pairs in clusters: reference values, direct matrices, promises, laws, edges, refusals."""
-
-import math
+"""Means and rates in clusters: reference values, twins, promises, laws, edges, refusals."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import stdtr, stdtrit
 
-from surefoot import Scores, Verdict
+from surefoot import Scores
 from surefoot.core.record import Record
 from surefoot.stats import (
-    all_cluster_gains,
-    cluster_bootstrap,
     cluster_gain,
     cluster_mean,
     cluster_rate,
     cluster_shape,
+    least_gain_shown,
+    score_mean,
     two_sample_cluster_gain,
 )
 from tests.oracles import clusters as twin
@@ -51,29 +48,33 @@ def test_bias_reduced_errors_of_the_reference(case):
     assert found.interval.estimate == pytest.approx(wanted["mean"], abs=1e-12)
     assert found.error**2 == pytest.approx(wanted["variance"], rel=1e-9)
     assert found.freedom == pytest.approx(wanted["degrees_of_freedom"], rel=1e-9)
-    assert (found.interval.low, found.interval.high) == pytest.approx((wanted["low"], wanted["high"]), abs=1e-9)
+    # never decides where Student's t on this error would not
+    assert found.interval.low <= wanted["low"] + 1e-9
+    assert found.interval.high >= wanted["high"] - 1e-9
     # the same as gains of pairs
     halves = np.array(asked["values"]) / 2
     gain = cluster_gain(
         Scores(halves, -1, 1), Scores(-halves, -1, 1), asked["clusters"], confidence=asked["confidence"]
     )
-    assert (gain.interval.low, gain.interval.high) == pytest.approx((wanted["low"], wanted["high"]), abs=1e-9)
-    assert gain.p_value == pytest.approx(2 * stdtr(wanted["degrees_of_freedom"], -abs(gain.estimate) / gain.error))
-    assert (gain.p_value < 0.05) == (0.0 not in gain.interval)
+    ends = found.interval.low, found.interval.high
+    assert (gain.interval.low, gain.interval.high) == pytest.approx(ends, abs=1e-9)
 
 
 @given(rows=outcomes)
-@settings(max_examples=60)
-def test_cluster_rate_is_korn_and_graubard(rows):
+@settings(max_examples=20, deadline=None)
+def test_the_ends_of_a_rate_have_the_error_as_p_value(rows):
     values, of = [v for v, _ in rows], [label for _, label in rows]
-    found = cluster_rate(values, of)
-    sizes = {label: of.count(label) for label in of}
-    apart = [sum(v for v, label in rows if label == one) / size for one, size in sizes.items()]
-    if np.ptp(apart) > 0 or np.mean(values) in (0, 1):
-        assert (found.interval.low, found.interval.high) == pytest.approx(twin.rate(values, of), abs=1e-8)
-    assert found.interval.low <= np.mean(values) <= found.interval.high
+    found = cluster_rate(values, of).interval
+    sizes = [of.count(label) for label in dict.fromkeys(of)]
+    means = [np.mean([v for v, one in rows if one == label]) for label in dict.fromkeys(of)]
+    assert found.low <= np.mean(values) <= found.high
+    if found.low > 0:
+        assert twin.p_value(sizes, means, found.low, 0.0, two_sided=True) == pytest.approx(0.05, rel=1e-6)
+    if found.high < 1:
+        turned = [1 - mean for mean in means]
+        assert twin.p_value(sizes, turned, 1 - found.high, 0.0, two_sided=True) == pytest.approx(0.05, rel=1e-6)
     mirrored = cluster_rate([1 - v for v in values], of).interval
-    assert mirrored.low == pytest.approx(1 - found.interval.high, abs=1e-9)
+    assert mirrored.low == pytest.approx(1 - found.high, abs=1e-9)
 
 
 def test_clusters_inside_tasks_add_task_by_task():
@@ -101,42 +102,46 @@ def test_clusters_inside_tasks_add_task_by_task():
 # --- Edges
 
 
-def test_without_a_failure_each_cluster_counts_once():
-    found = cluster_rate([True] * 40, [i // 10 for i in range(40)])
-    assert (found.effective_size, found.interval.high) == (4.0, 1.0)
-    assert found.interval.low == pytest.approx(0.025 ** (1 / 4))
-    assert [note.kind for note in found.interval.notes] == ["clusters alike"]
-    # tasks that weigh alike though one has fewer clusters: as if all had as few
-    tasks = ["x"] * 10 + ["y"] * 30
-    found = cluster_rate([1] * 40, [i // 2 for i in range(40)], tasks=tasks, weights="tasks")
-    assert found.effective_size == pytest.approx(10.0)
+@pytest.mark.parametrize("size", [1, 10])
+def test_without_a_failure_each_cluster_counts_once(size):
+    found = cluster_rate([True] * (4 * size), labels((size,) * 4))
+    assert (found.effective_size, found.counted, found.interval.high) == (4.0, 4.0, 1.0)
+    # the chance that none of four clusters fails is the error
+    assert found.interval.low == pytest.approx(0.05 ** (1 / 4))
+    assert "clusters not met decide" in [note.kind for note in found.interval.notes]
 
 
 def test_equal_scores_count_once_per_cluster():
-    found = cluster_mean(Scores([0.5] * 40), labels((10,) * 4))
-    assert found.interval.low < 0.2 < 0.8 < found.interval.high
-    assert [note.kind for note in found.interval.notes] == ["clusters alike"]
+    found = cluster_mean(Scores([0.5] * 40), labels((10,) * 4)).interval
+    assert (found.low, found.high) == pytest.approx((0.5 * 0.05**0.25, 1 - 0.5 * 0.05**0.25))
     # clusters with one mean show nothing of how clusters differ, whatever their scores
-    alike = cluster_mean(Scores([0.2, 0.8] * 20), labels((10,) * 4))
-    assert alike.interval == found.interval.__class__(
-        **{
-            **{name: getattr(found.interval, name) for name in found.interval.__dataclass_fields__},
-            "data": alike.interval.data,
-        }
-    )
+    alike = cluster_mean(Scores([0.2, 0.8] * 20), labels((10,) * 4)).interval
+    assert (alike.low, alike.high) == pytest.approx((found.low, found.high))
 
 
-def test_a_dominant_cluster_is_named():
+def test_a_task_whose_clusters_were_few_decides_where_clusters_hide():
+    tasks, of = ["x"] * 8 + ["y"] * 32, labels((4,) * 10)
+    even = cluster_rate([1] * 40, of).interval
+    found = cluster_rate([1] * 40, of, tasks=tasks, weights="tasks").interval
+    assert found.low < even.low
+    # half of the weight lies on two clusters, half on eight: the likeliest way that none which fails was met
+    assert twin.hidden_in_two((0.5, 2), (0.5, 8), 1 - found.low) == pytest.approx(0.05, rel=1e-3)
+
+
+def test_the_notes_tell_how_clusters_count():
     rng = np.random.default_rng(2)
     found = cluster_mean(Scores(rng.random(195)), labels((100, *[5] * 19)))
-    assert [(note.kind, round(note.values["share"], 2)) for note in found.interval.notes] == [
-        ("cluster dominates", 0.51)
-    ]
-    assert str(found.interval.notes[0]) == "One cluster holds 51% of the rollouts."
-    assert cluster_mean(Scores(rng.random(30)), labels((10,) * 3)).interval.notes == ()
+    kinds = {note.kind: note for note in found.interval.notes}
+    assert round(kinds["cluster dominates"].values["share"], 2) == 0.51
+    assert str(kinds["cluster dominates"]) == "One cluster holds 51% of the rollouts."
+    assert str(kinds["clusters counted"]) == "20 clusters, counted as 2.7."
     quarter = cluster_mean(Scores(rng.random(28)), labels((7, *[3] * 7)))  # a quarter, twice an eighth
-    assert [note.values["share"] for note in quarter.interval.notes] == [0.25]
-    assert cluster_mean(Scores(rng.random(29)), labels((7, 4, *[3] * 6))).interval.notes == ()
+    assert "cluster dominates" in [note.kind for note in quarter.interval.notes]
+    three = cluster_mean(Scores(rng.random(30)), labels((10,) * 3))
+    assert "cluster dominates" not in [note.kind for note in three.interval.notes]
+    two = cluster_mean(Scores(rng.random(10)), labels((6, 4)))
+    assert "cluster dominates" in [note.kind for note in two.interval.notes]
+    assert str(two.interval.notes[0]) == "2 clusters, counted as 1.7."
 
 
 def test_results_round_trip_and_say_what_they_are_worth():
@@ -145,10 +150,6 @@ def test_results_round_trip_and_say_what_they_are_worth():
     assert found.design_effect > 1
     assert "equivalent to 2 independent rollouts" in str(found)
     assert Record.from_dict(found.to_dict()) == found
-    gain = cluster_gain(Scores(values), Scores(values[::-1]), of)
-    assert Record.from_dict(gain.to_dict()) == gain
-    assert gain.mirrored.shapes == gain.shapes
-    assert gain.mirrored.interval.low == pytest.approx(-gain.interval.high)
 
 
 def test_crossed_clusters_add_both_ways_of_belonging_together():
@@ -159,32 +160,15 @@ def test_crossed_clusters_add_both_ways_of_belonging_together():
     one_way = cluster_mean(scores, items.tolist())
     two_way = cluster_mean(scores, items.tolist(), crossed=judges.tolist())
     assert two_way.interval.width > 1.2 * one_way.interval.width
+    assert (two_way.counted, two_way.interval.method) == (5.0, "two-way guarded cluster t")
+    assert str(two_way.interval.notes[0]) == "12 clusters crossed with 5, counted as 5.0."
     # by hand: item and judge parts, less the cells, each with its own small-sample factor
     apart = np.array(scores.values) - scores.mean
     parts = [
         sum(apart[of == g].sum() ** 2 for g in range(count)) / 60**2 * count / (count - 1)
         for of, count in ((items, 12), (judges, 5), (np.arange(60), 60))
     ]
-    half = stdtrit(4, 0.975) * math.sqrt(parts[0] + parts[1] - parts[2])
-    assert two_way.interval.high == pytest.approx(scores.mean + half)
-
-
-def test_cluster_gain_pairs_first_and_clusters_second():
-    rng = np.random.default_rng(6)
-    hard = np.repeat(rng.random(10) * 0.5, 4)
-    first, second = (
-        Scores((hard + 0.2 + 0.1 * rng.random(40)).clip(0, 1)),
-        Scores((hard + 0.1 * rng.random(40)).clip(0, 1)),
-    )
-    of = np.repeat(range(10), 4).tolist()
-    found = cluster_gain(first, second, of)
-    assert found.verdict is Verdict.BETTER
-    assert cluster_gain(second, first, of).interval.low == pytest.approx(-found.interval.high)
-    apart = cluster_mean(Scores(np.subtract(first.values, second.values), -1, 1), of)
-    assert found.interval.high == pytest.approx(apart.interval.high)
-    by_judge = cluster_gain(first, second, of, crossed=np.tile(range(4), 10).tolist())
-    assert by_judge.interval != found.interval
-    assert cluster_gain(first, second, of, margin=0.5).verdict is Verdict.SAME
+    assert two_way.error**2 == pytest.approx(parts[0] + parts[1] - parts[2])
 
 
 def test_the_order_of_rollouts_never_matters():
@@ -194,7 +178,38 @@ def test_the_order_of_rollouts_never_matters():
     for _ in range(5):
         order = rng.permutation(60)
         again = cluster_mean(Scores(values[order]), of[order], tasks=tasks[order]).interval
-        assert (again.low, again.high) == pytest.approx((found.low, found.high), abs=1e-12)
+        assert (again.low, again.high) == pytest.approx((found.low, found.high), abs=1e-9)
+
+
+def test_guaranteed_clusters_of_one_size_are_scores_of_their_own():
+    rng = np.random.default_rng(4)
+    values = rng.random((9, 4))
+    found = cluster_mean(Scores(values.ravel()), labels((4,) * 9), method="guaranteed").interval
+    wanted = score_mean(Scores(values.mean(axis=1)))
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-9)
+    assert found.method == "weighted Gaffke"
+
+
+def test_the_least_gain_that_clusters_can_show():
+    assert [round(100 * least_gain_shown(count), 1) for count in (20, 40, 100, 200)] == [16.2, 7.8, 3.0, 1.5]
+    assert least_gain_shown(4) > 1 > least_gain_shown(5)
+    assert least_gain_shown(20, confidence=0.99) == pytest.approx(0.01 ** (-1 / 20) - 1)
+
+
+# --- Shapes
+
+
+@given(st.lists(st.integers(1, 40), min_size=2, max_size=12))
+@settings(max_examples=60)
+def test_the_shape_of_clusters_needs_no_matrix(sizes):
+    of = labels(sizes)
+    shape = cluster_shape(sizes)
+    assert shape.freedom == pytest.approx(twin.cr2(np.zeros(of.size), of, of * 0, [1.0])[2], rel=1e-8)
+    assert shape.effective == pytest.approx(sum(sizes) ** 2 / sum(m * m for m in sizes))
+    assert shape.counted == pytest.approx(twin.counted(sizes))
+    assert (shape.clusters, shape.largest_share) == (len(sizes), max(sizes) / sum(sizes))
+    assert 1.0 - 1e-9 <= shape.freedom <= len(sizes) - 1 + 1e-9
+    assert shape.counted <= len(sizes) + 1e-9
 
 
 @pytest.mark.slow
@@ -206,17 +221,12 @@ def test_cluster_rate_covers(sizes, rate, icc):
     missed = sum(
         rate not in cluster_rate(first.values, of).interval for of, first, _ in gains(rng, sizes, rate, icc, 2000)
     )
-    assert missed <= limit(2000, 0.06)
+    assert missed <= limit(2000)
 
 
 # --- Refusals
 
 REFUSED = [
-    (lambda: all_cluster_gains({"a": Scores([1, 0])}, "ab"), "at least 2 policies; got 1"),
-    (
-        lambda: all_cluster_gains({"a": Scores([1, 0]), "b": Scores([1])}, "ab"),
-        "2 scores of every policy; got 1 of 'b'",
-    ),
     (lambda: cluster_shape([5]), "at least 2 clusters; got 1"),
     (lambda: cluster_shape([5, 0]), "`sizes` must be at least 1; got 0"),
     (lambda: cluster_mean(Scores([1, 0]), "ab", weights="tasks"), "`tasks` must be given"),
@@ -236,6 +246,13 @@ REFUSED = [
     (lambda: two_sample_cluster_gain(Scores([1, 0]), Scores([1, 0]), ("ab", "aa")), "at least 2 clusters; got 1"),
     (lambda: two_sample_cluster_gain(Scores([1, 0]), Scores([1, 0]), ("ab", "aa"), shared=True), "at least 2 clusters"),
     (lambda: two_sample_cluster_gain(Scores([1, 0]), Scores([1, 0], 0, 2), ("ab", "ab")), "Scores on two scales"),
+    (lambda: cluster_mean(Scores([1, 0]), "ab", method="exact"), "`method` must be one of measured, guaranteed"),
+    (lambda: cluster_mean(Scores([1, 0]), "ab", tasks="xx", method="guaranteed"), "nothing is guaranteed for that"),
+    (
+        lambda: two_sample_cluster_gain(Scores([1, 0, 1]), Scores([1, 0]), ("abb", "ab"), method="guaranteed"),
+        "all of one size; got sizes from 1 to 2",
+    ),
+    (lambda: least_gain_shown(0), "`clusters` must be above 0"),
 ]
 
 
@@ -243,20 +260,6 @@ REFUSED = [
 def test_refusals(call, words):
     with pytest.raises((ValueError, TypeError), match=words):
         call()
-
-
-# --- Clusters: see test_clusters.py
-
-
-def test_cluster_bootstrap_near_the_robust_interval():
-    rng = np.random.default_rng(8)
-    labels = np.repeat(range(60), 5)
-    scores = Scores((0.5 + 0.2 * rng.standard_normal(60)[labels] + 0.05 * rng.standard_normal(300)).clip(0, 1))
-    robust, boot = cluster_mean(scores, labels.tolist()).interval, cluster_bootstrap(scores, labels.tolist(), rng=1)
-    assert (boot.low, boot.high) == pytest.approx((robust.low, robust.high), abs=0.01)
-    assert (boot.seed, boot.notes) == (1, ("10,000 resamples of 60 clusters.",))
-    few = cluster_bootstrap(Scores(scores.values[:50]), labels[:50].tolist(), rng=1)
-    assert "Only 10 units" in few.notes[1]
 
 
 def test_errors_that_others_print_of_a_rate_by_hand():
@@ -269,7 +272,4 @@ def test_errors_that_others_print_of_a_rate_by_hand():
     assert found.cr1 == pytest.approx(found.cr0 * np.sqrt(3 / 2))
     between = np.sum(np.square(sums)) - np.sum(apart**2)
     assert found.miller == pytest.approx(np.sqrt(found.plain_error**2 + between / 64))
-    scores = Scores(outcomes.tolist())
-    assert cluster_mean(scores, of.tolist()).interval.method == "cluster-robust t"
-    crossed = cluster_mean(scores, of.tolist(), crossed=[0, 1] * 4)
-    assert crossed.interval.method == "two-way cluster-robust t"
+    assert found.interval.method == "guarded cluster t"

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from surefoot._arguments import write
 from surefoot.core.words import spoken
-from surefoot.stats.cluster_shapes import cluster_shape
+from surefoot.stats.clusters import cluster_shape
 from surefoot.table.cells import state_range
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import small

@@ -160,6 +160,11 @@ NO_TREND = _need(
 CLUSTERS_APART = _need(
     "clusters apart", "The clusters are independent of one another", "{words.rollouts} inside a cluster need not be"
 )
+CLUSTERS_DRAWN = _need(
+    "clusters drawn",
+    "The clusters are independent and drawn alike from those meant",
+    "inside a cluster anything goes, and how a cluster fails depends on its size only mildly",
+)
 DOCUMENTS_APART = _need("documents apart", "The documents are independent of one another")
 TASKS_DRAWN = _need("tasks drawn", "The {words.tasks} are independent draws from those that matter")
 RUNS_OF_DRAWN_TASKS = _need(
@@ -313,6 +318,10 @@ SCORES_MEASURED = _promise(
 TEST_GUARANTEED = _promise("test guaranteed", "The error is at most the level, whatever the common rate")
 MANY_ROLLOUTS = _promise(
     "many rollouts", "Coverage is close to the confidence for many {words.rollouts}, not guaranteed"
+)
+CLUSTERS_MEASURED = _promise(
+    "clusters measured",
+    "Approximate, measured: the error is close to 1 - confidence or below it, also where clusters fail whole",
 )
 GAIN_CLOSE = _promise(
     "exact gain better", "Coverage is close to the confidence, not guaranteed; `exact_gain` guarantees it"

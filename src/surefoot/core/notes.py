@@ -143,6 +143,8 @@ PLAIN = {
     "cluster dominates": "One cluster holds {share:.0%} of the {words.rollouts}.",
     "clusters alike": "All clusters had the same result, so nothing is known about how they differ: each "
     "counts as one.",
+    "clusters not met decide": "Clusters that fail whole and were not met decide the width: more clusters, not more "
+    "tries, would narrow it.",
     "not corrected": "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the "
     "judge's errors by the human labels.",
     "raw_verdict": "A verdict that comes early tends to overstate the observed gain.",
@@ -281,6 +283,22 @@ def _recurring_column(column: str, values: int, times: int) -> str:
         f"{column!r} takes {values:,} values, and every {words.policy} met each of them {times:,} times. If they are "
         f"items or scenes, those {words.rollouts} are not independent: say so, {said}."
     )
+
+
+def _clusters_named(clusters: Sequence[int]) -> str:
+    return f"{' and '.join(f'{count:,}' for count in clusters)} clusters"
+
+
+@says("clusters counted")
+def _clusters_counted(clusters: Sequence[int], counted: float, crossed: int = 0) -> str:
+    also = f" crossed with {crossed:,}" if crossed else ""
+    fewer = ", the fewer" if len(clusters) > 1 else ","
+    return f"{_clusters_named(clusters)}{also}{fewer} counted as {formatting.rounded(counted, 1, 'down'):.1f}."
+
+
+@says("too few clusters")
+def _too_few_clusters(clusters: Sequence[int]) -> str:
+    return f"{_clusters_named(clusters)} cannot decide any gain at this level."
 
 
 @says("after_stop")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from surefoot.numerics import cluster_spread
+from surefoot.numerics import cluster_moments
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints
@@ -75,7 +75,7 @@ def corrected(human: Floats, judge: Floats, documents: Ints, others: Floats, els
     e = np.bincount(documents, weights=values - mean, minlength=count) * inflate
     squares = float((e**2).sum())
     labelled = (squares + 2.0 * typical * (1.0 + overall) ** 2) / (n + 2.0 * typical) ** 2
-    freedom = cluster_spread.freedom(sizes) + 2.0
+    freedom = cluster_moments.freedom(sizes) + 2.0
     k = np.bincount(elsewhere, minlength=count).astype(np.float64)
     there = k > 0
     if int(there.sum()) < 2:  # no item is left, or all are of one document: nothing tells how such differ
@@ -85,7 +85,7 @@ def corrected(human: Floats, judge: Floats, documents: Ints, others: Floats, els
     judged = float((u**2).sum())
     unlabelled = overall**2 * judged
     shared = max(0.0, 2.0 * overall * float((e * u).sum()) / n)
-    parts_of = labelled**2 / freedom + unlabelled**2 / cluster_spread.freedom(k[there])
+    parts_of = labelled**2 / freedom + unlabelled**2 / cluster_moments.freedom(k[there])
     return Fit(
         mean,
         (labelled + unlabelled + shared) ** 0.5,

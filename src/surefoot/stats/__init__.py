@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from surefoot.stats.bands import two_sided_band as two_sided_band
     from surefoot.stats.betting_gains import betting_gain as betting_gain
     from surefoot.stats.betting_gains import betting_paired_gain as betting_paired_gain
+    from surefoot.stats.bootstrap import cluster_bootstrap as cluster_bootstrap
     from surefoot.stats.bootstrap import paired_bca as paired_bca
     from surefoot.stats.bootstrap import paired_bootstrap as paired_bootstrap
     from surefoot.stats.bootstrap import unpaired_bca as unpaired_bca
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
     from surefoot.stats.cluster_gains import ClusteredGain as ClusteredGain
     from surefoot.stats.cluster_gains import cluster_gain as cluster_gain
     from surefoot.stats.cluster_gains import two_sample_cluster_gain as two_sample_cluster_gain
-    from surefoot.stats.cluster_shapes import ClusterShape as ClusterShape
-    from surefoot.stats.cluster_shapes import cluster_shape as cluster_shape
     from surefoot.stats.clusters import ClusteredMean as ClusteredMean
-    from surefoot.stats.clusters import cluster_bootstrap as cluster_bootstrap
+    from surefoot.stats.clusters import ClusterShape as ClusterShape
     from surefoot.stats.clusters import cluster_mean as cluster_mean
     from surefoot.stats.clusters import cluster_rate as cluster_rate
+    from surefoot.stats.clusters import cluster_shape as cluster_shape
+    from surefoot.stats.clusters import least_gain_shown as least_gain_shown
     from surefoot.stats.confidence_sequences import MeanEvidence as MeanEvidence
     from surefoot.stats.confidence_sequences import MeanSequence as MeanSequence
     from surefoot.stats.confidence_sequences import betting_sequence as betting_sequence
@@ -77,7 +78,6 @@ if TYPE_CHECKING:
     from surefoot.stats.labelling import labels_needed as labels_needed
     from surefoot.stats.letters import Letters as Letters
     from surefoot.stats.letters import compact_letters as compact_letters
-    from surefoot.stats.many_clusters import all_cluster_gains as all_cluster_gains
     from surefoot.stats.many_scores import moments_gain as moments_gain
     from surefoot.stats.many_scores import moments_mean as moments_mean
     from surefoot.stats.many_scores import moments_paired_gain as moments_paired_gain

@@ -1,32 +1,64 @@
-"""How sure is a mean when rollouts come in clusters: one user, one scene, several tries at one item?"""
+"""Confidence intervals for means of rollouts that come in clusters: one user, one scene, several tries at one item."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _check
 from surefoot.core import formatting
-from surefoot.core.assumptions import CLUSTERS_APART, MANY_ROLLOUTS
+from surefoot.core.assumptions import ANY_SCORES, CLUSTERS_DRAWN, CLUSTERS_MEASURED, RANGE_FIXED, Assumed
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.stats import bootstrap, differences, score_means
-from surefoot.stats.cluster_shapes import (
-    ClusterShape,
-    Spread,
-    Weights,
-    clopper_pearson_ends,
-    korn_graubard,
-    spread_of,
-)
+from surefoot.core.words import spoken
+from surefoot.stats import differences, order_free
 from surefoot.stats.means import WRITE
+from surefoot.stats.task_weights import Weights, task_weights
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints
+    from surefoot.numerics.cluster_moments import Evidence, Layout
+    from surefoot.numerics.cluster_tails import WeighedSample
+
+
+Method = Literal["measured", "guaranteed"]
+"""How clusters are tested: guarded Student's t, approximate; or weighted Gaffke, guaranteed and wider."""
+
+DOMINANT = 0.25
+"""From this share of the rollouts on, and twice an equal share, one cluster is said to dominate."""
+
+MEASURED, GUARANTEED = "guarded cluster t", "weighted Gaffke"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterShape(Record):
+    """What the sizes of clusters alone tell.
+
+    Attributes:
+        clusters: How many clusters.
+        effective: How many clusters of one size they are worth, (sum m)^2 / sum m^2.
+        freedom: Bell and McCaffrey's degrees of freedom: near 1 when one cluster holds most rollouts.
+        largest_share: The share of the rollouts in the largest cluster.
+        counted: The number of clusters, of which a small one counts as its share of Kish's mean size.
+    """
+
+    clusters: int
+    effective: float
+    freedom: float
+    largest_share: float
+    counted: float = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.clusters:,} clusters, equivalent to {formatting.rounded(self.effective, 1, 'down'):.1f} of "
+            "equal size, "
+            f"{formatting.rounded(self.freedom, 1, 'down'):.1f} degrees of freedom; the largest holds "
+            f"{100 * self.largest_share:.0f}% of the {spoken().rollouts}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +74,11 @@ class ClusteredMean(Record):
         miller: The standard error of "Adding error bars to evals".
         design_effect: How many times more rollouts the clusters make necessary; never below 1.
         effective_size: How many independent rollouts these are worth.
-        error: The standard error that the interval uses: bias-reduced (CR2), within tasks if tasks were given.
+        error: The bias-reduced standard error (CR2), within tasks if tasks were given.
         freedom: Bell and McCaffrey's degrees of freedom of it.
         shape: What the sizes of the clusters tell.
+        counted: The clusters that count against clusters not met; of both kinds the fewer when crossed.
+        hidden: Whether clusters not met, not the spread of those met, decide an end of the interval.
     """
 
     interval: Interval
@@ -58,6 +92,8 @@ class ClusteredMean(Record):
     error: float
     freedom: float
     shape: ClusterShape
+    counted: float = 0.0
+    hidden: bool = False
 
     def __str__(self) -> str:
         size = math.floor(self.effective_size)
@@ -68,6 +104,60 @@ class ClusteredMean(Record):
         )
 
 
+def cluster_shape(sizes: Iterable[int]) -> ClusterShape:
+    """Effective number of clusters and degrees of freedom, from the sizes of clusters alone.
+
+    Args:
+        sizes: How many rollouts (or pairs) each cluster holds.
+
+    Assumptions:
+        Independent clusters. The degrees of freedom are those of rollouts that vary alike in all clusters.
+
+    Example:
+        >>> from surefoot.stats import cluster_shape
+        >>> print(cluster_shape([100] + [5] * 19))
+        20 clusters, equivalent to 3.6 of equal size, 3.4 degrees of freedom; the largest holds 51% of the rollouts.
+
+    Reference:
+        Bell and McCaffrey (2002), "Bias reduction in standard errors for linear regression with multi-stage samples";
+        Kish (1965) for the effective number.
+    """
+    import numpy as np
+
+    counts = [_check.whole(size, "sizes", least=1) for size in sizes]
+    if len(counts) < 2:
+        raise _check.wrong(
+            "sizes", f"hold at least 2 clusters; got {len(counts)}. One cluster cannot show how clusters differ.", sizes
+        )
+    return shape_of(np.asarray(counts, float))
+
+
+def least_gain_shown(clusters: float, *, confidence: float = 0.95) -> float:
+    """Smallest gain that any test of so many clusters can show, however many tries are made in each.
+
+    A share q of clusters that fail whole is not met with the chance (1 - q)^G, and turns a gain of q / (1 - q) into
+    none: so a gain of d is never told from none where (1 + d)^-G is above the error.
+
+    Args:
+        clusters: How many clusters, or how many are counted.
+        confidence: The confidence of the verdict.
+
+    Assumptions:
+        Independent clusters of one size, and any law of their gains. In units of the largest gain, 1 for rates; above
+        1 no gain can be shown.
+
+    Example:
+        >>> from surefoot.stats import least_gain_shown
+        >>> print(f"{least_gain_shown(20):.3f} {least_gain_shown(100):.3f}")
+        0.162 0.030
+
+    Reference:
+        The chance of meeting none of the clusters that fail.
+    """
+    number = _check.positive(clusters, "clusters")
+    return math.expm1(-math.log1p(-_check.confidence(confidence)) / number)
+
+
 def cluster_mean(
     scores: Scores,
     clusters: Iterable[object],
@@ -75,11 +165,13 @@ def cluster_mean(
     crossed: Iterable[object] | None = None,
     tasks: Iterable[object] | None = None,
     weights: Weights = "rollouts",
+    method: Method = "measured",
     confidence: float = 0.95,
 ) -> ClusteredMean:
-    """Where does the mean score lie when rollouts come in clusters, and what do the clusters cost?
+    """Confidence interval for a mean score when rollouts come in clusters of any sizes, and what the clusters cost.
 
-    Where all clusters have one mean they show nothing of how they differ, and each counts as one score.
+    Student's t with a bias-reduced variance and a correction for skewness, two more clusters like the worst ones added,
+    and guarded against clusters that lie whole at an end of the range and were not met.
 
     Args:
         scores: The scores.
@@ -87,11 +179,13 @@ def cluster_mean(
         crossed: A second way in which scores belong together, such as the judge when clusters are items.
         tasks: The task of each score, where the mean over these very tasks is asked for; a cluster may span tasks.
         weights: How the tasks weigh: by rollouts, all alike ("tasks"), or a number for each.
+        method: "measured", or "guaranteed" for the weighted test of Gaffke, which holds where all clusters have one
+            mean or are drawn alike with their sizes; without tasks and without a second way.
         confidence: How often such intervals hold the mean, nearly.
 
     Assumptions:
-        Independent clusters (of both kinds when crossed), of any sizes. One cluster that holds most rollouts, or very
-        few clusters, leave few degrees of freedom and a wide interval.
+        Independent clusters (of both kinds when crossed), drawn alike from those meant; how a cluster fails may depend
+        on its size only mildly. Approximate, measured.
 
     Example:
         >>> from surefoot import Scores
@@ -99,171 +193,257 @@ def cluster_mean(
         >>> scores = Scores([0.2, 0.9, 0.5, 0.7, 0.7, 0.1, 0.4, 0.3])
         >>> found = cluster_mean(scores, ["a", "a", "b", "b", "b", "c", "c", "d"])
         >>> print(found.interval)
-        0.475 [0.112, 0.838] n=8 (95% cluster-robust t interval).
-        >>> found.clusters, round(found.freedom, 2)
-        (4, 2.6)
+        0.475 [0.031, 0.872] n=8 (95% guarded cluster t interval).
+        >>> found.clusters, round(found.freedom, 2), round(found.counted, 2)
+        (4, 2.6, 3.22)
 
     Reference:
         Bell and McCaffrey (2002), "Bias reduction in standard errors for linear regression with multi-stage samples"
         (CR2 and its degrees of freedom); Miller (2024), "Adding error bars to evals", for the use; Cameron, Gelbach
         and Miller (2011) for crossed clusters.
     """
-    confidence = _check.confidence(confidence)
     values, numbers = _given(scores, clusters)
-    found = spread_of(
-        (values,), (numbers,), crossed=crossed, tasks=tasks, weights=weights, width=scores.high - scores.low
-    )
-    mean = min(scores.high, max(scores.low, found.estimate))
-    if found.alike and tasks is None:
-        each = score_means.score_mean(
-            Scores([mean] * found.shapes[0].clusters, scores.low, scores.high), confidence=confidence
-        )
-        interval = replace(each, trials=len(scores), data=(scores,), notes=(Note("clusters alike"),))
-        return _result(interval, values, numbers, found, float(found.shapes[0].clusters))
-    half = found.reach(confidence) * found.error
-    interval = Interval(
-        low=max(scores.low, mean - half),
-        high=min(scores.high, mean + half),
-        estimate=mean,
-        confidence=confidence,
-        method="two-way cluster-robust t" if crossed is not None else "cluster-robust t",
-        trials=len(scores),
-        scale="score",
-        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
-        notes=found.notes,
-        data=(scores,),
-    )
-    return _result(interval, values, numbers, found, None)
+    return _mean(scores, values, numbers, crossed, tasks, weights, method, confidence, "score")
 
 
 def cluster_rate(
     outcomes: Sequence[bool | int],
     clusters: Iterable[object],
     *,
+    crossed: Iterable[object] | None = None,
     tasks: Iterable[object] | None = None,
     weights: Weights = "rollouts",
+    method: Method = "measured",
     confidence: float = 0.95,
 ) -> ClusteredMean:
-    """Where does the success rate lie when rollouts come in clusters, and what do the clusters cost?
+    """Confidence interval for a success rate when rollouts come in clusters of any sizes, and what the clusters cost.
 
-    Clopper and Pearson's interval on the number of independent rollouts that these are worth, less what the few
-    degrees of freedom cost (Korn and Graubard). Without any success or any failure the clusters show nothing of their
-    effect, and each counts as one rollout. Near 0 and 1 they show little of it: there the effect is drawn towards that
-    of clusters whose rollouts are all alike, as if c = 0.3 (1 / (p (1 - p)) - 4) such clusters had been seen besides.
+    The interval of `cluster_mean` with the ends 0 and 1.
 
     Args:
         outcomes: Success (True or 1) or failure (False or 0) of each rollout.
         clusters: The cluster of each rollout.
+        crossed: A second way in which rollouts belong together.
         tasks: The task of each rollout, where the rate over these very tasks is asked for.
         weights: How the tasks weigh: by rollouts, all alike ("tasks"), or a number for each.
+        method: "measured" or "guaranteed", as for `cluster_mean`.
         confidence: How often such intervals hold the rate, nearly.
 
     Assumptions:
-        Independent clusters, of any sizes.
+        As for `cluster_mean`.
 
     Example:
         >>> from surefoot.stats import cluster_rate
         >>> found = cluster_rate([1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0], "aaabbbcccddd")
         >>> print(found.interval)
-        58.3% [1.9%, 99.7%] n=12 (95% Korn-Graubard interval).
+        58.3% [0.0%, 100.0%] n=12 (95% guarded cluster t interval).
         >>> round(found.design_effect, 2)
-        3.08
+        2.83
 
     Reference:
-        Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of positive counts
-        estimated from survey data"; Kish (1965) for the design effect; Bell and McCaffrey (2002).
+        As for `cluster_mean`; Kish (1965) for the design effect.
     """
-    confidence = _check.confidence(confidence)
     scores = Scores(outcomes)
     for value in scores.values:
         if value not in (0.0, 1.0):
             raise _check.refused("outcomes", "be successes and failures, 1 or 0", value)
     values, numbers = _given(scores, clusters)
-    found = spread_of((values,), (numbers,), tasks=tasks, weights=weights, width=1.0)
-    rate, trials = min(1.0, max(0.0, found.estimate)), len(scores)
-    notes = found.notes
-    if scores.values.count(scores.values[0]) == trials:
-        size = found.fewest
-        rate, notes = scores.values[0], (Note("clusters alike"),)
-        ends = clopper_pearson_ends(rate, size, confidence)
+    return _mean(scores, values, numbers, crossed, tasks, weights, method, confidence, "rate")
+
+
+def _mean(
+    scores: Scores,
+    values: Floats,
+    numbers: Ints,
+    crossed: Iterable[object] | None,
+    tasks: Iterable[object] | None,
+    weights: Weights,
+    method: Method,
+    confidence: float,
+    scale: Literal["rate", "score"],
+) -> ClusteredMean:
+    confidence, ends = _check.confidence(confidence), (scores.low, scores.high)
+    error = 1.0 - confidence
+    found = gathered((values,), (numbers,), ends, crossed=crossed, tasks=tasks, weights=weights)
+    if _check.choice(method, "method", {"measured": False, "guaranteed": True}):
+        refuse_unproved(crossed, tasks)
+        low, high = (
+            ends[0] + (ends[1] - ends[0]) * share for share in order_free.ends(weighed(values, numbers, ends), error)
+        )
+        name, hidden = GUARANTEED, False
+        assumptions: tuple[Assumed, ...] = (RANGE_FIXED, CLUSTERS_DRAWN, ANY_SCORES)
     else:
-        size, ends = korn_graubard(rate, found.variance, found.freedom, found.shapes[0], trials, confidence)
+        low, high = found.evidence.interval(error)
+        name = MEASURED if crossed is None else f"two-way {MEASURED}"
+        assumptions, hidden = (CLUSTERS_DRAWN, CLUSTERS_MEASURED), found.evidence.hidden((low, high))
+    mean = found.evidence.mean
     interval = Interval(
-        low=ends[0],
-        high=ends[1],
-        estimate=rate,
+        low=min(low, mean),
+        high=max(high, mean),
+        estimate=mean,
         confidence=confidence,
-        method="Korn-Graubard",
-        trials=trials,
-        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
-        notes=notes,
+        method=name,
+        trials=len(scores),
+        scale=scale,
+        assumptions=assumptions,
+        notes=found.notes(hidden=hidden),
         data=(scores,),
     )
-    return _result(interval, values, numbers, found, size)
+    return _result(interval, values, numbers, found, hidden)
 
 
-def cluster_bootstrap(
-    scores: Scores,
-    clusters: Iterable[object],
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Clustered values, made ready to be tested.
+
+    Attributes:
+        evidence: The tests of their mean, or of the gain between two sides.
+        shapes: What the sizes of the clusters tell, of the one side or of both.
+        crossed: How many clusters of the second kind there are; 0 without a second way.
+        least_p: The smallest p-value against no gain that so many clusters can give.
+    """
+
+    evidence: Evidence
+    shapes: tuple[ClusterShape, ...]
+    crossed: int
+    least_p: float
+
+    @property
+    def error(self) -> float:
+        """The bias-reduced standard error."""
+        return math.sqrt(self.evidence.moments.second)
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of it."""
+        return self.evidence.moments.freedom
+
+    def notes(self, *, hidden: bool, error: float | None = None) -> tuple[Note, ...]:
+        """How the clusters count, which one dominates, what decides; with an error, whether a gain could be shown."""
+        names = tuple(shape.clusters for shape in self.shapes)
+        values = {"clusters": names, "counted": self.evidence.counted, "crossed": self.crossed}
+        said = [Note("clusters counted", values)]
+        for shape in self.shapes:
+            if shape.largest_share >= max(DOMINANT, 2.0 / shape.clusters) or shape.counted < 2.0:
+                said.append(Note("cluster dominates", {"share": shape.largest_share}))
+        if error is not None and self.least_p > error:
+            said.append(Note("too few clusters", {"clusters": names}))
+        elif hidden:
+            said.append(Note("clusters not met decide"))
+        return tuple(said)
+
+
+def gathered(
+    values: Sequence[Floats],
+    clusters: Sequence[Ints],
+    ends: tuple[float, float],
     *,
-    rng: _check.Rng,
-    resamples: int = bootstrap.RESAMPLES,
-    confidence: float = 0.95,
-) -> Interval:
-    """Where does the mean score lie, judged by resampling whole clusters?
+    crossed: Iterable[object] | None = None,
+    tasks: Iterable[object] | Sequence[Iterable[object]] | None = None,
+    weights: Weights = "rollouts",
+) -> Gathered:
+    """The values of the one side or of both, in clusters, made ready.
 
     Args:
-        scores: The scores.
-        clusters: The cluster of each score.
-        rng: A seed, kept with the result, or a Generator.
-        resamples: How many resamples.
-        confidence: How often such intervals hold the mean, nearly.
-
-    Assumptions:
-        Independent clusters, enough of them: below about 30 the interval is too narrow.
-
-    Example:
-        >>> from surefoot import Scores
-        >>> from surefoot.stats import cluster_bootstrap
-        >>> scores = Scores([0.2, 0.9, 0.5, 0.7, 0.7, 0.1, 0.4, 0.3])
-        >>> print(cluster_bootstrap(scores, ["a", "a", "b", "b", "b", "c", "c", "d"], rng=7))
-        0.475 [0.266, 0.600] n=8 (95% cluster bootstrap interval).
-
-    Reference:
-        Davison and Hinkley (1997), "Bootstrap methods and their application", section 3.8.
+        values: The values of the one side, or of both.
+        clusters: Their clusters, numbered from 0; a number common to both sides is one cluster.
+        ends: The least and the largest value there can be.
+        crossed: A second way in which all the values belong together.
+        tasks: The tasks of the one side's values, or of each side's.
+        weights: How the tasks weigh.
     """
     import numpy as np
 
-    from surefoot.numerics import resampling
+    from surefoot.numerics import cluster_moments
 
-    resamples = bootstrap.check_resamples(resamples, confidence)
-    generator, seed = _check.generator(rng)
-    values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
-    numbers, groups = differences.labels(clusters, values.size)
-    sums = np.bincount(numbers, values, groups).astype(float)
-    sizes = np.bincount(numbers, minlength=groups).astype(float)
-    means = resampling.resampled_ratios(sums, sizes, resamples, generator)
-    low, high = bootstrap.percentile_ends(means, confidence)
-    if bootstrap.alike(means):
-        raise _check.wrong(
-            "scores",
-            f"vary between clusters for a bootstrap; got {groups:,} clusters with one mean.",
-            scores,
-            "Use `cluster_mean`, which needs no spread, or `cluster_rate` for successes.",
-        )
-    return Interval(
-        low=low,
-        high=high,
-        estimate=scores.mean,
-        confidence=float(confidence),
-        method="cluster bootstrap",
-        trials=len(scores),
-        scale="score",
-        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
-        notes=(f"{resamples:,} resamples of {groups:,} clusters.", *bootstrap.few(groups)),
-        data=(scores,),
-        seed=seed,
+    every, numbers = np.concatenate(values), np.concatenate(clusters)
+    sides = np.repeat(np.arange(len(values)), [len(side) for side in values])
+    groups, weighed, names = _groups(sides, tasks, weights, len(values))
+    ways = [cluster_moments.layout(numbers, groups, weighed)]
+    _refuse_one(ways[0].met, names)
+    meetings, count = None, 0
+    if crossed is not None:
+        other, count = differences.labels(crossed, every.size, "crossed")
+        ways.append(cluster_moments.layout(other, groups, weighed))
+        _refuse_one(ways[1].met, names, "crossed")
+        _, cells = np.unique(numbers * count + other, return_inverse=True)
+        meetings = cluster_moments.layout(cells, groups, weighed)
+    shapes = tuple(shape_of(np.unique(side, return_counts=True)[1].astype(float)) for side in clusters)
+    return Gathered(cluster_moments.evidence(every, ways, meetings, ends), shapes, count, _least_p(ways))
+
+
+def _least_p(ways: Sequence[Layout]) -> float:
+    """The p-value of the largest gain there can be, without any spread, against none."""
+    import numpy as np
+
+    hidden = [one for way in ways for one in way.unmet(np.abs(way.weights))]
+    return math.exp(max(float(one.log_chance(np.array([0.5]))[0]) for one in hidden))
+
+
+def weighed(values: Floats, numbers: Ints, ends: tuple[float, float]) -> WeighedSample:
+    """The guaranteed test of cluster means that weigh by the sizes of their clusters."""
+    import numpy as np
+
+    from surefoot.numerics.cluster_tails import WeighedSample
+
+    sizes = np.bincount(numbers).astype(float)
+    means = (np.bincount(numbers, values) / sizes - ends[0]) / (ends[1] - ends[0])
+    return WeighedSample.of(np.clip(means, 0.0, 1.0), sizes)
+
+
+def refuse_unproved(crossed: object, tasks: object) -> None:
+    """Refuse a guarantee that is not proved: for crossed clusters and within tasks."""
+    for name, given in (("crossed", crossed), ("tasks", tasks)):
+        if given is not None:
+            raise _check.wrong(
+                "method", f"be 'measured' where `{name}` is given: nothing is guaranteed for that; got 'guaranteed'."
+            )
+
+
+def shape_of(sizes: Floats) -> ClusterShape:
+    """The shape of two or more clusters of checked sizes."""
+    from surefoot.numerics import cluster_moments
+
+    return ClusterShape(
+        len(sizes),
+        cluster_moments.effective_number(sizes),
+        cluster_moments.freedom(sizes),
+        float(sizes.max() / sizes.sum()),
+        cluster_moments.counted(sizes),
     )
+
+
+def _groups(sides: Ints, tasks: Any, weights: Weights, count: int) -> tuple[Ints, Floats, tuple[str, ...]]:
+    """The group of every value, its weight, and the name of its task if tasks are given."""
+    import numpy as np
+
+    signs = np.array([1.0, -1.0][:count])
+    if tasks is None:
+        if weights != "rollouts":
+            raise _check.wrong("tasks", "be given where `weights` say how tasks weigh; got none.", tasks)
+        return sides, signs, ()
+    given = [str(task) for side in ([tasks] if count == 1 else tasks) for task in side]
+    if len(given) != sides.size:
+        raise _check.wrong("tasks", f"name one task per observation, {sides.size:,}; got {len(given):,}.", tasks)
+    order = {task: place for place, task in enumerate(dict.fromkeys(given))}
+    numbers = np.array([order[task] for task in given])
+    met = np.bincount(sides * len(order) + numbers, minlength=count * len(order)).reshape(count, -1)
+    if met.min() == 0:
+        lone = next(task for task, place in order.items() if met[:, place].min() == 0)
+        raise _check.wrong(
+            "tasks", f"be met by both policies; got {lone!r} from one only.", tasks, "Leave it out by name."
+        )
+    shares = task_weights(dict(zip(order, met.sum(axis=0).tolist(), strict=True)), weights)
+    return sides * len(order) + numbers, np.outer(signs, list(shares.values())).ravel(), tuple(order) * count
+
+
+def _refuse_one(met: Ints, names: tuple[str, ...], of: str = "clusters") -> None:
+    """Refuse a group that lies in one cluster."""
+    if met.min() < 2:
+        where = f" on every task; got 1 on {names[int(met.argmin())]!r}" if names else "; got 1"
+        raise _check.wrong(
+            of, f"name at least 2 clusters{where}. One cluster cannot show how clusters differ: there is no interval."
+        )
 
 
 def _given(scores: Scores, clusters: Iterable[object]) -> tuple[Floats, Ints]:
@@ -274,7 +454,7 @@ def _given(scores: Scores, clusters: Iterable[object]) -> tuple[Floats, Ints]:
     return values, differences.labels(clusters, values.size)[0]
 
 
-def _result(interval: Interval, values: Floats, numbers: Ints, found: Spread, size: float | None) -> ClusteredMean:
+def _result(interval: Interval, values: Floats, numbers: Ints, found: Gathered, hidden: bool) -> ClusteredMean:
     """The result, with the standard errors that others print of the plain mean."""
     import numpy as np
 
@@ -284,8 +464,7 @@ def _result(interval: Interval, values: Floats, numbers: Ints, found: Spread, si
         apart[:] = 0.0
     squares, within = float((apart**2).sum()), float((np.bincount(numbers, apart) ** 2).sum())
     plain, cr0 = math.sqrt(squares / (trials - 1) / trials), math.sqrt(within) / trials
-    if size is None:
-        size = trials / max(1.0, found.variance / plain**2) if plain else float(groups)
+    size = trials / max(1.0, found.error**2 / plain**2) if plain else float(groups)
     return ClusteredMean(
         interval=interval,
         clusters=groups,
@@ -298,4 +477,6 @@ def _result(interval: Interval, values: Floats, numbers: Ints, found: Spread, si
         error=found.error,
         freedom=found.freedom,
         shape=found.shapes[0],
+        counted=found.evidence.counted,
+        hidden=hidden,
     )

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
 from surefoot.core.gain import Gain, decide
@@ -136,8 +136,8 @@ def one_sided_bounds(using: Callable[..., Any], /, *data: object, confidence: fl
     """The lower and the upper bound of a gain, each at the confidence, by any method of one comparison.
 
     A method whose interval is by construction the meeting of two one-sided bounds gives both, at a confidence of one
-    minus twice the error: so do the score limits, the t intervals (clustered, stratified, Welch) and the intervals of
-    means. The two exact gains do not, and their central counterparts are asked instead.
+    minus twice the error: so do the score limits, the t intervals (stratified, Welch) and the intervals of
+    means. The two exact gains and those of clusters do not, and their central counterparts are asked instead.
 
     Args:
         using: The method: `(*data, confidence=...)` gives a `Gain` or an `Interval`.
@@ -159,7 +159,7 @@ def one_sided_bounds(using: Callable[..., Any], /, *data: object, confidence: fl
     """
     confidence = _each(confidence)
     # not a difference: 1 - 2 (1 - 0.95) is 0.8999999999999999
-    found = CENTRAL.get(using, using)(*data, confidence=round(2.0 * confidence - 1.0, 15))
+    found = central_form(using)(*data, confidence=round(2.0 * confidence - 1.0, 15))
     interval = found.interval if isinstance(found, Gain) else _check.instance(found, "using", Interval)
     return bounds_of(interval, confidence)
 
@@ -258,6 +258,16 @@ CENTRAL: dict[Callable[..., Any], Callable[..., Any]] = {
     exact_paired_gain: central_paired_gain,
 }
 """Methods that may put more than half of their error on one side, and what does not."""
+
+
+def central_form(using: Callable[..., Any]) -> Callable[..., Any]:
+    """The same method with half of its error on each side, where it may put more on one of them."""
+    from surefoot.stats.cluster_gains import cluster_gain, two_sample_cluster_gain
+
+    method = using.func if isinstance(using, partial) else using
+    if method in (cluster_gain, two_sample_cluster_gain):
+        return partial(using, central=True)
+    return CENTRAL.get(using, using)
 
 
 class OneSided(ComparedTallies):

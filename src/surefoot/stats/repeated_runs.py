@@ -20,11 +20,13 @@ from surefoot.core.assumptions import (
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.stats.cluster_shapes import clopper_pearson_ends, cluster_shape, korn_graubard
 from surefoot.stats.welch_intervals import satterthwaite
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats
+
+
+_IMAGINED = 0.3  # the least with coverage of .94 or more on every layout tried; decision 0031
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,11 +351,11 @@ def _interval(
         low = 0.0 if mean == 0.0 else float(rate_ends.wilson_low(mean * size, size, reach))
         high = 1.0 if mean == 1.0 else float(rate_ends.wilson_high(mean * size, size, reach))
     elif binary:
-        method, shape = "Korn-Graubard", cluster_shape([table.shape[0]] * table.shape[1])
+        method, clusters = "Korn-Graubard", table.shape[1]
         if 0.0 < mean < 1.0:
-            _, (low, high) = korn_graubard(mean, variance, freedom, shape, table.size, confidence)
+            low, high = _korn_graubard(mean, variance, freedom, clusters, table.size, confidence)
         else:
-            low, high = clopper_pearson_ends(mean, shape.clusters, confidence)
+            low, high = _clopper_pearson_ends(mean, clusters, confidence)
     elif variance > 0.0:
         half = reach * math.sqrt(variance)
         low, high = max(scores.low, mean - half), min(scores.high, mean + half)
@@ -373,3 +375,29 @@ def _interval(
         notes=notes,
         data=(scores,),
     )
+
+
+def _korn_graubard(
+    rate: float, variance: float, freedom: float, clusters: int, trials: int, confidence: float
+) -> tuple[float, float]:
+    """Korn and Graubard's ends of a rate strictly between 0 and 1, from tasks that all have as many rollouts.
+
+    Near 0 and 1 few clusters show a failure (or a success), so that the variance itself is badly known: it is drawn
+    towards that of clusters whose rollouts are all alike, which `imagined` such clusters would show.
+    """
+    from scipy import special
+
+    most = rate * (1.0 - rate)
+    imagined = _IMAGINED * (1.0 / most - 4.0)
+    inverse = clusters * max(1.0 / trials, variance / most) + imagined / clusters
+    size, tail = (clusters + imagined) / inverse, (1.0 + confidence) / 2.0
+    lost = float(special.stdtrit(trials - 1, tail) / special.stdtrit(freedom, tail)) ** 2
+    return _clopper_pearson_ends(rate, size * lost, confidence)
+
+
+def _clopper_pearson_ends(rate: float, size: float, confidence: float) -> tuple[float, float]:
+    """Clopper and Pearson's ends for a rate seen in so many rollouts, a number that need not be whole."""
+    from surefoot.numerics import beta
+
+    tail, successes = (1.0 - confidence) / 2.0, rate * size
+    return float(beta.exact_low(successes, size, tail)), float(beta.exact_high(successes, size, tail))

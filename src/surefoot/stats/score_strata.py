@@ -28,10 +28,10 @@ from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.stats import differences, order_free
-from surefoot.stats.cluster_shapes import Weights, task_weights
 from surefoot.stats.means import WRITE, scored, unit
 from surefoot.stats.order_free import ScoreTest
 from surefoot.stats.score_gains import Compared, bound_from, gain_from, p_values_from
+from surefoot.stats.task_weights import Weights, task_weights
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats

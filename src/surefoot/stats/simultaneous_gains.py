@@ -20,11 +20,13 @@ from surefoot.core.sample import Sample
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
+from surefoot.stats.cluster_gains import ClusteredGain
 from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
 from surefoot.stats.one_sided_gains import (
     CENTRAL,
     agreeing,
     asked,
+    central_form,
     central_gain,
     central_gains,
     central_paired_gain,
@@ -276,8 +278,13 @@ def _shares(pairs: Pairs, using: Using | None, confidence: float, margin: float)
             gain, sides = next(together)
             interval, p_value = gain.interval, gain.p_value
         else:
-            interval, p_value = _pair(pair, using or _usual(pair, count), share)
-            if p_value is not None and not margin:
+            result = (using or _usual(pair, count))(*_compared(pair), confidence=share)
+            interval, p_value = _parts(result)
+            if isinstance(result, ClusteredGain) and not margin:
+                sides = result.sides
+            elif isinstance(result, ClusteredGain):
+                sides = None
+            elif p_value is not None and not margin:
                 sides = Sides.of(p_value, interval.estimate)
             elif using in (None, score_gain):
                 sides = _score_sides(*_compared(pair), margin=margin)
@@ -301,7 +308,10 @@ def _compared(pair: Pair) -> tuple[Sample, ...]:
 
 
 def _pair(pair: Pair, using: Using, confidence: float) -> tuple[Interval, float | None]:
-    result = using(*_compared(pair), confidence=confidence)
+    return _parts(using(*_compared(pair), confidence=confidence))
+
+
+def _parts(result: Gain | Interval) -> tuple[Interval, float | None]:
     return (result, None) if isinstance(result, Interval) else (result.interval, result.p_value)
 
 
@@ -309,7 +319,7 @@ def _even(pair: Pair, using: Using | None, ordering: float, margin: float) -> Us
     """A method with half of its error on each side; the nuisance limits of tallies stay the same over all steps."""
     chosen = using or _usual(pair, 2)
     if CENTRAL.get(chosen, chosen) not in CENTRAL.values():
-        return chosen
+        return central_form(chosen)
     one = asked(*_compared(pair))
 
     def central(*_compared: object, confidence: float) -> Gain | Interval:

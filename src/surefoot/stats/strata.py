@@ -13,7 +13,7 @@ from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally, tallies
 from surefoot.stats import exact_gains, score_strata
-from surefoot.stats.cluster_shapes import Weights, task_weights
+from surefoot.stats.task_weights import Weights, task_weights
 
 SMALL = 5
 """Below so many rollouts of a policy on a task a guaranteed test is the default, where there is one."""

@@ -10,8 +10,8 @@ from surefoot.core.gain import Gain
 from surefoot.core.moments import Moments
 from surefoot.core.scores import Scores
 from surefoot.stats import differences, welch_intervals
-from surefoot.stats.cluster_shapes import Weights, task_weights, unseen
 from surefoot.stats.differences import Ranged
+from surefoot.stats.task_weights import Weights, task_weights
 
 
 def stratified_t_gain(
@@ -51,7 +51,7 @@ def stratified_t_gain(
     """
     import numpy as np
 
-    from surefoot.numerics import cluster_spread
+    from surefoot.numerics import cluster_moments
 
     _check.filled(strata, "strata", "hold at least one stratum")
     one = next(iter(strata.values()))[0]
@@ -74,10 +74,16 @@ def stratified_t_gain(
         data,
         float(np.sum(gaps)),
         float(np.sum(variances)),
-        cluster_spread.satterthwaite(np.array(variances), np.array(freedoms)),
+        cluster_moments.satterthwaite(variances, freedoms),
         confidence=confidence,
         margin=margin,
         method="stratified t (approximate)",
         trials=sum(len(side) for side in data),
         independent=STREAMS,
     )
+
+
+def unseen(size: float) -> float:
+    """The variance of a rate that so many rollouts, all alike, leave possible; see `numerics.strata_rule`."""
+    rate = (size + 0.25) / (size + 0.5)
+    return rate * (1.0 - rate) / size / (1.0 - size / (size + 0.5) ** 2)
