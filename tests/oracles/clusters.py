@@ -69,7 +69,11 @@ def p_value(
     sizes: Sequence[int], means: Sequence[float], theta: float, low: float, *, two_sided: bool, steps: int = 400
 ) -> float:
     """The p-value that the mean is above theta, or differs from it where it is above: largest over x in [-6, x0]."""
-    at = moments(sizes, means)
+    return p_of_moments(moments(sizes, means), theta, low, two_sided=two_sided, steps=steps)
+
+
+def p_of_moments(at: dict[str, float], theta: float, low: float, *, two_sided: bool, steps: int = 400) -> float:
+    """The same from the moments."""
     if at["m2"] < 1e-26:
         return (1 - (at["mean"] - theta) / (at["mean"] - low)) ** at["counted"]
     s = max(0.0, -at["m3"], -at["pooled"])

@@ -1,4 +1,4 @@
-"""The mean of human values, a judge's for all items: methods.md section 6, word by word, one item after another."""
+"""The mean of human values, a judge's for all items: methods-0.3.md section 23 B, word by word, item by item."""
 
 import math
 from collections.abc import Sequence
@@ -19,49 +19,48 @@ def bell_mccaffrey(sizes: Sequence[int]) -> float:
 
 
 def corrected_gain(
-    judge: Sequence[float], human: Sequence[float | None], documents: Sequence[object], confidence: float = 0.95
-) -> tuple[float, float, float, float, float, float]:
-    """Gain, standard error, degrees of freedom, lambda, and both ends, of gains in [-1, 1]."""
+    judge: Sequence[float], human: Sequence[float | None], documents: Sequence[object], used: bool = True
+) -> dict[str, float]:
+    """Gain, lambda, the moments, the degrees of freedom and the counted items, of gains in [-1, 1]."""
     labelled = [i for i, h in enumerate(human) if h is not None]
     others = [i for i, h in enumerate(human) if h is None]
     n, rest = len(labelled), len(others)
-    total = n + rest
     names = list(dict.fromkeys(documents))
     m = {d: sum(documents[i] == d for i in labelled) for d in names}
     k = {d: sum(documents[i] == d for i in others) for d in names}
     m0 = sum(m[d] ** 2 for d in names) / n
     g_u = sum(judge[i] for i in others) / rest
     h = {i: human[i] or 0.0 for i in labelled}
-    trust = {}
-    for d in names:
+    trust = dict.fromkeys(names, 0.0)
+    for d in names if used else ():
         outside = [i for i in labelled if documents[i] != d]
         h_mean = sum(h[i] for i in outside) / len(outside)
         g_mean = sum(judge[i] for i in outside) / len(outside)
         s_hg = sum((h[i] - h_mean) * (judge[i] - g_mean) for i in outside)
         s_gg = sum((judge[i] - g_mean) ** 2 for i in outside)
-        trust[d] = min(1.0, max(0.0, rest / total * (s_hg - m0) / (s_gg + m0)))
+        trust[d] = min(1.0, max(0.0, rest / (n + rest) * (s_hg - m0 / 4) / (s_gg + m0 / 4)))
     r = {i: h[i] - trust[documents[i]] * (judge[i] - g_u) for i in labelled}
     gain = sum(r.values()) / n
     lam = sum(m[d] * trust[d] for d in names) / n
-    e = {
-        d: sum(r[i] - gain for i in labelled if documents[i] == d) / math.sqrt(1 - m[d] / n) if m[d] else 0.0
+    e = [sum(r[i] - gain for i in labelled if documents[i] == d) / math.sqrt(1 - m[d] / n) / n for d in names]
+    u = [
+        lam * sum(judge[i] - g_u for i in others if documents[i] == d) / math.sqrt(1 - k[d] / rest) / rest
         for d in names
+    ]
+    v_l, v_u = sum(x * x for x in e), sum(x * x for x in u)
+    nu = bell_mccaffrey([m[d] for d in names if m[d]])
+    if lam > 0:
+        nu_u = bell_mccaffrey([k[d] for d in names if k[d]])
+        nu = max(1.0, (v_l + v_u) ** 2 / (v_l**2 / nu + v_u**2 / nu_u))
+    return {
+        "gain": gain,
+        "trust": lam,
+        "m2": max(sum((x + y) ** 2 for x, y in zip(e, u, strict=True)), v_l),
+        "m3": sum(x**3 for x in e),
+        "m4": sum(x**4 for x in e),
+        "nu": nu,
+        "counted": n / max(1.0, v_l / (sum((x - gain) ** 2 for x in r.values()) / (n * (n - 1)))),
     }
-    v_l = (sum(e[d] ** 2 for d in names) + 2 * m0 * (1 + lam) ** 2) / (n + 2 * m0) ** 2
-    u = {
-        d: lam * sum(judge[i] - g_u for i in others if documents[i] == d) / math.sqrt(1 - k[d] / rest) / rest
-        if k[d]
-        else 0.0
-        for d in names
-    }
-    v_u = sum(u[d] ** 2 for d in names)
-    c = max(0.0, 2 * sum(e[d] / n * u[d] for d in names))
-    error = math.sqrt(v_l + v_u + c)
-    nu_l = bell_mccaffrey([m[d] for d in names if m[d]]) + 2
-    nu_u = bell_mccaffrey([k[d] for d in names if k[d]])
-    freedom = (v_l + v_u) ** 2 / (v_l**2 / nu_l + v_u**2 / nu_u)
-    half = t_quantile(freedom, (1 + confidence) / 2) * error
-    return gain, error, freedom, lam, max(-1.0, gain - half), min(1.0, gain + half)
 
 
 def t_quantile(freedom: float, level: float) -> float:

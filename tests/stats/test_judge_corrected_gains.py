@@ -12,24 +12,58 @@ from scipy.special import bdtr, bdtrc, ndtri
 from surefoot import Verdict
 from surefoot.core.assumptions import ROUGH
 from surefoot.core.record import Record
-from surefoot.stats import judge_corrected_gain, judge_corrected_mean, labels_needed
+from surefoot.stats import judge_corrected_gain, judge_corrected_mean, judge_corrected_rates, labels_needed
 from surefoot.stats.judge_corrected_gains import LARGEST, LeftOut
 from tests.oracles import judges as twin
+from tests.oracles.clusters import p_of_moments
+from tests.reference import listed
 from tests.support.judge_corrected_gains import documents, example, run_of, some_labelled
 
 # --- The formula
 
 
+@pytest.mark.parametrize("case", listed("cluster.judge_cases"))
+def test_the_reference_cases(case):
+    data = case["judge"], case["human"], case["document"]
+    found = judge_corrected_gain(*data)
+    assert found.left_out is None
+    assert (found.gain.estimate, found.trust) == pytest.approx((case["gain"], case["trust"]), rel=1e-9)
+    assert (found.gain.interval.low, found.gain.interval.high) == pytest.approx(case["ends_95"], abs=1e-6)
+    assert found.gain.p_value == pytest.approx(case["p"], rel=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["none", "four", "ragged"])
 @pytest.mark.parametrize("epochs", [1, 3])
-@pytest.mark.parametrize("confidence", [0.9, 0.99])
-def test_it_is_the_formula(kind, epochs, confidence):
+def test_it_is_the_formula(kind, epochs):
     judge, human, of = example(kind=kind, epochs=epochs)
-    found = judge_corrected_gain(judge, human, of, confidence=confidence)
-    gain, _, _, trust, low, high = twin.corrected_gain(judge, human, of, confidence)
+    found = judge_corrected_gain(judge, human, of)
+    wanted = twin.corrected_gain(judge, human, of)
     assert found.left_out is None
-    assert (found.gain.estimate, found.trust) == pytest.approx((gain, trust), rel=1e-10)
-    assert (found.gain.interval.low, found.gain.interval.high) == pytest.approx((low, high), rel=1e-9)
+    assert (found.gain.estimate, found.trust) == pytest.approx((wanted["gain"], wanted["trust"]), rel=1e-10)
+    at = {**wanted, "mean": wanted["gain"], "pooled": wanted["m3"]}
+    if found.gain.estimate > 0:
+        assert found.gain.p_value == pytest.approx(p_of_moments(at, 0.0, -1.0, two_sided=True), rel=1e-6)
+    low = found.gain.interval.low
+    assert p_of_moments(at, low, -1.0, two_sided=True) == pytest.approx(0.05, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["none", "ragged"])
+def test_rates_subtract_to_the_gain(kind):
+    rng = np.random.default_rng(8)
+    sides = [(rng.random((2, 200)) < rate).mean(axis=0) for rate in (0.8, 0.6)]
+    judged = [np.where(rng.random(200) < 0.15, 1 - side, side) for side in sides]
+    there = rng.random(200) < 0.4
+    people = [[float(x) if seen else None for x, seen in zip(side, there, strict=True)] for side in sides]
+    of = documents(kind, 200).tolist()
+    gaps = [None if one is None else one - other for one, other in zip(*people, strict=True)]
+    gain = judge_corrected_gain(judged[0] - judged[1], gaps, of)
+    first, second = judge_corrected_rates(tuple(judged), tuple(people), of)
+    assert gain.left_out is None
+    assert first.interval.estimate - second.interval.estimate == pytest.approx(gain.gain.estimate, abs=1e-12)
+    assert first.trust == pytest.approx(gain.trust)
+    alone = judge_corrected_rates(tuple(judged), tuple(people), of, method="labels")
+    assert [one.trust for one in alone] == [0.0, 0.0]
+    assert alone[0].interval.estimate == pytest.approx(np.mean(sides[0][there]))
 
 
 @pytest.mark.parametrize("half_width", [0.1, 0.12, 0.15])
@@ -56,10 +90,10 @@ def test_swapping_the_policies_mirrors_everything(seed, kind, epochs):
     judge, human, of = example(seed, kind=kind, epochs=epochs)
     one = judge_corrected_gain(judge, human, of)
     other = judge_corrected_gain([-x for x in judge], [None if x is None else -x for x in human], of)
-    assert other.gain.interval.low == pytest.approx(-one.gain.interval.high, abs=1e-12)
-    assert other.gain.interval.high == pytest.approx(-one.gain.interval.low, abs=1e-12)
+    assert other.gain.interval.low == pytest.approx(-one.gain.interval.high, abs=1e-9)
+    assert other.gain.interval.high == pytest.approx(-one.gain.interval.low, abs=1e-9)
     assert other.gain.verdict is one.gain.verdict.mirrored
-    assert other.gain.p_value == pytest.approx(one.gain.p_value, rel=1e-9)
+    assert other.gain.p_value == pytest.approx(one.gain.p_value, rel=1e-7)
 
 
 @settings(max_examples=25)
@@ -68,8 +102,8 @@ def test_the_order_of_items_does_not_matter(seed, order):
     judge, human, of = example(seed, kind="ragged")
     one = judge_corrected_gain(judge, human, of)
     other = judge_corrected_gain(*([values[place] for place in order] for values in (judge, human, of)))
-    assert other.gain.interval.low == pytest.approx(one.gain.interval.low, abs=1e-12)
-    assert other.gain.p_value == pytest.approx(one.gain.p_value, rel=1e-9)
+    assert other.gain.interval.low == pytest.approx(one.gain.interval.low, abs=1e-9)
+    assert other.gain.p_value == pytest.approx(one.gain.p_value, rel=1e-7)
 
 
 @settings(max_examples=25)
@@ -83,7 +117,7 @@ def test_interval_p_and_scale_agree(seed, confidence, span):
         [span * x for x in judge], [None if x is None else span * x for x in human], of,
         span=span, scale="score gain", confidence=confidence,
     )  # fmt: skip
-    assert wide.gain.interval.low == pytest.approx(span * found.gain.interval.low, rel=1e-9, abs=1e-12)
+    assert wide.gain.interval.low == pytest.approx(span * found.gain.interval.low, rel=1e-7, abs=1e-8 * span)
     assert wide.gain.verdict is found.gain.verdict
     assert labels_needed(wide, 0.08 * span, span=span).labels == labels_needed(found, 0.08).labels
 

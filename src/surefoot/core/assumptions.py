@@ -351,7 +351,7 @@ SCORES_SOFTENED = _promise(
 )
 JUDGE_MEASURED = _promise(
     "judge measured",
-    "Approximate; measured coverage at least 94% at a confidence of 95%, from 30 labels on, whatever the bias "
+    "Approximate; measured coverage at least 93.5% at a confidence of 95%, from 30 labels on, whatever the bias "
     "of the judge",
 )
 ROUGH = _promise("documents rough", "Approximate; documents of unequal size, the judge left out")

@@ -242,7 +242,7 @@ def _labels_used(labels: int, items: int, of: int, alike: int | None = None) -> 
 def _judge_bought(share: float, trust: float) -> str:
     narrower = f"{100 * share:.0f}% narrower" if share >= 0.005 else "no narrower"
     return (
-        "Approximate; measured coverage at least 94% at a confidence of 95%. The judge makes the interval "
+        "Approximate; measured coverage at least 93.5% at a confidence of 95%. The judge makes the interval "
         f"{narrower} than the same labels without it (trusted {trust:.2f})."
     )
 

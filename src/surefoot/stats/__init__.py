@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from surefoot.stats.judge_corrected_gains import CorrectedMean as CorrectedMean
     from surefoot.stats.judge_corrected_gains import judge_corrected_gain as judge_corrected_gain
     from surefoot.stats.judge_corrected_gains import judge_corrected_mean as judge_corrected_mean
+    from surefoot.stats.judge_corrected_gains import judge_corrected_rates as judge_corrected_rates
     from surefoot.stats.judges import Calibration as Calibration
     from surefoot.stats.judges import JudgedRate as JudgedRate
     from surefoot.stats.judges import judge_corrected_rate as judge_corrected_rate

@@ -67,7 +67,7 @@ def labels_needed(
         >>> said = [1, 0, 0, 0, -1, 1, 0, 0] * 200
         >>> labels = [1, 0, 0, 0, 0, 0, 0, 0] * 8 + [None] * 1536
         >>> print(labels_needed(judge_corrected_gain(said, labels), 0.05))
-        About 112 to 218 labelled items of 1,600 would do.
+        About 113 to 219 labelled items of 1,600 would do.
 
     Reference:
         The variance of `judge_corrected_gain` solved for the number of labels.
