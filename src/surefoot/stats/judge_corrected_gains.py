@@ -121,7 +121,7 @@ def judge_corrected_gain(
         >>> print(found.gain)
         +25.1 points [+17.8, +32.6] n=96 (95% judge-corrected interval), p < 0.0001: the first is better.
         >>> print(f"judge trusted {found.trust:.2f}, {found.bought:.1%} of the width saved")
-        judge trusted 0.30, 11.3% of the width saved
+        judge trusted 0.32, 19.1% of the width saved
 
     Reference:
         Angelopoulos et al. (2023), "Prediction-powered inference"; cross-fitted by document, with CR2 errors, the

@@ -351,7 +351,8 @@ def _interval(
         low = 0.0 if mean == 0.0 else float(rate_ends.wilson_low(mean * size, size, reach))
         high = 1.0 if mean == 1.0 else float(rate_ends.wilson_high(mean * size, size, reach))
     elif binary:
-        method, clusters = "Korn-Graubard", table.shape[1]
+        method = "Korn-Graubard"
+        clusters = table.shape[1]
         if 0.0 < mean < 1.0:
             low, high = _korn_graubard(mean, variance, freedom, clusters, table.size, confidence)
         else:
