@@ -10,6 +10,8 @@ argument, an `ArgumentError` that says which.
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class SurefootError(Exception):
     """Anything surefoot raises on purpose that a program may want to handle."""
@@ -20,15 +22,30 @@ class DataError(SurefootError):
 
     Attributes:
         source: The file or frame, when known.
-        row: The 1-based row within it, when known.
+        row: The 1-based row within it, when known; the header and blank lines are not counted.
+        line: The line of the file or the row of the sheet, where rows before it were left out.
         cure: What to do about it, when something can be done.
     """
 
-    def __init__(self, message: str, *, source: str | None = None, row: int | None = None, cure: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        row: int | None = None,
+        line: int | None = None,
+        cure: str = "",
+    ) -> None:
         """Put the place in front of the sentence and the cure behind: ``rollouts.csv, row 3: ...``."""
-        self.source, self.row, self.cure = source or None, row, cure
-        place = ", ".join(part for part in (self.source, f"row {row}" if row is not None else None) if part is not None)
+        self.source, self.row, self.line, self.cure = source or None, row, line, cure
+        self._message = message
+        rows = (f"row {row}" if row is not None else None, f"line {line}" if line is not None else None)
+        place = ", ".join(part for part in (self.source, *rows) if part is not None)
         super().__init__(f"{place + ': ' if place else ''}{message}{' ' + cure if cure else ''}")
+
+    def placed(self, row: int, line: int) -> Self:
+        """The same refusal, of another row and line."""
+        return type(self)(self._message, source=self.source, row=row, line=line, cure=self.cure)
 
 
 class StudyError(SurefootError):

@@ -34,6 +34,7 @@ OF = {
     "LIBERO text logs": "libero/openpi.log",
     "lm-evaluation-harness results": "lm_eval/results_2026-01-02T03-04-05.678901.json",
     "lm-evaluation-harness samples": "lm_eval/samples_gsm8k_2026-01-02T03-04-05.678901.jsonl",
+    "models by items": "matrix/models_by_items.csv",
     "MT-bench pairwise": "judged/gpt-4_pair.jsonl",
     "NumPy pairs": "pairs.npy",
     "openpi DROID": "droid/eval_2025_03_04.csv",

@@ -1,7 +1,7 @@
 """Tests of `surefoot.core.formatting`."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from surefoot import Tally
@@ -45,6 +45,7 @@ towards = st.sampled_from(("down", "nearest", "up"))
 
 
 @given(rates, st.booleans(), towards)
+@example(9.99999999995449e-06, False, "down")
 def test_a_rate_that_is_neither_0_nor_1_is_not_shown_as_if_it_were(
     rate: float, near_one: bool, toward: formatting.Toward
 ) -> None:

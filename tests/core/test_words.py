@@ -65,7 +65,8 @@ def test_every_sentence_with_words_can_be_said_in_others() -> None:
     words = Words(**{one: f"{one}x" for one in NOUNS})
     for sentence in [*PLAIN.values(), "{words.a_rollout}"]:
         places = [(name, shown) for _, name, shown, _ in Formatter().parse(sentence) if name and "." not in name]
-        values = {name: ("one", "two") if shown in ("names", "quoted") else 2 for name, shown in places}
+        several = {"names": ("one", "two"), "quoted": ("one", "two"), "lines": (2, 5)}
+        values = {name: several.get(shown or "", 2) for name, shown in places}
         with said_in(words):
             said = fill(sentence, **values)
         assert "{" not in said

@@ -142,4 +142,5 @@ def test_remarks_before_the_table_and_a_title_above_it_are_no_table(tmp_path: Pa
 def test_one_column_and_a_stray_cell_are_no_title_and_table(tmp_path: Path) -> None:
     sheet = f"<row r='1'>{inline('A1', 'success')}</row><row r='2'>{inline('A2', '1')}{inline('B2', 'odd')}</row>"
     assert sf.read(put(tmp_path, "one.xlsx", workbook(sheet))).tally() == sf.Tally(1, 1)
-    assert workbooks._below_titles([["success", ""], ["1", "odd"]]) == ([], [["success", ""], ["1", "odd"]])
+    rows = [["success", ""], ["1", "odd"]]
+    assert workbooks._below_titles([1, 2], rows) == ([], [1, 2], rows)

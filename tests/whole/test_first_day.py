@@ -145,7 +145,7 @@ def test_a_sheet_kept_by_hand_is_read_as_it_is(folder, capsys):
     rollouts = sf.read("lab.csv")
     assert rollouts.policies == ("ACT V2", "ACT v2", "old")
     assert (len(rollouts), rollouts.where(policy="old").tally()) == (4, sf.Tally(1, 2))
-    assert "1 blank line left out." in map(str, rollouts.notes)
+    assert "Left out, blank: line 5." in map(str, rollouts.notes)
     assert run(["compare", "lab.csv"]) == 64
     assert "'ACT V2' and 'ACT v2' differ by letter case or spaces only" in capsys.readouterr().err
     Path("lab.csv").write_text(LAB.replace("V2", "v2").replace("\n", "\r\n"), encoding="utf-8")
@@ -162,7 +162,7 @@ def test_a_sheet_kept_by_hand_is_read_as_it_is(folder, capsys):
             "4/11,old",
             "4/11,",
             "",
-            "row 4: `policy` (column 'Checkpoint name') must name a checkpoint in every row; got an",
+            "row 4, line 6: `policy` (column 'Checkpoint name') must name a checkpoint in every row; got an",
         ),
         ("Date", "A title,,,,,\nDate", "", "Is the header further down? Delete the lines above it."),
         ("", "", "--by Progress", "If 'Progress' is a column, make it the task: --column task=Progress --by task."),

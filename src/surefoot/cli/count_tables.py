@@ -112,4 +112,4 @@ def _rows(head: Head) -> tuple[list[Row], list[str]]:
         marked = (cells.get(baseline) or "").lower() in ("1", "true", "yes", "baseline")
         of = cells.get(group) or "all"
         rows.append(Row(place, of, str(cells[policy]), Tally(successes, trials), marked, cells.get(source) or ""))
-    return rows, [f"! {finding}" for finding in found.findings]
+    return rows, [*map(str, found.left_out.notes), *(f"! {finding}" for finding in found.findings)]

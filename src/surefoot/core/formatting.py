@@ -61,7 +61,7 @@ def _first_digit(value: float) -> int:
     """The place of the first decimal that is not 0; 0 where there is none to show."""
     if value * 10.0**MOST_DIGITS < 1e-3:
         return 0
-    return min(MOST_DIGITS, -math.floor(math.log10(value * (1 + 1e-9))))
+    return min(MOST_DIGITS, -math.floor(math.log10(value * (1 + 5e-13))))
 
 
 def digits_of(low: float, high: float, scale: Scale = "rate") -> int:

@@ -182,6 +182,8 @@ PLAIN = {
     "stray marks": "Read without a stray {mark!r}: {lines:lines}.",
     "apostrophes": "An apostrophe before a number, as spreadsheets mark text, is left out: {columns:quoted}.",
     "hidden rows": "Hidden in the sheet, and read like the others: {lines:lines}.",
+    "models by items": "Each row is {words.a_policy}, named in {column!r}, and {items:,} columns are items; the cells "
+    "are {kind}, and {empty:,} empty ones were not run.",
     "unused columns": "Not used: {columns:quoted}.",
     "items guessed": "condition is guessed to be the column {column!r}, because one {words.policy} met its values "
     "several times.",

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.errors import DataError
+from surefoot.files.stray_rows import LeftOut
 from surefoot.table.findings import Finding
 from surefoot.table.given_letters import GivenLetters
 
@@ -54,11 +56,12 @@ class Sheet:
         named: What the format calls a canonical column, where `frame` no longer says it: condition is 'scene'.
         records: The objects that the rows were made of, one each in order, for fields that are asked for by path.
         repeats: The name of a file that, where it lies in the same folder, holds the same rollouts and more.
+        left_out: The rows of the file that are not in `frame`, so that refusals can say where a row stands.
     """
 
     frame: pl.LazyFrame
     format: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Noted, ...] = ()
     findings: tuple[Finding, ...] = ()
     ordered: bool = True
     hold: bool = True
@@ -72,6 +75,7 @@ class Sheet:
     named: Mapping[str, str] = field(default_factory=dict)
     records: Sequence[Any] = field(default=(), repr=False)
     repeats: str = ""
+    left_out: LeftOut = field(default_factory=LeftOut)
 
 
 class NoOutcomesError(DataError):

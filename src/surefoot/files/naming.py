@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -101,6 +102,44 @@ def _parts(path: Path) -> list[str]:
     folders = [TIMED.sub("", part) for part in reversed(path.absolute().parent.parts[1:])]
     telling = [part for part in (stem, *folders) if not GENERIC.fullmatch(part)]
     return telling or [stem]
+
+
+LOOK_ALIKE = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
+    "\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
+    "abekmhopctyxijsabeikvoptux",
+)
+"""Small Cyrillic and Greek letters that look like Latin ones."""
+
+
+def alike(frame: pl.LazyFrame) -> list[Finding]:
+    """Policies whose names differ in nothing that a reader sees at once: in case, spaces or letters that look alike."""
+    import polars as pl
+
+    names = frame.select(pl.col("policy").unique()).collect(engine="streaming").to_series().drop_nulls().sort()
+    same: dict[str, list[str]] = {}
+    for name in names:
+        same.setdefault(_as_seen(name), []).append(name)
+    return [_alike(of) for of in same.values() if len(of) > 1]
+
+
+def _as_seen(name: str) -> str:
+    """A name without what the eye passes over."""
+    seen = unicodedata.normalize("NFKC", name).casefold().translate(LOOK_ALIKE)
+    return "".join(letter for letter in seen if unicodedata.category(letter) not in ("Cf", "Zs", "Cc"))
+
+
+def _alike(names: list[str]) -> Finding:
+    shown = " and ".join(map(ascii if len({*names}) == len({*map(str.casefold, names)}) else repr, names))
+    return Finding(
+        about="names nearly alike",
+        values={"names": tuple(names)},
+        says=f"{shown} are read as {len(names)} {spoken().policies}; they differ only in case, spaces or letters that "
+        "look alike.",
+        threatens=f"If they are one {spoken().policy}, its {spoken().rollouts} are split, and it is compared with "
+        "itself.",
+        remedy="Write the name alike in every row, or give names that differ.",
+    )
 
 
 def words(sheet: Sheet, asked: Asked) -> Words:

@@ -14,6 +14,7 @@ from surefoot.errors import DataError
 from surefoot.files.fields import text
 from surefoot.files.importers import About, frame_of
 from surefoot.files.recognising import Head
+from surefoot.files.stray_rows import LeftOut
 from surefoot.files.text_files import csv_rows, json_lines
 from surefoot.files.yaml_files import value_of, yaml_of
 from surefoot.table.columns import plain
@@ -126,12 +127,13 @@ def read_preferences(data: Any, *, columns: Mapping[str, str] | None = None) -> 
         return _folder(path)
     head = Head(path, path.name)
     head.refuse_unsafe()
-    rows = _rows(head)
+    rows, left = _rows(head)
     said: tuple[str, ...] = ()
     if rows and rows[0].keys() >= TWO_ORDERS:
         rows, said = _two_orders(rows, head.name)
-    table = _table(rows, asked, head.name, (str(path),))
-    return replace(table, notes=(*said, *table.notes))
+    with left.placed():
+        table = _table(rows, asked, head.name, (str(path),))
+    return replace(table, notes=(*map(str, left.notes), *said, *table.notes))
 
 
 def looks_like(head: Head) -> bool:
@@ -185,17 +187,18 @@ def _two_orders(rows: list[dict[str, Any]], source: str) -> tuple[list[dict[str,
     return kept, tuple(said)
 
 
-def _rows(head: Head) -> list[dict[str, Any]]:
+def _rows(head: Head) -> tuple[list[dict[str, Any]], LeftOut]:
     if head.first_record is not None:
-        return [row for _, row in json_lines(head)]
+        return [row for _, row in json_lines(head)], LeftOut()
     if head.is_json:
         document = head.document
         if isinstance(document, list) and document and all(isinstance(row, dict) for row in document):
-            return document
+            return document, LeftOut()
         raise DataError("preferences in JSON must be a list of objects.", source=head.name)
     if not head.text:
         raise DataError("preferences must be CSV, TSV, JSON or YAML text.", source=head.name)
-    return [row for _, row in csv_rows(head)[1]]
+    table = csv_rows(head)
+    return [row for _, row in table.rows], table.left_out
 
 
 def _from_frame(data: Any) -> list[dict[str, Any]]:

@@ -197,7 +197,8 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
                 findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name))
             if several and "source" not in frame.collect_schema():
                 frame = frame.with_columns(pl.lit(source).alias("source"))
-            made = from_polars(frame, replace(asked, named=added), source=source, hold=sheet.hold)
+            with contextlib.nullcontext() if asked.where else sheet.left_out.placed():
+                made = from_polars(frame, replace(asked, named=added), source=source, hold=sheet.hold)
         frames.append(made.frame.to_native())
         called.append(
             {**naming.own_names(made.named, {"policy": ""} | dict(sheet.named) if added else sheet.named), **theirs}
@@ -220,7 +221,7 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         high=1.0 if high is None else high,
         notes=said_once(notes, [file.name for file, _ in sheets]),
         source=some_names([file.name for file, _ in sheets]),
-        findings=tuple(findings),
+        findings=(*findings, *naming.alike(table)),
         ordered=all(sheet.ordered for _, sheet in sheets),
         files=tuple(str(file.path) for file, _ in sheets),
         letters=tuple(letters for _, sheet in sheets for letters in sheet.letters),
@@ -330,7 +331,8 @@ def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
             sheet = replace(sheet, policies_in=asked.policies_in)
         if not sheet.policies_in:
             return sheet
-        return unpivoted(sheet, asked.columns, source=head.name, guessed=asked.policies_in is None)
+        with sheet.left_out.placed():
+            return unpivoted(sheet, asked.columns, source=head.name, guessed=asked.policies_in is None)
 
 
 def _importer_if_any(head: Head) -> Any:

@@ -57,6 +57,7 @@ class Head:
     def __init__(self, path: Path, name: str) -> None:
         """Read the first bytes of `path`, which messages call `name`."""
         self.path, self.name = path, name
+        self.lines: tuple[int, ...] = ()  # the sheet's row of each line, where a sheet was written as text
         self.wanted: Mapping[str, tuple[str, ...]] = {}  # what the user wants of a column, for formats that must choose
         try:
             found = path.stat()

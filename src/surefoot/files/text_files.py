@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from surefoot.core.notes import Note
 from surefoot.errors import DataError
+from surefoot.files import stray_rows
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import LARGEST_TEXT, LONGEST_LINE, Head, utf8
-from surefoot.files.row_checks import Rows, checked
+from surefoot.files.row_checks import PIECE, Rows, checked
+from surefoot.files.stray_rows import LeftOut
+from surefoot.table.columns import TEXT, match
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LARGEST_LINES = 4 * LARGEST_TEXT
+MARKED = re.compile(r"^\s*['\u2019]\s*([-+]?\d+(?:[.,]\d+)?\s*%?)\s*$")
+"""A number behind an apostrophe, by which spreadsheets mark what is to stay text."""
+LARGEST_COUNTED = 1 << 27
+"""Of longer files it is taken that every row is a line."""
 
 
 def json_lines(head: Head) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -59,22 +73,95 @@ def checked_rows(head: Head) -> Rows:
         return checked(file, header=head.header, separator=head.separator, source=head.name)
 
 
-def csv_rows(head: Head) -> tuple[list[str], list[tuple[int, dict[str, str | None]]]]:
+class Table(NamedTuple):
     """The header and rows of a small delimited file, each with its row; empty cells are none."""
+
+    header: list[str]
+    rows: list[tuple[int, dict[str, str | None]]]
+    left_out: LeftOut
+
+
+def csv_rows(head: Head) -> Table:
+    """The rows of a small delimited file, without those that hold no rollout."""
     text = head.whole_text()
     checked_rows(head)
-    rows: list[tuple[int, dict[str, str | None]]] = []
     try:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=head.separator, strict=True)
         header = [name.strip() for name in next(lines)]
         refuse_repeated([name for name in header if name], head.name)
-        for row, cells in enumerate((line for line in lines if any(map(str.strip, line))), 1):
-            rows.append((row, {name: cell.strip() or None for name, cell in zip(header, cells, strict=True)}))
+        cells = [[cell.strip() for cell in line] or [""] * len(header) for line in lines]
     except csv.Error as error:
         raise DataError(f"the file must be delimited text; {error}.", source=head.name) from None
+    columns = [at for at, name in enumerate(header) if name in _numbers(header)]
+    marked = {header[at] for line in cells for at in columns if at < len(line) and MARKED.fullmatch(line[at])}
+    for line in cells:
+        for at in columns:
+            line[at] = MARKED.sub(r"\1", line[at])
+    left = stray_rows.of_rows(header, cells, head.name, line_of(head))
+    left = replace(left, notes=(*left.notes, *_apostrophes([name for name in header if name in marked])))
+    rows, row = list[tuple[int, dict[str, str | None]]](), 0
+    for place, line in enumerate(cells):
+        row += any(line)
+        if place not in left.kinds:
+            rows.append((row, {name: cell or None for name, cell in zip(header, line, strict=True)}))
     if not rows:
         raise DataError("there must be at least one row; got a header and no rows.", source=head.name)
-    return header, rows
+    return Table(header, rows, left)
+
+
+def text_frame(head: Head) -> tuple[pl.LazyFrame, LeftOut]:
+    """A delimited file of any size, every cell as text, without the rows that hold no rollout."""
+    import polars as pl
+
+    counted = checked_rows(head)
+    frame = pl.scan_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
+    left = stray_rows.of_frame(frame, head.header, counted.rows, head.name, line_of(head))
+    if left.kinds:
+        kept = frame.with_row_index(stray_rows.PLACE).filter(~pl.col(stray_rows.PLACE).is_in(sorted(left.kinds)))
+        frame = kept.drop(stray_rows.PLACE)
+    numbers = _numbers(list(frame.collect_schema())) if _has_apostrophes(head) else []
+    if numbers:
+        found = frame.select(pl.col(numbers).str.contains(MARKED.pattern).any()).collect(engine="streaming")
+        marked = [name for name in numbers if found[name].item()]
+        frame = frame.with_columns(pl.col(marked).str.replace(MARKED.pattern, "$1"))
+        left = replace(left, notes=(*left.notes, *_apostrophes(marked)))
+    return frame, left
+
+
+def _numbers(header: Sequence[str]) -> list[str]:
+    """The columns that may hold numbers: all but those that are known to hold names."""
+    named = match(header, {})[0]
+    return [name for name in header if name not in {named[column] for column in TEXT if column in named}]
+
+
+def _apostrophes(columns: Sequence[str]) -> tuple[Note, ...]:
+    return (Note("apostrophes", {"columns": tuple(columns)}),) if columns else ()
+
+
+def _has_apostrophes(head: Head) -> bool:
+    """Whether any cell of a file begins with an apostrophe; most files are told at the speed of reading."""
+    marks = [f"{before}{mark}".encode() for before in (head.separator, "\n", '"', " ") for mark in "'\u2019"]
+    with head.path.open("rb") as file:
+        rest = b""
+        while piece := file.read(PIECE):
+            if any(mark in rest + piece for mark in marks):
+                return True
+            rest = piece[-4:]
+    return False
+
+
+def line_of(head: Head) -> Callable[[int], int]:
+    """The line of each row below the header, from place 0; a cell may span several lines."""
+
+    @functools.cache
+    def lines() -> tuple[int, ...]:
+        if head.lines or head.size > LARGEST_COUNTED:
+            return head.lines[1:]
+        with head.path.open(encoding="utf-8-sig", newline="") as file:
+            ends = csv.reader(file, delimiter=head.separator)
+            return tuple(ends.line_num + 1 for _ in ends)
+
+    return lambda place: lines()[place] if place < len(lines()) else place + 2
 
 
 def refuse_repeated(names: Sequence[str], source: str) -> None:

@@ -17,6 +17,7 @@ from surefoot.core import formatting
 from surefoot.errors import DataError
 from surefoot.files.importers import Sheet
 from surefoot.files.recognising import Head
+from surefoot.files.stray_rows import LeftOut
 from surefoot.table.cells import NO, WORDS, YES, reading, wrong_cell
 from surefoot.table.columns import KNOWN, OTHER_NAMES, match, plain
 
@@ -78,6 +79,7 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
         named={"policy": "", **sheet.named, **named},
         policies_in=(),
         hold=True,
+        left_out=LeftOut(),
     )
 
 
@@ -196,7 +198,7 @@ def _mostly(cells: Sequence[str]) -> bool:
 
 
 def _is_outcome(cell: str) -> bool:
-    value = reading(cell)
+    value = reading(cell.lstrip("'"))
     return value is not None and 0.0 <= value <= 1.0
 
 

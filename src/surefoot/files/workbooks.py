@@ -15,6 +15,7 @@ from pathlib import Path
 from surefoot._arguments import write
 from surefoot._files import write_whole
 from surefoot.core.formatting import some_names
+from surefoot.core.notes import Note, Noted
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
 from surefoot.files.importers import MOST_COLUMNS, About, too_wide
@@ -40,16 +41,16 @@ def is_workbook(head: Head) -> bool:
     return WORKBOOK in head.members
 
 
-def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[str, ...]]:
+def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[Noted, ...]]:
     """One sheet of a workbook as a delimited file in `folder`, and what must be said of it.
 
     Args:
         head: The workbook.
         folder: Where to write; the file is needed as long as the rows are not read.
-        sheet: The sheet's name; the first that holds a table when None.
+        sheet: The sheet's name; the first that is not hidden and holds a table when None.
     """
     with Archive(head.path, head.name) as archive:
-        names = _sheets(archive, head.name)
+        names, hidden = _sheets(archive, head.name)
         if not names:
             raise DataError("the workbook must hold a sheet; it has none.", source=head.name)
         if sheet is not None and sheet not in names:
@@ -57,22 +58,28 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[st
                 f"the sheet must be one of {some_names([repr(name) for name in names])}; got {sheet!r}.",
                 source=head.name,
             )
-        strings, first = _strings(archive, head.name), next(iter(names))
-        tried = names if sheet is None else (sheet,)
+        strings = _strings(archive, head.name)
+        tried = [name for name in names if name not in hidden] or list(names) if sheet is None else [sheet]
         made = ((name, _read(archive, names[name], strings, head.name)) for name in tried)
-        chosen, cells = next(((name, cells) for name, cells in made if sheet or cells.hold_a_table), (first, None))
-        cells = cells or _read(archive, names[first], strings, head.name)
+        chosen, cells = next(((name, cells) for name, cells in made if sheet or cells.hold_a_table), (tried[0], None))
+        cells = cells or _read(archive, names[tried[0]], strings, head.name)
     path = folder / "sheet.csv"
     text = io.StringIO()
-    titles, rows = _below_titles(cells.table())
+    titles, lines, rows = _below_titles(*cells.table())
     csv.writer(text, lineterminator="\n").writerows(rows)
     write_whole(path, text.getvalue())
-    others, notes = [repr(name) for name in names if name != chosen], []
+    others, notes = [repr(name) + " (hidden)" * (name in hidden) for name in names if name != chosen], list[Noted]()
     if others:
         notes.append(f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by {write('sheet')}.")
+    if chosen in hidden:
+        notes.append(f"The sheet {chosen!r} is hidden.")
     if titles:
         notes.append(f"What stands above the header is left out: {some_names([repr(title) for title in titles])}.")
-    return Head(path, head.name), tuple(notes)
+    if unseen := [line for line in cells.hidden if line in lines]:
+        notes.append(Note("hidden rows", {"lines": tuple(unseen)}))
+    made_of = Head(path, head.name)
+    made_of.lines = tuple(lines)
+    return made_of, tuple(notes)
 
 
 def _read(archive: Archive, member: str, strings: list[str], source: str) -> _Cells:
@@ -81,15 +88,15 @@ def _read(archive: Archive, member: str, strings: list[str], source: str) -> _Ce
     return cells
 
 
-def _below_titles(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """The titles above a table, each alone in its row and no name of a column, and the table."""
+def _below_titles(lines: list[int], rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
+    """The titles above a table, each alone in its row and no name of a column, and the table with its rows' numbers."""
     for at, row in enumerate(rows):
         filled = [cell for cell in row if cell]
         if len(filled) > 1:
-            return [next(filter(None, above)) for above in rows[:at]], rows[at:]
-        if plain(filled[0]) in KNOWN:
-            break
-    return [], rows
+            return [next(filter(None, above)) for above in rows[:at] if any(above)], lines[at:], rows[at:]
+        if filled and plain(filled[0]) in KNOWN:
+            return [], lines[at:], rows[at:]
+    return [], lines, rows
 
 
 def _member(archive: Archive, name: str, source: str) -> bytes:
@@ -109,17 +116,19 @@ class _Listed(Reader):
             self.found.append({key.rpartition(":")[2]: value for key, value in attributes.items()})
 
 
-def _sheets(archive: Archive, source: str) -> dict[str, str]:
-    """The file of each sheet, by its name, in the order of the tabs."""
+def _sheets(archive: Archive, source: str) -> tuple[dict[str, str], set[str]]:
+    """The file of each sheet, by its name, in the order of the tabs, and the names of those that are hidden."""
     tabs, relations = _Listed("sheet"), _Listed("Relationship")
     read_xml(_member(archive, WORKBOOK, source), tabs, source)
     read_xml(_member(archive, "xl/_rels/workbook.xml.rels", source), relations, source)
     targets = {one.get("Id"): one.get("Target", "") for one in relations.found if "sheet" in one.get("Type", "sheet")}
-    return {
+    hidden = {tab.get("name", "") for tab in tabs.found if "hidden" in tab.get("state", "").casefold()}
+    files = {
         tab.get("name", ""): posixpath.normpath(posixpath.join("/xl", targets[tab.get("id")])).lstrip("/")
         for tab in tabs.found
         if targets.get(tab.get("id"))
     }
+    return files, hidden
 
 
 class _Strings(Reader):
@@ -156,12 +165,15 @@ class _Cells(Reader):
         self._strings, self._source = strings, source
         self._cells: dict[int, dict[int, str]] = {}
         self._merged: list[tuple[int, int, int, int]] = []
+        self.hidden: list[int] = []
         self._row, self._column, self._kind, self._texts = -1, -1, "n", list[str]()
 
     def starts(self, name: str, attributes: Attributes) -> None:
         if name == "row":
             said = attributes.get("r", "")
             self._row, self._column = (int(said[:8]) - 1 if said.isdecimal() else self._row + 1), -1
+            if attributes.get("hidden", "") in ("1", "true"):
+                self.hidden.append(self._row + 1)
         elif name == "c":
             place = PLACE.fullmatch(attributes.get("r", ""))
             if place:
@@ -206,8 +218,11 @@ class _Cells(Reader):
         """Whether two rows have more than one filled cell: remarks on a sheet of their own have not."""
         return sum(len(row) > 1 for row in self._cells.values()) > 1
 
-    def table(self) -> list[list[str]]:
-        """The rectangle of filled cells, row by row; a merged cell has its value in every row that it spans."""
+    def table(self) -> tuple[list[int], list[list[str]]]:
+        """The rectangle of filled cells with their rows' numbers, from 1; blank rows between others are one.
+
+        A merged cell has its value in every row that it spans.
+        """
         for top, left, bottom, _ in self._merged:
             text = self._cells.get(top, {}).get(left)
             if text is not None:
@@ -225,7 +240,15 @@ class _Cells(Reader):
                 source=self._source,
             )
         columns = range(first, last + 1)
-        return [[self._cells[row].get(column, "") for column in columns] for row in sorted(self._cells)]
+        filled = sorted(self._cells)
+        rows = [
+            row
+            for at, row in enumerate(filled)
+            for row in ((row - 1, row) if at and row - 1 > filled[at - 1] else (row,))
+        ]
+        return [row + 1 for row in rows], [
+            [self._cells.get(row, {}).get(column, "") for column in columns] for row in rows
+        ]
 
 
 def _at(place: re.Match[str]) -> tuple[int, int]:

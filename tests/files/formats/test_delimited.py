@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from surefoot.core.notes import Note
 from tests.support.formats import tallies
 from tests.support.rollouts import ROWS
 from tests.support.samples import FIXTURES, put
@@ -73,8 +74,8 @@ def test_a_csv_says_what_its_rows_say(tmp_path_factory: pytest.TempPathFactory, 
 def test_blank_lines_are_said_and_rows_still_count_right(tmp_path: Path) -> None:
     rollouts = sf.read(put(tmp_path, "a.csv", b"policy,success\na,1\n\nb,0\n\n"))
     assert len(rollouts) == 2
-    assert "2 blank lines left out." in rollouts.notes
-    with pytest.raises(sf.DataError, match=r"row 2: `success` must be"):
+    assert Note("blank rows", {"lines": (3, 5)}) in rollouts.notes
+    with pytest.raises(sf.DataError, match=r"row 2, line 4: `success` must be"):
         sf.read(put(tmp_path, "b.csv", b"policy,success\na,1\n\nb,maybe\n"))
     with pytest.raises(sf.DataError, match=r"row 2: a row must have as many cells"):
         sf.read(put(tmp_path, "c.csv", b"policy,success\na,1\n\nb\n"))

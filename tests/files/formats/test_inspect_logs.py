@@ -211,3 +211,28 @@ def test_samples_stopped_early_are_named(tmp_path: Path) -> None:
 def test_metadata_is_reached_by_name_and_by_path() -> None:
     for name in ("metadata:doc", "doc", "metadata.doc"):
         assert sf.read(FOLDER / "clustered.eval", columns={"task": name}).tasks == ("d0", "d1")
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_scorer_with_metrics_comes_before_one_without(tmp_path: Path, finished: bool) -> None:
+    """A by-product such as a format check, always 1, is not the outcome only because it stands first."""
+    samples = [
+        {"id": at, "epoch": 1, "scores": {"format_ok": {"value": 1.0}, "match": {"value": "I"}}} for at in range(4)
+    ]
+    accuracy = {"accuracy": {"name": "accuracy", "value": 0.0}}
+    scores = [
+        {"name": "format_ok", "scorer": "format_ok", "metrics": {}},
+        {"name": "match", "scorer": "match", "metrics": accuracy},
+    ]
+    planned = [{"name": "format_ok", "metrics": []}, {"name": "inspect_ai/match", "metrics": [{"name": "accuracy"}]}]
+    log = {
+        "version": 2,
+        "status": "success" if finished else "cancelled",
+        "eval": {"task": "t", "model": "m", "scorers": planned},
+        "samples": samples,
+        **({"results": {"scores": scores}} if finished else {}),
+    }
+    rollouts = sf.read(put(tmp_path, "log.json", json.dumps(log).encode()))
+    assert rollouts.tally() == sf.Tally(0, 4)
+    assert rollouts.findings == ()
+    assert "'match' gave" in str(rollouts.notes[0])

@@ -31,7 +31,7 @@ NAMES = (
     *("parquet", "arrays", "stable_baselines", "monitor", "lerobot", "inspect_robots", "inspect_logs", "promptfoo"),
     *("openai_evals", "swe_bench", "junit", "lm_eval", "lm_eval_results", "vla_eval", "diffusion_policy"),
     *("step_results", "tracked", "lbm", "roboarena", "roboarena_server", "libero_logs", "fieldtrial", "droid"),
-    *("counts", "delimited", "wide", "lines"),
+    *("counts", "delimited", "matrix", "wide", "lines"),
 )
 """In the order they are asked: those that know a format by its own marks before those that take any table."""
 

@@ -7,10 +7,13 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from surefoot.core.notes import Noted
 from surefoot.errors import DataError
+from surefoot.files import stray_rows
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
-from surefoot.files.text_files import csv_rows, json_lines
+from surefoot.files.stray_rows import LeftOut
+from surefoot.files.text_files import Table, csv_rows, json_lines
 from surefoot.files.totals import UNORDERED, Rate, expand, impossible, whole
 from surefoot.table.columns import plain
 from surefoot.table.findings import Finding
@@ -62,8 +65,9 @@ class Counted(NamedTuple):
     rows: list[tuple[int, dict[str, Any]]]
     successes: list[int]
     trials: list[int]
-    notes: tuple[str, ...]
+    notes: tuple[Noted, ...]
     findings: tuple[Finding, ...]
+    left_out: LeftOut
 
 
 def load(head: Head) -> Sheet:
@@ -76,7 +80,7 @@ def load(head: Head) -> Sheet:
 
 def counted_rows(head: Head) -> Counted:
     """The successes and rollouts of every row; a rate is checked against n."""
-    header, rows = csv_rows(head) if head.header else _objects(head)
+    header, rows, left = csv_rows(head) if head.header else _objects(head)
     fraction = _fraction(head)
     if fraction is not None:
         rows = [(row, _split(cells, fraction, head.name, row)) for row, cells in rows]
@@ -107,21 +111,22 @@ def counted_rows(head: Head) -> Counted:
             rounded += fits and 2 * rate.half_unit * size > 1
         successes.append(count)
         trials.append(size)
-    notes = []
+    notes: list[Noted] = [*left.notes]
     if rounded:
         notes.append(f"In {rounded:,} rows more than one count gives the printed rate; the nearest count is taken.")
     if spread or found["spread"]:
         findings.append(_spread(head.name))
     drop = {name for name in found.values() if name}
     rest = [(row, {name: cell for name, cell in cells.items() if name not in drop}) for row, cells in rows]
-    return Counted(rest, successes, trials, tuple(notes), tuple(findings))
+    return Counted(rest, successes, trials, tuple(notes), tuple(findings), left)
 
 
 def _fraction(head: Head) -> str | None:
-    """The column whose first cell is such as 38/50."""
-    lines = head.text.split("\n", 2) if head.header else []
+    """The column whose first cell, below units, is such as 38/50."""
+    lines = head.text.split("\n", 3) if head.header else []
     try:
-        first = next(csv.reader(lines[1:2], delimiter=head.separator), [])
+        rows = csv.reader(lines[1:3], delimiter=head.separator)
+        first = next((row for row in rows if not stray_rows.are_units(row)), [])
     except csv.Error:
         return None
     named = zip(head.header, first, strict=False)
@@ -149,14 +154,17 @@ def _records(head: Head) -> list[Any]:
     return head.document if isinstance(head.document, list) else [head.json_object] if head.json_object else []
 
 
-def _objects(head: Head) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:
+def _objects(head: Head) -> Table:
     """The table as `csv_rows` would give it, from objects with a key per column."""
     found = list(json_lines(head)) if head.first_record is not None else list(enumerate(_records(head), 1))
     for row, value in found:
         if not isinstance(value, dict):
             raise DataError(f"a row must be a JSON object; got {str(value)[:60]!r}.", source=head.name, row=row)
     header = list(dict.fromkeys(key for _, value in found for key in value))
-    return header, [(row, {key: _cell(value.get(key)) for key in header}) for row, value in found]
+    rows = [(row, {key: _cell(value.get(key)) for key in header}) for row, value in found]
+    cells = [[cell or "" for cell in row.values()] for _, row in rows]
+    left = stray_rows.of_rows(header, cells, head.name, lambda place: place + 1)
+    return Table(header, [row for place, row in enumerate(rows) if place not in left.kinds], left)
 
 
 def _cell(value: Any) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from surefoot.core import formatting
+from surefoot.core.notes import Noted
 from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
-from surefoot.files.text_files import checked_rows, refuse_repeated
+from surefoot.files.text_files import refuse_repeated, text_frame
 from surefoot.table.columns import KNOWN, OUTCOMES, TEXT, match, plain
 
 ABOUT = About(
@@ -29,19 +29,14 @@ def recognises(head: Head) -> bool:
 def load(head: Head) -> Sheet:
     """Every cell as text; columns are matched and cells parsed afterwards."""
     refuse_repeated([name for name in head.header if plain(name) in KNOWN], head.name)
-    blank = checked_rows(head).blank
-    frame = pl.scan_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
+    frame, left = text_frame(head)
     commas = _commas(frame) if head.separator == ";" else []
-    frame.collect_schema()
-    notes = []
-    if blank and len(head.header) > 1:
-        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
-        notes.append(f"{formatting.counted(blank, 'blank line')} left out.")
+    notes: list[Noted] = [*left.notes]
     if commas:
         frame = frame.with_columns(pl.col(commas).str.replace(DECIMAL_COMMA, "$1.$2"))
         notes.append(f"Commas in {', '.join(map(repr, commas[:4]))} are decimal commas: semicolons separate the cells.")
     kind = "TSV" if head.separator == "\t" else "CSV"
-    return Sheet(frame, kind, tuple(notes), hold=head.size <= HELD_IN_MEMORY)
+    return Sheet(frame, kind, tuple(notes), hold=head.size <= HELD_IN_MEMORY, left_out=left)
 
 
 def _commas(frame: pl.LazyFrame) -> list[str]:

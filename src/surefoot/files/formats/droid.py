@@ -25,9 +25,11 @@ def recognises(head: Head) -> bool:
 
 def load(head: Head) -> Sheet:
     """One row per rollout; `success` is a score as soon as one of them is partial."""
-    _, rows = csv_rows(head)
+    _, rows, left = csv_rows(head)
     binary = {cells["success"] for _, cells in rows} <= BINARY
     table = frame_of(({"success": cells["success"], "duration": cells["duration"]} for _, cells in rows), head.name)
     frame = (table if binary else table.rename({"success": "score"})).with_row_index("order", offset=1)
-    notes = () if binary else ("success holds shares: it is taken as the score, in [0, 1].",)
-    return Sheet(frame.with_columns(pl.col("order").cast(pl.Int64)), "openpi DROID results", notes)
+    said = () if binary else ("success holds shares: it is taken as the score, in [0, 1].",)
+    return Sheet(
+        frame.with_columns(pl.col("order").cast(pl.Int64)), "openpi DROID results", (*left.notes, *said), left_out=left
+    )

@@ -27,7 +27,7 @@ def recognises(head: Head) -> bool:
 
 def load(head: Head) -> Sheet:
     """One row per trial; a trial whose status is invalid does not count."""
-    _, rows = csv_rows(head)
+    _, rows, left = csv_rows(head)
     valid = []
     for row, cells in rows:
         status = (cells["status"] or "").casefold() or None
@@ -39,5 +39,5 @@ def load(head: Head) -> Sheet:
     table = frame_of((cells for _, cells in rows), head.name).drop("status")
     frame = table.with_columns(pl.Series("valid", valid)).rename({"arm": "policy"})
     void = valid.count(0)
-    notes = (f"Invalid, as `status` says, and not counted: {void:,} of {len(rows):,} trials.",) if void else ()
-    return Sheet(frame, "fieldtrial trials", notes, named={"policy": "arm"})
+    said = (f"Invalid, as `status` says, and not counted: {void:,} of {len(rows):,} trials.",) if void else ()
+    return Sheet(frame, "fieldtrial trials", (*left.notes, *said), named={"policy": "arm"}, left_out=left)

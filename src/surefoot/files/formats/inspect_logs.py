@@ -82,19 +82,20 @@ class Declared(NamedTuple):
 
 
 def _declared(header: dict[str, Any], wanted: tuple[str, ...] | None) -> Declared:
-    """The headline score, or the first; of several reducers the one that is wanted."""
+    """The headline score, or the first with metrics; of several reducers the one that is wanted."""
     results = inner(header, "results")
     scores, headline = listed(results, "scores"), inner(results, "headline")
     keys = (("name", "score"), ("scorer", "scorer"))
-    own = [one for one in scores if all(headline.get(key) in (None, one.get(name)) for name, key in keys)] or scores
+    own = [one for one in scores if all(headline.get(key) in (None, one.get(name)) for name, key in keys)] or [*scores]
     asked = wanted or ((headline["reducer"],) if isinstance(headline.get("reducer"), str) else None)
+    own.sort(key=lambda one: not inner(one, "metrics"))  # one that nothing was computed of is a by-product
     score = next((one for one in own if asked and one.get("reducer") in asked), own[0] if own else {})
     metrics = [one for one in inner(score, "metrics").values() if isinstance(one, dict)]
     total = next((one for one in metrics if one.get("name") in ("accuracy", "mean")), {})
     value = total.get("value")
     return Declared(
         text(score.get("name")),
-        text(score.get("scorer")),
+        text(score.get("scorer")) if scores else _planned_scorer(header),
         text(score.get("reducer")) if scores else _planned_reducer(header),
         _cluster(metrics) or _cluster(_planned(header)),
         text(total.get("name")) or "",
@@ -106,6 +107,13 @@ def _planned_reducer(header: dict[str, Any]) -> str | None:
     """The first reducer that a run was to use, where it has no results."""
     reducers = inner(header, "eval", "config").get("epochs_reducer")
     return text(reducers[0]) if isinstance(reducers, list) and reducers else None
+
+
+def _planned_scorer(header: dict[str, Any]) -> str | None:
+    """The first scorer that a run was to compute metrics of, where it has no results."""
+    named = (one.get("name") for one in listed(inner(header, "eval"), "scorers") if listed(one, "metrics"))
+    first = next((name for name in named if isinstance(name, str)), None)
+    return None if first is None else first.rpartition("/")[2]
 
 
 def _planned(header: dict[str, Any]) -> list[dict[str, Any]]:

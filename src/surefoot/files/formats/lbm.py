@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from surefoot.core.notes import Note, Noted
 from surefoot.errors import DataError
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import csv_rows
-from surefoot.table.cells import shown
+from surefoot.table.cells import QUOTES, shown
 from surefoot.table.findings import Finding, own_total, same_total
 from surefoot.table.given_letters import GivenLetters
 
@@ -33,15 +34,18 @@ def recognises(head: Head) -> bool:
 
 def load(head: Head) -> Sheet:
     """One row per rollout; aggregate rows repeat the tasks laid end to end and are left out."""
-    header, table = csv_rows(head)
+    header, table, left_out = csv_rows(head)
     source, column = (SUCCESS, "success") if SUCCESS in header else (PROGRESS, "score")
     rows: list[dict[str, Any]] = []
     findings: list[Finding] = []
     sums: dict[tuple[str | None, str], list[float]] = {}
     whole: list[tuple[int, tuple[str | None, str], list[float]]] = []
     letters: dict[tuple[str | None, str | None], dict[str, str]] = {}
+    marks: dict[str, list[int]] = {}
     for row, cells in table:
-        values = _list(cells[source], source, head.name, row)
+        values, mark = _list(cells[source], source, head.name, row)
+        if mark:
+            marks.setdefault(mark, []).append(left_out.line_of_row(row))
         findings += _totals(cells, values, f"{head.name}, row {row}", head.name, row)
         policy = " ".join(filter(None, (cells["Method"], cells.get("Fraction"))))
         group = (cells.get("Panel"), policy)
@@ -53,7 +57,8 @@ def load(head: Head) -> Sheet:
         sums.setdefault(group, []).extend(values)
         common = {"policy": policy, "task": cells["Task"], "dataset": cells.get("Panel")}
         rows += [{**common, "order": place, column: value} for place, value in enumerate(values, 1)]
-    notes = []
+    notes: list[Noted] = [*left_out.notes]
+    notes += [Note("stray marks", {"mark": mark, "lines": tuple(at)}) for mark, at in marks.items()]
     for row, group, values in whole:
         if group not in sums:  # a table of aggregates only: they are the rollouts
             panel = {"policy": group[1], "task": "all tasks", "dataset": group[0]}
@@ -81,8 +86,11 @@ def _by_task(letters: dict[tuple[str | None, str | None], dict[str, str]]) -> di
     return found
 
 
-def _list(cell: str | None, column: str, source: str, row: int) -> list[float]:
-    inside = (cell or "").strip()
+def _list(cell: str | None, column: str, source: str, row: int) -> tuple[list[float], str]:
+    """The values in brackets, and a quotation mark that stands outside them and was left out."""
+    bare = (cell or "").strip()
+    inside = bare.strip(QUOTES)
+    mark = (bare.replace(inside, "", 1) or " ")[0].strip() if inside.startswith("[") and inside.endswith("]") else ""
     if not (inside.startswith("[") and inside.endswith("]")):
         end = f"it begins with {inside[:40]!r}" if not inside.startswith("[") else f"it ends with {inside[-40:]!r}"
         cure = f" Remove the text after the bracket: {after!r}." if (after := inside.rpartition("]")[2]) else ""
@@ -100,7 +108,7 @@ def _list(cell: str | None, column: str, source: str, row: int) -> list[float]:
         values.append(value)
     if not values:
         raise DataError(f"`{column}` must list at least one rollout; got none.", source=source, row=row)
-    return values
+    return values, mark
 
 
 def _totals(cells: dict[str, str | None], values: list[float], who: str, source: str, row: int) -> list[Finding]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from surefoot.core.notes import Note
 from surefoot.errors import DataError
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
+from surefoot.files.stray_rows import HEADER, LeftOut
 from surefoot.files.text_files import json_lines
 from surefoot.files.totals import is_rollout, names_outcome
 
@@ -39,11 +41,27 @@ def wrapped(document: Any) -> list[Any]:
 
 def load(head: Head) -> Sheet:
     """The objects as rows."""
+    again: dict[int, str] = {}
+    rows: Iterable[Mapping[str, Any]]
     if head.first_record is not None:
-        return Sheet(frame_of((line for _, line in json_lines(head)), head.name), "JSON Lines")
-    document = head.document
-    rows = document if isinstance(document, list) else wrapped(document) or [document]
-    return Sheet(frame_of(_objects(rows, head.name), head.name), "JSON")
+        rows, kind = (line for _, line in json_lines(head)), "JSON Lines"
+    else:
+        document, kind = head.document, "JSON"
+        listed = document if isinstance(document, list) else wrapped(document) or [document]
+        rows = _objects(listed, head.name)
+    frame = frame_of(_rollouts(rows, again), head.name)
+    said = (Note(HEADER, {"lines": tuple(place + 1 for place in again)}),) if again else ()
+    left = LeftOut(again, said, lambda place: place + 1)
+    return Sheet(frame, kind, said, left_out=left)
+
+
+def _rollouts(rows: Iterable[Mapping[str, Any]], again: dict[int, str]) -> Iterator[Mapping[str, Any]]:
+    """The objects but for those whose values are their own keys, a header once more; their places go to `again`."""
+    for place, row in enumerate(rows):
+        if len(row) > 1 and all(key == value for key, value in row.items()):
+            again[place] = HEADER
+        else:
+            yield row
 
 
 def _objects(rows: list[Any], source: str) -> Iterator[Mapping[str, Any]]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
-from surefoot.files.text_files import checked_rows, refuse_repeated
+from surefoot.files.text_files import refuse_repeated, text_frame
 from surefoot.files.wide_tables import may_be_policies, perhaps_parts
 
 ABOUT = About(
@@ -26,10 +24,8 @@ def recognises(head: Head) -> bool:
 def load(head: Head) -> Sheet:
     """The sheet as it stands, with the columns that are policies named."""
     refuse_repeated([name for name in head.header if name.strip()], head.name)
-    checked_rows(head)
-    frame = pl.scan_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
+    frame, left = text_frame(head)
     header = list(frame.collect_schema())
-    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     names = dict(zip(head.header, header, strict=True))  # polars names a column that has no name
     policies = tuple(names[name] for name in may_be_policies(head))
-    return Sheet(frame, "one column per policy", policies_in=policies)
+    return Sheet(frame, "one column per policy", left.notes, policies_in=policies, left_out=left)
