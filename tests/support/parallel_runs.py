@@ -12,7 +12,7 @@ def parallel(seed, simulators, pairs, *, slow="failures", rate=0.5, gain=0.0):
     Failures of `new` end at once and those of `old` take long, or (`slow="successes"`) the other way round, so that the
     two differ in nothing but the time that their outcomes take.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, simulators, slow == "failures"])
     free = [(0.01 * worker, worker) for worker in range(simulators)]
     heapq.heapify(free)
     rows = []
