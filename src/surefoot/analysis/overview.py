@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot import _check, stats
@@ -11,9 +11,10 @@ from surefoot.analysis.changes import change
 from surefoot.analysis.comparison_data import Weigh
 from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
 from surefoot.analysis.evidence import EvidenceCurve, evidence_curves
-from surefoot.analysis.judge_corrections import Correction, human_corrections
+from surefoot.analysis.judge_corrections import Correction
 from surefoot.analysis.measurements import Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
+from surefoot.analysis.simultaneous import corrections_together, highest_bias, measure_together
 from surefoot.auditing.audits import Audit, audit
 from surefoot.core import formatting
 from surefoot.core.bands import Band
@@ -42,8 +43,8 @@ class Overview(Record):
         measure: Whether success or the score decides.
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
-        policies: Each policy over all tasks, in the order of the ranking.
-        cells: Each policy on each task, by the measure that decides; empty without tasks.
+        policies: Each policy over all tasks, in the order of the ranking, the intervals of all holding together.
+        cells: Each policy on each task, by the measure that decides, each by itself; empty without tasks.
         comparisons: Every pair of policies, all holding together; empty for one policy.
         ranking: What those comparisons amount to; None for one policy.
         tasks: The two best policies that share a task, on every task, all holding together.
@@ -126,12 +127,14 @@ def overview(
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     what = chosen(rollouts, measure_of)
-    found = measure(rollouts, weigh=weigh, confidence=confidence)
+    found = measure_together(rollouts, weigh=weigh, confidence=confidence)
     level: dict[str, Any] = {"measure": what, "confidence": confidence, "margin": margin}
     shown = {one.policy: of.estimate for one in found if (of := one.of(what)) is not None}
     every = len(shown) > 1 and compared
     comparisons = all_pairs(rollouts, weigh=weigh, progress=progress, **level) if every else ()
     ranking = ranking_of(comparisons) if comparisons else None
+    if ranking is not None:
+        ranking = replace(ranking, selection=highest_bias(rollouts, what, ranking.names))
     names = ranking.names if ranking is not None else sorted(shown, key=lambda name: -shown[name])
     places = {name: place for place, name in enumerate(names)}
     best = sorted(found, key=lambda one: places.get(one.policy, len(places)))
@@ -165,7 +168,7 @@ def overview(
         curves=curves,
         replayed=replayed,
         disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
-        corrections=human_corrections(rollouts, measure=what, confidence=confidence),
+        corrections=corrections_together(rollouts, what, confidence),
     )
 
 

@@ -12,8 +12,8 @@ from surefoot import _check, stats
 from surefoot.analysis.comparison_data import Asked, Found, Weigh
 from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, named_comparison
 from surefoot.analysis.gains import found_between
-from surefoot.analysis.labelled_comparisons import corrected_alone
 from surefoot.analysis.outlook import outlook
+from surefoot.analysis.simultaneous import with_rows
 from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import in_its_words, spoken
@@ -42,6 +42,7 @@ def rank(
     weigh: Weigh = "rollouts",
     confidence: float = 0.95,
     margin: float = 0.0,
+    own_intervals: bool = False,
     progress: Progress | None = None,
 ) -> Ranking:
     """Which policies are better than which, with no false verdict among all pairs?
@@ -55,6 +56,7 @@ def rank(
         weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
         confidence: The confidence of all intervals and verdicts together.
         margin: A gain that would not matter.
+        own_intervals: Whether every policy's interval is its own, not one that holds together with all others.
         progress: Called with pairs done and pairs in all, for a progress bar.
 
     Example:
@@ -71,8 +73,7 @@ def rank(
     found = ranking_of(
         all_pairs(rollouts, measure=what, weigh=weigh, confidence=confidence, margin=margin, progress=progress)
     )
-    own = {name: alone(rollouts, name, what, confidence, weigh) for name in found.names}
-    return replace(found, alone=tuple(corrected_alone(rollouts, what, own).values()))
+    return with_rows(found, rollouts, weigh=weigh, own=own_intervals)
 
 
 @in_its_words

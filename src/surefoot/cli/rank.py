@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +23,9 @@ def rank(
     *,
     reading: files.Reading,
     margin: files.Margin = 0.0,
+    own_intervals: Annotated[
+        bool, typer.Option("--own-intervals", help="Each policy's own interval, not one that holds with all others.")
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the resamples, for preferences.")] = 0,
     prior: Annotated[
         float, typer.Option("--prior", help="For preferences: ties added between every two policies that met.")
@@ -48,12 +50,16 @@ def rank(
 
     if len(paths) == 1 and holds_preferences(paths[0]):
         useless = {"--figure": figure, "--human": human_labels, "--where": reading.where, "--sheet": reading.sheet}
+        terminal.refuse(
+            {"--own-intervals": own_intervals or None}, "come with rollouts; it does nothing for preferences."
+        )
         terminal.refuse(useless, "come with rollouts; it does nothing for preferences.")
         _preferences(paths[0], reading.columns, seed, prior, confidence, as_json)
         return
-    from surefoot.analysis.labelled_comparisons import corrected_alone, label_lines
-    from surefoot.analysis.measurements import measure
+    from surefoot.analysis.labelled_comparisons import label_lines
+    from surefoot.analysis.measurements import Measurement
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
+    from surefoot.analysis.simultaneous import with_rows
     from surefoot.core.formatting import percent
     from surefoot.reporting.tables import cells_of
 
@@ -73,38 +79,40 @@ def rank(
         margin=margin,
         progress=files.progress(f"comparing {spoken().policies}"),
     )
-    ranking = ranking_of(pairs)
-    found = {one.policy: one for one in measure(rollouts, only=what, weigh=weighed, confidence=confidence)}
-    own = {name: alone for name in ranking.names if (alone := found[name].of(what)) is not None}
-    shown_of = corrected_alone(rollouts, what, own)
-    ranking = replace(ranking, alone=tuple(shown_of.values()))
-    ordered = [found[name] for name in ranking.names]
-    letters = ranking.letters.letters if ranking.letters.readable else ("",) * len(ordered)
+    ranking = with_rows(ranking_of(pairs), rollouts, weigh=weighed, own=own_intervals)
+    letters = ranking.letters.letters if ranking.letters.readable else ("",) * len(ranking.names)
     if figure is not None:
         from surefoot.reporting import style
         from surefoot.reporting.figures import intervals_figure
 
-        style.save(intervals_figure(ordered, what, letters if ranking.letters.readable else ()), figure)
+        drawn = [
+            Measurement(name, None, one.trials, 0, *((one, None) if what == "success" else (None, one)))
+            for name, one in zip(ranking.names, ranking.intervals, strict=True)
+        ]
+        marks = letters if ranking.letters.readable else ()
+        style.save(intervals_figure(drawn, what, marks, own=own_intervals), figure)
     findings = files.serious(rollouts)
     if as_json:
         terminal.show_json({**ranking.to_dict(), **files.serious_json(findings)})
         return
     rows = []
-    for one, (best, worst), letter in zip(ordered, ranking.ranks, letters, strict=True):
-        shown = shown_of.get(one.policy)
-        if shown is not None:
-            place = f"{best}" if best == worst else f"{best} to {worst}"
-            rows.append([one.policy, *cells_of(shown), f"{shown.trials:,}", place, letter])
+    for name, shown, (best, worst), letter in zip(
+        ranking.names, ranking.intervals, ranking.ranks, letters, strict=True
+    ):
+        place = f"{best}" if best == worst else f"{best} to {worst}"
+        rows.append([name, *cells_of(shown), f"{shown.trials:,}", place, letter])
     header = "rate" if what == "success" else "mean"
     names = [rollouts.called("policy"), header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""]
     terminal.table(names, rows)
+    for line in ranking.remarks:
+        typer.echo(line)
     if len(ranking.pairs) > 1:
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
     typer.echo(f"Ranks and letters are based on {what}.")
     for note in (*ranking.letters.notes, leading_outlook(pairs)):
         if note:
             typer.echo(note)
-    unknown = [name for name in found if name not in ranking.names]
+    unknown = [name for name in rollouts.policies if name not in ranking.names]
     if unknown:
         typer.echo(f"Left out, because their {what} is not known: {', '.join(unknown)}.")
     for line in label_lines(pairs):

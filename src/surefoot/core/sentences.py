@@ -136,7 +136,7 @@ def headline(verdict: Verdict, first: str, second: str, *, margin: str = "") -> 
 
 
 def standing(
-    best: str, over: Sequence[str], rest: Sequence[str], *, under: Sequence[str] = (), highest: bool = True
+    best: str, over: Sequence[str], rest: Sequence[str], *, under: Sequence[str] = (), highest: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """What is known of the policy that stands first: over which others it was shown better, and the rest.
 
@@ -145,7 +145,7 @@ def standing(
         over: Those that it was shown better than.
         rest: Those that it was not told from.
         under: Those that it was shown worse than: verdicts in a circle, each pair on tasks of its own.
-        highest: Whether it has the highest estimate.
+        highest: Those that have the highest estimate: one, or several that are tied.
     """
     others = len(over) + len(rest)
     below, beside = f"Shown worse: {listed(over)}.", f"No difference was shown from: {listed(rest)}."
@@ -158,13 +158,30 @@ def standing(
     if not rest:
         return (OF_ALL[Verdict.BETTER].format(first=best),)
     if not over:
-        top = f"; {best} has the highest estimate" if highest else ""
-        return (f"Cannot tell which of {formatting.policies(others + 1)} is best{top}.",)
+        top = (
+            f"; {highest[0]} has the highest estimate."
+            if len(highest) == 1
+            else f"; {tie(highest)}"
+            if highest
+            else "."
+        )
+        return (f"Cannot tell which of {formatting.policies(others + 1)} is best{top}",)
     if len(over) <= 2 and len(rest) <= 2:
         return (f"{best} is better than {listed(over)}; no difference was shown from {listed(rest)}.",)
     rests = f"the other {len(rest)}" if len(rest) > 1 else rest[0]
     first = f"{best} is better than {len(over)} of the {others} others; no difference was shown from {rests}."
     return first, below, *((beside,) if len(rest) > 1 else ())
+
+
+def tie(names: Sequence[str]) -> str:
+    """Several share the highest estimate."""
+    return f"{listed(names)} are tied for the highest estimate."
+
+
+def rows_hold(confidence: float, *, own: bool = False) -> str:
+    """What the intervals of several rows hold."""
+    level = formatting.percent(confidence)
+    return f"Intervals: {level} for each row by itself." if own else f"Intervals: {level} for all rows together."
 
 
 def claimed(claim: str, margin: float, first: str = "") -> str:

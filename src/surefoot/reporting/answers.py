@@ -57,7 +57,8 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
     under = [_other(one, best.policy) for one in found.comparisons if _loses(one, best.policy)]
     known = [p for p in found.policies if p.of(found.measure) is not None]
     rest = [p.policy for p in known[1:] if p.policy not in (*over, *under)]
-    highest = all(_level(p, found) <= _level(best, found) for p in known)
+    top = max(_level(p, found) for p in known)
+    highest = [p.policy for p in known if _level(p, found) == top]
     first = sentences.standing(best.policy, over, rest, under=under, highest=highest)
     takes = leading_outlook(found.comparisons)
     labels = (*label_lines(found.comparisons), *_corrected(found))
@@ -130,5 +131,5 @@ def _family(found: Overview) -> str:
     within = f"Gains within {_margin(found.comparisons[0].gain)} do not matter. " if found.margin else ""
     return within + (
         f"All {len(found.comparisons):,} pairs were compared with one error for all of them: "
-        f"{formatting.percent(found.confidence)} that every statement here holds."
+        f"{formatting.percent(found.confidence)} that all verdicts and intervals of gains hold."
     )

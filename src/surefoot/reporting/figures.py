@@ -31,7 +31,9 @@ Row = tuple[str, Interval | None, str]
 """What a row of a figure shows: a name, an interval, and words beside it."""
 
 
-def intervals_figure(policies: Sequence[Measurement], measure: Measure, letters: Sequence[str] = ()) -> Figure:
+def intervals_figure(
+    policies: Sequence[Measurement], measure: Measure, letters: Sequence[str] = (), *, own: bool = False
+) -> Figure:
     """Every policy's rate or mean score with its interval, and how many rollouts were behind it."""
     found = [(one.policy, one.of(measure)) for one in policies]
     marks = letters or [""] * len(found)
@@ -41,12 +43,12 @@ def intervals_figure(policies: Sequence[Measurement], measure: Measure, letters:
     ]
     with style.drawing():
         figure, axes = style.canvas(7.0, 0.9 + row_height() * len(rows))
-        draw_intervals(axes, rows, "success rate" if measure == "success" else "mean score")
+        draw_intervals(axes, rows, "success rate" if measure == "success" else "mean score", own=own)
     return figure
 
 
-def draw_intervals(axes: Axes, rows: Sequence[Row], what: str) -> None:
-    """A whisker for every row, on axes of the reader's own."""
+def draw_intervals(axes: Axes, rows: Sequence[Row], what: str, *, own: bool = True) -> None:
+    """A whisker for every row, on axes of the reader's own; all hold together, or each its own."""
     for place, (_, found, text) in enumerate(rows):
         if found is not None:
             _whisker(axes, place, found, style.COLOURS[0])
@@ -58,8 +60,10 @@ def draw_intervals(axes: Axes, rows: Sequence[Row], what: str) -> None:
 
         axes.set_xlim(-0.01, 1.01)
         axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    sure = f"{formatting.percent(first.confidence)} interval" if first else "interval"
-    axes.set_xlabel(style.wrapped(f"{what}, with its {sure}"))
+    sure = f"its {formatting.percent(first.confidence)} interval" if first else "its interval"
+    if first is not None and not own and sum(found is not None for _, found, _ in rows) > 1:
+        sure = f"intervals of {formatting.percent(first.confidence)} for all rows together"
+    axes.set_xlabel(style.wrapped(f"{what}, with {sure}"))
 
 
 def forest_figure(comparisons: Sequence[Comparison], labels: Sequence[str], title: str) -> Figure:

@@ -165,14 +165,14 @@ def _parts(result: Record) -> list[Row]:
 
 
 def _ranked(result: Ranking) -> list[Row]:
-    alone = result.alone or (None,) * len(result.names)
+    intervals = result.intervals or (None,) * len(result.names)
     return [
         {
             "policy": name, "estimate": estimate, "low": one.low if one else None, "high": one.high if one else None,
             "best_rank": ranks[0], "worst_rank": ranks[1], "letters": letters,
         }
         for name, estimate, one, ranks, letters in zip(
-            result.names, result.estimates, alone, result.ranks, result.letters.letters, strict=True
+            result.names, result.estimates, intervals, result.ranks, result.letters.letters, strict=True
         )
     ]  # fmt: skip
 
@@ -256,9 +256,10 @@ def _draw(result: Record, axes: Axes) -> None:
         found = result.success or result.score
         figures.draw_intervals(axes, [(result.policy, found, f"n={result.rollouts:,}")], _what(found))
     elif isinstance(result, Ranking):
-        alone = result.alone or (None,) * len(result.names)
-        rows = list(zip(result.names, alone, result.letters.letters, strict=True))
-        figures.draw_intervals(axes, rows, _what(next(iter(filter(None, alone)), None)))
+        intervals = result.intervals or (None,) * len(result.names)
+        rows = list(zip(result.names, intervals, result.letters.letters, strict=True))
+        first = next(iter(filter(None, intervals)), None)
+        figures.draw_intervals(axes, rows, _what(first), own=result.own_intervals)
     elif isinstance(result, AgainstBaseline):
         gains = [
             (f"{name} v {result.baseline}", one.interval, one.verdict)

@@ -132,7 +132,7 @@ def row(found: Overview, place: int) -> dict[str, Any]:
 
 def notes(found: Overview) -> list[str]:
     """What stands below the table of policies."""
-    said = []
+    said = _interval_notes(found)
     if found.ranking is not None:
         if found.ranking.letters.readable:
             said.append(f"Two {spoken().policies} share a letter exactly when no difference between them was shown.")
@@ -151,6 +151,16 @@ def notes(found: Overview) -> list[str]:
     if voided:
         said.append(f"{formatting.rollouts(voided)} declared void and not counted.")
     return said
+
+
+def _interval_notes(found: Overview) -> list[str]:
+    """What the intervals of the rows hold, and by how much the highest one is probably too high."""
+    rows = [sum(one.of(what) is not None for one in found.policies) for what in ("success", "score")]
+    said = [sentences.rows_hold(found.confidence)] if max(rows) > 1 else []
+    if min(rows) > 1:
+        said.append("Rates and mean scores are two families, each by itself.")
+    bias = found.ranking.selection if found.ranking is not None else None
+    return [*said, str(bias)] if bias is not None and bias.matters else said
 
 
 def letters(found: Overview) -> tuple[str, ...]:
@@ -202,7 +212,8 @@ def heat(found: Overview) -> dict[str, Any]:
     rows = [{"task": task, "cells": [_heat_cell(known.get((task, name))) for name in policies]} for task in tasks]
     what = "Success rate" if found.measure == "success" else "Mean score"
     short = f"{what} by {spoken().task}{' in percent' if found.measure == 'success' else ''}; point at a cell for more."
-    told = short if len(policies) > MANY else f"{what} by {spoken().task}, with its interval and n."
+    each = f"{formatting.percent(found.confidence)} for each cell by itself"
+    told = short if len(policies) > MANY else f"{what} by {spoken().task}, with its interval ({each}) and n."
     return {
         "caption": told,
         "policies": policies,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 from surefoot import _check
-from surefoot.core import formatting
+from surefoot.core import formatting, sentences
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
@@ -17,6 +18,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.stats.letters import Letters, compact_letters, places
 from surefoot.stats.rates import wilson
 from surefoot.stats.score_means import score_mean
+from surefoot.stats.selection import SelectionBias, selection_bias, simultaneous_intervals
 from surefoot.stats.simultaneous_gains import Adjusting, FamilyGain, Policy, Using, step_down_gains
 
 _APART = (Verdict.BETTER, Verdict.WORSE)
@@ -36,8 +38,10 @@ class Ranking(Record):
         letters: Two policies share a letter exactly when they were not separated.
         confidence: The chance that all of it holds together.
         policies: The data of each policy, in the order of `names`.
-        alone: Where the rate or mean score of each lies, every one by itself at this confidence.
+        intervals: Where the rate or mean score of each lies, all holding together at this confidence.
         measure: What letters and ranks follow, "success" or "score", where it is of a table; empty otherwise.
+        own_intervals: Whether each of `intervals` holds by itself instead.
+        selection: By how much the highest rate is probably too high, for independent successes; None otherwise.
     """
 
     names: tuple[str, ...]
@@ -48,8 +52,33 @@ class Ranking(Record):
     letters: Letters
     confidence: float
     policies: tuple[Record, ...] = ()
-    alone: tuple[Interval, ...] = ()
+    intervals: tuple[Interval, ...] = ()
     measure: str = ""
+    own_intervals: bool = False
+    selection: SelectionBias | None = None
+
+    @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """Version 0.2.0 wrote every policy's own interval."""
+        kept = dict(body)
+        return kept if "alone" not in kept else {"intervals": kept.pop("alone"), "own_intervals": True, **kept}
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The policies that share the highest estimate; empty where one alone has it."""
+        return tied(dict(zip(self.names, self.estimates, strict=True)))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What must be known of the intervals and of the highest estimate."""
+        said = []
+        if self.intervals:
+            said.append(sentences.rows_hold(self.confidence, own=self.own_intervals))
+        if self.tied:
+            said.append(sentences.tie(self.tied))
+        elif self.selection is not None and self.selection.matters:
+            said.append(str(self.selection))
+        return tuple(said)
 
     @property
     def gains(self) -> tuple[Gain, ...]:
@@ -89,13 +118,13 @@ class Ranking(Record):
             place = f"rank {best}" if best == worst else f"rank {best} to {worst}"
             letters = f"  {self.letters.letters[i]}" if self.letters.readable else ""
             level = formatting.number(self.estimates[i], scale)
-            if self.alone:
-                one = self.alone[i]
+            if self.intervals:
+                one = self.intervals[i]
                 level = f"{formatting.estimate(self.estimates[i], one.low, one.high, scale)} n={one.trials:,}"
             rows.append(f"{name:<{width}}  {level}  {place}{letters}")
         if not self.letters.readable:
             rows += self.letters.notes
-        return "\n".join(rows)
+        return "\n".join([*rows, *self.remarks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +162,7 @@ def rank_policies(
     adjusting: Adjusting = step_down_gains,
     confidence: float = 0.95,
     margin: float = 0.0,
+    own_intervals: bool = False,
 ) -> Ranking:
     """Which policies are better than which, with no false verdict among all pairs?
 
@@ -144,6 +174,8 @@ def rank_policies(
             step-down), `bonferroni_gains` (both by Bonferroni) or `holm_gains` (both by Holm).
         confidence: The chance that all intervals and verdicts hold together.
         margin: The gain that would not matter.
+        own_intervals: Whether every policy's interval is its own (Wilson, Gaffke), not one that holds together with
+            those of all other policies.
 
     Assumptions:
         What the method of one pair assumes; nothing about how the pairs depend on one another.
@@ -179,7 +211,9 @@ def rank_policies(
         letters,
         float(confidence),
         tuple(policies[name] for name in names),
-        tuple(_alone(policies[name], confidence) for name in names),
+        _intervals(policies, names, confidence, own_intervals),
+        own_intervals=own_intervals,
+        selection=_selection(policies),
     )
 
 
@@ -290,10 +324,32 @@ def _light(gain: Gain) -> Gain:
     return replace(gain, interval=replace(gain.interval, data=()))
 
 
-def _alone(data: Policy, confidence: float) -> Interval:
-    """Where the rate or the mean score of one policy lies, without its data, which a family keeps once."""
-    found = wilson(data, confidence=confidence) if isinstance(data, Tally) else score_mean(data, confidence=confidence)
-    return replace(found, data=())
+def tied(estimates: Mapping[str, float]) -> tuple[str, ...]:
+    """The names that share the highest estimate; empty where one alone has it."""
+    top = max(estimates.values())
+    names = tuple(name for name, estimate in estimates.items() if estimate == top)
+    return names if len(names) > 1 else ()
+
+
+def _intervals(
+    policies: Mapping[str, Policy], names: Sequence[str], confidence: float, own: bool
+) -> tuple[Interval, ...]:
+    """Where the rate or the mean score of every policy lies, without its data, which a family keeps once."""
+    together = len({type(data) for data in policies.values()}) == 1 and not own
+    found = simultaneous_intervals(policies, confidence=confidence) if together else {}
+    for name in names if own else ():
+        data = policies[name]
+        using = (
+            wilson(data, confidence=confidence) if isinstance(data, Tally) else score_mean(data, confidence=confidence)
+        )
+        found[name] = using
+    return tuple(replace(found[name], data=()) for name in names)
+
+
+def _selection(policies: Mapping[str, Policy]) -> SelectionBias | None:
+    """The bias of the highest rate; none for scores."""
+    tallies = {name: data for name, data in policies.items() if isinstance(data, Tally)}
+    return selection_bias(tallies) if len(tallies) == len(policies) else None
 
 
 def _estimate(name: str, data: Policy) -> float:
