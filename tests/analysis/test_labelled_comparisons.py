@@ -17,7 +17,7 @@ def test_labels_decide_the_rank_and_the_page(tmp_path):
     assert sf.rank(sf.read(frame.drop("human"))).names == ("a", "b")
     ranking = sf.rank(sf.read(frame))
     assert ranking.names == ("b", "a")
-    assert ranking.alone[0].estimate > ranking.alone[1].estimate
+    assert ranking.intervals[0].estimate > ranking.intervals[1].estimate
     page = sf.report(sf.read(frame)).markdown()
     assert "a is worse than b." in page or "b is better than a." in page
     assert "Approximate; measured coverage at least 94%" in page

@@ -59,8 +59,8 @@ def test_tasks_that_weigh_alike_are_shown_so(capsys, tmp_path):
     code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"), "--weigh", "tasks", "--json")
     expected = sf.rank(sf.read(tmp_path / "results.csv"), weigh="tasks")
     assert code == 0
-    assert [one["estimate"] for one in json.loads(out)["alone"]] == [one.estimate for one in expected.alone]
-    assert [one.estimate for one in expected.alone] == pytest.approx([0.85, 0.55])
+    assert [one["estimate"] for one in json.loads(out)["intervals"]] == [one.estimate for one in expected.intervals]
+    assert [one.estimate for one in expected.intervals] == pytest.approx([0.85, 0.55])
 
 
 def test_several_pairs_hold_together_and_preferences_have_no_figure(capsys, tmp_path):
@@ -71,3 +71,23 @@ def test_several_pairs_hold_together_and_preferences_have_no_figure(capsys, tmp_
     (tmp_path / "preferences.csv").write_text("A,B,preference\nx,y,0\nx,y,1\n")
     code, _, err = said(capsys, "rank", str(tmp_path / "preferences.csv"), "--figure", "f.svg")
     assert (code, "`--figure` must come with rollouts; it does nothing for preferences." in err) == (64, True)
+
+
+def test_intervals_hold_for_all_rows_unless_each_is_asked_for(capsys, tmp_path):
+    rows = [f"{name},{int(n < k)}" for name, k in (("new", 18), ("mid", 17), ("old", 15)) for n in range(20)]
+    path = tmp_path / "results.csv"
+    path.write_text("policy,success\n" + "\n".join(rows) + "\n")
+    _, together, _ = said(capsys, "rank", str(path))
+    assert "Intervals: 95% for all rows together." in together
+    assert "new: its 90.0% is probably about" in together
+    code, own, _ = said(capsys, "rank", str(path), "--own-intervals", "--figure", str(tmp_path / "own.svg"))
+    assert code == 0
+    assert "Intervals: 95% for each row by itself." in own
+    assert "[69.8%, 97.3%]" in own  # Wilson's
+    assert "[69.8%, 97.3%]" not in together
+    assert "for all rows together" not in (tmp_path / "own.svg").read_text()
+    games = tmp_path / "preferences.csv"
+    games.write_text("A,B,preference\n" + "x,y,0\ny,x,0\n" * 4)
+    code, _, err = said(capsys, "rank", str(games), "--own-intervals")
+    assert code == 2
+    assert "--own-intervals" in err

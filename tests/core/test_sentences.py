@@ -51,8 +51,13 @@ def test_better_is_said_only_when_the_verdict_is():
 def test_many_policies_are_answered_in_one_breath():
     assert sentences.standing("a", ["b"], []) == ("a is better than each of the others.",)
     assert sentences.standing("a", ["b"], ["c"]) == ("a is better than b; no difference was shown from c.",)
-    assert sentences.standing("a", [], ["b", "c"])[0].startswith("Cannot tell which of 3 policies is best; a has")
-    assert sentences.standing("a", [], ["b", "c"], highest=False) == ("Cannot tell which of 3 policies is best.",)
+    assert sentences.standing("a", [], ["b", "c"], highest=["a"])[0].startswith(
+        "Cannot tell which of 3 policies is best; a has"
+    )
+    assert sentences.standing("a", [], ["b", "c"], highest=["a", "b"]) == (
+        "Cannot tell which of 3 policies is best; a and b are tied for the highest estimate.",
+    )
+    assert sentences.standing("a", [], ["b", "c"]) == ("Cannot tell which of 3 policies is best.",)
     first, below, beside = sentences.standing("a", list("bcd"), list("efg"))
     assert first == "a is better than 3 of the 6 others; no difference was shown from the other 3."
     assert (below, beside) == ("Shown worse: b, c and d.", "No difference was shown from: e, f and g.")

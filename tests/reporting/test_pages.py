@@ -65,7 +65,7 @@ def test_what_must_hold_is_apart_from_what_is_promised(full_page):
     assert "The number of rollouts was fixed beforehand" in holds
     assert "Coverage" not in holds
     assert "The error is" not in holds
-    assert "Coverage is close to the confidence, not guaranteed." in methods
+    assert "Coverage is at least the confidence, whatever the rate." in methods
 
 
 def test_one_policy_alone_has_a_page():

@@ -1,6 +1,7 @@
 """Tests of `surefoot.stats.rankings`."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,8 +71,39 @@ def test_bonferroni_pays_for_every_pair_and_nothing_else():
     assert beside.width < rank_policies(TALLIES, using=hybrid).gain("a", "d").interval.width
 
 
+def test_intervals_of_rows_hold_together_unless_asked_otherwise():
+    together, own = rank_policies(TALLIES), rank_policies(TALLIES, own_intervals=True)
+    assert together.intervals == tuple(replace(one, data=()) for one in stats.simultaneous_intervals(TALLIES).values())
+    assert own.intervals == tuple(replace(stats.wilson(one), data=()) for one in TALLIES.values())
+    assert "Intervals: 95% for all rows together." in str(together).splitlines()
+    assert "Intervals: 95% for each row by itself." in str(own).splitlines()
+    assert Ranking.from_dict(together.to_dict()) == together
+
+
+def test_a_ranking_of_0_2_0_is_read_with_its_own_intervals():
+    now = rank_policies(TALLIES, own_intervals=True)
+    then = now.to_dict()
+    then["alone"] = then.pop("intervals")
+    for name in ("own_intervals", "selection"):
+        del then[name]
+    assert Ranking.from_dict(then) == replace(now, selection=None)
+
+
+def test_the_highest_is_said_to_be_too_high_and_a_tie_has_no_winner():
+    equal = {f"c{place}": Tally(40, 50) for place in range(19)}
+    assert (
+        "top: its 86.0% is probably about 9 points too high, because it was picked as the highest of 20."
+        in str(rank_policies({"top": Tally(43, 50), **equal})).splitlines()
+    )
+    tie = str(rank_policies({"DP": Tally(12, 20), "ACT": Tally(12, 20)}))
+    assert tie.splitlines()[-1] == "DP and ACT are tied for the highest estimate."
+    assert "too high" not in tie
+    scores = rank_policies({"a": Scores([0.5, 0.6]), "b": Scores([0.1, 0.2])})
+    assert scores.selection is None
+
+
 def test_the_text_of_a_ranking():
-    assert str(rank_policies(TALLIES, using=hybrid)).splitlines()[0].startswith("a  94.0% [83.7%, 98.0%] n=50  rank 1")
+    assert str(rank_policies(TALLIES, using=hybrid)).splitlines()[0].startswith("a  94.0% [80.2%, 99.3%] n=50  rank 1")
     many = rank_policies({f"p{i}": Scores([i / 9, (i + 1) / 9]) for i in range(8)}, using=welch)
     assert "0.833" in str(many)
 

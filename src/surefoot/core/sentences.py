@@ -158,14 +158,10 @@ def standing(
     if not rest:
         return (OF_ALL[Verdict.BETTER].format(first=best),)
     if not over:
-        top = (
-            f"; {highest[0]} has the highest estimate."
-            if len(highest) == 1
-            else f"; {tie(highest)}"
-            if highest
-            else "."
-        )
-        return (f"Cannot tell which of {formatting.policies(others + 1)} is best{top}",)
+        first = f"Cannot tell which of {formatting.policies(others + 1)} is best"
+        if len(highest) > 1:
+            return (f"{first}; {tie(highest)}",)
+        return (f"{first}; {highest[0]} has the highest estimate." if highest else f"{first}.",)
     if len(over) <= 2 and len(rest) <= 2:
         return (f"{best} is better than {listed(over)}; no difference was shown from {listed(rest)}.",)
     rests = f"the other {len(rest)}" if len(rest) > 1 else rest[0]

@@ -58,7 +58,7 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
     known = [p for p in found.policies if p.of(found.measure) is not None]
     rest = [p.policy for p in known[1:] if p.policy not in (*over, *under)]
     top = max(_level(p, found) for p in known)
-    highest = [p.policy for p in known if _level(p, found) == top]
+    highest = [p.policy for p in known if _level(p, found) == top] if _level(best, found) == top else []
     first = sentences.standing(best.policy, over, rest, under=under, highest=highest)
     takes = leading_outlook(found.comparisons)
     labels = (*label_lines(found.comparisons), *_corrected(found))
