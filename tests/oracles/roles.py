@@ -141,14 +141,12 @@ def counts_in(column: Labels, cells: list) -> bool:
     numbers = [number(level) for level in column]
     if any(x is None or x != math.floor(x) for x in numbers) or min(numbers) not in (0, 1):
         return False
-    least, members = min(numbers), defaultdict(list)
+    members = defaultdict(list)
     for cell, x in zip(cells, numbers, strict=True):
         members[cell].append(x)
-    fit = 0
-    for xs in members.values():
-        span = max(xs) - min(xs) + 1
-        fit += len(set(xs)) == len(xs) and min(xs) in (least, least + 1) and span <= 1.25 * len(xs)
-    return fit >= 0.9 * len(members)
+    fit = sum(len(set(xs)) == len(xs) for xs in members.values())
+    span = max(numbers) - min(numbers) + 1
+    return fit >= 0.9 * len(members) and span <= 1.25 * max(len(set(xs)) for xs in members.values())
 
 
 class Shape:
@@ -230,8 +228,10 @@ class Shape:
                 nested = name in even and (inside(c, a) or inside(a, c))
                 if nested or (alike(c, a, self.policies) and evenness(c, self.policies, a) <= 0.01):
                     self.set.append(name)
-        for c in sorted((name for name in left if name not in self.set), key=self._rank):
+        for c in sorted(left, key=self._rank):
             for other in sorted(left, key=self._rank):
+                if c in self.set and other in self.set:
+                    continue
                 rest = [name for name in self.set if name not in (c, other)]
                 if other == c or not counts_in(self.columns[other], self._cells(c, *rest)):
                     continue
