@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.attempts import pass_rates as pass_rates
     from surefoot.analysis.comparisons import Comparison as Comparison
     from surefoot.analysis.comparisons import compare as compare
-    from surefoot.analysis.comparisons import compare_tasks as compare_tasks
+    from surefoot.analysis.comparisons import compare_by as compare_by
     from surefoot.analysis.judge_corrections import Correction as Correction
     from surefoot.analysis.judge_corrections import human_corrections as human_corrections
     from surefoot.analysis.judged_gains import JudgedGain as JudgedGain
@@ -102,6 +102,8 @@ if TYPE_CHECKING:
     from surefoot.study.studies import Study as Study
     from surefoot.study.verification import Verification as Verification
     from surefoot.study.verification import verify as verify
+    from surefoot.table.design import Design as Design
+    from surefoot.table.design_of import design as design
     from surefoot.table.findings import Finding as Finding
     from surefoot.table.label_draws import LabelDraw as LabelDraw
     from surefoot.table.label_draws import draw_labels as draw_labels

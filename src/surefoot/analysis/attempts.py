@@ -137,14 +137,13 @@ class _Problems:
 def _problems(rollouts: Rollouts, policies: tuple[str, ...], attempts: int) -> _Problems:
     attempts = _check.whole(attempts, "attempts", least=1)
     rollouts.require("success")
-    keys = tuple(column for column in ("task", "condition") if column in rollouts.columns)
-    if not keys:
+    design = rollouts.design
+    if design.unit is None:
         raise DataError(
-            "there must be a `condition` (item, problem) or `task` column that tells problems apart; got "
-            f"{', '.join(rollouts.columns)}.",
+            f"some column must tell problems apart; none does. Say which: --unit COLUMN. These are there:\n{design}",
             source=rollouts.source,
         )
-    on = (*keys, *(("cluster",) if "cluster" in rollouts.columns else ()))
+    on = design.keys("setting", "unit", "cluster")
     for name in policies:
         rollouts.where(policy=name)  # raises, naming the policies that are there
     table = crosstab(rollouts, "success", on, rollouts.policies)
@@ -165,10 +164,11 @@ def _problems(rollouts: Rollouts, policies: tuple[str, ...], attempts: int) -> _
     tallies = {
         name: [Tally(int(counts[name][1][place]), int(counts[name][0][place])) for place in met] for name in policies
     }
-    clusters = [rows[place][on.index("cluster")] for place in met] if "cluster" in on else None
+    own = design.keys("cluster")[:1]
+    clusters = [rows[place][on.index(own[0])] for place in met] if own else None
     if clusters is not None and len(set(clusters)) in (1, len(clusters)):
         clusters = None
-    return _Problems(tallies, clusters, tuple(rollouts.called(key) for key in keys))
+    return _Problems(tallies, clusters, tuple(rollouts.called(key) for key in design.keys("setting", "unit")))
 
 
 def _measured(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from surefoot.analysis.comparison_data import Asked, Weigh
+from surefoot.analysis.comparison_data import Asked, Weights
 from surefoot.analysis.comparisons import Comparison, chosen, family, family_level, plain_comparison
 from surefoot.analysis.outlook import outlook
 from surefoot.core.words import in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.files.reading import read
 from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.structure import Measure
+from surefoot.table.rollouts import Measure
 
 NOW, BEFORE = "now", "previous run"
 
@@ -23,7 +23,7 @@ def change(
     *,
     measure: Measure | None = None,
     paired: bool | None = None,
-    weigh: Weigh = "rollouts",
+    weights: Weights = "units",
     names: tuple[str, str] = (NOW, BEFORE),
     confidence: float = 0.95,
     margin: float = 0.0,
@@ -38,7 +38,7 @@ def change(
         previous: The run before; policies are the same when their names are.
         measure: "success" or "score"; success where the tables have it.
         paired: Whether to pair rollouts in the same environment; found out from the tables when not said.
-        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        weights: "units", all alike; "settings", every level of a setting alike; or "rollouts".
         names: What the two runs are called.
         confidence: The confidence of all intervals and verdicts together.
         margin: A change that would not matter.
@@ -61,7 +61,7 @@ def change(
     level = family_level(len(both), confidence, gate=gate)
     found = []
     for name in both:
-        asked = Asked(both_runs(rollouts, previous, name, names, what), *_labels(name, names), what, weigh)
+        asked = Asked(both_runs(rollouts, previous, name, names, what), *_labels(name, names), what, weights)
         one = plain_comparison(asked, paired=paired, margin=margin, **level)
         found.append(replace(one, policy=name, outlook=outlook(one, most=rollouts.high - rollouts.low)))
     return family(found, confidence)

@@ -1,27 +1,24 @@
-"""What is known of two policies that are compared, and which method with its data was found to fit?"""
+"""What is asked of two policies, and the method with its data that answers it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from math import fsum
 from typing import Any, Literal
 
-from surefoot import stats
+from surefoot import _check, stats
+from surefoot.analysis.subjects import Reading
 from surefoot.core.gain import Gain
-from surefoot.core.moments import Moments
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
-from surefoot.core.words import spoken
-from surefoot.errors import DataError
-from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure, Structure
-from surefoot.table.summaries import Group, by_policy
+from surefoot.table.rollouts import Measure, Rollouts
+from surefoot.table.summaries import Group
 
-Weigh = Literal["rollouts", "tasks"]
-"""How tasks weigh in a gain: by their share of rollouts, or all alike."""
+Weights = Literal["units", "settings", "rollouts"]
+"""How units weigh in a gain: all alike, so that settings weigh alike, or by their rollouts."""
+WEIGHTS = ("units", "settings", "rollouts")
 
 Make = Callable[..., Gain]
 """A method with its data: a gain at the `confidence` and `margin` asked for."""
@@ -29,23 +26,25 @@ Make = Callable[..., Gain]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How two policies are compared: a method with its data, the structure that called for it, and what else to know.
+    """How two policies are compared: a method with its data, how the table was read for it, and what else to know.
 
     Attributes:
-        structure: What is paired, clustered and stratified.
+        reading: Which units are compared, and what the answer is about.
         make: The method with its data.
         notes: What a reader must know besides.
         tallies: The pairs, or the two tallies, where the gain is exact; None for other methods.
+        other: The method and reading for the other target; None where the data cannot have one.
     """
 
-    structure: Structure
+    reading: Reading
     make: Make
     notes: tuple[Note, ...] = ()
     tallies: PairTally | tuple[Tally, Tally] | None = None
+    other: Callable[[], Any] | None = None
 
     @property
     def comparable(self) -> bool:
-        """Whether the two met a common task."""
+        """Whether the two met a common task or setting."""
         return not any(note.kind == "no common task" for note in self.notes)
 
     def gain(self, *, confidence: float, margin: float, central: bool = False) -> Gain:
@@ -68,27 +67,26 @@ class Asked:
         first: The policy the gain is about.
         second: The policy it is compared with.
         measure: What is compared.
-        weigh: How tasks weigh.
-        many: Whether it is one of very many comparisons: what takes seconds each is approximated.
+        weights: How units weigh.
+        lower_is_better: Whether less is better.
+        level: The columns and their level, where only that level is looked at.
     """
 
     rollouts: Rollouts
     first: str
     second: str
     measure: Measure
-    weigh: Weigh = "rollouts"
-    many: bool = False
+    weights: Weights = "units"
+    lower_is_better: bool = False
+    level: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        _check.choice(self.weights, "weights", dict.fromkeys(WEIGHTS))
 
     @property
     def ends(self) -> tuple[float, float]:
         """The range of an outcome."""
         return self.rollouts.ends(self.measure)
-
-    def known(self, policy: str) -> list[Group]:
-        """What is known of a policy on every task; looked up once for a table."""
-        cells = self.rollouts.summary(by=("policy", "task"))
-        by = self.rollouts.once(("by policy",), lambda: by_policy(cells))
-        return [group for group in by.get(policy, ()) if group.known(self.measure)]
 
     @property
     def groups(self) -> list[Group]:
@@ -100,11 +98,6 @@ class Asked:
         low, high = self.ends
         return Scores([min(high, max(low, float(value))) for value in values], low, high)
 
-    def moments(self, values: Any) -> Moments:
-        """How many scores, their mean and variance; the sums do not depend on their order."""
-        listed = [float(value) for value in values]
-        return Moments.of_sums(len(listed), fsum(listed), fsum(value * value for value in listed), *self.ends)
-
     def shown(self, make: Make) -> Make:
         """A gain computed from scores, shown in points when it is one of success rates."""
         if self.measure == "score":
@@ -115,50 +108,3 @@ class Asked:
             return replace(gain, interval=replace(gain.interval, scale="gain"))
 
         return made
-
-    def within(self, tasks: Sequence[object] | None, clusters: Sequence[object]) -> dict[str, Any]:
-        """How pairs in clusters are compared within tasks, as arguments.
-
-        Where tasks weigh by their pairs the gain is the same without them: they are left out where one of them lies in
-        one cluster, which cannot show how clusters differ.
-        """
-        if tasks is None:
-            return {}
-        met: dict[object, set[object]] = {}
-        for task, cluster in zip(tasks, clusters, strict=True):
-            met.setdefault(task, set()).add(cluster)
-        lone = sorted(str(task) for task, own in met.items() if len(own) == 1)
-        if lone and self.weigh == "rollouts":
-            return {}
-        if lone:
-            raise DataError(
-                f"each {spoken().task} must hold at least 2 clusters for {spoken().tasks} to weigh alike; got 1 on "
-                f"{lone[0]!r}. One cluster cannot show how clusters differ: there is no interval.",
-                source=self.rollouts.source,
-            )
-        return {"tasks": tasks, "weights": self.weigh}
-
-
-def common_tasks(asked: Asked) -> tuple[tuple[str, ...], list[Note]]:
-    """The tasks both met, empty where they are compared as one; and what is left out for it."""
-    rollouts, measure = asked.rollouts, asked.measure
-    if "task" not in rollouts.columns:
-        return (), []
-    met = [{group.key[1]: group.known(measure) for group in asked.known(name)} for name in (asked.first, asked.second)]
-    named = [{task for task in side if task is not None} for side in met]
-    if not all(named):  # tasks are not known for one of them: nothing can be held against it
-        return (), []
-    common = sorted(named[0] & named[1])
-    if not common:
-        return (), [Note("no common task")]
-    every = named[0] | named[1]
-    if len(every) == 1 and None not in met[0] | met[1]:
-        return (), []
-    notes = []
-    left = sorted(every - set(common))
-    if left:
-        notes.append(Note("tasks left out", {"tasks": tuple(left)}))
-    nameless = met[0].get(None, 0) + met[1].get(None, 0)
-    if nameless:
-        notes.append(Note("without a task", {"count": nameless}))
-    return tuple(common), notes

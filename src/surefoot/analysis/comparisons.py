@@ -1,4 +1,4 @@
-"""Is one policy better than another? The method follows from how the data were collected, and the result says which."""
+"""Comparison of two policies: what it is about follows from the design of the table, and the result says it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot import _check, stats
-from surefoot.analysis.comparison_data import Asked, Found, Weigh
-from surefoot.analysis.gains import found_between
+from surefoot.analysis.comparison_data import Asked, Found, Weights
 from surefoot.analysis.judged_gains import JudgedGain, judged_gain
 from surefoot.analysis.labelled_comparisons import by_labels
+from surefoot.analysis.levels import disagreeing, held_within
 from surefoot.analysis.measurements import MEASURED
 from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
+from surefoot.analysis.subjects import TARGETS, Reading, Subject, Target
+from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.notes import Note
@@ -23,8 +25,24 @@ from surefoot.errors import DataError
 from surefoot.stats.detectable import Outlook
 from surefoot.stats.one_sided_gains import bounds_of
 from surefoot.stats.step_down_tests import Sides, Stepped
-from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.structure import Measure, Structure, part
+from surefoot.table.rollouts import Measure, Rollouts, a_table
+
+
+@dataclass(frozen=True, slots=True)
+class OtherTarget(Record):
+    """The answer for the target that the headline is not about.
+
+    Attributes:
+        about: What it is about.
+        gain: Interval, p-value and verdict.
+    """
+
+    about: Subject
+    gain: Gain
+
+    def __str__(self) -> str:
+        only = " only" if self.about.target == "these" else ""
+        return f"For {self.about}{only}: {self.gain}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +56,10 @@ class Comparison(Record):
         gain: Interval, p-value and verdict, made together.
         of_first: The first policy alone.
         of_second: The second policy alone.
-        structure: What was paired, clustered and stratified, and why.
-        task: The task, or None when all are taken together.
-        weigh: How tasks weigh in the gain: by their share of rollouts, or all alike.
+        reading: What every column was taken for, what the answer is about, and which units were compared.
+        level: The column and its level, where only that level is looked at; None when all are taken together.
+        weights: How units weigh in the gain.
+        other: The answer for the other target; None where the data cannot have one.
         notes: What a reader must know besides.
         outlook: When nothing was decided, what this size could have seen and how many rollouts would tell.
         policy: The policy, where two of its runs are compared.
@@ -57,9 +76,10 @@ class Comparison(Record):
     gain: Gain
     of_first: Interval
     of_second: Interval
-    structure: Structure
-    task: str | None = None
-    weigh: Weigh = "rollouts"
+    reading: Reading
+    level: tuple[str, str] | None = None
+    weights: Weights = "units"
+    other: OtherTarget | None = None
     notes: tuple[Note, ...] = ()
     outlook: Outlook | None = None
     policy: str | None = None
@@ -94,21 +114,29 @@ class Comparison(Record):
 
     @in_its_words
     def _reason(self, *, counts: bool = True) -> str:
-        return " ".join(
-            sentence
-            for sentence in (self.structure.said(counts=counts), self._target(), f"Method: {self.gain.method}.")
-            if sentence
-        )
+        parts = (str(self.reading) if counts else "", self._weighing(), f"Method: {self.gain.method}.")
+        return " ".join(part for part in parts if part)
 
-    def _target(self) -> str:
-        """What the gain is an average over, where there are several tasks."""
-        if self.structure.tasks < 2 or not self.comparable or self.task is not None:
+    def _weighing(self) -> str:
+        """How units weigh, where it is not alike."""
+        if self.weights == "units" or not self.reading.units:
             return ""
-        words = spoken()
-        many = f"{self.structure.tasks} {words.tasks}, compared within {words.tasks}"
-        if self.weigh == "tasks":
-            return f"{many}; every {words.task} weighs the same."
-        return f"{many}; each weighs by its share of {words.rollouts}."
+        return f"Every {'rollout' if self.weights == 'rollouts' else 'setting'} weighs the same."
+
+    @property
+    def about(self) -> Subject:
+        """What the answer is about."""
+        return self.reading.about
+
+    @property
+    def target(self) -> Target:
+        """Whether it is about units like these, or about these very units."""
+        return self.reading.about.target
+
+    @property
+    def task(self) -> str | None:
+        """The level, where only one is looked at."""
+        return None if self.level is None else self.level[1]
 
     @property
     def interval(self) -> Interval:
@@ -133,7 +161,7 @@ class Comparison(Record):
         where = f" on {self.task}" if self.task else ""
         why = f"no common {spoken().task}" if self.refused is None else "the human labels do not allow one"
         said = self.gain if self.comparable else f"{str(self.interval).removesuffix('.')}; no verdict: {why}."
-        return f"{self.first} against {self.second}{where}: {said}"
+        return f"For {self.about}, {self.first} against {self.second}{where}: {said}"
 
 
 @in_its_words
@@ -143,22 +171,40 @@ def compare(
     second: str,
     *,
     measure: Measure | None = None,
+    target: Target | None = None,
+    unit: str | None = None,
+    repeat: str | Sequence[str] = (),
+    setting: str | Sequence[str] = (),
+    cluster: str | Sequence[str] = (),
+    run: str | Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
     paired: bool | None = None,
-    weigh: Weigh = "rollouts",
+    weights: Weights = "units",
+    lower_is_better: bool = False,
+    dealt: bool = False,
     confidence: float = 0.95,
     margin: float = 0.0,
     gate: bool = False,
 ) -> Comparison:
-    """Is the first policy better than the second, and by how much?
+    """Gain of the first policy over the second, with interval, p-value and verdict, and what it is about.
 
     Args:
         rollouts: The table.
         first: The policy the gain is about.
         second: The policy it is compared with.
         measure: "success" or "score"; success where the table has it.
-        paired: Whether to pair rollouts in the same environment; found out from the table when not said. True where no
-            column tells which belong together declares that the n-th of both do, task by task.
-        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        target: "like" for units like these, "these" for these very units; from 20 units on "like" when not said.
+        unit: The column of what both policies met; found from the shape of the table when not said.
+        repeat: Columns that count the tries at a unit.
+        setting: Columns to compare within, such as the robot.
+        cluster: Columns of what units belong to.
+        run: Columns of trained copies of a policy.
+        ignore: Columns without a role.
+        paired: False to compare rollouts without regard to units. True where no column tells units apart declares that
+            the n-th rollouts of both belong together.
+        weights: "units", all alike; "settings", every level of a setting alike; or "rollouts".
+        lower_is_better: Whether less is better, as for cost and time: then a negative gain is better.
+        dealt: Whether the levels of other columns were dealt to rollouts at random; then they need no check.
         confidence: The confidence of the interval and the verdict.
         margin: A gain that would not matter.
         gate: Whether to give the two one-sided bounds too, each at the confidence, that a gate judges by.
@@ -171,29 +217,51 @@ def compare(
         >>> print(sf.compare(table, "new", "old").verdict)
         better
     """
-    asked = Asked(rollouts, first, second, chosen(rollouts, measure), weigh)
+    said = {"unit": unit, "repeat": repeat, "setting": setting, "cluster": cluster, "run": run, "ignore": ignore}
+    table = a_table(rollouts).declare(**said)
+    if target is not None:
+        _check.choice(target, "target", dict.fromkeys(TARGETS))
+    asked = Asked(table, first, second, chosen(table, measure), weights, lower_is_better)
     bounds_at = confidence if gate else None
-    found = plain_comparison(asked, paired=paired, confidence=confidence, margin=margin, bounds_at=bounds_at)
-    return replace(found, outlook=outlook(found, most=rollouts.high - rollouts.low))
+    found = plain_comparison(
+        asked, paired=paired, target=target, confidence=confidence, margin=margin, bounds_at=bounds_at, dealt=dealt
+    )
+    return replace(found, outlook=outlook(found, most=table.high - table.low))
 
 
 def plain_comparison(
     asked: Asked,
     *,
     paired: bool | None = None,
+    target: Target | None = None,
     confidence: float,
     margin: float,
     central: bool = False,
     bounds_at: float | None = None,
+    dealt: bool = False,
 ) -> Comparison:
-    """As `compare`, without working out what it would take when nothing is decided: for families of many."""
+    """As `compare`, without working out what it would take when nothing is decided."""
     low, high = asked.ends
     margin = _check.margin(margin, high - low)
-    _check.choice(asked.weigh, "weigh", dict.fromkeys(("rollouts", "tasks")))
     confidence = _check.confidence(confidence)
-    found = found_between(asked, paired=paired)
+    found = found_between(asked, paired=paired, target=target)
+    if not dealt:
+        found = held_within(asked, found, paired=paired, target=target)
     gain = found.gain(confidence=confidence, margin=margin, central=central)
-    return named_comparison(asked, found, gain, confidence=confidence, bounds_at=bounds_at)
+    made = named_comparison(asked, found, gain, confidence=confidence, bounds_at=bounds_at)
+    if found.other is not None:
+        made = replace(made, other=_other(asked, found, confidence, margin))
+    if not made.comparable or made.judged is not None:
+        return made
+    return replace(made, notes=(*disagreeing(asked, made.gain, confidence=confidence), *made.notes))
+
+
+def _other(asked: Asked, found: Found, confidence: float, margin: float) -> OtherTarget | None:
+    """The answer for the target that the headline is not about."""
+    if found.other is None:
+        return None
+    way = found.other()
+    return OtherTarget(way.reading.about, way.make(confidence=confidence, margin=margin))
 
 
 def named_comparison(
@@ -207,17 +275,17 @@ def named_comparison(
         bounds = _bounds(found.gain(confidence=level, margin=gain.margin, central=True))
     if not found.comparable:  # the gain only describes what was seen
         gain = replace(gain, verdict=Verdict.UNDECIDED)
-    notes = (*found.notes, *(note for note in gain.notes if isinstance(note, Note)))
+    notes = (*found.notes, *(note for note in gain.notes if isinstance(note, Note)), *rollouts.design.said)
     made = Comparison(
         first=asked.first,
         second=asked.second,
         measure=what,
         gain=gain,
-        of_first=alone(rollouts, asked.first, what, confidence, asked.weigh),
-        of_second=alone(rollouts, asked.second, what, confidence, asked.weigh),
-        structure=found.structure,
-        task=rollouts.tasks[0] if len(rollouts.tasks) == 1 == len(rollouts.summary(by=("task",))) else None,
-        weigh=asked.weigh,
+        of_first=alone(rollouts, asked.first, what, confidence, asked.weights),
+        of_second=alone(rollouts, asked.second, what, confidence, asked.weights),
+        reading=found.reading,
+        level=asked.level,
+        weights=asked.weights,
         bounds=bounds,
         notes=notes,
     )
@@ -230,50 +298,88 @@ def named_comparison(
     return made if wide is None or wide.gain is None else replace(made, bounds=_bounds(wide.gain))
 
 
-def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weigh: Weigh = "rollouts") -> Interval:
+def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weights: Weights = "units") -> Interval:
     """One policy's rate or mean score; looked up once for a table."""
     return rollouts.once(
-        ("alone", policy, measure, repr(confidence), weigh),
-        lambda: MEASURED[measure](part(rollouts, (measure,), policy), confidence=confidence, weigh=weigh),
+        ("alone", policy, measure, repr(confidence), weights),
+        lambda: MEASURED[measure](rollouts.where(policy=policy), confidence=confidence, weights=weights),
     )
 
 
 @in_its_words
-def compare_tasks(
+def compare_by(
     rollouts: Rollouts,
     first: str,
     second: str,
     *,
+    by: str | Sequence[str] = (),
     measure: Measure | None = None,
+    target: Target | None = None,
+    weights: Weights = "units",
+    lower_is_better: bool = False,
     confidence: float = 0.95,
     margin: float = 0.0,
     gate: bool = False,
 ) -> tuple[Comparison, ...]:
-    """On which tasks is the first policy better or worse, with no false one among all tasks?
+    """Comparisons of two policies within every level of some columns, all holding together.
 
-    Every task pays its share of the error, so that all intervals hold together. A task on which one of the two has no
-    outcome is left out.
+    Every level pays its share of the error. A level that one of the two has no outcome in is left out.
+
+    Args:
+        rollouts: The table.
+        first: The policy the gains are about.
+        second: The policy it is compared with.
+        by: The columns, as the file calls them; the few units, or a setting, when not said.
+        measure: "success" or "score"; success where the table has it.
+        target: "like" or "these", as for `compare`.
+        weights: How units weigh, as for `compare`.
+        lower_is_better: Whether less is better.
+        confidence: The confidence of all intervals and verdicts together.
+        margin: A gain that would not matter.
+        gate: Whether to give one-sided bounds too.
     """
-    a_table(rollouts).require("task")
-    what = chosen(rollouts, measure)
-    known = [
-        {group.key[0] for group in rollouts.where(policy=name).summary(by=("task",)) if group.known(what)}
-        for name in (first, second)
-    ]
-    tasks = [task for task in rollouts.tasks if task in known[0] & known[1]]
-    if not tasks:
-        raise DataError(
-            f"{first!r} and {second!r} must share {spoken().a_task}; they share none.", source=rollouts.source
-        )
-    level = family_level(len(tasks), confidence, gate=gate)
+    what = chosen(a_table(rollouts), measure)
+    keys = columns_of(rollouts, by)
+    met: dict[tuple[str | None, ...], set[str | None]] = {}
+    for group in rollouts.summary(by=("policy", *keys)):
+        if group.known(what) and None not in group.key:
+            met.setdefault(group.key[1:], set()).add(group.key[0])
+    levels = [level for level, who in met.items() if {first, second} <= who]
+    if not levels:
+        shared = " and ".join(rollouts.called(key) for key in keys)
+        raise DataError(f"{first!r} and {second!r} must share some {shared}; they share none.", source=rollouts.source)
+    shares = family_level(len(levels), confidence, gate=gate)
     found = []
-    for task in tasks:
-        asked = Asked(rollouts.where(task=task), first, second, what)
-        one = plain_comparison(asked, margin=margin, **level)
-        if len(tasks) <= MOST_OUTLOOKS:
+    for level in levels:
+        part = rollouts.where(**dict(zip(keys, level, strict=True)))  # type: ignore[arg-type]
+        part = replace(part, declared={**rollouts.design_roles(), **dict.fromkeys(keys, "ignore")})
+        named = (", ".join(rollouts.called(key) for key in keys), ", ".join(map(str, level)))
+        asked = Asked(part, first, second, what, weights, lower_is_better, named)
+        one = plain_comparison(asked, margin=margin, target=target, dealt=True, **shares)
+        if len(levels) <= MOST_OUTLOOKS:
             one = replace(one, outlook=outlook(one, most=rollouts.high - rollouts.low))
         found.append(one)
     return family(found, confidence)
+
+
+def columns_of(rollouts: Rollouts, by: str | Sequence[str]) -> tuple[str, ...]:
+    """The table's columns that were asked for by name; by default the one whose levels are shown side by side."""
+    words = (by,) if isinstance(by, str) else tuple(by)
+    if not words:
+        if rollouts.split is None:
+            raise DataError(
+                "some column must have few levels that both policies met; none has.", source=rollouts.source
+            )
+        return (rollouts.split,)
+    keys = tuple(rollouts.key(word) for word in words)
+    for word, key in zip(words, keys, strict=True):
+        if key in ("policy", "success", "score"):
+            raise DataError(f"`by` must name a column of labels; {word!r} is the {key}.", source=rollouts.source)
+        if key not in rollouts.columns:
+            raise DataError(
+                f"there must be a column {word!r}; these are there:\n{rollouts.design}", source=rollouts.source
+            )
+    return keys
 
 
 def family_level(size: int, confidence: float, *, gate: bool = False) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.run_order import declared_order
-from surefoot.table.structure import Measure
+from surefoot.table.rollouts import Measure
 
 MOST_PAIRS = 2_000
 MOST_TASKS = 10

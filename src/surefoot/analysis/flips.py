@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from surefoot.core.record import Record
 from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure
+from surefoot.table.rollouts import Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def flips(
     values = pairs.values(measure)
     labels = pairs.labels(pairs.on, measure)
     telling = [at for at, name in enumerate(pairs.on) if _tells(name, [label[at] for label in labels])]
-    alone = [at for at in telling if pairs.on[at] != "cluster"]
+    alone = [at for at in telling if pairs.on[at] not in rollouts.design.keys("cluster")]
     if alone and len({tuple(label[at] for at in alone) for label in labels}) == len(labels):
         telling = alone  # the cluster an item belongs to is no part of its name where the item's own name will do
     named = [
@@ -59,4 +59,4 @@ def flips(
 
 def _tells(column: str, values: list[object]) -> bool:
     """Whether a column helps to name an item: a task or a repeat that is always the same does not."""
-    return column not in ("task", "repeat") or len(set(values)) > 1
+    return len(set(values)) > 1

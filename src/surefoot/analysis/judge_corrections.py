@@ -14,7 +14,7 @@ from surefoot.core.tally import Tally
 from surefoot.stats.judges import Calibration
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts, a_table, scores_in
-from surefoot.table.structure import Measure
+from surefoot.table.rollouts import Measure
 
 
 @dataclass(frozen=True, slots=True)

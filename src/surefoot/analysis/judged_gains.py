@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from surefoot import _check, stats
-from surefoot.analysis.measurements import Measure
 from surefoot.core.formatting import Scale
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
@@ -19,7 +18,7 @@ from surefoot.stats.labelling import DECIDES, LabelsNeeded
 from surefoot.table.label_draws import item_columns
 from surefoot.table.labelling import LabelsMethod
 from surefoot.table.normalising import small
-from surefoot.table.rollouts import Rollouts, a_table
+from surefoot.table.rollouts import Measure, Rollouts, a_table
 
 APART = 2.81
 """Standard errors beyond which labelled items do not look drawn from all: by chance once in 100 for two checks."""
@@ -155,7 +154,7 @@ def judged_gain(
         return refuse("labels of different items", first=first, second=second, both=sum(both))
     documents = documents_of(shared, sides)
     if documents is not None and len({of for of, there in zip(documents, both, strict=True) if there}) < 2:
-        return refuse("labels of one cluster", called=rollouts.called("cluster"))
+        return refuse("labels of one cluster", called=next(iter(rollouts.design.cluster), "cluster"))
     judge = [sides[0][key].judge - sides[1][key].judge for key in shared]
     human = [_gap(sides, key) if there else None for key, there in zip(shared, both, strict=True)]
     found = stats.judge_corrected_gain(
@@ -192,14 +191,15 @@ def _gathered(rollouts: Rollouts, measure: Measure) -> Items:
     import narwhals as nw
 
     on = item_columns(rollouts)
-    more = tuple(name for name in ("human", "cluster") if name in rollouts.columns)
+    clusters = rollouts.design.keys("cluster")[:1]
+    more = ("human", *clusters)
     names = ("policy", measure, *on, *more)
     home = small(rollouts.counted().select(*names).filter(~nw.col(measure).is_null()))
     rows: dict[str, dict[Key, list[tuple[float, float | None, object]]]] = {}
     ends = rollouts.ends(measure)
     keys = zip(*(home[name] for name in on), strict=True) if on else ((place,) for place in range(len(home["policy"])))
     nothing = [None] * len(home["policy"])
-    beside = (home.get(name, nothing) for name in ("human", "cluster"))
+    beside = (home.get(name, nothing) for name in ("human", *(clusters or ("",))))
     for policy, said, item, label, group in zip(home["policy"], home[measure], keys, *beside, strict=True):
         if item[-1] is None:
             continue

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
     from surefoot.core.interval import Interval
     from surefoot.table.rollouts import Rollouts
-    from surefoot.table.structure import Measure
+    from surefoot.table.rollouts import Measure
 
 HOW = ("labels drawn", "labels declared random", "labels missing", "several raters")
 """Notes about all labels of a table, said once for a family."""
@@ -38,7 +38,7 @@ def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
     )
     if judged is None:
         return replace(made, notes=(*made.notes, Note("not corrected")))
-    if made.weigh == "tasks" and made.structure.tasks > 1 and judged.refused is None:
+    if made.weights == "settings" and judged.refused is None:
         judged = replace(judged, found=None, refused=Note("labels weigh items"), needed=None, notes=())
     own = made.gain
     gain = judged.gain or replace(own, verdict=Verdict.UNDECIDED)

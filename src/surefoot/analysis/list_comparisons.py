@@ -20,9 +20,8 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.sequential.betting import BettingState
-from surefoot.table.columns import PAIR_KEYS
 from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.structure import Measure
+from surefoot.table.rollouts import Measure
 
 Item = tuple[Any, ...]
 
@@ -189,10 +188,9 @@ def _against(
 
 
 def _keys(table: Rollouts) -> Sequence[str]:
-    keys = [name for name in PAIR_KEYS if name in table.columns]
-    if not keys or keys == ["task"]:
-        raise DataError("items must be told apart by a column such as `condition`; got none.")
-    return keys
+    if table.design.unit is None:
+        raise DataError(f"some column must tell items apart; none does. Say which: --unit COLUMN.\n{table.design}")
+    return table.design.keys("setting", "unit", "repeat")
 
 
 def _outcomes(table: Rollouts, policy: str, measure: Measure) -> dict[Item, float]:

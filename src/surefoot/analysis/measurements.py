@@ -1,29 +1,28 @@
-"""How good is each policy, on each task?"""
+"""Success rate and mean score of each policy, with intervals that know what the rollouts share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
-from surefoot.analysis.comparison_data import Weigh
+from surefoot.analysis.comparison_data import Weights
+from surefoot.analysis.subjects import Subject, Target
+from surefoot.core.formatting import Scale
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.structure import Measure as Measure
-from surefoot.table.structure import Structure, part, rows, structure
+from surefoot.errors import DataError
+from surefoot.table.crosstab import crosstab
+from surefoot.table.design import MANY, Design
+from surefoot.table.normalising import home
+from surefoot.table.rollouts import Measure, Rollouts, a_table
 
 if TYPE_CHECKING:
     import polars as pl
-
-MANY = 2_000_000
-"""From so many scores on, the mean's interval is empirical Bernstein's: as guaranteed, a little wider, one pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Measurement(Record):
 
     Attributes:
         policy: The policy.
-        task: The task, or None when all tasks are taken together.
+        task: The level of the column that is looked at, or None when all are taken together.
         rollouts: Rollouts that count.
         void: Rollouts declared not to count.
         success: The success rate; None when no success is known.
@@ -58,16 +57,19 @@ class Measurement(Record):
         return f"{self.policy}{where}: {' '.join(parts)}"
 
 
-def success_rate(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh = "rollouts") -> Interval:
-    """Where does the success rate of the one policy in the table lie?
+def success_rate(
+    rollouts: Rollouts, *, confidence: float = 0.95, weights: Weights = "units", target: Target | None = None
+) -> Interval:
+    """Confidence interval of the success rate of the one policy in the table.
 
-    Wilson's interval; where rollouts come in clusters, Clopper and Pearson's on the number of independent rollouts that
-    they are worth.
+    Wilson's interval where every rollout stands alone. Where units were met several times, Gaffke's interval of the
+    units' rates for units like these, and Clopper and Pearson's or rule X for these very units.
 
     Args:
         rollouts: The table.
         confidence: The confidence of the interval.
-        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        weights: "units", all alike; "settings", every level of a setting alike; or "rollouts".
+        target: "like" for units like these, "these" for these very units; from 20 units on "like" when not said.
 
     Example:
         >>> import polars as pl
@@ -76,28 +78,22 @@ def success_rate(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh =
         >>> print(sf.success_rate(rollouts))
         80.0% [49.0%, 94.4%] n=10 (95% Wilson interval).
     """
-    tally = a_table(rollouts).tally()
-
-    def rate(found: _Grouped) -> Interval:
-        if found.alone:
-            return stats.wilson(tally, confidence=confidence)
-        outcomes, labels, tasks = found.columns()
-        succeeded, weights = [value > 0.0 for value in outcomes], weigh if tasks else "rollouts"
-        return stats.cluster_rate(succeeded, labels, tasks=tasks, weights=weights, confidence=confidence).interval
-
-    return _widest(rollouts, "success", weigh, rate)
+    a_table(rollouts).tally()
+    return _measured(rollouts, "success", confidence, weights, target)
 
 
-def mean_score(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh = "rollouts") -> Interval:
-    """Where does the mean score of the one policy in the table lie?
+def mean_score(
+    rollouts: Rollouts, *, confidence: float = 0.95, weights: Weights = "units", target: Target | None = None
+) -> Interval:
+    """Confidence interval of the mean score of the one policy in the table.
 
-    Guaranteed for scores in their stated range, and for clusters of one size; approximate, by the clusters' spread,
-    where clusters differ in size.
+    Guaranteed for scores in their stated range; approximate, measured, where units come in clusters.
 
     Args:
         rollouts: The table.
         confidence: The confidence of the interval.
-        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        weights: "units", all alike; "settings", every level of a setting alike; or "rollouts".
+        target: "like" for units like these, "these" for these very units; from 20 units on "like" when not said.
 
     Example:
         >>> import polars as pl
@@ -106,78 +102,173 @@ def mean_score(rollouts: Rollouts, *, confidence: float = 0.95, weigh: Weigh = "
         >>> print(sf.mean_score(rollouts))
         0.812 [0.650, 0.902] n=20 (95% Gaffke interval).
     """
-    moments = a_table(rollouts).moments()
-
-    def mean(found: _Grouped) -> Interval:
-        if found.alone and len(moments) > MANY:
-            return stats.moments_mean(moments, confidence=confidence)
-        several = found.structure.tasks > 1
-        values, labels, tasks = found.columns()
-        scores = Scores(values, rollouts.low, rollouts.high)
-        if found.alone:
-            return stats.score_mean(scores, several_tasks=several, confidence=confidence)
-        sums: dict[object, list[float]] = {}
-        for label, value in zip(labels, values, strict=True):
-            sums.setdefault(label, []).append(value)
-        if not found.uneven and len(set(map(len, sums.values()))) == 1:  # the cluster is the unit, and all weigh alike
-            means = [min(scores.high, max(scores.low, fsum(each) / len(each))) for each in sums.values()]
-            units = Scores(means, scores.low, scores.high)
-            made = stats.score_mean(units, several_tasks=several, confidence=confidence)
-            return replace(made, trials=len(scores), data=(scores,))
-        weights = weigh if tasks else "rollouts"
-        return stats.cluster_mean(scores, labels, tasks=tasks, weights=weights, confidence=confidence).interval
-
-    return _widest(rollouts, "score", weigh, mean)
+    a_table(rollouts).moments()
+    return _measured(rollouts, "score", confidence, weights, target)
 
 
-@dataclass(frozen=True, slots=True)
-class _Grouped:
-    """The rollouts of one policy, with what they belong to.
+@dataclass(frozen=True, eq=False)
+class _OwnCells:
+    """The cells of one policy: units by settings and clusters."""
 
-    Attributes:
-        structure: How they belong together.
-        rows: Their outcomes, sorted, with the columns that are needed.
-        labels: The columns of the clusters; None where every rollout stands alone.
-        uneven: Whether tasks are to weigh alike and do not by themselves.
-    """
-
-    structure: Structure
-    rows: Callable[[tuple[str, ...]], pl.DataFrame]
-    labels: tuple[str, ...] | None
-    uneven: bool
+    design: Design
+    keys: tuple[str, ...]
+    frame: pl.DataFrame
+    unit: Any
+    tries: Any
+    means: Any
 
     @property
-    def alone(self) -> bool:
-        """Whether every rollout stands alone and weighs the same."""
-        return self.labels is None and not self.uneven
+    def units(self) -> int:
+        return int(self.unit.max()) + 1
 
-    def columns(self) -> tuple[list[float], list[object], list[str] | None]:
-        """The outcomes, the cluster of each and, where tasks are weighed, its task."""
-        wanted = (*(("task",) if self.uneven else ()), *(self.labels or ()))
-        frame = self.rows(tuple(dict.fromkeys(wanted)))
-        if self.uneven:
-            frame = frame.drop_nulls("task")
-        labels = frame.select(self.labels).rows() if self.labels else list(range(frame.height))
-        return frame["value"].to_list(), list(labels), frame["task"].to_list() if self.uneven else None
+    def unit_means(self) -> Any:
+        import numpy as np
+
+        return np.bincount(self.unit, self.means) / np.bincount(self.unit)
+
+    def cell_weights(self, weights: Weights) -> Any:
+        import numpy as np
+
+        if weights == "rollouts":
+            return self.tries / self.tries.sum()
+        share = 1.0 / np.bincount(self.unit)[self.unit]
+        if weights == "settings" and (key := next(iter(self.design.keys("setting")), None)) in self.keys:
+            level = self.codes(str(key))
+            share = share / np.bincount(level, share)[level]
+        return share / share.sum()
+
+    def codes(self, key: str) -> Any:
+        import polars as pl
+
+        return (
+            self.frame.select(pl.col(f"key_{self.keys.index(key)}").rank("dense").cast(pl.Int64) - 1)
+            .to_series()
+            .to_numpy()
+        )
 
 
-def _widest(rollouts: Rollouts, measure: Measure, weigh: Weigh, make: Callable[[_Grouped], Interval]) -> Interval:
-    """The interval; where there are several training runs, the wider of that and the one with runs for clusters."""
+def _own_cells(rollouts: Rollouts, measure: Measure, policy: str) -> _OwnCells | None:
+    import polars as pl
+
+    design = rollouts.design
+    keys = design.keys("unit", "setting", "cluster")
+    if not design.keys("unit"):
+        return None
+    table = crosstab(rollouts.whole_table, measure, keys, rollouts.whole_table.policies)
+    counts, sums = table.of(policy)
+    frame = table.frame.select(*(f"key_{place}" for place in range(len(keys)))).with_columns(
+        n=pl.Series(counts), s=pl.Series(sums)
+    )
+    frame = frame.filter((pl.col("n") > 0) & pl.col("key_0").is_not_null())
+    if not frame.height:
+        return None
+    unit = frame.select(pl.col("key_0").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+    tries = frame["n"].to_numpy().astype("float64")
+    return _OwnCells(design, keys, frame, unit, tries, frame["s"].to_numpy() / tries)
+
+
+def _measured(
+    rollouts: Rollouts, measure: Measure, confidence: float, weights: Weights, target: Target | None
+) -> Interval:
     policy = rollouts.policies[0]
-    found = structure(rollouts, measure, (policy,))
-    counts = [group.known(measure) for group in rollouts.summary(by=("task",))] if rollouts.tasks else []
-    uneven = weigh == "tasks" and len({count for count in counts if count}) > 1
-    clusters = found.clusters if found.groups > 1 else None
-    grouped = _Grouped(found, partial(rows, rollouts, measure, policy), clusters, uneven)
-    ways = [grouped, replace(grouped, labels=("run",))] if found.runs else [grouped]
-    return max((_told(make(way), way) for way in ways), key=lambda interval: interval.width)
+    cells = _own_cells(rollouts, measure, policy)
+    if cells is None or (cells.tries == 1).all():
+        if target == "these" and cells is not None:
+            raise DataError(
+                f"for these very units some {rollouts.design.unit} must be met again; each was met once.",
+                source=rollouts.source,
+            )
+        if cells is None or not _clusters(cells):
+            return _standing_alone(rollouts, measure, policy, confidence)
+    chosen = target or _headline(cells)
+    words = rollouts.words.rollouts
+    about = Subject(chosen, str(rollouts.design.unit), cells.units, words)
+    clusters = _clusters(cells)
+    if chosen == "these":
+        found = _these(cells, rollouts, measure, policy, confidence, weights)
+    elif clusters:
+        key = clusters[0]
+        name = next(column.name for column in rollouts.design.of("cluster") if column.key == key)
+        about = Subject("like", name, len(set(cells.codes(key).tolist())), words)
+        found = _by_clusters(cells, rollouts, measure, key, confidence)
+    else:
+        found = _like(cells, rollouts, measure, confidence, weights)
+    return replace(found, notes=(*found.notes, Note("about", {"subject": str(about)})))
 
 
-def _told(interval: Interval, found: _Grouped) -> Interval:
-    """An interval with what must be known of the clusters."""
-    if found.labels is not None:
-        return replace(interval, notes=(*interval.notes, Note("in clusters", {"structure": found.structure})))
-    return replace(interval, notes=(*interval.notes, Note("one cluster"))) if found.structure.clusters else interval
+def _headline(cells: _OwnCells) -> Target:
+    if any(column.levels >= MANY for column in cells.design.of("cluster")) or cells.units == cells.tries.sum():
+        return "like"
+    return "like" if cells.units >= MANY else "these"
+
+
+def _clusters(cells: _OwnCells) -> list[str]:
+    return [key for key in cells.design.keys("cluster") if len(set(cells.codes(key).tolist())) > 1]
+
+
+def _standing_alone(rollouts: Rollouts, measure: Measure, policy: str, confidence: float) -> Interval:
+    """Rollouts that share nothing that is known."""
+    if measure == "success":
+        return stats.wilson(rollouts.tally(), confidence=confidence)
+    several = bool(rollouts.design.of("setting"))
+    return stats.score_mean(rollouts.scores(), several_tasks=several, confidence=confidence)
+
+
+def _scores(rollouts: Rollouts, measure: Measure, values: Any) -> Scores:
+    low, high = rollouts.ends(measure)
+    return Scores([min(high, max(low, float(value))) for value in values], low, high)
+
+
+def _as(measure: Measure, interval: Interval, trials: float, estimate: float | None = None) -> Interval:
+    """An interval of scores, shown as one of a rate where successes are measured."""
+    scale: Scale = "rate" if measure == "success" else "score"
+    kept = interval.estimate if estimate is None else min(interval.high, max(interval.low, estimate))
+    return replace(interval, scale=scale, trials=int(trials), estimate=kept, data=())
+
+
+def _like(cells: _OwnCells, rollouts: Rollouts, measure: Measure, confidence: float, weights: Weights) -> Interval:
+    """Units as a sample of units like them."""
+    means = _scores(rollouts, measure, cells.unit_means())
+    if weights == "units":
+        several = bool(cells.design.of("setting"))
+        found = stats.score_mean(means, several_tasks=several, confidence=confidence)
+        return _as(measure, found, cells.tries.sum())
+    share = cells.cell_weights(weights)
+    times = [max(1, round(1000 * len(share) * float(weight))) for weight in share]
+    values = [value for value, many in zip(cells.means, times, strict=True) for _ in range(many)]
+    units = [int(unit) for unit, many in zip(cells.unit, times, strict=True) for _ in range(many)]
+    found = stats.cluster_mean(_scores(rollouts, measure, values), units, confidence=confidence).interval
+    return _as(measure, found, cells.tries.sum())
+
+
+def _by_clusters(cells: _OwnCells, rollouts: Rollouts, measure: Measure, key: str, confidence: float) -> Interval:
+    import numpy as np
+
+    unit_cluster = np.zeros(cells.units, dtype=np.int64)
+    unit_cluster[cells.unit] = cells.codes(key)
+    means = _scores(rollouts, measure, cells.unit_means())
+    found = stats.cluster_mean(means, unit_cluster.tolist(), confidence=confidence).interval
+    return _as(measure, found, cells.tries.sum())
+
+
+def _these(
+    cells: _OwnCells, rollouts: Rollouts, measure: Measure, policy: str, confidence: float, weights: Weights
+) -> Interval:
+    """These very units: only the rollouts in their cells are drawn."""
+    import numpy as np
+    import narwhals as nw
+
+    share = cells.cell_weights(weights)
+    if measure == "success":
+        counts = zip(cells.frame["s"].to_list(), cells.frame["n"].to_list(), strict=True)
+        tallies = {str(place): Tally(round(hits), int(tries)) for place, (hits, tries) in enumerate(counts)}
+        weighed = {str(place): float(weight) for place, weight in enumerate(share)}
+        return stats.stratified_rate(tallies, weights=weighed, confidence=confidence)
+    if np.ptp(cells.tries) == 0.0 and np.ptp(share) < 1e-12:
+        known = rollouts.counted().filter((nw.col("policy") == policy) & ~nw.col(measure).is_null())
+        values = home(known.select(measure))[measure].sort().to_list()
+        return stats.score_mean(_scores(rollouts, measure, values), several_tasks=True, confidence=confidence)
+    return _like(cells, rollouts, measure, confidence, weights)
 
 
 MEASURED: dict[Measure, Callable[..., Interval]] = {"success": success_rate, "score": mean_score}
@@ -189,16 +280,18 @@ def measure(
     *,
     by_task: bool = False,
     only: Measure | None = None,
-    weigh: Weigh = "rollouts",
+    weights: Weights = "units",
+    target: Target | None = None,
     confidence: float = 0.95,
 ) -> tuple[Measurement, ...]:
-    """How good is each policy, and on each task when asked? One measurement each, every one with interval and n.
+    """Success rate and mean score of each policy, and in each level of the column shown side by side when asked.
 
     Args:
         rollouts: The table.
-        by_task: Whether every task is measured by itself.
+        by_task: Whether every level (few units, or a setting's) is measured by itself.
         only: "success" or "score" to measure that alone; both, where the table has them, when not said.
-        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        weights: "units", all alike; "settings", every level of a setting alike; or "rollouts".
+        target: "like" for units like these, "these" for these very units; from 20 units on "like" when not said.
         confidence: The confidence of each interval.
 
     Example:
@@ -210,26 +303,33 @@ def measure(
         new: success 80.0% [37.5%, 96.4%] n=5 (95% Wilson interval).
         old: success 80.0% [37.5%, 96.4%] n=5 (95% Wilson interval).
     """
-    level: dict[str, Any] = {"confidence": _check.confidence(confidence), "weigh": weigh}
-    by = ("policy", "task") if by_task else ("policy",)
-    a_table(rollouts)
-    if by_task:
-        rollouts.require("task")
+    level: dict[str, Any] = {"confidence": _check.confidence(confidence), "weights": weights, "target": target}
+    split = a_table(rollouts).split if by_task else None
+    if by_task and split is None:
+        raise DataError(
+            "some column must have few levels to be measured side by side; none has.", source=rollouts.source
+        )
+    by = ("policy",) if split is None else ("policy", split)
     measures: dict[str, Measure] = {what: what for what in MEASURED}
     wanted = tuple(measures.values()) if only is None else (_check.choice(only, "only", measures),)
-    alone = not {"condition", "seed", "cluster", "run"} & set(rollouts.columns)
     found = []
     for group in rollouts.summary(by=by):
         policy, task = str(group.key[0]), group.key[1] if by_task else None
-        if by_task and task is None:  # rollouts that name no task are in the policy's own row only
+        if by_task and task is None:  # rollouts that name no level are in the policy's own row only
             continue
         known = [what for what in wanted if group.known(what)]
-        if task is not None and alone and not group.scored:  # of thousands of cells, none needs its rows
+        if split is not None and rollouts.design.keys("unit")[:1] == (split,) and not group.scored:
             made = {what: stats.wilson(group.tally, confidence=confidence) for what in known}
         else:
-            own = part(rollouts, known, policy, task)
+            own = rollouts.where(policy=policy) if split is None else _part(rollouts, policy, split, str(task))
             made = {what: MEASURED[what](own, **level) for what in known}
         tally = group.tally if group.outcomes else None
         ends = made.get("success"), made.get("score")
         found.append(Measurement(policy, task, group.rollouts, group.void, *ends, tally))
     return tuple(found)
+
+
+def _part(rollouts: Rollouts, policy: str, split: str, level: str) -> Rollouts:
+    """One level of a column, its other columns as they are in the whole table."""
+    part = rollouts.where(**{split: level})
+    return replace(part, declared={**rollouts.design_roles(), split: "ignore"}).where(policy=policy)

@@ -47,9 +47,9 @@ def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
 
 def _units(found: Comparison) -> tuple[tuple[int, ...], Unit]:
     """What is independent of one another, and how many there are."""
-    made = found.structure
-    if made.clusters and made.groups > 1:
-        return (made.groups,), "clusters" if made.declared else "environments"
-    if made.paired:
-        return (made.shared,), "pairs"
+    made = found.reading
+    if made.groups > 1:
+        return (made.groups,), "clusters" if made.design.cluster else "environments"
+    if made.paired and made.about.target == "like":
+        return (made.units,), "pairs"
     return (max(1, found.of_first.trials), max(1, found.of_second.trials)), "rollouts"

@@ -8,13 +8,14 @@ from typing import Any
 
 from surefoot import _check, stats
 from surefoot.analysis.changes import change
-from surefoot.analysis.comparison_data import Weigh
-from surefoot.analysis.comparisons import Comparison, chosen, compare_tasks
+from surefoot.analysis.comparison_data import Asked, Weights
+from surefoot.analysis.comparisons import Comparison, chosen, compare_by
 from surefoot.analysis.evidence import EvidenceCurve, evidence_curves
 from surefoot.analysis.judge_corrections import Correction
 from surefoot.analysis.measurements import Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
 from surefoot.analysis.simultaneous import corrections_together, highest_bias, measure_together
+from surefoot.analysis.targets import rows
 from surefoot.auditing.audits import Audit, audit
 from surefoot.core import formatting
 from surefoot.core.bands import Band
@@ -25,8 +26,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import NOUNS, Words, in_its_words, spoken
 from surefoot.stats.rankings import Ranking
 from surefoot.table.given_letters import GivenLetters
-from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure, rows
+from surefoot.table.rollouts import Measure, Rollouts
 
 MOST_SCORES = 5_000
 """Bands are drawn for at most so many scores a policy: beyond, the mean and its interval say it all."""
@@ -60,6 +60,7 @@ class Overview(Record):
         disagreements: Where letters that the file carries say otherwise.
         corrections: Each policy's rate corrected for the judge's errors, where humans labelled some of its rollouts.
         words: What the table calls policies, rollouts, tasks and environments.
+        split: The column whose levels are shown side by side; empty where there is none.
     """
 
     source: str
@@ -85,12 +86,13 @@ class Overview(Record):
     disagreements: tuple[Disagreement, ...] = ()
     corrections: tuple[Correction, ...] = ()
     words: Words = field(default_factory=spoken)
+    split: str = ""
 
     def called(self, column: str) -> str:
         """What the user calls a column."""
-        met = self.audit.structure
-        usual = getattr(self.words, column) if column in NOUNS else column
-        return usual if met is None else met.named.get(column, usual)
+        if column == "task" and self.split:
+            return self.split
+        return getattr(self.words, column) if column in NOUNS else column
 
     @in_its_words
     def __str__(self) -> str:
@@ -103,7 +105,7 @@ def overview(
     rollouts: Rollouts,
     *,
     measure_of: Measure | None = None,
-    weigh: Weigh = "rollouts",
+    weights: Weights = "units",
     confidence: float = 0.95,
     margin: float = 0.0,
     previous: Rollouts | None = None,
@@ -115,7 +117,7 @@ def overview(
     Args:
         rollouts: The table.
         measure_of: "success" or "score" decides; success where the table has it.
-        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        weights: "units", all alike; "settings", every level of a setting alike; or "rollouts".
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
         previous: A previous run, to show what changed since.
@@ -127,11 +129,11 @@ def overview(
     """
     confidence, margin = _check.confidence(confidence), _check.margin(margin)
     what = chosen(rollouts, measure_of)
-    found = measure_together(rollouts, weigh=weigh, confidence=confidence)
+    found = measure_together(rollouts, weights=weights, confidence=confidence)
     level: dict[str, Any] = {"measure": what, "confidence": confidence, "margin": margin}
     shown = {one.policy: of.estimate for one in found if (of := one.of(what)) is not None}
     every = len(shown) > 1 and compared
-    comparisons = all_pairs(rollouts, weigh=weigh, progress=progress, **level) if every else ()
+    comparisons = all_pairs(rollouts, weights=weights, progress=progress, **level) if every else ()
     ranking = ranking_of(comparisons) if comparisons else None
     if ranking is not None:
         ranking = replace(ranking, selection=highest_bias(rollouts, what, ranking.names))
@@ -141,7 +143,7 @@ def overview(
     several = len(rollouts.tasks) > 1
     order = [one.policy for one in best if one.policy in shown]
     leading = _leading(rollouts, order, what) if compared else []
-    tasks = compare_tasks(rollouts, *leading, **level) if several and len(leading) == 2 else ()
+    tasks = compare_by(rollouts, *leading, **level) if several and len(leading) == 2 else ()
     curves: tuple[EvidenceCurve, ...] = ()
     replayed: tuple[str, ...] = ()
     if len(shown) == len(found) == 2 and len(leading) == 2:
@@ -164,11 +166,12 @@ def overview(
         datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
         judges=rollouts.names("judge") if "judge" in rollouts.columns else (),
         previous=(previous.source or "another table") if previous is not None else "",
-        changes=change(rollouts, previous, weigh=weigh, **level) if previous is not None else (),
+        changes=change(rollouts, previous, weights=weights, **level) if previous is not None else (),
         curves=curves,
         replayed=replayed,
         disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
         corrections=corrections_together(rollouts, what, confidence),
+        split="" if rollouts.split is None else rollouts.called(rollouts.split),
     )
 
 
@@ -177,7 +180,7 @@ def _leading(rollouts: Rollouts, best: list[str], what: Measure) -> list[str]:
     if len(rollouts.tasks) < 2:
         return best[:2]
     ran: dict[str, set[str | None]] = {}
-    for group in rollouts.summary(by=("policy", "task")):
+    for group in rollouts.summary(by=("policy", str(rollouts.split))):
         if group.known(what):
             ran.setdefault(str(group.key[0]), set()).add(group.key[1])
     return next(([best[0], name] for name in best[1:] if ran[best[0]] & ran[name] - {None}), [])
@@ -193,7 +196,8 @@ def _bands(rollouts: Rollouts, policies: list[Measurement], confidence: float) -
     share = 1.0 - (1.0 - confidence) / len(scored)
     found = []
     for one in scored:
-        values = rows(rollouts, "score", one.policy)["value"].to_list()  # sorted: a page does not depend on their order
+        asked = Asked(rollouts, one.policy, "", "score")
+        values = rows(asked, one.policy)["value"].to_list()  # sorted: a page does not depend on their order
         found.append(stats.band(Scores(values, rollouts.low, rollouts.high), confidence=share))
     return tuple(found)
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot import _check
+from surefoot.analysis.comparison_data import Asked
 from surefoot.analysis.comparisons import chosen, compare
+from surefoot.analysis.targets import rows
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
@@ -20,8 +22,7 @@ from surefoot.errors import DataError
 from surefoot.numerics.normal_quantiles import upper_quantile
 from surefoot.planning.comparisons import plan_comparison, plan_paired_comparison
 from surefoot.stats.score_gains import paired_score_gain
-from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure, rows
+from surefoot.table.rollouts import Measure, Rollouts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -164,13 +165,14 @@ def plan_from_pilot(
         must = f"lie between {reach[0]:.3g} and {reach[1]:.3g}, which {second!r} leaves room for"
         hint = f" Write {aim / 100.0:g} for {aim:g} points." if what == "success" and 1.0 < abs(aim) < 100.0 else ""
         raise _check.wrong("gain", f"{must}; got {aim}.{hint}", aim)
-    structure, names = found.structure, (first, second)
-    keys = structure.clusters or structure.environment
+    reading, names = found.reading, (first, second)
+    keys = reading.clusters or reading.environment
     asked = _Asked(what, aim, wanted, confidence, high - low)
-    if keys and (structure.paired or structure.clusters):
-        seen = _environments([rows(rollouts, what, name, keys) for name in names], keys, structure.paired, asked)
+    of_table = Asked(rollouts, first, second, what)
+    if keys and reading.paired:
+        seen = _environments([rows(of_table, name, keys) for name in names], keys, reading.paired, asked)
     else:
-        values = [rows(rollouts, what, name)["value"] for name in names]
+        values = [rows(of_table, name)["value"] for name in names]
         keys, seen = (), _separate(values, found.of_second.estimate, asked)
     return PilotPlan(
         first=first,
@@ -179,10 +181,10 @@ def plan_from_pilot(
         means=(found.of_first.estimate, found.of_second.estimate),
         gain=aim,
         observed=(found.gain.estimate, found.interval.low, found.interval.high),
-        paired=structure.paired,
+        paired=reading.paired,
         power=wanted,
         confidence=confidence,
-        told_by=structure.called(keys) if keys else "",
+        told_by=" and ".join(rollouts.called(key) for key in keys),
         **seen,
     )
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from surefoot import _check
 from surefoot.analysis.comparisons import chosen
-from surefoot.analysis.measurements import Measure
 from surefoot.analysis.replays import BLOCKED, CUT, HINDSIGHT, ORDER, blocking
 from surefoot.core import formatting
 from surefoot.core.record import Record
@@ -17,7 +16,7 @@ from surefoot.errors import DataError
 from surefoot.sequential import registry, run_ranking, simulate_ranking
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.validity import declared
-from surefoot.table.rollouts import Rollouts
+from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.start_order import by_starts, rounds_of, said_order
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from surefoot import _check, stats
-from surefoot.analysis.comparison_data import Asked, Found, Weigh
+from surefoot.analysis.comparison_data import Asked, Found, Weights
 from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, named_comparison
-from surefoot.analysis.gains import found_between
 from surefoot.analysis.outlook import outlook
 from surefoot.analysis.simultaneous import with_rows
+from surefoot.analysis.subjects import Target
+from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import in_its_words, spoken
@@ -22,14 +23,11 @@ from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
 from surefoot.stats.simultaneous_gains import FamilyGain
 from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure
+from surefoot.table.rollouts import Measure
 
 if TYPE_CHECKING:
     import numpy as np
 
-
-FEW_PAIRS = 10
-"""Up to so many pairs, scores in several tasks are compared by the guaranteed test; it takes seconds each."""
 
 Progress = Callable[[int, int], None]
 Pairs = Sequence[tuple[str, str]]
@@ -39,7 +37,9 @@ def rank(
     rollouts: Rollouts,
     *,
     measure: Measure | None = None,
-    weigh: Weigh = "rollouts",
+    target: Target | None = None,
+    weights: Weights = "units",
+    lower_is_better: bool = False,
     confidence: float = 0.95,
     margin: float = 0.0,
     own_intervals: bool = False,
@@ -53,7 +53,9 @@ def rank(
     Args:
         rollouts: The table.
         measure: "success" or "score"; success where the table has it.
-        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        target: "like" for units like these, "these" for these very units, one for all pairs; found when not said.
+        weights: "units", all alike; "settings", every level of a setting alike; or "rollouts".
+        lower_is_better: Whether less is better.
         confidence: The confidence of all intervals and verdicts together.
         margin: A gain that would not matter.
         own_intervals: Whether every policy's interval is its own, not one that holds together with all others.
@@ -71,9 +73,18 @@ def rank(
     """
     what = chosen(rollouts, measure)
     found = ranking_of(
-        all_pairs(rollouts, measure=what, weigh=weigh, confidence=confidence, margin=margin, progress=progress)
+        all_pairs(
+            rollouts,
+            measure=what,
+            target=target,
+            weights=weights,
+            lower_is_better=lower_is_better,
+            confidence=confidence,
+            margin=margin,
+            progress=progress,
+        )  # fmt: skip
     )
-    return with_rows(found, rollouts, weigh=weigh, own=own_intervals)
+    return with_rows(found, rollouts, weights=weights, own=own_intervals)
 
 
 @in_its_words
@@ -81,7 +92,9 @@ def all_pairs(
     rollouts: Rollouts,
     *,
     measure: Measure | None = None,
-    weigh: Weigh = "rollouts",
+    target: Target | None = None,
+    weights: Weights = "units",
+    lower_is_better: bool = False,
     confidence: float = 0.95,
     margin: float = 0.0,
     progress: Progress | None = None,
@@ -98,16 +111,21 @@ def all_pairs(
             f"the table must hold at least two {spoken().policies} with a {what} to rank; got "
             f"{', '.join(names) or 'none'}."
         )
-    heights = {name: alone(rollouts, name, what, confidence, weigh).estimate for name in names}
+    heights = {name: alone(rollouts, name, what, confidence, weights).estimate for name in names}
     pairs = list(combinations(sorted(names, key=lambda name: (-heights[name], name)), 2))
     level = family_level(len(pairs), confidence)
     share = level["confidence"]
-    asked = [Asked(rollouts, *pair, what, weigh, many=len(pairs) > FEW_PAIRS) for pair in pairs]
+    asked = [Asked(rollouts, *pair, what, weights, lower_is_better) for pair in pairs]
     how: list[Found] = []
     for done, pair in enumerate(asked, 1):
-        how.append(found_between(pair))
+        how.append(found_between(pair, target=target))
         if progress is not None:
             progress(done, 2 * len(pairs))
+    if target is None and len({one.reading.about.target for one in how if one.reading.units}) > 1:
+        return all_pairs(
+            rollouts, measure=what, target="these", weights=weights, lower_is_better=lower_is_better,
+            confidence=confidence, margin=margin, progress=progress,
+        )  # fmt: skip
     gains = _gains(how, share, margin, central=level["central"])
     found: list[Comparison] = []
     told = False  # what it would take is a plan for each: the best two not told apart suffice

@@ -21,10 +21,10 @@ from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
 from surefoot.sequential.validity import holding
-from surefoot.table.rollouts import Rollouts
+from surefoot.table.coverage import coverage
+from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.run_order import in_blocks
 from surefoot.table.start_order import by_starts, rounds_of, said_order
-from surefoot.table.structure import Measure, structure
 
 BLOCKED = (
     "The order is in blocks of {what}: one was run after another. If the gain differs between them, no sequential "
@@ -354,7 +354,7 @@ def _replayed(
             where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(sizes[0] - sizes[1]))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
     notes += [say(BLOCKED, what=what) for what in blocking(part, task)]
-    if any(structure(part, measure, (policy,)).clusters for policy in policies):
+    if coverage(part).recurring or part.design.cluster:
         notes.append(say(CLUSTERED))
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")
@@ -399,6 +399,5 @@ def _interval(state: Any, population: int | None) -> Interval | None:
 
 def blocking(part: Rollouts, task: str | None) -> list[str]:
     """The columns that name contexts which were run in blocks."""
-    contexts = ("task", "condition", "session", "cluster")[task is not None :]
-    columns = [name for name in contexts if name in part.columns]
+    columns = part.design.keys("unit", "setting", "cluster")
     return [name for name in columns if any(in_blocks(part.where(policy=p).column(name)) for p in part.policies)]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from surefoot import stats
-from surefoot.analysis.comparison_data import Weigh
+from surefoot.analysis.comparison_data import Weights
 from surefoot.analysis.comparisons import alone
 from surefoot.analysis.judge_corrections import Correction, human_corrections
 from surefoot.analysis.labelled_comparisons import corrected_alone
@@ -21,26 +21,26 @@ from surefoot.core.interval import Interval
 from surefoot.core.tally import Tally
 from surefoot.stats.rankings import Ranking
 from surefoot.stats.selection import SelectionBias, held_together, selection_bias, simultaneous_confidence
-from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Measure
+from surefoot.table.coverage import coverage
+from surefoot.table.design import MANY
+from surefoot.table.rollouts import Measure, Rollouts
 
-SHARED = ("condition", "seed", "cluster", "run", "session", "robot", "evaluator")
-"""Columns through which policies may depend on one another."""
 MOST_COMPARED = 200
 """The bias of the highest is computed for so many policies at most; it takes a second."""
 
 
 def independent(rollouts: Rollouts) -> bool:
-    """Whether nothing in the table is shared between policies but the task."""
-    return not set(SHARED) & set(rollouts.columns)
+    """Whether nothing in the table is shared between policies but few units, met again by each on its own."""
+    design = rollouts.design
+    return design.units < MANY and not design.cluster and not (design.unit is not None and coverage(rollouts).once)
 
 
-def with_rows(ranking: Ranking, rollouts: Rollouts, *, weigh: Weigh = "rollouts", own: bool = False) -> Ranking:
+def with_rows(ranking: Ranking, rollouts: Rollouts, *, weights: Weights = "units", own: bool = False) -> Ranking:
     """A ranking with an interval for every policy, all holding together or each by itself, and the highest's bias."""
     what: Measure = "score" if ranking.measure == "score" else "success"
     apart, count = independent(rollouts), len(ranking.names)
     each = ranking.confidence if own else simultaneous_confidence(count, ranking.confidence, independent=apart)
-    found = {name: alone(rollouts, name, what, each, weigh) for name in ranking.names}
+    found = {name: alone(rollouts, name, what, each, weights) for name in ranking.names}
     if not own:
         found = {name: _guaranteed(one) for name, one in found.items()}
     found = corrected_alone(rollouts, what, found)
@@ -51,7 +51,7 @@ def with_rows(ranking: Ranking, rollouts: Rollouts, *, weigh: Weigh = "rollouts"
 
 
 def measure_together(
-    rollouts: Rollouts, *, weigh: Weigh = "rollouts", confidence: float = 0.95
+    rollouts: Rollouts, *, weights: Weights = "units", confidence: float = 0.95
 ) -> tuple[Measurement, ...]:
     """Each policy's success rate and mean score, the intervals of all policies holding together, for each of the two.
 
@@ -61,7 +61,7 @@ def measure_together(
     for what in MEASURED:
         known = sum(group.known(what) > 0 for group in rollouts.summary())
         each = simultaneous_confidence(known, confidence, independent=apart)
-        found = measure(rollouts, only=what, weigh=weigh, confidence=each)
+        found = measure(rollouts, only=what, weights=weights, confidence=each)
         shown = {one.policy: of for one in found if (of := one.of(what)) is not None}
         if known > 1:
             shown = _together({name: _guaranteed(of) for name, of in shown.items()}, confidence, apart)

@@ -26,9 +26,8 @@ from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Rule
 from surefoot.sequential.validity import holding
 from surefoot.table import start_order as starts
-from surefoot.table.rollouts import Rollouts
+from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.start_order import Prefix, Started
-from surefoot.table.structure import KEYS, Measure, named_environment
 
 NO_START_ORDER = (
     "the file does not say in which order {rollouts} were started: say {column}, or {rows} if rows are written in the "
@@ -101,9 +100,7 @@ class Watch(Record):
     @property
     def environments(self) -> registry.Environments:
         """How the rollouts of a pair relate."""
-        if set(KEYS) & set(self.keys):
-            return "shared"
-        return "stratified" if self.keys else "independent"  # a task only says that they were of one kind
+        return "shared" if self.keys else "independent"
 
     @property
     def by(self) -> str:
@@ -208,10 +205,10 @@ def declare(
     column = _start_column(rollouts, start_order, in_start_order, parallel)
     if first == second:
         raise _check.refused("second", f"be another {spoken().policy} than the first", second)
-    if "cluster" in rollouts.columns:
+    if rollouts.design.cluster:
         raise DataError(
-            f"{spoken().rollouts} must not come in clusters where pairs are looked at one by one; there is a "
-            "`cluster` column.",
+            f"{spoken().rollouts} must not come in clusters where pairs are looked at one by one; "
+            f"{rollouts.design.cluster[0]!r} tells clusters.",
             source=rollouts.source,
         )
     low, high = rollouts.ends(what)
@@ -224,7 +221,7 @@ def declare(
         confidence=_check.confidence(confidence),
         claim=_check.choice(claim, "claim", {"either": "either", "first better": "first better"}),
         randomised=randomised,
-        keys=named_environment(rollouts),
+        keys=pair_keys(rollouts),
         low=low,
         high=high,
         start_order=start_order,
@@ -250,10 +247,12 @@ def look(rollouts: Rollouts, watch: Watch) -> Look:
         DataError: Rows that were seen before are gone or changed, pairs are told by other columns than declared, the
             order of the starts was not declared, or a rollout turned up that was started before pairs that entered.
     """
-    there = named_environment(rollouts)
-    if not set(there) <= set(watch.keys) <= set(rollouts.columns):
-        told, now = (", ".join(keys) or "nothing" for keys in (watch.keys, there))
-        raise DataError(f"pairs must be identified by {told}, as declared; now there is {now}.", source=rollouts.source)
+    lacking = [key for key in watch.keys if key not in rollouts.columns]
+    if lacking:
+        raise DataError(
+            f"pairs must be identified by {', '.join(watch.keys)}, as declared; {lacking[0]!r} is not there.",
+            source=rollouts.source,
+        )
     rows, prefix = _prefix(rollouts, watch)
     _refuse_changes(rows, watch, rollouts.source)
     policies = (watch.first, watch.second)
@@ -278,6 +277,22 @@ def look(rollouts: Rollouts, watch: Watch) -> Look:
         ended=ended,
         waits=prefix.waits if ended > len(pairs) else "",
     )
+
+
+def pair_keys(rollouts: Rollouts) -> tuple[str, ...]:
+    """The columns that tell which rollouts belong together, fixed when a rule is declared.
+
+    A file that has only begun has no shape yet: then a column that is called condition or seed tells, in its task.
+    """
+    keys = rollouts.design.keys("setting", "unit")
+    if keys or len(rollouts) >= BEGUN:
+        return keys
+    telling = [name for name in ("condition", "seed") if name in rollouts.columns][:1]
+    return (*(("task",) if "task" in rollouts.columns and telling else ()), *telling)
+
+
+BEGUN = 20
+"""From so many rollouts on, the shape of a growing file tells what its columns are."""
 
 
 def unknown_order(source: str) -> DataError:

@@ -9,9 +9,10 @@ from surefoot.core import formatting
 from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
 from surefoot.core.words import Words, in_its_words, say, spoken
+from surefoot.table.coverage import Coverage, coverage
+from surefoot.table.design import Design
 from surefoot.table.findings import Finding
 from surefoot.table.rollouts import Collected, Rollouts, a_table
-from surefoot.table.structure import Structure, structure
 
 MEANING: dict[Collected, str] = {
     "one": "All {words.rollouts} are of one {words.environment}: the result is about that {words.environment} only.",
@@ -33,7 +34,7 @@ class Audit(Record):
         why: How that is known.
         findings: What was found, the serious ones first.
         rollouts: The size of the table.
-        structure: What is paired and clustered in it.
+        design: The role of every column.
         source: Where it came from.
         words: What the table calls policies and rollouts.
     """
@@ -43,7 +44,7 @@ class Audit(Record):
     findings: tuple[Finding, ...]
     rollouts: int
     source: str = ""
-    structure: Structure | None = None
+    design: Design = field(default_factory=Design)
     words: Words = field(default_factory=spoken)
 
     @property
@@ -64,7 +65,7 @@ class Audit(Record):
             f"{formatting.rollouts(self.rollouts)}{origin}: {count or 'no'} "
             f"finding{'' if count == 1 else 's'}{serious}.",
             f"{say(MEANING[self.collected])} {self.why}",
-            *([str(self.structure)] if self.structure is not None and self.structure.clusters else []),
+            f"Read as: {self.design.reading()}.",
             *(f"{'!' if finding.serious else '-'} {finding}" for finding in self.findings),
         ]
         return "\n".join(lines)
@@ -81,29 +82,27 @@ def audit(rollouts: Rollouts) -> Audit:
         >>> [finding.about for finding in sf.audit(sf.read(pl.DataFrame(rows))).findings]
         ['missing values', 'incomplete pairs']
     """
-    met = structure(a_table(rollouts), "success" if "success" in rollouts.columns else "score")
+    met = coverage(a_table(rollouts))
     collected, why = _collected(rollouts, met)
     found = [
         *rollouts.findings,
         *(finding for check in outcome_checks.CHECKS for finding in check(rollouts)),
         *collection_checks.environments_met(met),
-        *outcome_checks.few_clusters(rollouts, met),
+        *outcome_checks.few_clusters(rollouts),
         *collection_checks.duplicated_rows(rollouts, met),
         *collection_checks.blocks(rollouts),
         *collection_checks.task_mixes(rollouts),
     ]
     ordered = sorted(found, key=lambda finding: not finding.serious)
-    return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source, met)
+    return Audit(collected, why, tuple(ordered), len(rollouts), rollouts.source, rollouts.design)
 
 
-def _collected(rollouts: Rollouts, met: Structure) -> tuple[Collected, Note]:
+def _collected(rollouts: Rollouts, met: Coverage) -> tuple[Collected, Note]:
     if rollouts.collected is not None:
         return rollouts.collected, Note("collected as declared")
     apart: Collected = "stratified" if len(rollouts.tasks) > 1 else "independent"
-    if met.unpaired == "one environment" and len(rollouts) > 1:
-        return "one", Note("one environment for all")
-    if not met.environment:
+    if not met.keys:
         return apart, Note("environments not told")
     counts = {"several": met.several, "environments": met.environments}
-    why = Note("met by several", {**counts, "by": met.called(met.environment)})
+    why = Note("met by several", {**counts, "by": met.called})
     return ("shared" if met.several and met.several * 2 >= met.environments else apart), why

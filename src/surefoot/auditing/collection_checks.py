@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.core import formatting
 from surefoot.core.words import spoken
+from surefoot.table.coverage import Coverage
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import REST, small
 from surefoot.table.rollouts import Rollouts
 from surefoot.table.run_order import changes, expected_changes, in_blocks
-from surefoot.table.structure import Structure
 from surefoot.table.summaries import Group
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ MANY_KINDS = 10
 """So many different rows do not all come an even number of times by chance: the whole table was logged twice."""
 
 
-def environments_met(met: Structure) -> list[Finding]:
+def environments_met(met: Coverage) -> list[Finding]:
     """Environments that some policies met and others did not."""
     if not met.several or met.shared == met.environments:
         return []
-    words, of = spoken(), f"{formatting.environments(met.environments)} ({met.called(met.environment)})"
+    words, of = spoken(), f"{formatting.environments(met.environments)} ({met.called})"
     return [
         Finding(
             about="incomplete pairs",
@@ -50,7 +50,7 @@ def environments_met(met: Structure) -> list[Finding]:
     ]
 
 
-def duplicated_rows(rollouts: Rollouts, met: Structure) -> list[Finding]:
+def duplicated_rows(rollouts: Rollouts, met: Coverage) -> list[Finding]:
     """Rows that are the same in every column, where the columns tell rollouts apart."""
     import narwhals as nw
 
@@ -58,7 +58,7 @@ def duplicated_rows(rollouts: Rollouts, met: Structure) -> list[Finding]:
         not TELLING & set(rollouts.columns)
         or not rollouts.ordered
         or not rollouts.whole
-        or (met.environment and not met.recurring)
+        or (met.keys and not met.recurring)
     ):
         return []
     columns = [name for name in rollouts.columns if name != "source"]
@@ -117,7 +117,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
                 remedy=f"Next time draw the order at random; now, report when each {words.policy} was run.",
             )
         )
-    seen = _blocked(rollouts.where(policy=first), "task", clock) if len(rollouts.tasks) > 1 else None
+    seen = _blocked(rollouts.where(policy=first), str(rollouts.split), clock) if len(rollouts.tasks) > 1 else None
     if seen is not None:
         found.append(
             Finding(
@@ -139,7 +139,7 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
     if len(rollouts.tasks) < 2 or not 1 < len(rollouts.policies) <= MOST_POLICIES:
         return []
     groups: dict[str, dict[str, Group]] = defaultdict(dict)
-    for group in rollouts.summary(by=("policy", "task")):
+    for group in rollouts.summary(by=("policy", str(rollouts.split))):
         if group.key[0] is not None and group.key[1] is not None and _size(group):
             groups[group.key[0]][group.key[1]] = group
     totals = {policy: sum(map(_size, tasks.values())) for policy, tasks in groups.items()}
@@ -151,7 +151,7 @@ def task_mixes(rollouts: Rollouts) -> list[Finding]:
         if gap > UNEQUAL:
             gaps.append((gap, first, second, task, shares[task]))
         both = [task for task in one if task in two]
-        if both:
+        if both and gap > UNEQUAL:
             pooled = _rate([*one.values()]) - _rate([*two.values()])
             within = sum(_rate([one[task]]) - _rate([two[task]]) for task in both) / len(both)
             if pooled * within < 0:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from surefoot._arguments import write
 from surefoot.core.words import spoken
 from surefoot.stats.clusters import cluster_shape
 from surefoot.table.cells import state_range
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts
-from surefoot.table.structure import Structure
 from surefoot.table.summaries import Group
 
 FEW_CLUSTERS = 20
@@ -23,12 +21,6 @@ FEW_FREEDOM = 4.0
 HEAVY = 0.25
 """A cluster with more than this share of the rollouts is named."""
 FEW_LABELS = 20
-MOST_SEEDS = 10
-"""A policy is trained from few seeds; environments are drawn from many."""
-FIRST = 10_000
-"""So many rollouts are looked at before all are: mostly they show more seeds already."""
-MANY = 10
-"""So many environments under one seed are no repeats of one start."""
 
 
 def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
@@ -123,19 +115,20 @@ def contradictions(rollouts: Rollouts) -> list[Finding]:
     ]
 
 
-def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
+def few_clusters(rollouts: Rollouts) -> list[Finding]:
     """Clusters that are too few, or of too unequal size, to judge how they vary."""
-    if not met.clusters:
+    keys = rollouts.design.keys("cluster")
+    if not keys:
         return []
     sizes: dict[str, list[int]] = defaultdict(list)
-    for group in rollouts.summary(by=("policy", *met.clusters)):
+    for group in rollouts.summary(by=("policy", *keys)):
         if group.key[0] is not None and group.rollouts:
             sizes[group.key[0]].append(group.rollouts)
     shapes = {policy: cluster_shape(of) for policy, of in sizes.items() if len(of) > 1}
     weak = {policy: shape for policy, shape in shapes.items() if shape.effective < FEW_CLUSTERS}
     if not weak:
         return []
-    by = met.called(met.clusters)
+    by = " and ".join(rollouts.design.cluster)
     policy, shape = min(weak.items(), key=lambda item: item[1].freedom)
     heavy = (
         f" One {by} holds {shape.largest_share:.0%} of the {spoken().rollouts}." if shape.largest_share > HEAVY else ""
@@ -143,7 +136,7 @@ def few_clusters(rollouts: Rollouts, met: Structure) -> list[Finding]:
     return [
         Finding(
             about="few clusters",
-            values={"by": met.clusters, "policy": policy, "clusters": shape.clusters, "freedom": shape.freedom},
+            values={"by": keys, "policy": policy, "clusters": shape.clusters, "freedom": shape.freedom},
             says=f"{policy!r} has {shape.clusters:,} clusters ({by}), equivalent to {shape.effective:.1f} of equal "
             f"size: {shape.freedom:.1f} degrees of freedom.{heavy}",
             threatens="The interval allows for this, and is wide for that reason."
@@ -235,53 +228,35 @@ def unknown_order(rollouts: Rollouts) -> list[Finding]:
     ]
 
 
-def training_seeds(rollouts: Rollouts) -> list[Finding]:
-    """A column of seeds that may be those of trainings: it takes few values, and each meets many environments.
-
-    Environments are told apart by task and condition; without conditions, by task and order; without either, every
-    rollout of a seed counts as one. Nothing is suspected when a `run` column is declared.
-    """
-    import narwhals as nw
-
-    there = rollouts.columns
-    if "seed" not in there or "run" in there:
+def confounded(rollouts: Rollouts) -> list[Finding]:
+    """Columns whose every level belongs to one policy: what the column tells and the policy cannot be told apart."""
+    if len(rollouts.policies) < 2:
         return []
-    told = next((name for name in ("condition", "order") if name in there), None)
-    keys = [*(("task",) if "task" in there else ()), *((told,) if told else ())]
-    rows = rollouts.counted().filter(~nw.col("seed").is_null())
-    first = small(rows.head(FIRST).select("policy", "seed").unique())
-    if max(Counter(first["policy"]).values(), default=0) > MOST_SEEDS:
-        return []
-    each = rows.select("policy", "seed", *keys).unique() if told else rows.select("policy", "seed")
-    met = each.group_by("policy", "seed").agg(nw.len().alias("environments"))
-    least = small(met.group_by("policy").agg(nw.len().alias("seeds"), nw.col("environments").min()))
-    seeds, environments = int(max(least["seeds"], default=0)), int(min(least["environments"], default=0))
-    if not 2 <= seeds <= MOST_SEEDS or environments < max(MANY, 2 * seeds):
-        return []
-    words, column = spoken(), rollouts.called("seed")
+    alone = [column for column in rollouts.design.of("run") if column.key not in rollouts.declared]
     return [
         Finding(
-            about="perhaps a training seed",
-            values={"column": column, "seeds": seeds, "environments": environments},
-            says=f"{column!r} takes {seeds} values, and each meets {environments:,} {words.environments} or more.",
-            threatens=f"Taken for {words.an_environment}'s seed, it hides that {words.rollouts} of one training belong "
-            "together; intervals come out too narrow.",
-            remedy=f"If it is the seed of a training, say {write('columns', {'run': column})}.",
+            about="one policy a level",
+            values={"column": column.name, "levels": column.levels},
+            says=f"Each of the {column.levels:,} levels of {column.name!r} belongs to one {spoken().policy}.",
+            threatens=f"If {column.name!r} tells what was run, the {spoken().policies} were not run on the same.",
+            remedy=f"Say what it is: --run {column.name}, --setting {column.name} or --ignore {column.name}.",
             serious=False,
         )
+        for column in alone
     ]
 
 
 def lone_totals(rollouts: Rollouts) -> list[Finding]:
     """Tables with one score for each policy, or each policy on each task: these may be means over many rollouts."""
-    if "success" in rollouts.columns or {"order", "condition", "seed", "repeat"} & set(rollouts.columns):
+    if "success" in rollouts.columns or "order" in rollouts.columns or rollouts.design.repeats:
         return []
-    groups = rollouts.summary(by=("policy", "task") if "task" in rollouts.columns else ("policy",))
+    split = rollouts.split
+    groups = rollouts.summary(by=("policy",) if split is None else ("policy", split))
     inside = any(one.most is not None and rollouts.low < one.most < rollouts.high for one in groups)
     if not inside or any(one.scored > 1 for one in groups):
         return []
     words = spoken()
-    where = f" on each {words.task}" if "task" in rollouts.columns else ""
+    where = "" if split is None else f" on each {rollouts.called(split)}"
     return [
         Finding(
             about="perhaps totals",
@@ -296,7 +271,7 @@ def lone_totals(rollouts: Rollouts) -> list[Finding]:
 
 CHECKS: tuple[Callable[[Rollouts], list[Finding]], ...] = (
     *(missing_outcomes, void_rollouts, out_of_range, contradictions),
-    *(uncalibrated_judge, not_comparable, unknown_order, training_seeds, lone_totals),
+    *(uncalibrated_judge, not_comparable, unknown_order, confounded, lone_totals),
 )
 
 

@@ -21,27 +21,84 @@ from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
-from surefoot.table.columns import COLUMNS
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
 
 
-def show(found: Sequence[Comparison]) -> None:
-    """Print comparisons: the gain, the two rates, what it means, how it was made, and what it rests on."""
+FIRST = ("depends on", "gain differs", "levels disagree")
+"""Notes that stand above the headline: levels that disagree with it."""
+
+
+def show(found: Sequence[Comparison], *, file: str = "", details: bool = True) -> None:
+    """Print comparisons: what each is about and its answer, the two rates, how the table was read, what to do next."""
     for one in found:
-        typer.echo(str(one))
-        typer.echo(f"  {_rates(one)}")
-        typer.echo(f"  {_sentence(one)}")
-        for line in (
-            gate_verdicts.shown(one.bounds) if one.bounds else "",
-            one.why,
-            *map(str, filter(None, (one.outlook, *one.notes))),
-        ):
-            if line:
-                typer.echo(f"  {line}")
-    for line in dict.fromkeys(holds_if(one.gain.assumptions) for one in found):
-        typer.echo(f"  {line}")
+        for line in _lines(one, file):
+            typer.echo(line)
+    if details:
+        for line in dict.fromkeys(holds_if(one.gain.assumptions) for one in found):
+            typer.echo(f"  {line}")
+
+
+def _lines(one: Comparison, file: str) -> list[str]:
+    first = [str(note) for note in one.notes if note.kind in FIRST]
+    lines = [*first, headline(one)]
+    if one.other is not None:
+        lines.append(_other(one))
+    lines += [f"  {_rates(one)}", f"  {_sentence(one)}"]
+    more = [
+        gate_verdicts.shown(one.bounds) if one.bounds else "",
+        f"{one.why}{_explained(one, file)}",
+        *map(str, filter(None, (one.outlook, *(note for note in one.notes if note.kind not in FIRST)))),
+    ]
+    return [*lines, *(f"  {line}" for line in more if line)]
+
+
+def headline(one: Comparison) -> str:
+    """What the answer is about, and the answer: the first line."""
+    ends, level = one.interval, percent(one.interval.confidence)
+    p = f", {p_value(one.p_value)}" if one.p_value is not None else ""
+    where = f" on {one.task}" if one.task else ""
+    if not one.comparable:
+        said = "not comparable"
+    else:
+        said = _verdict(one.verdict, one.first)
+    gain, _, ends_shown = estimate(ends.estimate, ends.low, ends.high, ends.scale).rpartition(" [")
+    return f"For {one.about}{where}: {said}. {one.first} - {one.second} = {gain}, {level} interval [{ends_shown}{p}."
+
+
+def _verdict(verdict: Verdict, first: str) -> str:
+    return "cannot tell" if verdict is Verdict.UNDECIDED else f"{first} is {verdict.value}"
+
+
+def _other(one: Comparison) -> str:
+    """The answer for the other target, in full where it differs, else in half a sentence."""
+    other = one.other
+    if other is None:
+        return ""
+    only = " only" if other.about.target == "these" else ""
+    if other.gain.verdict is one.verdict:
+        return f"For {other.about}{only}: the same."
+    ends = other.gain.interval
+    p = f", {p_value(other.gain.p_value)}" if other.gain.p_value is not None else ""
+    few = (
+        f" {ends_few(other.about.count)} say little." if other.about.target == "like" and other.about.count < 10 else ""
+    )
+    return (
+        f"For {other.about}{only}: {_verdict(other.gain.verdict, one.first)}, "
+        f"{estimate(ends.estimate, ends.low, ends.high, ends.scale)}{p}.{few}"
+    )
+
+
+def ends_few(count: int) -> str:
+    """A small number as a word that begins a sentence."""
+    return ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")[count]
+
+
+def _explained(one: Comparison, file: str) -> str:
+    explains = f" surefoot columns {shlex.quote(file)} explains." if file else ""
+    chooses = " --target these|like chooses." if one.other is not None else ""
+    return f"{explains}{chooses}"
 
 
 def _rates(found: Comparison) -> str:
@@ -110,7 +167,17 @@ def compare(
             "belong together, --paired pairs the n-th of both, task by task.",
         ),
     ] = None,
-    by: Annotated[str | None, typer.Option(help="With files: 'task' compares task by task, one error for all.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN,...", help="With files: compare within every level of these columns, one error for all."
+        ),
+    ] = None,
+    dealt: Annotated[
+        bool, typer.Option("--dealt", help="With files: levels of other columns were dealt to rollouts at random.")
+    ] = False,
+    target: files.Targeted = None,
+    lower_is_better: files.LowerIsBetter = False,
     using: Annotated[
         str | None,
         typer.Option(help=f"Another method, by name: {', '.join(TALLIES)}; for pairs {', '.join(PAIRS)}."),
@@ -158,7 +225,7 @@ def compare(
     pool_runs: two_runs.PoolRuns = False,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
-    weigh: files.Weigh = "rollouts",
+    weights: files.Weights = "units",
     *,
     reading: files.Reading,
     margin: files.Margin = 0.0,
@@ -204,7 +271,8 @@ def compare(
                 "--previous": previous, "--pass-at": pass_at, "--pass-all": pass_all,
                 "--human": human_labels, "--labels-method": labels_method,
                 "--population": population, "--helped-by": helped_by, "--randomised": randomised,
-                "--pool-runs": pool_runs, "--weigh": None if weigh == "rollouts" else weigh}  # fmt: skip
+                "--pool-runs": pool_runs, "--weights": None if weights == "units" else weights,
+                "--target": target, "--dealt": dealt, "--lower-is-better": lower_is_better}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
         _in_place("`--counts`", {**of_files, "--using": using, "--details": details, "--gate": gate})
@@ -281,7 +349,10 @@ def compare(
             "measure": files.measure_of(table, reading.score),
             "confidence": confidence,
             "margin": margin,
-            "weigh": files.weigh_of(weigh),
+            "weights": files.weights_of(weights),
+            "target": files.target_of(target),
+            "lower_is_better": lower_is_better,
+            "dealt": dealt,
         }
         _files(table, named, (first, second), found, by, gate, wanted, paired, (form, raw))
     else:
@@ -404,9 +475,6 @@ def _files(
     output: tuple[str, bool],
 ) -> None:
     form, raw = output
-    if by not in (None, "task"):
-        cure = f" If {by!r} is a column, make it the task: --column task={shlex.quote(by)} --by task."
-        raise ValueError(f"`--by` must be task; got {by!r}.{'' if by in COLUMNS else cure}")
     try:
         found = _of_runs(two, by, wanted, paired) if two else _of_policies(table, paths, asked, by, wanted, paired)
     except DataError as error:
@@ -418,7 +486,7 @@ def _files(
     findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
     ends = gate_verdicts.of_comparisons(found, findings) if gate else None
     if form == "text":
-        show(found)
+        show(found, file=paths[0] if paths else "")
         files.show_serious(findings)
     else:
         said: dict[str, Any] = {"findings": tuple(findings), "ends": ends, "raw": raw, "listed": by is not None}
@@ -438,8 +506,11 @@ def _of_policies(
     import surefoot as sf
 
     first, second = files.two_policies(table, paths, *asked)
-    if by == "task":
-        return sf.compare_tasks(table, first, second, **{name: wanted[name] for name in wanted if name != "weigh"})
+    if by is not None:
+        level = {name: value for name, value in wanted.items() if name != "dealt"}
+        columns = [word.strip() for word in by.split(",") if word.strip()]
+        found: tuple[Comparison, ...] = sf.compare_by(table, first, second, by=columns, **level)
+        return found
     return (sf.compare(table, first, second, paired=paired, **wanted),)
 
 
@@ -454,4 +525,5 @@ def _of_runs(
             f"`--by` must be left out when two runs are compared: each {spoken().policy} is compared with itself."
         )
     typer.echo(f"note: {two.says}", err=True)
-    return change(two.now, two.before, paired=paired, names=two.names, **wanted)
+    known = {name: value for name, value in wanted.items() if name not in ("dealt", "target", "lower_is_better")}
+    return change(two.now, two.before, paired=paired, names=two.names, **known)

@@ -107,9 +107,9 @@ def _review(
     flipped = tuple(_flips(one, of) for one, of in zip(found, tables, strict=True))
     one = found[0]
     by_task: Sequence[Comparison] = ()
-    if tasks and len(found) == 1 and one.comparable and one.judged is None and one.structure.tasks > 1:
+    if tasks and len(found) == 1 and one.comparable and one.judged is None and len(tables[0].tasks) > 1:
         wanted: dict[str, Any] = {"confidence": one.interval.confidence, "margin": one.gain.margin}
-        by_task = sf.compare_tasks(tables[0], one.first, one.second, measure=one.measure, **wanted)
+        by_task = sf.compare_by(tables[0], one.first, one.second, measure=one.measure, **wanted)
     gate = None
     if ends is not None:
         judged = ends.code != gate_verdicts.NOT_COMPARABLE
@@ -121,8 +121,7 @@ def _review(
 def _flips(one: Comparison, table: Rollouts) -> Flips | None:
     from surefoot.analysis.flips import flips
 
-    on = one.structure.environment if one.gain.paired and "order" in one.structure.environment else None
-    return flips(table, one.first, one.second, measure=one.measure, on=on)
+    return flips(table, one.first, one.second, measure=one.measure, on=None)
 
 
 def _table_of(one: Comparison, table: Rollouts, two: TwoRuns | None) -> Rollouts:
@@ -131,4 +130,8 @@ def _table_of(one: Comparison, table: Rollouts, two: TwoRuns | None) -> Rollouts
         from surefoot.analysis.changes import both_runs
 
         table = both_runs(two.now, two.before, one.policy, two.names, one.measure)
-    return table if one.task is None else table.where(task=one.task)
+    return (
+        table
+        if one.level is None or one.level[0] not in table.design.roles
+        else table.where(**{one.level[0]: one.level[1]})
+    )

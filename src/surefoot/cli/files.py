@@ -26,12 +26,11 @@ from surefoot.table.start_order import start_column
 from surefoot.table.two_runs import sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from surefoot.analysis.measurements import Measure
     from surefoot.analysis.rankings import Progress
     from surefoot.table.findings import Finding
-    from surefoot.table.rollouts import Rollouts
+    from surefoot.table.rollouts import Measure, Rollouts
 
 T = TypeVar("T")
 Paths = Annotated[
@@ -82,13 +81,45 @@ Collected = Annotated[
         "--collected", help="How environments were met: one, shared, independent or stratified; inferred when left out."
     ),
 ]
-Weigh = Annotated[
+Weights = Annotated[
     str,
     typer.Option(
+        "--weights",
         "--weigh",
-        help="How several tasks weigh in a gain: 'rollouts', by their share of rollouts, or 'tasks', all equally (the "
-        "macro average).",
+        help="How units weigh in a gain: 'units', all alike; 'settings', every level of a setting alike (the macro "
+        "average); or 'rollouts'.",
     ),
+]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        "--unit", metavar="COLUMN", help="What every policy meets: the task, item or scene; found if not said."
+    ),
+]
+Repeat = Annotated[
+    str | None,
+    typer.Option("--repeat", metavar="COLUMN,...", help="What counts the tries at a unit: the trial, epoch."),
+]
+SettingColumns = Annotated[
+    str | None, typer.Option("--setting", metavar="COLUMN,...", help="What to compare within: the robot, the dataset.")
+]
+Cluster = Annotated[
+    str | None, typer.Option("--cluster", metavar="COLUMN,...", help="What units belong to: the document, the user.")
+]
+Run = Annotated[
+    str | None, typer.Option("--run", metavar="COLUMN,...", help="Trained copies of a policy: the training seed.")
+]
+Ignore = Annotated[str | None, typer.Option("--ignore", metavar="COLUMN,...", help="Columns without a role.")]
+Targeted = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="like|these",
+        help="About units like these, or about these very units; from 20 units on 'like' when not said.",
+    ),
+]
+LowerIsBetter = Annotated[
+    bool, typer.Option("--lower-is-better", help="Less is better: for cost, latency, steps, collisions.")
 ]
 Margin = Annotated[float, typer.Option("--margin", help="A gain that would not matter.")]
 StartOrder = Annotated[
@@ -101,6 +132,9 @@ StartOrder = Annotated[
 ]
 
 
+ROLES = ("unit", "repeat", "setting", "cluster", "run", "ignore")
+KEPT = "surefoot.toml"
+"""The file beside the results that keeps what columns are."""
 EXPECTED = 2.0
 """Work that is expected to take longer than this, in seconds, shows how far it is."""
 
@@ -117,6 +151,18 @@ class Reading:
     score: Score = None
     low: Low = None
     high: High = None
+    unit: Unit = None
+    repeat: Repeat = None
+    setting: SettingColumns = None
+    cluster: Cluster = None
+    run: Run = None
+    ignore: Ignore = None
+
+    @property
+    def roles(self) -> dict[str, list[str]]:
+        """The columns of every role that was said."""
+        said = {role: getattr(self, role) for role in ROLES}
+        return {role: [name.strip() for name in words.split(",")] for role, words in said.items() if words}
 
     @property
     def said(self) -> dict[str, object]:
@@ -170,14 +216,48 @@ def table(paths: list[Path], reading: Reading, *, collected: str | None = None, 
     speak(rollouts.words)
     for note in rollouts.notes:
         typer.echo(f"note: {note}", err=True)
-    session = reading.names.get("session")
-    if session and "cluster" not in rollouts.columns:
-        cluster = shlex.quote(f"cluster={session}")
-        kept = f"{session!r} is kept as the session; no rate or gain uses it."
-        typer.echo(f"note: {kept} If results of one session go together: --column {cluster}.", err=True)
+    for name in reading.names:
+        if name in OLD_ROLES:
+            new = f"--{OLD_ROLES[name]} {shlex.quote(reading.names[name])}"
+            typer.echo(f"note: --column {name}=... is old: say {new}.", err=True)
     if len(paths) > most_files:
         _tell_pooled(rollouts)
-    return rollouts
+    return rollouts.declare(**kept_roles(paths, rollouts, reading.roles), **reading.roles)
+
+
+OLD_ROLES = {
+    "task": "unit",
+    "condition": "unit",
+    "seed": "unit",
+    "repeat": "repeat",
+    "cluster": "cluster",
+    "run": "run",
+}
+
+
+def kept_roles(paths: Sequence[Path], rollouts: Rollouts, said: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The roles that a surefoot.toml beside the files keeps, but for those that are said now; it says that it is used."""
+    import tomllib
+
+    first = Path(paths[0])
+    path = (first if first.is_dir() else first.parent) / KEPT
+    if not path.is_file():
+        return {}
+    try:
+        kept = tomllib.loads(path.read_text(encoding="utf-8")).get("columns", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{KEPT} must be TOML; {error}.", source=str(path)) from None
+    roles: dict[str, list[str]] = {}
+    for role, words in kept.items():
+        if role not in ROLES:
+            raise DataError(f"`[columns]` must name roles among {', '.join(ROLES)}; got {role!r}.", source=str(path))
+        listed = [words] if isinstance(words, str) else list(words)
+        roles[role] = [word for word in listed if rollouts.key(word) in rollouts.columns]
+    used = {role: words for role, words in roles.items() if words and role not in said}
+    if used:
+        told = ", ".join(f"{role} {', '.join(words)}" for role, words in used.items())
+        typer.echo(f"note: columns as {path} says: {told}.", err=True)
+    return used
 
 
 def with_starts(read: Callable[[Reading], T], reading: Reading, start_order: str | None) -> T:
@@ -205,7 +285,8 @@ def _tell_pooled(rollouts: Rollouts) -> None:
 
     if "source" not in rollouts.columns:
         return
-    met = rollouts.polars().select("policy", *(["task"] if "task" in rollouts.columns else []), "source").unique()
+    split = [] if rollouts.split is None else [rollouts.split]
+    met = rollouts.polars().select("policy", *split, "source").unique()
     times = (
         met.group_by(pl.exclude("source"))
         .len()
@@ -320,9 +401,17 @@ def _split_last(word: str) -> tuple[str, str, str]:
     return word, "", ""
 
 
-def weigh_of(word: str) -> Any:
-    """What `--weigh` asks for."""
-    return _check.choice(word, "--weigh", {name: name for name in ("rollouts", "tasks")})
+def weights_of(word: str) -> Any:
+    """What `--weights` asks for; the old word for units is 'tasks'."""
+    if word == "tasks":
+        typer.echo("note: --weights tasks is old: say --weights units.", err=True)
+        return "units"
+    return _check.choice(word, "--weights", {name: name for name in ("units", "settings", "rollouts")})
+
+
+def target_of(word: str | None) -> Any:
+    """What `--target` asks for."""
+    return None if word is None else _check.choice(word, "--target", {name: name for name in ("like", "these")})
 
 
 def measure_of(rollouts: Rollouts, score: str | None) -> Measure:
@@ -332,7 +421,7 @@ def measure_of(rollouts: Rollouts, score: str | None) -> Measure:
     what = chosen(rollouts, "score" if score else None)
     if score is None and {"success", "score"} <= set(rollouts.columns):
         other = rollouts.called("score")
-        typer.echo(f"note: success decides; to go by the score in {other!r}: --score {shlex.quote(other)}.", err=True)
+        typer.echo(f"note: Comparing success rates; use --score {shlex.quote(other)} for scores.", err=True)
     return what
 
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "rate": "surefoot.cli.rate:rate",
     "compare": "surefoot.cli.compare:compare",
     "rank": "surefoot.cli.rank:rank",
+    "columns": "surefoot.cli.columns:columns",
     "band": "surefoot.cli.band:band",
     "audit": "surefoot.cli.audit:audit",
     "report": "surefoot.cli.report:report",
@@ -46,7 +47,7 @@ COMMANDS = {
 OF_WORDS = ("rate", "compare")
 """The commands that take any number of words, tallies or files: without an option there is nothing to parse."""
 
-SAME = "policy policies_in prior low high collected measure weigh where sheet first_only second_only"
+SAME = "unit repeat setting cluster run ignore target policy policies_in prior low high collected measure weights where sheet first_only second_only"
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME.split()} | {
     "columns": "--column",
     "rng": "--seed",

@@ -17,7 +17,9 @@ def rank(
     paths: files.Paths,
     figure: Annotated[Path | None, typer.Option("--figure", help="A figure to write: .svg, .png or .pdf.")] = None,
     pool_runs: two_runs.PoolRuns = False,
-    weigh: files.Weigh = "rollouts",
+    target: files.Targeted = None,
+    weights: files.Weights = "units",
+    lower_is_better: files.LowerIsBetter = False,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
     *,
@@ -70,16 +72,18 @@ def rank(
             rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."
         )
     what = files.measure_of(rollouts, reading.score)
-    weighed = files.weigh_of(weigh)
+    weighed = files.weights_of(weights)
     pairs = all_pairs(
         rollouts,
         measure=what,
-        weigh=weighed,
+        target=files.target_of(target),
+        weights=weighed,
+        lower_is_better=lower_is_better,
         confidence=confidence,
         margin=margin,
         progress=files.progress(f"comparing {spoken().policies}"),
     )
-    ranking = with_rows(ranking_of(pairs), rollouts, weigh=weighed, own=own_intervals)
+    ranking = with_rows(ranking_of(pairs), rollouts, weights=weighed, own=own_intervals)
     letters = ranking.letters.letters if ranking.letters.readable else ("",) * len(ranking.names)
     if figure is not None:
         from surefoot.reporting import style

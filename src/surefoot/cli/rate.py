@@ -14,12 +14,13 @@ from surefoot.stats.rate_methods import methods
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
-    from surefoot.table.rollouts import Rollouts
+    from surefoot.table.rollouts import Measure, Rollouts
 
 USUAL = {None: "wilson", "lower": "clopper-pearson", "upper": "clopper-pearson"}
 """The method where none is named."""
 
 
+@files.reads
 def rate(
     what: Annotated[
         list[str],
@@ -56,11 +57,10 @@ def rate(
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
     pool_runs: two_runs.PoolRuns = False,
-    columns: files.Columns = None,
-    where: files.Where = None,
-    sheet: files.SheetName = None,
-    policies: files.Policies = None,
-    weigh: files.Weigh = "rollouts",
+    target: files.Targeted = None,
+    weights: files.Weights = "units",
+    *,
+    reading: files.Reading,
     confidence: terminal.Confidence = 0.95,
     seed: terminal.Seed = None,
     as_json: terminal.AsJson = False,
@@ -93,14 +93,14 @@ def rate(
         terminal.refuse(of_tallies, "come with a tally such as 38/50; the rates of a file have one method.")
         if pass_at is not None and pass_all is not None:
             raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
-        reading = files.Reading(columns=columns, where=where, sheet=sheet, policies=policies)
         table = files.table([Path(path) for path in what], reading)
         if not pool_runs:
             two_runs.refuse_two_runs(table, what, "Give one of them, or compare them: surefoot compare.")
         attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
         if attempts is None:
-            table = label_options.labelled(table, human_labels, labels_method, None)
-            _of_table(table, weigh, confidence, as_json)
+            table = label_options.labelled(table, human_labels, labels_method, reading.score)
+            what_of = files.measure_of(table, reading.score)
+            _of_table(table, what_of, (files.weights_of(weights), files.target_of(target)), confidence, as_json)
             return
         labels = {"--human": human_labels, "--labels-method": labels_method}
         terminal.refuse(labels, "be left out with several attempts: pass@k is not corrected by labels.")
@@ -109,8 +109,9 @@ def rate(
         passed = sf.pass_rates(table, attempts, every=pass_all is not None, confidence=confidence)
         terminal.show(passed[0] if len(passed) == 1 else passed, as_json=as_json)
         return
-    of_files = {"--pass-at": pass_at, "--pass-all": pass_all, "--column": columns, "--where": where, "--sheet": sheet,
-                "--policy": policies, "--human": human_labels, "--labels-method": labels_method}  # fmt: skip
+    of_files = {"--pass-at": pass_at, "--pass-all": pass_all, **reading.said, "--human": human_labels,
+                "--labels-method": labels_method, "--pool-runs": pool_runs or None, "--target": target,
+                "--weights": None if weights == "units" else weights}  # fmt: skip
     terminal.refuse(of_files, f"come with a file of results; got {' '.join(what)}.")
     if lower and upper:
         raise ValueError("`--lower` and `--upper` must not be given together; leave both out for an interval.")
@@ -132,24 +133,29 @@ def rate(
     else:
         side: Side | None = "lower" if lower else "upper" if upper else None
         method = _check.choice(using or USUAL[side], "--using", methods(side))
+        if seed is not None and not method.drawn:
+            raise ValueError(f"`--seed` must come with a method that draws; {method.name} does not.")
         chance: dict[str, Any] = {"rng": seed} if method.drawn else {}
         results = [method.using(tally, confidence=confidence, **chance) for tally in parsed]
     terminal.show(results[0] if len(results) == 1 else results, as_json=as_json)
 
 
-def _of_table(table: Rollouts, weigh: str, confidence: float, as_json: bool) -> None:
-    """Every policy's rate in files of results; corrected where people labelled some of it."""
+def _of_table(table: Rollouts, measure: Measure, how: tuple[Any, Any], confidence: float, as_json: bool) -> None:
+    """Every policy's rate or mean score in files of results; corrected where people labelled some of it."""
     import surefoot as sf
 
-    if table.labels and "success" in table.columns:
+    weights, target = how
+    if table.labels and measure == "success":
         _corrected(table, confidence, as_json)
         return
-    table.require("success")
-    found = sf.measure(table, only="success", weigh=files.weigh_of(weigh), confidence=confidence)
+    found = sf.measure(table, only=measure, weights=weights, target=target, confidence=confidence)
     terminal.show(found[0] if len(found) == 1 else found, as_json=as_json)
     if not as_json:
-        for line in dict.fromkeys(str(note) for one in found for note in (one.success.notes if one.success else ())):
+        known = [own for one in found if (own := one.of(measure)) is not None]
+        for line in dict.fromkeys(str(note) for own in known for note in own.notes):
             typer.echo(f"  {line}")
+        if table.design.unit is not None:
+            typer.echo(f"  Read as: {table.design.reading()}.")
 
 
 def _corrected(table: Rollouts, confidence: float, as_json: bool) -> None:

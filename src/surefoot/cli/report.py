@@ -43,7 +43,7 @@ def report(
         Path | None, typer.Option("--previous", help="Results of a previous run: shows what changed since.")
     ] = None,
     pool_runs: two_runs.PoolRuns = False,
-    weigh: files.Weigh = "rollouts",
+    weights: files.Weights = "units",
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
     *,
@@ -90,7 +90,7 @@ def report(
             measure=what,
             confidence=confidence,
             margin=margin,
-            weigh=files.weigh_of(weigh),
+            weights=files.weights_of(weights),
             previous=before,
             command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
             progress=files.progress(f"comparing {spoken().policies}"),

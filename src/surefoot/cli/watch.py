@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -120,7 +119,6 @@ def _look(
 ) -> Look | None:
     """What the file says now; None while it has no rows yet."""
     from surefoot.analysis.watching import declare, look
-    from surefoot.table.structure import named_environment
 
     kept = _kept(path)
     known = _declared(kept, policies, asked) if kept.exists() else None
@@ -129,10 +127,6 @@ def _look(
     if rollouts is None:
         return None
     speak(rollouts.words)
-    if known is not None and named_environment(rollouts) != known.keys and "condition" not in known.keys:
-        named = {**files.named_columns(reading.columns), "condition": ""}  # what recurs since tells no pairs
-        again = replace(reading, columns=[f"{name}={yours}" for name, yours in named.items()])
-        rollouts = files.with_starts(lambda how: _read(path, how, settled=settled), again, told) or rollouts
     if known is None:
         known = declare(rollouts, *policies, **{**asked, "in_start_order": bool(asked["in_start_order"])})
         for note in rollouts.notes:

@@ -137,7 +137,9 @@ PLAIN = {
     "declared pairs": "Nothing in the table tells which {words.rollouts} share {words.an_environment}: the n-th of "
     "both on each {words.task} are paired as you say, which is right only if both met the same starts in the same "
     "order.",
-    "in clusters": "{structure}",
+    "about": "For {subject}.",
+    "met unevenly": "{column!r} was met in unequal shares: the verdict must hold pooled and within it. Say "
+    "--setting {column} or --ignore {column}.",
     "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says "
     "nothing about others.",
     "cluster dominates": "One cluster holds {share:.0%} of the {words.rollouts}.",
@@ -185,8 +187,14 @@ PLAIN = {
     "models by items": "Each row is {words.a_policy}, named in {column!r}, and {items:,} columns are items; the cells "
     "are {kind}, and {empty:,} empty ones were not run.",
     "unused columns": "Not used: {columns:quoted}.",
-    "items guessed": "condition is guessed to be the column {column!r}, because one {words.policy} met its values "
-    "several times.",
+    "sound like results": "{columns:quoted} sound like results of the {words.rollout}: they take no part in the answer. "
+    "If one was set beforehand, say --setting.",
+    "counted runs": "{column!r} counts, and its name says trainings: what a whole training shares counts. If it counts "
+    "tries, say --repeat {column}.",
+    "counter meets": "{column!r} counts; by its name, its number 7 is the same start for every {words.policy}. If it "
+    "is not, say --repeat {column}.",
+    "not paired by counter": "Not paired: {column!r} counts. If its number 7 is the same start for every "
+    "{words.policy}, say --unit {column}.",
 }
 """The notes whose sentence only has places for values."""
 
@@ -273,6 +281,43 @@ def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> 
 # What comparisons of tables say
 
 
+def _level(level: str, gain: float, low: float, high: float) -> str:
+    return f"{level} {formatting.estimate(gain, low, high, 'gain')}"
+
+
+@says("depends on")
+def _depends_on(column: str, levels: Sequence[Sequence[Any]], p: float) -> str:
+    ways = {
+        word: [_level(*one[:4]) for one in levels if one[4] and (one[1] > 0.0) is better]
+        for word, better in (("worse", False), ("better", True))
+    }
+    rest = [_level(*one[:4]) for one in levels if not one[4]]
+    said = [f"{word} on {', '.join(named)}" for word, named in ways.items() if named]
+    said += [f"not shown on {', '.join(rest)}"] if rest else []
+    return f"The difference depends on {column}: {'; '.join(said)}."
+
+
+@says("gain differs")
+def _gain_differs(column: str, levels: Sequence[Sequence[Any]], p: float) -> str:
+    shown = ", ".join(_level(*one[:4]) for one in levels)
+    return f"The gain differs between levels of {column} ({formatting.p_value(min(1.0, p))}): {shown}."
+
+
+@says("levels disagree")
+def _levels_disagree(column: str, levels: Sequence[Sequence[Any]], p: float) -> str:
+    shown = ", ".join(f"{'better' if one[1] > 0.0 else 'worse'} on {_level(*one[:4])}" for one in levels if one[4])
+    return f"By {column}: {shown}."
+
+
+@says("several counters")
+def _several_counters(unit: str, units: int, repeats: Sequence[str], named: bool) -> str:
+    why = "by its name" if named else "it has the most levels"
+    also = " and ".join(repeats)
+    return (
+        f"{unit!r} ({units:,}) and {also} count: {unit!r} is the unit ({why}), the others count tries. Or say --unit."
+    )
+
+
 @says("of files")
 def _of_files(files: Sequence[str], said: Sequence[str]) -> str:
     return f"{formatting.some_names(files)}: {' '.join(said)}"
@@ -322,8 +367,8 @@ SENTENCES["early_end"] = partial(_early, "A stop without a verdict tends to unde
 @says("labels weigh items")
 def _labels_weigh() -> str:
     return (
-        f"Human labels correct the gain in which items weigh alike, not the one in which {spoken().tasks} do: "
-        f"leave out {named('weigh')}."
+        f"Human labels correct the gain in which items weigh alike, not the one in which settings do: "
+        f"leave out {named('weights')}."
     )
 
 

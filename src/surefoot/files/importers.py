@@ -55,6 +55,7 @@ class Sheet:
         policies_in: The columns that are policies, where each has one and a row is what they share.
         named: What the format calls a canonical column, where `frame` no longer says it: condition is 'scene'.
         records: The objects that the rows were made of, one each in order, for fields that are asked for by path.
+        roles: What the format says its columns are, by column: the unit, its repeats, a setting.
         repeats: The name of a file that, where it lies in the same folder, holds the same rollouts and more.
         left_out: The rows of the file that are not in `frame`, so that refusals can say where a row stands.
     """
@@ -74,8 +75,13 @@ class Sheet:
     policies_in: tuple[str, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
     records: Sequence[Any] = field(default=(), repr=False)
+    roles: Mapping[str, str] = field(default_factory=dict)
     repeats: str = ""
     left_out: LeftOut = field(default_factory=LeftOut)
+
+
+ITEMS = {"condition": "unit", "repeat": "repeat", "run": "repeat", "task": "setting"}
+"""The roles of a log of items: an item is met by every policy, an epoch or a rerun meets it again."""
 
 
 class NoOutcomesError(DataError):

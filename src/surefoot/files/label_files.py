@@ -110,7 +110,9 @@ def labels_used(rollouts: Rollouts, method: LabelsMethod) -> Rollouts:
     return replace(rollouts, labelling=replace(how, using=method))
 
 
-def _read(path: Path, ends: tuple[float, float]) -> tuple[Head | None, dict[str, str], list[Row]]:
+def _read(
+    path: Path, ends: tuple[float, float], known: Sequence[str] = ()
+) -> tuple[Head | None, dict[str, str], list[Row]]:
     """The head of a drawn file, the file's name of each canonical column, and its labels."""
     content = path.read_bytes()
     if b"\0" in content[:4096]:
@@ -125,6 +127,7 @@ def _read(path: Path, ends: tuple[float, float]) -> tuple[Head | None, dict[str,
     header = [name.strip() for name in header]
     found, _ = match(header, {})
     found = {column: name for column, name in found.items() if column in (*KEYS, "human", "evaluator")}
+    found |= {name: name for name in header if name not in found.values() and name in known}
     if "code" in header:
         found["code"] = "code"
     if "human" not in found:
@@ -164,10 +167,11 @@ def _places(
     """The place in the table of the rollout that each label is of."""
     if "code" in columns:
         return _by_code(table, head, rows, source)
-    keys = [key for key in KEYS if key in columns and key in table.columns]
-    items = [key for key in ("condition", "seed") if key in keys]
+    keys = [key for key in columns if key in table.columns and key not in ("human", "evaluator")]
+    unit = rollouts.design.keys("unit")
+    items = [key for key in (*unit, "condition", "seed") if key in keys]
     if not items:
-        known = next((name for name in ("condition", "seed") if name in table.columns), None)
+        known = next((name for name in (*unit, "condition", "seed") if name in table.columns), None)
         must = f"name the item, as {rollouts.called(known)!r} does in the table" if known else "be of items"
         said = f"the file has {', '.join(map(repr, columns.values()))}"
         lacks = said if known else "the table has no column that tells items apart"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from surefoot._arguments import write
 from surefoot.core.words import Words, spoken
 from surefoot.files.importers import Sheet
-from surefoot.table.columns import COLUMNS, KNOWN, match, plain, words_of
+from surefoot.table.columns import KNOWN, match, plain, words_of
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import Asked
 
@@ -159,5 +159,6 @@ def own_names(found: Mapping[str, str], renamed: Mapping[str, str]) -> dict[str,
 
 def in_common(called: list[dict[str, str]]) -> dict[str, str]:
     """What all files call each column; a column whose name differs from file to file keeps the canonical one."""
-    names = {column: {of[column] for of in called if column in of} for column in COLUMNS}
+    columns = dict.fromkeys(column for of in called for column in of)
+    names = {column: {of[column] for of in called if column in of} for column in columns}
     return {column: min(one) for column, one in names.items() if len(one) == 1}

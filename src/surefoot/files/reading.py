@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -145,7 +145,8 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
         long = unpivoted(sheet, asked.columns, source="")
         table = _frame(long.frame, replace(asked, policies_in=None), policy)
         called = naming.own_names(table.named, long.named)
-        return replace(table, notes=(*long.notes, *table.notes), named=called, words=words_of(called))
+        roles = _roles([long], asked, table.columns)
+        return replace(table, notes=(*long.notes, *table.notes), named=called, words=words_of(called), declared=roles)
     if frame.implementation.is_polars():
         sheet, asked = selection.columns(Sheet(lazy.to_native(), "frame"), asked, "")
         lazy = nw.from_native(sheet.frame)
@@ -168,7 +169,10 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
             "This engine keeps no order of rows, and there is no `order` column, so the order is not used.",
         )
     called = naming.own_names(made.named, {"policy": ""} if policy is not None and not there else {})
-    table = Rollouts(made.frame, notes=notes, ordered=ordered, whole=made.whole, named=called, words=words_of(called))
+    table = Rollouts(
+        made.frame, notes=notes, ordered=ordered, whole=made.whole, named=called, words=words_of(called),
+        declared=declared_by_columns(asked.columns),
+    )  # fmt: skip
     table = table.where(**asked.where) if asked.where else table
     return _renamed(table, policy) if policy is not None and there else table
 
@@ -227,7 +231,27 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         letters=tuple(letters for _, sheet in sheets for letters in sheet.letters),
         named=names,
         words=words_of(names),
+        declared=_roles([sheet for _, sheet in sheets], given, table.collect_schema()),
     )
+
+
+def _roles(sheets: Sequence[Sheet], asked: Asked, there: Iterable[str]) -> dict[str, str]:
+    """What the formats say of the columns that are there, where all files agree; what the user names is the user's."""
+    said = sheets[0].roles if all(sheet.roles == sheets[0].roles for sheet in sheets) else {}
+    kept = {column: role for column, role in said.items() if column not in asked.columns}
+    old = declared_by_columns(asked.columns)
+    if "unit" in old.values():
+        kept = {column: role for column, role in kept.items() if role != "unit"}
+    return {column: role for column, role in {**kept, **old}.items() if column in there}
+
+
+def declared_by_columns(columns: Mapping[str, str]) -> dict[str, str]:
+    """The roles that naming a canonical column says: the finest of condition, seed and task is the unit."""
+    said = {column: column for column in ("repeat", "cluster", "run") if columns.get(column)}
+    met = [column for column in ("condition", "seed", "task") if columns.get(column)]
+    if met:
+        said |= {met[0]: "unit"} | dict.fromkeys(met[1:], "setting")
+    return said
 
 
 def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:

@@ -77,6 +77,7 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
         frame=long.lazy(),
         notes=(*sheet.notes, *said),
         named={"policy": "", **sheet.named, **named},
+        roles={"condition": "unit", "repeat": "repeat"} if "condition" in long.columns else {"seed": "unit"},
         policies_in=(),
         hold=True,
         left_out=LeftOut(),

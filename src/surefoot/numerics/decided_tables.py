@@ -101,7 +101,9 @@ def _levels(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
     start = normal_quantiles.upper_quantile(a / 2.0 if both else a)
     if start <= 0.0:
         return np.full(len(second), 1e-9)
-    low, high = (np.minimum(_real_count(design, some, edge, share * start), _most(design, some)) for share in (0.8, 1.3))
+    low, high = (
+        np.minimum(_real_count(design, some, edge, share * start), _most(design, some)) for share in (0.8, 1.3)
+    )
     for _ in range(8):
         middle = (low + high) / 2.0
         over = _p_values(design, middle, some, a, edge, both=both)[0] > a

@@ -29,7 +29,7 @@ _MANY_CELLS = 40  # from so many cells on, none of them small, the ends are foun
 _FINER = 16  # gains tried between an accepted and a refused one, at a time
 
 
-def p_values(hits: ArrayLike, trials: ArrayLike, weights: ArrayLike, gains: ArrayLike) -> Floats:
+def p_values(hits: ArrayLike, trials: ArrayLike, weights: ArrayLike, gains: ArrayLike, *, base: float = 1.0) -> Floats:
     """The p-value of every gain.
 
     Args:
@@ -37,14 +37,16 @@ def p_values(hits: ArrayLike, trials: ArrayLike, weights: ArrayLike, gains: Arra
         trials: Rollouts of every cell.
         weights: The weight of every cell: that of its task.
         gains: The gains, of the shape of `hits` without its cells, or to be broadcast with it.
+        base: What the weighted sum of the rates is at no gain: 1 for two policies, 0 for the rate of one, 2 for the
+            difference of two gains.
     """
     hits, trials, weights = (np.asarray(item, float) for item in (hits, trials, weights))
     gains = np.asarray(gains, float)
-    estimate = (weights * (hits / trials)).sum(axis=-1) - 1.0
+    estimate = (weights * (hits / trials)).sum(axis=-1) - base
     pull = PULLS[bool(trials.min() >= SMALL)]
     more = trials + 2.0 * pull
     drawn = (hits + pull) / more
-    fitted = _fitted(drawn, weights / more, weights, 1.0 + gains)
+    fitted = _fitted(drawn, weights / more, weights, base + gains)
     unit = weights**2 / trials / (1.0 - trials / more**2)
     under, seen = unit * fitted * (1.0 - fitted), np.broadcast_to(unit * drawn * (1.0 - drawn), fitted.shape)
     parts = np.where((under.sum(axis=-1) >= seen.sum(axis=-1))[..., None], under, seen)
@@ -62,7 +64,7 @@ def _fitted(drawn: Floats, pulls: Floats, weights: Floats, targets: Floats) -> F
     """
     turned = (weights * drawn).sum(axis=-1) < targets
     drawn = np.where(turned[..., None], 1.0 - drawn, drawn)
-    targets = np.where(turned, 2.0 - targets, targets)
+    targets = np.where(turned, weights.sum(axis=-1) - targets, targets)
     aims = np.maximum(targets, 1e-12)
     low, high = np.zeros(aims.shape), 4.0 / aims / pulls.min()
     spot, rates = low, np.broadcast_to(drawn, (*aims.shape, drawn.shape[-1]))
@@ -85,6 +87,14 @@ def _fitted(drawn: Floats, pulls: Floats, weights: Floats, targets: Floats) -> F
     return result
 
 
+def rate_ends(hits: Floats, trials: Floats, weights: Floats, error: float) -> tuple[float, float]:
+    """Both ends of the hull of the rates of one policy with a p-value above the error; weights sum to 1."""
+    estimate = float((weights * (hits / trials)).sum())
+    grid = np.union1d(np.linspace(0.0, 1.0, 2 * _STEPS + 1), estimate)
+    low, high, _ = _refined(grid, hits, trials, weights, error, 0.0)
+    return low, high
+
+
 def invert(hits: Floats, trials: Floats, weights: Floats, error: float) -> tuple[float, float, float]:
     """Both ends of the hull of the gains with a p-value above the error, and the p-value of no gain.
 
@@ -99,7 +109,16 @@ def invert(hits: Floats, trials: Floats, weights: Floats, error: float) -> tuple
         if quick is not None:
             return quick
     grid = np.union1d(np.arange(-_STEPS, _STEPS + 1) / _STEPS, estimate)
-    found = p_values(hits, trials, weights, grid)
+    low, high, found = _refined(grid, hits, trials, weights, error, 1.0)
+    beyond = found[(grid == 0.0) | (grid * estimate < 0.0)] if estimate else np.ones(1)
+    return low, high, min(1.0, float(beyond.max()))
+
+
+def _refined(
+    grid: Floats, hits: Floats, trials: Floats, weights: Floats, error: float, base: float
+) -> tuple[float, float, Floats]:
+    """Both ends of the accepted values, from a grid that holds the estimate; and the p-values on the grid."""
+    found = p_values(hits, trials, weights, grid, base=base)
     kept = np.flatnonzero(found > error)  # holds the estimate, whose p-value is 1
     ends = [
         (grid[kept[0]], grid[max(0, kept[0] - 1)]),
@@ -109,12 +128,11 @@ def invert(hits: Floats, trials: Floats, weights: Floats, error: float) -> tuple
     steps = np.arange(1, _FINER) / _FINER
     while float(np.abs(outer - inner).max()) > 1e-11:
         tried = inner[:, None] + (outer - inner)[:, None] * steps
-        accepted = p_values(hits, trials, weights, tried) > error
+        accepted = p_values(hits, trials, weights, tried, base=base) > error
         last = np.where(accepted.any(axis=1), accepted.shape[1] - accepted[:, ::-1].argmax(axis=1), 0)
         edges = np.concatenate((inner[:, None], tried, outer[:, None]), axis=1)
         inner, outer = (edges[np.arange(2), last + move] for move in (0, 1))
-    beyond = found[(grid == 0.0) | (grid * estimate < 0.0)] if estimate else np.ones(1)
-    return float(inner[0]), float(inner[1]), min(1.0, float(beyond.max()))
+    return float(inner[0]), float(inner[1]), found
 
 
 def _quick(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from surefoot.analysis.comparisons import Comparison
     from surefoot.analysis.measurements import Measurement
-    from surefoot.table.structure import Measure
+    from surefoot.table.rollouts import Measure
 
 VERDICT_COLOUR = {Verdict.BETTER: style.GOOD, Verdict.WORSE: style.BAD}
 MOST_ROWS = 60

@@ -29,9 +29,9 @@ from surefoot.table.rollouts import Rollouts
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from surefoot.analysis.comparison_data import Weigh
+    from surefoot.analysis.comparison_data import Weights
     from surefoot.analysis.rankings import Progress
-    from surefoot.table.structure import Measure
+    from surefoot.table.rollouts import Measure
 
 KEPT = 1_000
 """Scores beyond this many are left out of the JSON: the data's hash stands for them."""
@@ -212,7 +212,7 @@ def report(
     *,
     title: str = ...,
     measure: Measure | None = ...,
-    weigh: Weigh = ...,
+    weights: Weights = ...,
     confidence: float = ...,
     margin: float = ...,
     previous: Rollouts | None = ...,
@@ -226,7 +226,7 @@ def report(
     *,
     title: str = "",
     measure: Measure | None = None,
-    weigh: Weigh = "rollouts",
+    weights: Weights = "units",
     confidence: float = 0.95,
     margin: float = 0.0,
     previous: Rollouts | None = None,
@@ -242,7 +242,7 @@ def report(
         rollouts: The table, or a study.
         title: What the page is called; the data's name when not given.
         measure: "success" or "score" decides; success where the table has it.
-        weigh: How several tasks weigh: "rollouts", by their share of rollouts, or "tasks", all alike.
+        weights: "units", all alike; "settings", every level of a setting alike; or "rollouts".
         confidence: The confidence of every family of statements.
         margin: A gain that would not matter.
         previous: A previous run of the same policies, to show what changed since.
@@ -263,7 +263,7 @@ def report(
     found = overview(
         rollouts,
         measure_of=measure,
-        weigh=weigh,
+        weights=weights,
         confidence=confidence,
         margin=margin,
         previous=previous,

@@ -228,7 +228,7 @@ def _paired(one: Comparison) -> int:
     """How many pairs were compared: outcomes, or the means of what was met several times; 0 where none were."""
     if one.gain.paired:
         return one.interval.trials
-    return one.structure.shared if one.structure.paired else 0
+    return one.reading.units if one.reading.paired else 0
 
 
 def _value(alone: Interval) -> str:

@@ -182,8 +182,10 @@ if TYPE_CHECKING:
     from surefoot.stats.step_down_tests import Sides as Sides
     from surefoot.stats.step_down_tests import Stepped as Stepped
     from surefoot.stats.step_down_tests import step_down as step_down
+    from surefoot.stats.strata import gain_gap_p as gain_gap_p
     from surefoot.stats.strata import stratified_gain as stratified_gain
     from surefoot.stats.strata import stratified_hoeffding_gain as stratified_hoeffding_gain
+    from surefoot.stats.strata import stratified_rate as stratified_rate
     from surefoot.stats.strata import stratified_rate_gain as stratified_rate_gain
     from surefoot.stats.stratified_means import stratified_t_gain as stratified_t_gain
     from surefoot.stats.superiority import chance_first_higher as chance_first_higher

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.core.assumptions import ANY_RATES, GAIN_MEASURED, RATE_BY_TASK, SEARCHED, WEIGHED, Assumed
@@ -14,6 +16,9 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally, tallies
 from surefoot.stats import exact_gains, score_strata
 from surefoot.stats.task_weights import Weights, task_weights
+
+if TYPE_CHECKING:
+    from surefoot.numerics.arrays import Floats
 
 SMALL = 5
 """Below so many rollouts of a policy on a task a guaranteed test is the default, where there is one."""
@@ -156,6 +161,102 @@ def stratified_hoeffding_gain(strata: Strata, *, confidence: float = 0.95, margi
     held = (RATE_BY_TASK, WEIGHED["rollouts"], ANY_RATES)
     estimate = (2 * hits - trials) / trials
     return _gain(each, (low, high), estimate, p_value, "stratified Hoeffding", held, confidence, margin)
+
+
+def gain_gap_p(
+    first_successes: Floats,
+    first_trials: Floats,
+    second_successes: Floats,
+    second_trials: Floats,
+    *,
+    inside: Floats,
+    weights: Floats,
+) -> float:
+    """P-value of the hypothesis that a gain is the same inside a part of the strata and outside it, by rule X.
+
+    The policies are exchanged outside, so that the difference of the two gains is a weighted sum of rates less 2. The
+    level is measured, not proved.
+
+    Args:
+        first_successes: Successes of the first policy in every stratum.
+        first_trials: Its rollouts there.
+        second_successes: Successes of the second policy.
+        second_trials: Its rollouts.
+        inside: Which strata are inside.
+        weights: How strata weigh; each side sums to 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from surefoot.stats import gain_gap_p
+        >>> n = np.full(2, 50.0)
+        >>> inside, weights = np.array([True, False]), np.ones(2)
+        >>> round(gain_gap_p(np.array([40.0, 20]), n, np.array([20.0, 30]), n, inside=inside, weights=weights), 5)
+        0.0
+
+    Reference:
+        As for `stratified_rate_gain`.
+    """
+    import numpy as np
+
+    from surefoot.numerics import strata_rule
+
+    side = np.asarray(inside, bool)
+    if side.all() or not side.any():
+        return 1.0
+    share = np.asarray(weights, float)
+    share = np.where(side, share / share[side].sum(), share / share[~side].sum())
+    won = np.where(side, first_successes, first_trials - first_successes)
+    lost = np.where(side, second_trials - second_successes, second_successes)
+    hits, trials = np.concatenate((won, lost)), np.concatenate((first_trials, second_trials))
+    found = strata_rule.p_values(hits, trials, np.concatenate((share, share)), np.zeros(1), base=2.0)
+    return min(1.0, float(found[0]))
+
+
+def stratified_rate(tallies: Mapping[str, Tally], *, weights: Weights = "tasks", confidence: float = 0.95) -> Interval:
+    """Confidence interval of the weighted mean of success rates over strata, by rule X with one policy.
+
+    Where all strata have equally many rollouts and weigh alike, it is Clopper and Pearson's of the pooled count, which
+    holds for unlike rates too (Hoeffding 1956); otherwise its level is measured, not proved.
+
+    Args:
+        tallies: The tally of every stratum.
+        weights: How strata weigh: all alike ("tasks"), by rollouts, or a number for each.
+        confidence: How often such intervals hold the rate, at least or nearly.
+
+    Example:
+        >>> from surefoot import Tally
+        >>> from surefoot.stats import stratified_rate
+        >>> print(stratified_rate({"pick": Tally(18, 20), "place": Tally(11, 20)}))
+        72.5% [56.1%, 85.4%] n=40 (95% stratified Clopper-Pearson interval).
+
+    Reference:
+        Hoeffding (1956), "On the distribution of the number of successes in independent trials".
+    """
+    import numpy as np
+
+    from surefoot.numerics import strata_rule
+    from surefoot.stats.rates import clopper_pearson
+
+    _check.filled(tallies, "tallies", "hold at least one stratum")
+    counts = {task: tally.trials for task, tally in tallies.items()}
+    shares = np.asarray(list(task_weights(counts, weights).values()))
+    pooled = _pooled(list(tallies.values()))
+    if len(set(counts.values())) == 1 and np.ptp(shares) < 1e-12:
+        exact = clopper_pearson(pooled, confidence=confidence)
+        return replace(exact, method="stratified Clopper-Pearson", assumptions=(RATE_BY_TASK, ANY_RATES))
+    hits = np.asarray([tally.successes for tally in tallies.values()], float)
+    trials = np.asarray(list(counts.values()), float)
+    low, high = strata_rule.rate_ends(hits, trials, shares, 1.0 - _check.confidence(confidence))
+    return Interval(
+        low=low,
+        high=high,
+        estimate=float((shares * hits / trials).sum()),
+        confidence=confidence,
+        method="stratified rates",
+        trials=pooled.trials,
+        assumptions=(RATE_BY_TASK, GAIN_MEASURED),
+        data=tuple(tallies.values()),
+    )
 
 
 def _of_groups(strata: Strata, weights: Weights, confidence: float, margin: float) -> Gain:

@@ -22,6 +22,12 @@ COLUMNS = (
 TEXT = tuple(name for name in COLUMNS if name not in (*WHOLE, *NUMBERS, *YES_OR_NO))
 """Names and keys, kept as text so that '007' stays '007'; a whole number is written without a point."""
 
+LABELS = (
+    *("task", "condition", "seed", "repeat", "cluster", "run", "dataset", "judge", "session", "robot", "evaluator"),
+    *("order", "note", "source", "failure", "stage", "steps"),
+)
+"""Columns whose names decide nothing: what they are follows from the shape of the table."""
+
 PAIR_KEYS = ("task", "condition", "seed", "repeat")
 """What two rollouts share when they were run in the same environment."""
 
@@ -116,7 +122,7 @@ def match(header: Iterable[str], columns: Mapping[str, str]) -> tuple[dict[str, 
             continue
         chosen = found[column] = candidates[0]
         others = [name for name in candidates[1:] if name != chosen]
-        if others or not _says_it(column, plain(chosen)):
+        if column not in LABELS and (others or not _says_it(column, plain(chosen))):
             also = f" (it could also be {', '.join(map(repr, others))})" if others else ""
             notes.append(f"{column} is guessed to be the column {chosen!r}{also}.{_matters(column)}")
     return found, tuple(notes)

@@ -5,7 +5,6 @@ Every analysis of a fixed size is made from these numbers. They do not depend on
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,7 +24,6 @@ WIDE = 8
 
 TWO = 2
 """Numbers: up to so many have the same sum in whatever order they are added."""
-RUNS = ("where each task stands",)
 
 Counted = Literal["success", "score", "policy"]
 """What is counted: the rollouts whose success or score is known, or all of them, for all have a policy."""
@@ -64,21 +62,6 @@ class Crosstab:
         """A column of the environments."""
         return self.frame[f"key_{self.on.index(column)}"].to_list()
 
-    def only(self, tasks: Sequence[Any]) -> Crosstab:
-        """The environments of some tasks."""
-        import polars as pl
-
-        if self.on[0] != "task":
-            wanted = pl.col(f"key_{self.on.index('task')}").is_in(list(tasks))
-            return Crosstab(self.on, self.policies, self.frame.filter(wanted))
-        if RUNS not in self.kept:  # sorted by task: the environments of one follow each other
-            runs = self.frame["key_0"].rle().struct.unnest()
-            placed = runs.select("value", pl.col("len").cum_sum() - pl.col("len"), long="len")
-            self.kept[RUNS] = {task: (start, long) for task, start, long in placed.iter_rows()}
-        places = sorted(self.kept[RUNS][task] for task in set(tasks) & self.kept[RUNS].keys())
-        parts = [self.frame.slice(start, length) for start, length in places]
-        return Crosstab(self.on, self.policies, pl.concat(parts, rechunk=True) if parts else self.frame.clear())
-
 
 def crosstab(rollouts: Rollouts, measure: Counted, on: Sequence[str], policies: Sequence[str]) -> Crosstab:
     """The environments of some policies by some columns; made once for a table and kept."""
@@ -91,20 +74,6 @@ def crosstab(rollouts: Rollouts, measure: Counted, on: Sequence[str], policies: 
         kept[key] = found if found is not None else _scattered(rollouts, measure, columns, names)
     table: Crosstab = kept[key]
     return table
-
-
-def narrowed(kept: dict[tuple[str, ...], Any], tasks: Sequence[Any] | None) -> dict[tuple[str, ...], Any]:
-    """What is known of fewer policies, or of some tasks, from what was found out about all.
-
-    Args:
-        kept: Crosstabs, and counts of what rollouts lack.
-        tasks: The tasks; None for all.
-    """
-    if tasks is None:
-        return dict(kept)
-    of_tasks = {key: one.only(tasks) for key, one in kept.items() if isinstance(one, Crosstab) and "task" in one.on}
-    lacking_nowhere = {key: one for key, one in kept.items() if isinstance(one, Counter) and not one.total()}
-    return of_tasks | lacking_nowhere
 
 
 def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab | None:

@@ -21,7 +21,6 @@ from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.structure import named_environment
 
 SHOWN = {"task": "task", "condition": "item", "seed": "seed", "repeat": "epoch", "order": "order"}
 """How the columns that tell rollouts apart are headed in a file of labels; the run (`source`) is never shown."""
@@ -138,7 +137,7 @@ def draw_labels(rollouts: Rollouts, items: int, *, seed: int) -> LabelDraw:
     units = [unit for unit in listed.units if unit[1][: len(listed.on)] in drawn]
     units.sort(key=lambda unit: (unit[0], repr(unit[1])))
     order = np.random.default_rng([seed, 1]).permutation(len(units))
-    shown = [place for place, name in enumerate(listed.by) if name in SHOWN]
+    shown = [place for place, name in enumerate(listed.by) if name != "source"]
     rows, key = [], []
     for policy, where in (units[at] for at in order):
         told = tuple(str(where[place]) for place in shown)
@@ -146,7 +145,7 @@ def draw_labels(rollouts: Rollouts, items: int, *, seed: int) -> LabelDraw:
         rows.append((first, *told))
         if several:
             key.append((first, *told, policy, *(str(where[-1]) for _ in listed.by[len(shown) :])))
-    header = ("code" if several else "policy", *(SHOWN[listed.by[place]] for place in shown))
+    header = ("code" if several else "policy", *(SHOWN.get(listed.by[place], listed.by[place]) for place in shown))
     return LabelDraw(head, header, tuple(rows), tuple(key), listed.left_out)
 
 
@@ -182,11 +181,11 @@ def listing(rollouts: Rollouts) -> Listing:
     on = item_columns(a_table(rollouts))
     if not on:
         raise DataError(
-            "the table must tell its items apart in a `condition` (item, question, scene) or `seed` column; it has "
-            f"neither, but {', '.join(rollouts.columns)}.",
+            f"some column must tell items apart; none does. Say which: --unit COLUMN. These are there:\n{rollouts.design}",
             source=rollouts.source,
         )
-    more = [name for name in ("repeat", "seed", "order", "source") if name in rollouts.columns and name not in on]
+    told = (*rollouts.design.keys("repeat"), "repeat", "seed", "order", "source")
+    more = [name for name in dict.fromkeys(told) if name in rollouts.columns and name not in on]
     known = (~nw.col(name).is_null() for name in ("success", "score") if name in rollouts.columns)
     home = small(rollouts.counted().filter(reduce(or_, known)).select("policy", *on, *more))
     by = _telling(home, on, more, rollouts)
@@ -213,8 +212,7 @@ def listing(rollouts: Rollouts) -> Listing:
 
 def item_columns(rollouts: Rollouts) -> tuple[str, ...]:
     """The columns that tell one item from another: whatever recurs beside them are its epochs."""
-    on = named_environment(rollouts)
-    return () if on in ((), ("task",)) else on
+    return rollouts.design.keys("setting", "unit") if rollouts.design.unit is not None else ()
 
 
 def drawn_items(listed: Listing, head: Head) -> list[Key]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot import _check
 from surefoot._arguments import write
 from surefoot.core import formatting
-from surefoot.core.notes import Note, Noted
+from surefoot.core.notes import Noted
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table import cells
@@ -28,8 +28,6 @@ REST = "__rest__"
 """A hash of the cells that are not read, for rows that differ in nothing else."""
 MEASURES = ("metric:", "score:")
 """How importers name the measures of a log that were not chosen; they say so themselves."""
-FEWEST = 5
-"""A column with fewer values, each met alike by all policies, rather tells kinds of rollouts than items."""
 GUESSED = ("order", "score", "reward", "steps", "duration")
 """Columns of numbers that no answer needs; beside a success, the score too."""
 
@@ -45,6 +43,7 @@ class Asked:
         named: Whether the `policy` column was added by the reader, so that messages do not list it.
         where: The values that are wanted of a column; rows with others are left out.
         sheet: The sheet to read of a workbook; its first when None.
+        kept: The frame's columns that are kept as labels although no canonical column is made of them.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +52,7 @@ class Asked:
     named: bool = False
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sheet: str | None = None
+    kept: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -91,11 +91,6 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
 
     schema = frame.collect_schema()
     found, notes = _found(list(schema), asked, source)
-    if hold and not {"condition", "seed", "cluster"} & {*found, *asked.columns}:
-        items, said = _recurring(frame, found, unread(schema, found))
-        if items:
-            found, notes = _found(list(schema), replace(asked, columns={**asked.columns, "condition": items}), source)
-        notes = (*notes, *said)
 
     def parse(column: str, name: str) -> Cell:
         percent = asked.scoring.percent if column == "score" else None
@@ -104,6 +99,8 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
     parsed, parts = _parsed(parse, found, asked.scoring, pl)
     bad = pl.any_horizontal(cell.bad for cell in parsed.values())
     values: dict[str, pl.Expr] = {column: cell.value for column, cell in parsed.items()}
+    labels = label_names(schema, found, asked)
+    values |= {column: _as_label(pl.col(name), schema[name]) for column, name in labels.items()}
     rest = [name for name in unread(schema, found) if schema[name] != pl.Object]
     hashed = {REST: pl.struct(rest).hash()} if rest else {}
     if hold:
@@ -128,11 +125,15 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
         if not garbled:
             raise _first_bad(frame, parsed, parts, found, asked, bad, source)
         why = (_first_bad(frame, {at: parsed[at]}, parts, found, asked, parsed[at].bad, source) for at in garbled)
-        less = replace(asked, columns={**asked.columns, **dict.fromkeys(garbled, "")})
+        less = replace(
+            asked,
+            columns={**asked.columns, **dict.fromkeys(garbled, "")},
+            kept=(*asked.kept, *(found[at] for at in garbled)),
+        )
         made = from_polars(frame, less, source=source, hold=hold)
         left = (f"{found[at]!r} is left out: {error}" for at, error in zip(garbled, why, strict=True))
         return replace(made, notes=(*made.notes, *left))
-    return Canonical(nw.from_native(kept), (*notes, *_missing(missing, total, source)), found)
+    return Canonical(nw.from_native(kept), (*notes, *_missing(missing, total, source)), {**found, **labels})
 
 
 def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canonical:
@@ -147,6 +148,9 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
 
     parsed, parts = _parsed(parse, found, asked.scoring, nw)
     values = {column: cell.value for column, cell in parsed.items()}
+    labels = {
+        column: name for column, name in label_names(schema, found, asked).items() if _plain_type(schema[name], nw)
+    }
     flags = [cell.bad.cast(nw.Int64).sum().alias(column) for column, cell in parsed.items()]
     counts = (nw.len().alias("__all__"), _no_outcome(values).cast(nw.Int64).sum().alias("__none__"))
     counted = small(frame.select(*flags, *counts))
@@ -158,12 +162,38 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
             value = small(first.select(name))[name][0]
             raise _refused(column, name, value, asked.scoring, source=source, row=None)
     said = _missing(int(counted["__none__"][0] or 0), int(counted["__all__"][0]), source)
+    kept = (nw.col(name).cast(nw.String).alias(column) for column, name in labels.items())
     return Canonical(
-        frame.select(*(value.alias(column) for column, value in values.items())),
+        frame.select(*(value.alias(column) for column, value in values.items()), *kept),
         (*notes, *said),
-        found,
+        {**found, **labels},
         whole=not unread(schema, found),
     )
+
+
+def label_names(schema: Iterable[str], found: Mapping[str, str], asked: Asked) -> dict[str, str]:
+    """The columns that are kept as they are, by the name they have in the table: the file's own, where it is free."""
+    names: dict[str, str] = {}
+    for name in _unused(list(schema), found, asked):
+        column = name
+        while column in COLUMNS or column in names:
+            column = f"{column}_"
+        names[column] = name
+    return names
+
+
+def _as_label(column: pl.Expr, kind: pl.DataType) -> pl.Expr:
+    """Cells as labels: text without the spaces around it; empty cells, and cells that hold lists or objects, as none."""
+    import polars as pl
+
+    if kind.is_nested() or kind in (pl.Object, pl.Binary):
+        return pl.lit(None, pl.String)
+    text = column.cast(pl.String).str.strip_chars()
+    return pl.when(text != "").then(text)
+
+
+def _plain_type(kind: Any, library: Any) -> bool:
+    return not isinstance(kind, (library.List, library.Struct, library.Array, library.Object, library.Binary))
 
 
 def home(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
@@ -218,28 +248,7 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
             f"{write('columns', {'score': None})} with {write('low')} and {write('high')} when it does not run from 0 "
             f"to 1; or which columns are policies, {write('policies_in', [])}, when each policy has one.",
         )
-    left = _unused(header, found, asked)
-    return found, (*notes, *((Note("unused columns", {"columns": tuple(left)}),) if left else ()))
-
-
-def _recurring(frame: pl.LazyFrame, found: Mapping[str, str], left: list[str]) -> tuple[str | None, tuple[Note, ...]]:
-    """The column of items, if one called id recurs within a policy; else a note of one that every policy met alike."""
-    import polars as pl
-
-    schema, policy = frame.collect_schema(), found["policy"]
-    for name in sorted(left, key=lambda name: plain(name) != "id"):
-        if not (schema[name].is_integer() or schema[name] == pl.String):
-            continue
-        met = frame.group_by(policy, name).len().collect(engine="streaming")
-        values, times = met[name].n_unique(), met["len"].unique().to_list()
-        if met[name].null_count():  # what is not there recurs nowhere
-            continue
-        if plain(name) == "id" and values > 1 and met["len"].sum() >= 2 * met.height:  # one row twice is a slip
-            return name, (Note("items guessed", {"column": name}),)
-        alike = len(times) == 1 and times[0] > 1 and values >= FEWEST and met.height == values * met[policy].n_unique()
-        if alike and met[policy].n_unique() > 1:
-            return None, (Note("recurring column", {"column": name, "values": values, "times": times[0]}),)
-    return None, ()
+    return found, notes
 
 
 def _unused(header: list[str], found: Mapping[str, str], asked: Asked) -> list[str]:
@@ -248,7 +257,9 @@ def _unused(header: list[str], found: Mapping[str, str], asked: Asked) -> list[s
     return [
         name
         for name in unread(header, found)
-        if name not in asked.scoring.needs and plain(name) not in away and not name.startswith(MEASURES)
+        if name not in asked.scoring.needs
+        and (plain(name) not in away or name in asked.kept)
+        and not name.startswith(MEASURES)
     ]
 
 

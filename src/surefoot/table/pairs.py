@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,11 +15,9 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
-from surefoot.table.columns import COLUMNS
 from surefoot.table.crosstab import WIDE, Counted, crosstab
-from surefoot.table.normalising import home
-from surefoot.table.rollouts import Rollouts, scores_in
-from surefoot.table.structure import Measure, structure, unfilled
+from surefoot.table.normalising import home, small
+from surefoot.table.rollouts import Measure, Rollouts, scores_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,27 +132,46 @@ def tally_of(first: Any, second: Any) -> PairTally:
 def pairing(rollouts: Rollouts, first: str, second: str, measure: Measure | None = None) -> Pairing:
     """Whether the table tells, one by one, which rollouts of two policies belong together.
 
-    What is paired, and by which columns, is what `structure` says. Where one policy met an environment several times,
-    its rollouts must be told apart, by a seed or a repeat that both policies carry.
+    The unit and its settings tell, as the design of the table has them. Where one policy met a unit several times, its
+    rollouts must be told apart, by a repeat that both policies carry.
     """
     two_policies(rollouts, first, second)
     what: Measure = measure or ("success" if "success" in rollouts.columns else "score")
     rollouts.require(what)
-    found = structure(rollouts, what, (first, second))
-    if not found.paired:
-        return Pairing((), found.pairing(counts=False))
-    on, met = found.environment, _met(rollouts, first, second, found.environment)
-    for key in ("seed", "repeat"):
-        if met.repeated and key in rollouts.columns and key not in on:
+    design = rollouts.design
+    if design.unit is None:
+        return Pairing((), f"Not paired: no column tells which {spoken().rollouts} belong together.")
+    on = design.keys("unit", "setting")
+    met = _met(rollouts, first, second, on)
+    for key in design.keys("repeat"):
+        if met.repeated:
             empty = unfilled(rollouts, (key,))
             if not empty[first, key] and not empty[second, key]:
                 on = (*on, key)
                 met = _met(rollouts, first, second, on)
+    named = ", ".join(rollouts.called(key) for key in on)
     if met.repeated:
         return Pairing((), f"Not paired one by one: {met.repeated}; {NUMBERED}")
     if not met.matched:
-        return Pairing((), f"Not paired one by one: the two share no {', '.join(on)}.")
-    return Pairing(on, f"Paired on {', '.join(on)}.")
+        return Pairing((), f"Not paired: the two share no {named}.")
+    return Pairing(on, f"Paired on {named}.")
+
+
+def unfilled(rollouts: Rollouts, keys: tuple[str, ...]) -> Counter[tuple[str, str]]:
+    """How many rollouts of each policy lack each key; none where every rollout of a policy is void."""
+    import narwhals as nw
+
+    kept = rollouts.environments
+    if keys and ("unfilled", *keys) not in kept:
+        flags = (nw.when(nw.col(key).is_null()).then(nw.lit(1)).otherwise(nw.lit(0)).alias(key) for key in keys)
+        missing = rollouts.counted().select("policy", *flags).group_by("policy")
+        lacking = small(missing.agg(*(nw.col(key).sum() for key in keys)))
+        policies = lacking.pop("policy")
+        kept["unfilled", *keys] = Counter(
+            {(policy, key): int(counts[at]) for key, counts in lacking.items() for at, policy in enumerate(policies)}
+        )
+    found: Counter[tuple[str, str]] = kept["unfilled", *keys] if keys else Counter()
+    return found
 
 
 def matched(
@@ -169,7 +187,7 @@ def matched(
             )
         keys = answer.on
     else:
-        keys = (on,) if isinstance(on, str) else tuple(on)
+        keys = tuple(rollouts.key(word) for word in ((on,) if isinstance(on, str) else on))
         _declared(rollouts, first, second, keys)
     met = _met(rollouts, first, second, keys)
     if not met.matched:
@@ -182,8 +200,6 @@ def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]
     if not keys or "policy" in keys:
         raise _check.refused("on", "name columns other than policy", keys)
     for key in keys:
-        if key not in COLUMNS:
-            raise _check.refused("on", "name columns of a rollout", key)
         rollouts.require(key)
     empty = unfilled(rollouts, keys)
     for name in (first, second):
@@ -259,7 +275,7 @@ def pairs_by_position(rollouts: Rollouts, first: str, second: str) -> Pairs:
     Raises:
         DataError: The order is not known, or `order` repeats within a task.
     """
-    by = ("task",) if "task" in rollouts.columns else ()
+    by = () if rollouts.split is None else (rollouts.split,)
     if "order" in rollouts.columns and _share_order(rollouts, first, second):
         return matched(rollouts, first, second, (*by, "order"))
     return matched(_numbered(rollouts, by), first, second, (*by, "order"))

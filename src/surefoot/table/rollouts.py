@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from surefoot import _check
 from surefoot._arguments import in_python
@@ -26,7 +26,7 @@ from surefoot.table.columns import COLUMNS, NUMBERS, PAIR_KEYS, TEXT, WHOLE
 from surefoot.table.findings import Finding
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.labelling import Labelling
-from surefoot.table.normalising import home, small
+from surefoot.table.normalising import REST, home, small
 from surefoot.table.summaries import Group, by_policy, groups_of, merged, summarise
 
 if TYPE_CHECKING:
@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
+    from surefoot.table.design import Design
     from surefoot.table.pairs import Pairing, Pairs
-    from surefoot.table.structure import Measure
 
 
 T = TypeVar("T")
+Measure = Literal["success", "score"]
+"""What is measured: whether rollouts succeed, or how they score."""
 Collected = Environments
 """How environments were met."""
 
@@ -69,6 +71,7 @@ class Rollouts:
         named: What the files call a canonical column, where they all call it the same.
         labelling: Where the human labels came from, when they were joined to the table.
         words: What sentences call the policies, rollouts, tasks and environments of this table.
+        declared: The roles that were said, by column: by the format, then by the user.
 
     Example:
         >>> import polars as pl
@@ -92,6 +95,7 @@ class Rollouts:
     named: Mapping[str, str] = field(default_factory=dict, repr=False)
     labelling: Labelling | None = field(default=None, repr=False)
     words: Words = field(default_factory=Words, repr=False)
+    declared: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         _check.span(self.low, self.high)
@@ -102,8 +106,10 @@ class Rollouts:
 
     @functools.cached_property
     def columns(self) -> tuple[str, ...]:
-        """The canonical columns that are there."""
-        return tuple(name for name in COLUMNS if name in self.frame.collect_schema().names())
+        """The columns that are there: the canonical ones, then those that the file calls otherwise."""
+        there = self.frame.collect_schema().names()
+        own = (name for name in there if name not in COLUMNS and name not in HIDDEN)
+        return (*(name for name in COLUMNS if name in there), *own)
 
     @functools.cached_property
     def policies(self) -> tuple[str, ...]:
@@ -112,10 +118,48 @@ class Rollouts:
 
     @functools.cached_property
     def tasks(self) -> tuple[str, ...]:
-        """The names of the tasks, sorted; empty when the table has no tasks."""
-        if "task" not in self.columns:
+        """The levels that a table shows side by side, sorted: few units, or a setting's; empty when there are none."""
+        if self.split is None:
             return ()
-        return tuple(group.key[0] for group in self.summary(by=("task",)) if group.key[0] is not None)
+        return tuple(group.key[0] for group in self.summary(by=(self.split,)) if group.key[0] is not None)
+
+    @functools.cached_property
+    def design(self) -> Design:
+        """The role of every column, from the shape of the table."""
+        from surefoot.table.design_of import design_of
+
+        return design_of(self) if self.whole_table is self else self.whole_table.design
+
+    @property
+    def whole_table(self) -> Rollouts:
+        """The table of all policies that this one was narrowed from; itself where it was not."""
+        whole: Rollouts = self.__dict__.get("_whole", self)
+        return whole
+
+    @functools.cached_property
+    def split(self) -> str | None:
+        """The column whose levels are shown side by side; None where there is none."""
+        found = self.design.split
+        return None if found is None else found.key
+
+    def design_roles(self) -> dict[str, str]:
+        """The role that every column has, as roles that are said: for a part of the table, whose shape may differ."""
+        kept = {"watched": "ignore", "nothing": "ignore"}
+        return {column.key: kept.get(column.role, column.role) for column in self.design.columns}
+
+    def declare(self, **roles: str | Sequence[str] | None) -> Rollouts:
+        """The table with roles that are said: ``declare(unit="scene", repeat="trial", setting=("robot",))``.
+
+        Args:
+            roles: Columns by role (unit, repeat, setting, cluster, run) or to ignore; as the file calls them, or by
+                any word that an answer prints.
+
+        Raises:
+            DataError: The table has no such column, or it is the policy or an outcome.
+        """
+        from surefoot.table.design_of import declaring
+
+        return declaring(self, roles)
 
     @functools.cached_property
     def labels(self) -> int:
@@ -133,9 +177,10 @@ class Rollouts:
     def names(self, column: str) -> tuple[str, ...]:
         """The different values of a column, sorted."""
         self.require(column)
-        if column in CACHED:
-            known: tuple[str, ...] = getattr(self, CACHED[column])
-            return known
+        if column == "policy":
+            return self.policies
+        if column == self.__dict__.get("split"):
+            return self.tasks
         values = small(self.frame.select(column).unique())[column]
         return tuple(sorted(value for value in values if value is not None))
 
@@ -176,7 +221,10 @@ class Rollouts:
             **dict.fromkeys(WHOLE, pl.Int64),
             **dict.fromkeys(NUMBERS, pl.Float64),
         }
-        return home(self.frame).select(pl.col(name).cast(kinds.get(name, pl.Boolean)) for name in self.columns)
+        own = {name: pl.String for name in self.columns if name not in COLUMNS}
+        return home(self.frame).select(
+            pl.col(name).cast(kinds.get(name, own.get(name, pl.Boolean))) for name in self.columns
+        )
 
     # Narrowing
 
@@ -199,10 +247,11 @@ class Rollouts:
 
         frame = self.frame
         narrowed: dict[str, list[Any]] = {}
-        for column, value in only.items():
+        for asked, value in only.items():
+            column = self.key(asked)
             self.require(column)
             values = [value] if not isinstance(value, Sequence) or isinstance(value, str) else [*value]
-            if column in TEXT:
+            if column in TEXT or column not in COLUMNS:
                 wanted: list[Any] = [str(item) for item in values]
                 there = self.names(column)
                 if not set(wanted).intersection(there):
@@ -214,13 +263,12 @@ class Rollouts:
             frame = frame.filter(nw.col(column).is_in(wanted))
             narrowed[column] = wanted
         table = replace(self, frame=frame)
+        if set(narrowed) == {"policy"}:  # what a column is does not depend on which policy is looked at
+            table.__dict__["_whole"] = self.whole_table
         if set(narrowed) <= set(self._cells) and self._cells in self._summaries:
-            index = self.once(("by policy",), lambda: by_policy(self._summaries[self._cells]))
-            table._summaries[self._cells] = groups_of(index, narrowed)
-        if set(narrowed) <= {"policy", "task"}:
-            from surefoot.table.crosstab import narrowed as kept
-
-            table.environments.update(kept(self.environments, narrowed.get("task")))
+            index = self.once(("by policy", *self._cells), lambda: by_policy(self._summaries[self._cells]))
+            table._summaries[self._cells] = groups_of(index, narrowed, *self._cells[1:])
+            table.__dict__.update({name: self.__dict__[name] for name in ("split",) if name in self.__dict__})
         return table
 
     def thin(self, rng: np.random.Generator | int) -> Rollouts:
@@ -359,7 +407,8 @@ class Rollouts:
     @property
     def _cells(self) -> tuple[str, ...]:
         """The groups that most questions are about: they are summarised in one pass and added up as needed."""
-        return ("policy", "task") if "task" in self.columns else ("policy",)
+        split = self.__dict__.get("split")  # before it is asked for, no question is about its levels
+        return ("policy",) if split is None else ("policy", split)
 
     @functools.cached_property
     def environments(self) -> dict[tuple[str, ...], Any]:
@@ -379,12 +428,21 @@ class Rollouts:
             return self.counted().select(*wanted)
         return self.counted().select(*dict.fromkeys((*wanted, "order"))).sort("order", nulls_last=True)
 
+    def key(self, word: str) -> str:
+        """The table's column that a word names: its own name, or the one that the file or an answer calls it."""
+        named = [column for column, name in self.named.items() if name == word and column in self.columns]
+        if named or word in self.columns:
+            return (named or [word])[0]
+        found = self.design.column(word) if word not in COLUMNS else None
+        return word if found is None else found.key
+
     def require(self, column: str) -> None:
         """Refuse when a column is not there."""
         if column in self.columns:
             return
         if column not in COLUMNS:
-            raise _check.wrong(column, f"be a column of a rollout: {', '.join(COLUMNS)}.")
+            shown = ", ".join(repr(self.called(name)) for name in self.columns)
+            raise DataError(f"there must be a column {column!r}; got {shown}.", source=self.source)
         other = {
             "success": " There are scores: ask for those.",
             "score": " There is success: rates, comparisons and reports use that.",
@@ -406,8 +464,8 @@ class Rollouts:
             )
 
 
-CACHED = {"policy": "policies", "task": "tasks"}
-"""The columns whose names are looked up once."""
+HIDDEN = (REST,)
+"""Columns of the frame that are made in reading and hold no label."""
 
 
 def a_table(value: Any, name: str = "rollouts") -> Rollouts:

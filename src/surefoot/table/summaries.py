@@ -143,12 +143,14 @@ def by_policy(groups: Sequence[Group]) -> dict[str | None, list[Group]]:
     return found
 
 
-def groups_of(index: dict[str | None, list[Group]], narrowed: dict[str, list[Any]]) -> tuple[Group, ...]:
-    """The groups of some policies, or tasks, in their order."""
+def groups_of(
+    index: dict[str | None, list[Group]], narrowed: dict[str, list[Any]], split: str = ""
+) -> tuple[Group, ...]:
+    """The groups of some policies, or levels of the second column, in their order."""
     policies = list(dict.fromkeys(narrowed.get("policy", index)))
     found = [group for policy in policies for group in index.get(policy, ())]
-    if "task" in narrowed:
-        wanted = set(narrowed["task"])
+    if split in narrowed:
+        wanted = set(narrowed[split])
         found = [group for group in found if group.key[1] in wanted]
     return tuple(sorted(found, key=by_key) if len(policies) > 1 else found)
 

@@ -38,4 +38,6 @@ def load(head: Head) -> Sheet:
         mean = number(head.json_object.get(total), head.name, total)
         findings += own_mean(total, mean, (row["score"] for row in rows if row["task"] == part))
     note = "The largest reward is the score, in [0, 1]; test and train starts are two tasks."
-    return Sheet(frame_of(rows, head.name), "diffusion_policy eval_log.json", (note,), tuple(findings))
+    return Sheet(
+        frame_of(rows, head.name), "diffusion_policy eval_log.json", (note,), tuple(findings), roles={"seed": "unit"}
+    )

@@ -10,7 +10,7 @@ from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
 from surefoot.files.fields import filled, inner, listed, may, need, number, objects, outcome, scalar, text, unique
-from surefoot.files.importers import About, Sheet, frame_of
+from surefoot.files.importers import ITEMS, About, Sheet, frame_of
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import Head
 from surefoot.table.findings import Finding, own_mean
@@ -67,7 +67,15 @@ def load(head: Head) -> Sheet:
         notes.append("Epochs of one sample are repeats.")
     notes += _stopped_early(header)
     notes.insert(0, f"{column} is what the scorer {chosen.removeprefix('score:')!r} gave{_others(rows, chosen)}.")
-    return Sheet(frame_of(rows, head.name), "Inspect log", tuple(notes), tuple(findings), named=NAMED, records=records)
+    return Sheet(
+        frame_of(rows, head.name),
+        "Inspect log",
+        tuple(notes),
+        tuple(findings),
+        named=NAMED,
+        roles={**ITEMS, "cluster": "cluster"},
+        records=records,
+    )
 
 
 class Declared(NamedTuple):

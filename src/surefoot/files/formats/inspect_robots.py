@@ -6,7 +6,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import filled, inner, may, need, number, objects, outcome, text, unique
-from surefoot.files.importers import About, Sheet, frame_of
+from surefoot.files.importers import ITEMS, About, Sheet, frame_of
 from surefoot.files.recognising import Head
 
 ABOUT = About(
@@ -53,13 +53,10 @@ def load(head: Head) -> Sheet:
         raise DataError("at least one trial must be scored; none is.", source=head.name)
     chosen = "score:success" if "score:success" in names else names[0]
     column = outcome(row.get(chosen) for row in rows)
-    several = any(row["repeat"] != "1" for row in rows)
     for row in rows:
         row[column] = row.get(chosen)
-        if several:
-            row["cluster"] = row["condition"]
     notes = [f"{column} is what the scorer {chosen.removeprefix('score:')!r} gave."]
     status = text(document.get("status"))
     if status not in (None, "success"):
         notes.append(f"The run's status is {status!r}: trials may be missing.")
-    return Sheet(frame_of(rows, head.name), "inspect-robots log", tuple(notes), named=NAMED)
+    return Sheet(frame_of(rows, head.name), "inspect-robots log", tuple(notes), named=NAMED, roles=ITEMS)

@@ -9,7 +9,7 @@ from typing import Any
 from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import filled, repeated
-from surefoot.files.importers import About, Sheet, frame_of
+from surefoot.files.importers import ITEMS, About, Sheet, frame_of
 from surefoot.files.recognising import LARGEST_TEXT, Head
 from surefoot.files.xml_files import Attributes, Reader, read_xml
 from surefoot.table.findings import Finding, own_total
@@ -52,7 +52,9 @@ def load(head: Head) -> Sheet:
     if skipped:
         notes.append(f"{skipped:,} skipped tests have no outcome.")
     findings = (*suites.findings, *([_retries(suites.retried, head.name)] if suites.retried else []))
-    return Sheet(frame_of(rows, head.name), "JUnit XML", tuple(notes), findings, named={"condition": "test"})
+    return Sheet(
+        frame_of(rows, head.name), "JUnit XML", tuple(notes), findings, named={"condition": "test"}, roles=ITEMS
+    )
 
 
 def _retries(times: int, source: str) -> Finding:

@@ -24,6 +24,7 @@ ABOUT = About(
 SUCCESS, PROGRESS = "Success/Failure", "Task_Progress_Results"
 THEIRS = "the authors' sequential test"
 NAMED = {"policy": "Method", "task": "Task", "dataset": "Panel"}
+ROLES = {"order": "repeat"}
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -69,7 +70,9 @@ def load(head: Head) -> Sheet:
     if left:
         notes.append(f"{left} aggregate rows are left out: they repeat the rollouts of the tasks.")
     given = tuple(GivenLetters(task, tuple(of.items()), THEIRS) for task, of in _by_task(letters).items())
-    return Sheet(frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings), letters=given, named=NAMED)
+    return Sheet(
+        frame_of(rows, head.name), "LBM table", tuple(notes), tuple(findings), letters=given, named=NAMED, roles=ROLES
+    )
 
 
 def _by_task(letters: dict[tuple[str | None, str | None], dict[str, str]]) -> dict[str | None, dict[str, str]]:

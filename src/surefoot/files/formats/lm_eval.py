@@ -9,7 +9,7 @@ from typing import Any
 from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import number, outcome, scalar, text, unique
-from surefoot.files.importers import About, NoOutcomesError, Sheet, frame_of
+from surefoot.files.importers import ITEMS, About, NoOutcomesError, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import first_record, json_records
 
@@ -75,6 +75,7 @@ def load(head: Head) -> Sheet:
         "lm-evaluation-harness samples",
         tuple(notes),
         named={"policy": "model", "condition": "document"},
+        roles=ITEMS,
         records=[line for _, line in lines],
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import inner, may, number, outcome, repeated, text
-from surefoot.files.importers import About, Sheet, frame_of
+from surefoot.files.importers import ITEMS, About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import json_lines
 from surefoot.table.findings import Finding, own_mean
@@ -70,7 +70,9 @@ def load(head: Head) -> Sheet:
         notes.append(f"{left:,} samples have events but no result; they are left out.")
     totals = _totals(report, [row[column] for row in rows], key, head.name)
     records = [data for _, data in found]
-    return Sheet(frame_of(rows, head.name), "OpenAI evals", tuple(notes), totals, named=NAMED, records=records)
+    return Sheet(
+        frame_of(rows, head.name), "OpenAI evals", tuple(notes), totals, named=NAMED, roles=ITEMS, records=records
+    )
 
 
 def _policy(spec: dict[str, Any]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import inner, listed, may, need, number, objects, scalar, text, unique
-from surefoot.files.importers import About, Sheet, frame_of
+from surefoot.files.importers import ITEMS, About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import first_record, json_records
 from surefoot.table.findings import Finding, own_total
@@ -57,9 +57,7 @@ def load(head: Head) -> Sheet:
     unique(((row["policy"], row["condition"], row["repeat"]) for row in rows), "a test's result", head.name)
     notes = ["Tests are matched by description or variables, so that runs with different tests can still be paired."]
     if len({row["repeat"] for row in rows}) > 1:
-        for row in rows:
-            row["cluster"] = row["condition"]
-        notes.append("Results of one test are repeats: cluster is the test.")
+        notes.append("Results of one test are repeats.")
     else:
         for row in rows:
             del row["repeat"]
@@ -68,7 +66,9 @@ def load(head: Head) -> Sheet:
         notes.append(f"{errors:,} results ended in an error; they count as failures, as promptfoo counts them.")
     notes += _scores(rows)
     totals, records = _totals(stats, rows, errors, head.name), [result for _, result in results]
-    return Sheet(frame_of(rows, head.name), "promptfoo", tuple(notes), totals, named=NAMED, records=records)
+    return Sheet(
+        frame_of(rows, head.name), "promptfoo", tuple(notes), totals, named=NAMED, roles=ITEMS, records=records
+    )
 
 
 def _summary(document: dict[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,13 @@ def load(head: Head) -> Sheet:
             }
         )
     filled(rows, "the session must hold at least one policy", head.name)
-    return Sheet(frame_of(rows, head.name), "RoboArena session", (THRESHOLD,), named={"condition": "session"})
+    return Sheet(
+        frame_of(rows, head.name),
+        "RoboArena session",
+        (THRESHOLD,),
+        named={"condition": "session"},
+        roles={"condition": "unit"},
+    )
 
 
 def _cell(policy: dict[str, Any], key: str) -> str | None:

@@ -47,4 +47,10 @@ def load(head: Head) -> Sheet:
     known = [(row["session"], row.pop("side")) for row in rows]
     unique((key for key in known if key[0] is not None), "a session's side", head.name)
     note = "partial_success is the score, in [0, 1]."
-    return Sheet(frame_of(rows, head.name), "RoboArena evaluations", (note,), named={"condition": "session"})
+    return Sheet(
+        frame_of(rows, head.name),
+        "RoboArena evaluations",
+        (note,),
+        named={"condition": "session"},
+        roles={"condition": "unit"},
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot.errors import DataError
 from surefoot.files.fields import filled, number
-from surefoot.files.importers import About, Sheet, frame_of
+from surefoot.files.importers import ITEMS, About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.table.findings import Finding, own_total
 
@@ -65,6 +65,7 @@ def load(head: Head) -> Sheet:
         _totals(document, ended, head.name),
         ordered=False,
         named={"policy": "model", "condition": "instance"},
+        roles=ITEMS,
     )
 
 

@@ -1,0 +1,187 @@
+"""Levels of a column that disagree with the headline, and columns that were met unevenly (methods, 20 and 21)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from surefoot import stats
+from surefoot.analysis.comparison_data import Asked, Found
+from surefoot.analysis.targets import Cells, cells_of, found_between, weakest, within
+from surefoot.core.notes import Note
+from surefoot.core.verdict import Verdict
+from surefoot.table.design import MANY, Column
+
+if TYPE_CHECKING:
+    from surefoot.analysis.subjects import Target
+    from surefoot.core.gain import Gain
+
+UNEVEN = 0.1
+"""Pearson's distance of the shares from even ones above which a verdict must hold within the column too."""
+MOST_LEVELS = 60
+"""Levels of all columns together that are looked at for opposite gains."""
+
+
+def held_within(asked: Asked, found: Found, *, paired: bool | None, target: Target | None) -> Found:
+    """A comparison whose verdict must also hold within columns that the two policies met in unequal shares.
+
+    Where units were met once by each policy, partners share all that was set beforehand, and nothing is checked.
+    """
+    design = asked.rollouts.design
+    if not found.comparable or (found.reading.paired and found.reading.repeats == 1):
+        return found
+    uneven = [column for column in design.of("watched") if not column.result and _distance(asked, column) > UNEVEN]
+    ways, notes = [found.make], []
+    for column in uneven:
+        finer = _within(asked, column, found, paired, target)
+        if finer is None:
+            continue
+        ways.append(finer)
+        notes.append(Note("met unevenly", {"column": column.name}))
+    if not notes:
+        return found
+    return replace(found, make=asked.shown(weakest(ways)), tallies=None, notes=(*found.notes, *notes))
+
+
+def _distance(asked: Asked, column: Column) -> float:
+    """Pearson's distance of the two policies' shares of a column's levels within cells from even shares."""
+    import numpy as np
+
+    cells = _all_cells(asked, column.key)
+    home = cells.codes(*[key for key in cells.keys if key != column.key])
+    total = 0.0
+    both = np.bincount(home, cells.tries[0]), np.bincount(home, cells.tries[1])
+    share = (both[0] / (both[0] + both[1]))[home]
+    whole = cells.tries[0] + cells.tries[1]
+    kept = (share > 0.0) & (share < 1.0)
+    for side, expected in ((cells.tries[0], whole * share), (cells.tries[1], whole * (1.0 - share))):
+        total += float((((side - expected) ** 2)[kept] / expected[kept]).sum())
+    return total
+
+
+def _all_cells(asked: Asked, key: str) -> Cells:
+    """Cells by the design and one column more, those that only one policy met too."""
+    import polars as pl
+
+    from surefoot.table.crosstab import crosstab
+
+    rollouts = asked.rollouts
+    keys = (*rollouts.design.keys("unit", "setting", "cluster"), key)
+    table = crosstab(rollouts, asked.measure, keys, rollouts.policies)
+    columns: dict[str, pl.Series] = {}
+    for who, name in (("first", asked.first), ("second", asked.second)):
+        counts, sums = table.of(name)
+        columns |= {f"{who}_n": pl.Series(counts), f"{who}_sum": pl.Series(sums)}
+    frame = table.frame.select(*(f"key_{place}" for place in range(len(keys)))).with_columns(**columns)
+    return Cells(asked, keys, frame.filter((pl.col("first_n") > 0) | (pl.col("second_n") > 0)), 0, 0)
+
+
+def _within(asked: Asked, column: Column, found: Found, paired: bool | None, target: Target | None) -> Any:
+    """The same comparison with one column more to compare within."""
+    said = {**asked.rollouts.design_roles(), column.key: "setting"}
+    if asked.rollouts.design.unit is None:
+        said[column.key] = "unit"
+    finer = replace(asked, rollouts=replace(asked.rollouts, declared=said))
+    cells = cells_of(finer)
+    if not cells.frame.height or cells.units < 1:
+        return None
+    if asked.rollouts.design.unit is None or cells.once or paired is False:
+        return within(cells, finer)[0]
+    wanted = target or found.reading.about.target
+    if wanted == "like" and cells.units < 2:
+        return None
+    return found_between(finer, target=wanted).make
+
+
+def disagreeing(asked: Asked, gain: Gain, *, confidence: float) -> tuple[Note, ...]:
+    """Notes of columns whose levels disagree with the headline, and of gains that differ between levels."""
+    if asked.level is not None or asked.measure != "success":
+        return ()
+    columns = _looked_at(asked)
+    if not columns:
+        return ()
+    levels = [level for column in columns for level in _levels(asked, column, confidence)]
+    if not levels:
+        return ()
+    claimed = _holm([level["p"] for level in levels], 1.0 - confidence)
+    notes: list[Note] = []
+    for column in columns:
+        own = [(level, sure) for level, sure in zip(levels, claimed, strict=True) if level["key"] == column.key]
+        named = [level for level, sure in own if sure and _verdict(level) is not gain.verdict]
+        gap = _gap(asked, column) * len(columns)
+        if named or gap <= 1.0 - confidence:
+            shown = [level for level, _ in own] if len(own) <= 6 else named
+            notes.append(_note(column, shown, [level for level, sure in own if sure], gap))
+    return tuple(notes)
+
+
+def _looked_at(asked: Asked) -> list[Column]:
+    design = asked.rollouts.design
+    unit = design.unit_column
+    few = [unit] if unit is not None and 1 < unit.levels < MANY else []
+    watched = [column for column in design.of("watched") if not column.result]
+    columns = [*design.of("setting"), *few, *watched]
+    return columns if sum(column.levels for column in columns) <= MOST_LEVELS else list(design.of("setting"))
+
+
+def _verdict(level: dict[str, Any]) -> Verdict:
+    return Verdict.BETTER if level["gain"] > 0.0 else Verdict.WORSE
+
+
+def _level_cells(asked: Asked, column: Column) -> Cells:
+    beside = () if column.role in ("unit", "setting") else (column.key,)
+    return cells_of(asked, beside)
+
+
+def _levels(asked: Asked, column: Column, confidence: float) -> list[dict[str, Any]]:
+    """The gain within every level of a column: cells alike, by rule X."""
+    import polars as pl
+
+    cells = _level_cells(asked, column)
+    place = cells.keys.index(column.key)
+    found = []
+    for (level,), part in cells.frame.group_by(f"key_{place}", maintain_order=True):
+        if level is None:
+            continue
+        own = replace(cells, frame=part.sort(pl.col("^key_.*$")))
+        make, _ = within(own, replace(asked, weights="units"))
+        gain = make(confidence=confidence, margin=0.0)
+        p_value = 1.0 if gain.p_value is None else gain.p_value
+        ends = gain.interval
+        found.append({"key": column.key, "level": str(level), "gain": gain.estimate, "low": ends.low,
+                      "high": ends.high, "p": p_value})  # fmt: skip
+    return sorted(found, key=lambda one: one["level"])
+
+
+def _holm(p_values: list[float], error: float) -> list[bool]:
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    claimed = [False] * len(p_values)
+    for done, place in enumerate(order):
+        if p_values[place] * (len(p_values) - done) > error:
+            break
+        claimed[place] = True
+    return claimed
+
+
+def _gap(asked: Asked, column: Column) -> float:
+    """The p-value of no difference of the gain between levels: every level against the rest, Holm."""
+    import numpy as np
+
+    cells = _level_cells(asked, column)
+    level = cells.codes(column.key)
+    count = int(level.max()) + 1
+    if count < 2:
+        return 1.0
+    columns = [cells.column(name) for name in ("first_sum", "first_n", "second_sum", "second_n")]
+    found = [
+        stats.gain_gap_p(*columns, inside=level == one, weights=np.asarray(cells.weights))
+        for one in range(count if count > 2 else 1)
+    ]
+    return min(1.0, min(found) * len(found))
+
+
+def _note(column: Column, shown: list[dict[str, Any]], claimed: list[dict[str, Any]], gap: float) -> Note:
+    signs = {level["gain"] > 0.0 for level in claimed}
+    kind = "depends on" if len(signs) == 2 else "gain differs" if gap <= 0.05 else "levels disagree"
+    lines = tuple((one["level"], one["gain"], one["low"], one["high"], one in claimed) for one in shown)
+    return Note(kind, {"column": column.name, "levels": lines, "p": gap})

@@ -1,0 +1,537 @@
+"""The method of a comparison of two policies, by its target and the shape of its cells (methods, sections 20 and 24).
+
+A cell is a unit in a setting. Every unit weighs the same, and in a unit its cells. For units like these, units are the
+sample: their gains are independent. For these very units, the rollouts in the cells are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from surefoot import stats
+from surefoot.analysis.comparison_data import Asked, Found, Make
+from surefoot.analysis.subjects import Reading, Subject, Target
+from surefoot.core.gain import Gain, decide
+from surefoot.core.notes import Note
+from surefoot.core.tally import Tally
+from surefoot.errors import DataError
+from surefoot.table.crosstab import crosstab
+from surefoot.table.design import MANY, Design
+from surefoot.table.normalising import home
+from surefoot.table.pairs import pairs_by_position, tally_of, two_policies
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FEW_TRIES = 5
+"""Below so many rollouts a cell, all cells alike, a guaranteed test of these very units is used."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What two policies did in the cells that both met.
+
+    Attributes:
+        asked: What was asked for.
+        keys: The table's columns that make cells: the unit, settings, clusters.
+        frame: A row for each cell: key_0, key_1, ... as in `keys`, and first_n, first_sum, second_n, second_sum.
+        spare: Rollouts in cells that only one of the two met.
+        nameless: Rollouts that name no unit.
+    """
+
+    asked: Asked
+    keys: tuple[str, ...]
+    frame: pl.DataFrame
+    spare: int
+    nameless: int
+
+    def codes(self, *columns: str) -> Any:
+        """A number for each cell, the same where these columns are."""
+        import numpy as np
+        import polars as pl
+
+        if not columns:
+            return np.zeros(self.frame.height, dtype=np.int64)
+        keys = [f"key_{self.keys.index(column)}" for column in columns]
+        rank = self.frame.select(pl.struct(keys).rank("dense").cast(pl.Int64) - 1)
+        return rank.to_series().to_numpy()
+
+    def column(self, name: str) -> Any:
+        """A column of numbers."""
+        return self.frame[name].to_numpy().astype("float64")
+
+    @cached_property
+    def unit(self) -> Any:
+        """The unit of every cell."""
+        return self.codes(*self.keys[:1])
+
+    @cached_property
+    def units(self) -> int:
+        """How many units both policies met."""
+        return int(self.unit.max()) + 1 if self.frame.height else 0
+
+    @cached_property
+    def means(self) -> tuple[Any, Any]:
+        """Both policies' mean outcome in every cell."""
+        first, second = (self.column(f"{who}_sum") / self.column(f"{who}_n") for who in ("first", "second"))
+        return first, second
+
+    @cached_property
+    def tries(self) -> tuple[Any, Any]:
+        """How often each policy was run in every cell."""
+        return self.column("first_n"), self.column("second_n")
+
+    @cached_property
+    def unit_means(self) -> tuple[Any, Any]:
+        """Both policies' mean outcome in every unit, its cells weighing alike."""
+        import numpy as np
+
+        size = np.bincount(self.unit)
+        first, second = (np.bincount(self.unit, side) / size for side in self.means)
+        return first, second
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether every unit was met once by each policy."""
+        return self.units == self.frame.height and self.once
+
+    @cached_property
+    def once(self) -> bool:
+        """Whether each policy was run once in every cell."""
+        return bool((self.tries[0] == 1).all() and (self.tries[1] == 1).all())
+
+    def of_units(self, column: str) -> Any:
+        """A column's level for every unit, where units lie in its levels."""
+        import numpy as np
+
+        found = np.zeros(self.units, dtype=np.int64)
+        found[self.unit] = self.codes(column)
+        return found
+
+    def crossing(self, column: str) -> bool:
+        """Whether a column takes several levels in one unit."""
+        import numpy as np
+
+        return len(np.unique(np.stack((self.unit, self.codes(column))), axis=1).T) > self.units
+
+    @cached_property
+    def weights(self) -> Any:
+        """How much each cell weighs in the gain, summing to 1."""
+        import numpy as np
+
+        size = np.bincount(self.unit)
+        share = self.unit_weights()[self.unit] / size[self.unit]
+        return share / share.sum()
+
+    def unit_weights(self) -> Any:
+        """How much each unit weighs."""
+        import numpy as np
+
+        nested = [key for key in self.asked.rollouts.design.keys("setting") if key in self.keys]
+        nested = [key for key in nested if not self.crossing(key)]
+        share: Any
+        if self.asked.weights == "rollouts":
+            share = np.bincount(self.unit, self.tries[0] + self.tries[1])
+        elif self.asked.weights == "settings" and nested:
+            level = self.of_units(nested[0])
+            share = 1.0 / np.bincount(level)[level]
+        else:
+            share = np.ones(self.units)
+        return share / share.sum()
+
+
+def cells_of(asked: Asked, beside: Sequence[str] = (), without: Sequence[str] = ()) -> Cells:
+    """The cells that both policies met.
+
+    Args:
+        asked: What was asked for.
+        beside: Columns that make cells besides those of the design.
+        without: Columns of the design that do not.
+    """
+    import polars as pl
+
+    rollouts, design = asked.rollouts, asked.rollouts.design
+    keys = tuple(key for key in (*design.keys("unit", "setting", "cluster"), *beside) if key not in without)
+    table = crosstab(rollouts, asked.measure, keys, rollouts.policies)
+    names = {"first": asked.first, "second": asked.second}
+    columns: dict[str, pl.Series] = {}
+    for who, name in names.items():
+        counts, sums = table.of(name)
+        columns |= {f"{who}_n": pl.Series(counts), f"{who}_sum": pl.Series(sums)}
+    frame = table.frame.select(*(f"key_{place}" for place in range(len(keys)))).with_columns(**columns)
+    frame = frame.filter((pl.col("first_n") > 0) | (pl.col("second_n") > 0))
+    named = pl.col("key_0").is_not_null() if keys else pl.lit(value=True)
+    total = pl.col("first_n") + pl.col("second_n")
+    nameless = int(frame.filter(~named).select(total.sum()).item() or 0)
+    frame = frame.filter(named)
+    both = (pl.col("first_n") > 0) & (pl.col("second_n") > 0)
+    spare = int(frame.filter(~both).select(total.sum()).item() or 0)
+    return Cells(asked, keys, frame.filter(both), spare, nameless)
+
+
+# Which target, which method
+
+
+def found_between(asked: Asked, *, paired: bool | None = None, target: Target | None = None) -> Found:
+    """How the first is compared with the second: for which units, and by which method."""
+    two_policies(asked.rollouts, asked.first, asked.second)
+    for group in asked.groups if asked.measure == "score" else ():
+        asked.rollouts.require_in_range(group)
+    design = asked.rollouts.design
+    if paired is True and design.unit is None:
+        return _by_position(asked, design)
+    cells = cells_of(asked) if design.unit is not None else None
+    if cells is not None and not cells.frame.height:
+        return _nothing_shared(asked, design)
+    if cells is None or paired is False:
+        return _separate(asked, design, paired, target)
+    return _of_cells(cells, design, target)
+
+
+def _of_cells(cells: Cells, design: Design, target: Target | None) -> Found:
+    asked = cells.asked
+    notes = _left_out(cells)
+    runs = _runs(asked, design)
+    headline = target or headline_target(cells, design, runs)
+    ways = {"like": lambda: _like(cells, design, runs), "these": lambda: _these(cells, design, runs)}
+    _refuse(cells, design, headline)
+    made = ways[headline]()
+    other: Target = "these" if headline == "like" else "like"
+    found = Found(made.reading, made.make, (*notes, *made.notes), made.tallies)
+    if not _possible(cells, other):
+        return found
+    return replace(found, other=ways[other])
+
+
+def headline_target(cells: Cells, design: Design, runs: int) -> Target:
+    """What the headline is about: units like these from 20 units on, these very ones below."""
+    if runs or any(column.levels >= MANY for column in design.of("cluster")) or cells.single:
+        return "like"
+    return "like" if cells.units >= MANY else "these"
+
+
+def _possible(cells: Cells, target: Target) -> bool:
+    return not cells.once if target == "these" else cells.units > 1
+
+
+def _refuse(cells: Cells, design: Design, target: Target) -> None:
+    if target == "these" and cells.once:
+        raise DataError(
+            f"for these very units, some {design.unit} must be met again; each policy met each once, and nothing tells a "
+            "unit's own chance from its noise.",
+            source=cells.asked.rollouts.source,
+            cure="Run some again, or ask for units like these: --target like.",
+        )
+    if target == "like" and cells.units < 2:
+        raise DataError(
+            f"for units like these there must be at least 2; {design.unit} has 1.", source=cells.asked.rollouts.source
+        )
+
+
+def _left_out(cells: Cells) -> list[Note]:
+    notes = [Note("no partner", {"count": cells.spare})] if cells.spare else []
+    if cells.nameless:
+        notes.append(Note("without a task", {"count": cells.nameless}))
+    asked = cells.asked
+    unknown = sum(group.rollouts - group.known(asked.measure) for group in asked.groups)
+    return [*notes, *([Note("no outcome", {"count": unknown, "measure": asked.measure})] if unknown else [])]
+
+
+def _runs(asked: Asked, design: Design) -> int:
+    """How many runs each policy has at least, where what whole runs share counts: declared runs, or 20 and more."""
+    keys = design.keys("run")
+    if not keys:
+        return 0
+    met: dict[str | None, set[tuple[str | None, ...]]] = {asked.first: set(), asked.second: set()}
+    for group in asked.rollouts.summary(by=("policy", *keys)):
+        if group.key[0] in met and group.known(asked.measure):
+            met[group.key[0]].add(group.key[1:])
+    fewest = min(len(runs) for runs in met.values())
+    said = any(role == "run" for role in design.declared.values()) or any(
+        note.kind == "counted runs" for note in design.said
+    )
+    return fewest if fewest >= (2 if said else MANY) else 0
+
+
+# For units like these
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    reading: Reading
+    make: Make
+    tallies: Any = None
+    notes: tuple[Note, ...] = ()
+
+
+def _reading(cells: Cells, design: Design, about: Subject, groups: int) -> Reading:
+    levels = sum(column.levels for column in design.of("setting"))
+    most = int(max(side.max() for side in cells.tries))
+    return Reading(design, about, True, cells.units, cells.frame.height, groups, most, levels)
+
+
+def _like(cells: Cells, design: Design, runs: int) -> _Made:
+    """The gain over units like these."""
+    asked = cells.asked
+    about = Subject("like", str(design.unit), cells.units, asked.rollouts.words.rollouts)
+    clusters = [key for key in design.keys("cluster") if len(set(cells.codes(key).tolist())) > 1]
+    if runs:
+        ways = [_unit_gain(cells), _run_gain(asked, design)]
+        about = replace(about, runs=0, column=f"{design.unit} and {design.runs[0]}" if design.runs else about.column)
+        about = Subject("like", str(design.unit), cells.units, about.rollouts)
+        return _Made(_reading(cells, design, about, cells.units), asked.shown(weakest(ways)))
+    if clusters:
+        ways = [_cluster_gain(cells, key) for key in clusters]
+        count = min(len(set(cells.codes(key).tolist())) for key in clusters)
+        name = next(column.name for column in design.of("cluster") if column.key == clusters[0])
+        about = Subject("like", name, count, about.rollouts)
+        return _Made(_reading(cells, design, about, count), asked.shown(weakest(ways)))
+    if cells.single and asked.weights != "settings":
+        return _pairs(cells, design, about)
+    make = _unit_gain(cells)
+    groups = 0 if cells.once else cells.units
+    if cells.frame.height > cells.units:
+        make = weakest([make, _cell_gain(cells)])
+        groups = cells.units
+    return _Made(_reading(cells, design, about, groups), asked.shown(make))
+
+
+def _pairs(cells: Cells, design: Design, about: Subject) -> _Made:
+    """Units that each policy met once."""
+    asked = cells.asked
+    first, second = cells.means
+    reading = _reading(cells, design, about, 0)
+    if asked.measure == "success":
+        tally = tally_of(first > 0.5, second > 0.5)
+        return _Made(reading, partial(stats.exact_paired_gain, tally), tally)
+    several = bool(design.of("setting"))
+    make = partial(stats.paired_score_gain, asked.scores(first), asked.scores(second), several_tasks=several)
+    return _Made(reading, make)
+
+
+def _unit_gain(cells: Cells) -> Make:
+    """Units as clusters of their rollouts; every unit weighs the same."""
+    asked = cells.asked
+    first, second = cells.unit_means
+    if asked.weights == "settings":
+        return _macro(cells)
+    if asked.weights == "rollouts":
+        import numpy as np
+
+        times = np.bincount(cells.unit, cells.tries[0] + cells.tries[1]).astype(int)
+        first, second, unit = (np.repeat(side, times) for side in (first, second, np.arange(cells.units)))
+        return partial(stats.cluster_gain, asked.scores(first), asked.scores(second), unit.tolist())
+    scores = asked.scores(first), asked.scores(second)
+    return partial(stats.cluster_gain, *scores, list(range(cells.units)))
+
+
+def _macro(cells: Cells) -> Make:
+    """Every level of a setting weighs the same: unit gains, one group a level."""
+    asked = cells.asked
+    nested = [key for key in asked.rollouts.design.keys("setting") if not cells.crossing(key)]
+    if not nested:
+        raise DataError(
+            "--weights settings must come with a setting that holds several units; there is none.",
+            source=asked.rollouts.source,
+        )
+    level, (first, second) = cells.of_units(nested[0]), cells.unit_means
+    strata = {
+        str(one): (asked.scores(first[level == one]), asked.scores(second[level == one])) for one in sorted(set(level))
+    }
+    return partial(stats.stratified_score_gain, strata, weights="tasks", paired=True)
+
+
+def _cell_gain(cells: Cells) -> Make:
+    """Cells as units of their own: a unit's name may mean something else in another setting."""
+    asked = cells.asked
+    first, second = cells.means
+    if cells.once and asked.measure == "success":
+        return partial(stats.exact_paired_gain, tally_of(first > 0.5, second > 0.5))
+    scores = asked.scores(first), asked.scores(second)
+    if cells.once:
+        return partial(stats.paired_score_gain, *scores, several_tasks=True)
+    return partial(stats.cluster_gain, *scores, list(range(cells.frame.height)))
+
+
+def _cluster_gain(cells: Cells, key: str) -> Make:
+    """Clusters of units, or units crossed with clusters."""
+    asked = cells.asked
+    if cells.crossing(key):
+        first, second = cells.means
+        scores = asked.scores(first), asked.scores(second)
+        return partial(stats.cluster_gain, *scores, cells.codes(key).tolist(), crossed=cells.unit.tolist())
+    first, second = cells.unit_means
+    return partial(stats.cluster_gain, asked.scores(first), asked.scores(second), cells.of_units(key).tolist())
+
+
+def _run_gain(asked: Asked, design: Design) -> Make:
+    """Runs of each policy as clusters of their rollouts."""
+    keys = design.keys("run")
+    sides = [rows(asked, name, keys) for name in (asked.first, asked.second)]
+    first, second = (asked.scores(side["value"]) for side in sides)
+    ours, theirs = (side.select(keys).rows() for side in sides)
+    return partial(stats.two_sample_cluster_gain, first, second, (ours, theirs))
+
+
+# For these very units
+
+
+def _these(cells: Cells, design: Design, runs: int) -> _Made:
+    """The gain over these very units: only the rollouts in their cells are drawn."""
+    asked = cells.asked
+    about = Subject("these", str(design.unit), cells.units, asked.rollouts.words.rollouts)
+    few = design.keys("run") and not runs
+    if few:
+        about = replace(about, runs=0)
+    reading = _reading(cells, design, about, 0)
+    make, tallies = within(cells, asked)
+    few_tries = int(min(side.min() for side in cells.tries))
+    notes = (Note("few rollouts a task", {"count": few_tries}),) if asked.measure == "score" and few_tries < 3 else ()
+    return _Made(reading, asked.shown(make) if tallies is None else make, tallies, notes)
+
+
+def within(cells: Cells, asked: Asked) -> tuple[Make, Any]:
+    """The gain within cells, and the two tallies where there is one cell of successes."""
+    weights = {str(place): float(weight) for place, weight in enumerate(cells.weights)}
+    if asked.measure == "success":
+        strata = _tallies(cells)
+        if len(strata) == 1:
+            return partial(stats.exact_gain, *strata["0"]), strata["0"]
+        sizes = {tally.trials for pair in strata.values() for tally in pair}
+        even = float(cells.weights.max() - cells.weights.min()) < 1e-12
+        if len(sizes) == 1 and even and sizes.pop() < FEW_TRIES:
+            return partial(stats.stratified_hoeffding_gain, strata), None
+        return partial(stats.stratified_rate_gain, strata, weights=weights), None
+    values = _cell_values(cells)
+    if len(values) == 1:
+        return partial(stats.score_gain, *values["0"]), None
+    return partial(stats.stratified_score_gain, values, weights=weights), None
+
+
+def _tallies(cells: Cells) -> dict[str, tuple[Tally, Tally]]:
+    columns = [cells.frame[name].to_list() for name in ("first_sum", "first_n", "second_sum", "second_n")]
+    return {
+        str(place): (Tally(round(x), int(n)), Tally(round(y), int(m)))
+        for place, (x, n, y, m) in enumerate(zip(*columns, strict=True))
+    }
+
+
+def _cell_values(cells: Cells) -> dict[str, tuple[Any, Any]]:
+    """Both policies' scores in every cell."""
+    import polars as pl
+
+    asked = cells.asked
+    place = cells.frame.select(pl.col("^key_.*$"), pl.int_range(pl.len()).alias("cell"))
+    named = {f"key_{at}": key for at, key in enumerate(cells.keys)}
+    sides = []
+    for name in (asked.first, asked.second):
+        own = rows(asked, name, cells.keys)
+        joined = own.join(
+            place, left_on=list(named.values()), right_on=list(named), how="inner", nulls_equal=True
+        ).sort("cell", "value")
+        sides.append(dict(joined.group_by("cell", maintain_order=True).agg("value").iter_rows()))
+    return {
+        str(cell): (asked.scores(sides[0][cell]), asked.scores(sides[1][cell])) for cell in range(cells.frame.height)
+    }
+
+
+def rows(asked: Asked, policy: str, columns: Sequence[str] = ()) -> pl.DataFrame:
+    """The known outcomes of a policy as `value`, with some columns, sorted: whatever the order of the rows was."""
+    import narwhals as nw
+
+    own = asked.rollouts.counted().filter((nw.col("policy") == policy) & ~nw.col(asked.measure).is_null())
+    value = nw.col(asked.measure).cast(nw.Float64).alias("value")
+    return home(own.select(*dict.fromkeys(columns), value)).sort(*dict.fromkeys(columns), "value")
+
+
+# Without units in common
+
+
+def _separate(asked: Asked, design: Design, paired: bool | None, target: Target | None) -> Found:
+    """Rollouts that are not paired: within settings where there are several, each rollout by itself."""
+    unit = asked.rollouts.design.keys("unit")
+    why = "as asked" if paired is False else ""
+    about = Subject("like", "", 0, asked.rollouts.words.rollouts)
+    if target == "these":
+        raise DataError(
+            "for these very units some column must tell units apart; none does.", source=asked.rollouts.source
+        )
+    runs = _runs(asked, design)
+    if runs:
+        about = Subject("like", design.runs[0], runs, about.rollouts)
+        return Found(Reading(design, about, groups=runs, why=why), asked.shown(_run_gain(asked, design)))
+    if paired is False and unit and design.keys("setting"):
+        cells = cells_of(asked, without=unit)
+        made = Reading(design, about, cells=cells.frame.height, why=why)
+        make, tallies = within(cells, asked)
+        return Found(made, make if tallies is not None else asked.shown(make), tuple(_left_out(cells)), tallies)
+    reading = Reading(design, about, why=why)
+    if asked.measure == "success":
+        tallies = tuple(asked.rollouts.where(policy=name).tally() for name in (asked.first, asked.second))
+        return Found(reading, partial(stats.exact_gain, *tallies), (), tallies)
+    sides = [rows(asked, name) for name in (asked.first, asked.second)]
+    for name, side in zip((asked.first, asked.second), sides, strict=True):
+        if side.is_empty():
+            raise DataError(f"{name!r} must have a score to be compared; got none.", source=asked.rollouts.source)
+    return Found(reading, partial(stats.score_gain, *(asked.scores(side["value"]) for side in sides)))
+
+
+def _nothing_shared(asked: Asked, design: Design) -> Found:
+    """Two policies that met no cell in common."""
+    settings = design.keys("setting")
+    apart = design.units < MANY
+    if settings and not apart:
+        apart = not cells_of(asked, without=design.keys("unit", "cluster")).frame.height
+    plain = _separate(asked, replace(design, columns=()), None, None)
+    made = replace(plain, reading=replace(plain.reading, design=design, why=f"the two share no {design.unit}"))
+    return replace(made, notes=(*made.notes, Note("no common task"))) if apart else made
+
+
+def _by_position(asked: Asked, design: Design) -> Found:
+    """The n-th rollouts of both, as the user declares."""
+    import numpy as np
+
+    pairs = pairs_by_position(asked.rollouts, asked.first, asked.second)
+    values = sorted(pairs.values(asked.measure))
+    first, second = (np.asarray(side) for side in zip(*values, strict=True))
+    spare = pairs.first_alone + pairs.second_alone
+    notes = (Note("declared pairs"), *((Note("no partner", {"count": spare}),) if spare else ()))
+    about = Subject("like", "", 0, "pairs")
+    reading = Reading(design, about, True, len(values), len(values))
+    if asked.measure == "success":
+        tally = tally_of(first > 0.5, second > 0.5)
+        return Found(reading, partial(stats.exact_paired_gain, tally), notes, tally)
+    return Found(reading, partial(stats.paired_score_gain, asked.scores(first), asked.scores(second)), notes)
+
+
+# Several readings
+
+
+def weakest(ways: Sequence[Make]) -> Make:
+    """A gain for which every one of several readings must speak: the hull of intervals and the largest p-value."""
+    if len(ways) == 1:
+        return ways[0]
+
+    def made(*, confidence: float, margin: float) -> Gain:
+        return hull([make(confidence=confidence, margin=margin) for make in ways])
+
+    return made
+
+
+def hull(gains: Sequence[Gain]) -> Gain:
+    """What all of several gains support: the hull of the intervals, the largest p-value (intersection-union)."""
+    widest = max(gains, key=lambda gain: gain.interval.high - gain.interval.low)
+    low, high = min(gain.interval.low for gain in gains), max(gain.interval.high for gain in gains)
+    known = [gain.p_value for gain in gains if gain.p_value is not None]
+    p_value = max(known) if len(known) == len(gains) else None
+    opposite = min(gain.estimate for gain in gains) < 0.0 < max(gain.estimate for gain in gains)
+    interval = replace(gains[0].interval, low=low, high=high, method=widest.interval.method,
+                       assumptions=widest.assumptions, notes=widest.notes)  # fmt: skip
+    verdict = decide(low, high, widest.margin)
+    return Gain(interval, 1.0 if opposite and p_value is not None else p_value, verdict, margin=widest.margin)
+
+
+Ways = Callable[[], Any]
