@@ -71,7 +71,7 @@ def test_bias_of_the_highest_is_for_independent_successes_of_one_task():
 
 def test_a_page_says_that_the_highest_is_too_high():
     found = overview(table([43, *[40] * 4]))
-    line = "p00: its 86.0% is probably about 7 points too high, because it was picked as the highest of 5."
+    line = "p00: its 86.0% is probably about 5 points too high, because it was picked as the highest of 5."
     assert line in tables.notes(found)
 
 

@@ -185,9 +185,10 @@ def rank_policies(
         >>> from surefoot.stats import rank_policies
         >>> new, old, base = Scores([0.9, 0.8, 1.0] * 20), Scores([0.8, 0.9, 0.9] * 20), Scores([0.2, 0.4] * 30)
         >>> print(rank_policies({"base": base, "old": old, "new": new}))
-        new   0.900 [0.842, 0.922] n=60  rank 1 to 2  a
-        old   0.867 [0.813, 0.881] n=60  rank 1 to 2  a
-        base  0.300 [0.268, 0.349] n=60  rank 3  b
+        new   0.900 [0.827, 0.927] n=60  rank 1 to 2  a
+        old   0.867 [0.799, 0.884] n=60  rank 1 to 2  a
+        base  0.300 [0.262, 0.361] n=60  rank 3  b
+        Intervals: 95% for all rows together.
 
     Reference:
         Piepho (2004) for the letters; Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks", for
