@@ -33,7 +33,8 @@ def test_the_table_of_a_paper_names_the_method_of_each_interval(full):
         full.latex()
         .splitlines()[-1]
         .startswith(
-            "% 95% confidence, ends rounded outward; success rate by Wilson; score by Gaffke; surefoot, data sha256:"
+            "% 95% confidence, ends rounded outward; "
+            "success rate by Sidak-over-3 Clopper-Pearson; score by Sidak-over-3 Gaffke; surefoot, data sha256:"
         )
     )
 

@@ -16,7 +16,6 @@ from surefoot.analysis.comparisons import alone
 from surefoot.analysis.judge_corrections import Correction, human_corrections
 from surefoot.analysis.labelled_comparisons import corrected_alone
 from surefoot.analysis.measurements import MEASURED, Measurement, measure
-from surefoot.core.assumptions import RATE_NEAR
 from surefoot.core.interval import Interval
 from surefoot.core.tally import Tally
 from surefoot.stats.rankings import Ranking
@@ -103,7 +102,7 @@ def _together(found: Mapping[str, Interval], confidence: float, apart: bool) -> 
 
 
 def _guaranteed(found: Interval) -> Interval:
-    """Clopper-Pearson's interval of independent successes in place of one whose coverage is only nearly promised."""
-    if RATE_NEAR not in found.assumptions or len(found.data) != 1 or not isinstance(found.data[0], Tally):
+    """Clopper-Pearson's interval where one tally made it, in place of one whose coverage is only nearly promised."""
+    if len(found.data) != 1 or not isinstance(found.data[0], Tally):
         return found
     return replace(stats.clopper_pearson(found.data[0], confidence=found.confidence), notes=found.notes)

@@ -65,7 +65,8 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
             deviations=report.deviations,
             serious=[one for one in findings if one.serious],
             mild=[one for one in findings if not one.serious],
-            caption=f"Ends rounded outward; {formatting.percent(found.confidence)} confidence.",
+            caption=f"Ends rounded outward; {formatting.percent(found.confidence)} confidence"
+            f"{' for all rows together' if len(found.policies) > 1 else ''}.",
             columns=tables.columns(found),
             rows=_policy_rows(found, links),
             rollouts=rollouts_section(report, links, clips),
