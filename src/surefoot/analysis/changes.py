@@ -10,8 +10,7 @@ from surefoot.analysis.outlook import outlook
 from surefoot.core.words import in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.files.reading import read
-from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.rollouts import Measure
+from surefoot.table.rollouts import Measure, Rollouts, a_table
 
 NOW, BEFORE = "now", "previous run"
 

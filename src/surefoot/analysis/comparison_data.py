@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from surefoot import _check, stats
+from surefoot import _check
 from surefoot.analysis.subjects import Reading
 from surefoot.core.gain import Gain
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
+from surefoot.stats.one_sided_gains import CENTRAL, central_form
 from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.summaries import Group
 
@@ -49,13 +50,29 @@ class Found:
 
     def gain(self, *, confidence: float, margin: float, central: bool = False) -> Gain:
         """The gain; with `central`, each end of its interval is a bound by itself: for families and gates."""
-        make = self.make
-        if central and self.tallies is not None:
-            if isinstance(self.tallies, PairTally):
-                make = partial(stats.central_paired_gain, self.tallies)
-            else:
-                make = partial(stats.central_gain, *self.tallies)
-        return make(confidence=confidence, margin=margin)
+        return called(self.make, confidence=confidence, margin=margin, central=central)
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """A method made of others: all of them must speak, or their gain is shown on another scale."""
+
+    ways: tuple[Make, ...]
+    combine: Callable[[list[Gain]], Gain]
+
+    def __call__(self, *, confidence: float, margin: float, central: bool = False) -> Gain:
+        return self.combine([called(way, confidence=confidence, margin=margin, central=central) for way in self.ways])
+
+
+def called(make: Make, *, confidence: float, margin: float, central: bool = False) -> Gain:
+    """A gain; with `central`, each end of its interval is a bound by itself, with half of the error."""
+    if isinstance(make, Combined):
+        return make(confidence=confidence, margin=margin, central=central)
+    if central and isinstance(make, partial) and make.func in CENTRAL:
+        make = partial(CENTRAL[make.func], *make.args, **make.keywords)
+    elif central:
+        make = central_form(make)
+    return make(confidence=confidence, margin=margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +101,11 @@ class Asked:
         _check.choice(self.weights, "weights", dict.fromkeys(WEIGHTS))
 
     @property
+    def compared(self) -> Asked:
+        """What is computed: where less is better, how much less the first needs than the second."""
+        return replace(self, first=self.second, second=self.first) if self.lower_is_better else self
+
+    @property
     def ends(self) -> tuple[float, float]:
         """The range of an outcome."""
         return self.rollouts.ends(self.measure)
@@ -103,8 +125,9 @@ class Asked:
         if self.measure == "score":
             return make
 
-        def made(*, confidence: float, margin: float) -> Gain:
-            gain = make(confidence=confidence, margin=margin)
-            return replace(gain, interval=replace(gain.interval, scale="gain"))
+        return Combined((make,), _in_points)
 
-        return made
+
+def _in_points(gains: list[Gain]) -> Gain:
+    (gain,) = gains
+    return replace(gain, interval=replace(gain.interval, scale="gain"))

@@ -10,7 +10,7 @@ from surefoot import _check, stats
 from surefoot.analysis.comparison_data import Asked, Found, Weights
 from surefoot.analysis.judged_gains import JudgedGain, judged_gain
 from surefoot.analysis.labelled_comparisons import by_labels
-from surefoot.analysis.levels import disagreeing, held_within
+from surefoot.analysis.levels import disagreeing, held_within, macro_average, spread_of_units
 from surefoot.analysis.measurements import MEASURED
 from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
 from surefoot.analysis.subjects import TARGETS, Reading, Subject, Target
@@ -60,6 +60,7 @@ class Comparison(Record):
         level: The column and its level, where only that level is looked at; None when all are taken together.
         weights: How units weigh in the gain.
         other: The answer for the other target; None where the data cannot have one.
+        lower_is_better: Whether less is better: then the gain is how much less the first has than the second.
         notes: What a reader must know besides.
         outlook: When nothing was decided, what this size could have seen and how many rollouts would tell.
         policy: The policy, where two of its runs are compared.
@@ -80,6 +81,7 @@ class Comparison(Record):
     level: tuple[str, str] | None = None
     weights: Weights = "units"
     other: OtherTarget | None = None
+    lower_is_better: bool = False
     notes: tuple[Note, ...] = ()
     outlook: Outlook | None = None
     policy: str | None = None
@@ -221,12 +223,27 @@ def compare(
     table = a_table(rollouts).declare(**said)
     if target is not None:
         _check.choice(target, "target", dict.fromkeys(TARGETS))
-    asked = Asked(table, first, second, chosen(table, measure), weights, lower_is_better)
+    what = chosen(table, measure)
+    if lower_is_better and what == "score":
+        table = capped(table)
+    asked = Asked(table, first, second, what, weights, lower_is_better)
     bounds_at = confidence if gate else None
     found = plain_comparison(
         asked, paired=paired, target=target, confidence=confidence, margin=margin, bounds_at=bounds_at, dealt=dealt
     )
     return replace(found, outlook=outlook(found, most=table.high - table.low))
+
+
+def capped(rollouts: Rollouts) -> Rollouts:
+    """The table with scores above the stated limit counted as the limit: a rollout that ran out of time."""
+    import narwhals as nw
+
+    over = sum(group.most is not None and group.most > rollouts.high for group in rollouts.summary())
+    if not over:
+        return rollouts
+    limit = nw.when(nw.col("score") > rollouts.high).then(nw.lit(rollouts.high)).otherwise(nw.col("score"))
+    note = Note("capped", {"limit": rollouts.high})
+    return replace(rollouts, frame=rollouts.frame.with_columns(limit.alias("score")), notes=(*rollouts.notes, note))
 
 
 def plain_comparison(
@@ -244,19 +261,22 @@ def plain_comparison(
     low, high = asked.ends
     margin = _check.margin(margin, high - low)
     confidence = _check.confidence(confidence)
-    found = found_between(asked, paired=paired, target=target)
+    computed = asked.compared
+    found = found_between(computed, paired=paired, target=target)
     if not dealt:
-        found = held_within(asked, found, paired=paired, target=target)
+        found = held_within(computed, found, paired=paired, target=target)
     gain = found.gain(confidence=confidence, margin=margin, central=central)
     made = named_comparison(asked, found, gain, confidence=confidence, bounds_at=bounds_at)
     if found.other is not None:
-        made = replace(made, other=_other(asked, found, confidence, margin))
-    if not made.comparable or made.judged is not None:
+        made = replace(made, other=_other(found, confidence, margin))
+    if not made.comparable or made.judged is not None or asked.level is not None:
         return made
-    return replace(made, notes=(*disagreeing(asked, made.gain, confidence=confidence), *made.notes))
+    first = disagreeing(computed, made.gain, confidence=confidence)
+    last = (*macro_average(computed, found, made.gain), *spread_of_units(computed, found, made.verdict))
+    return replace(made, notes=(*first, *made.notes, *last))
 
 
-def _other(asked: Asked, found: Found, confidence: float, margin: float) -> OtherTarget | None:
+def _other(found: Found, confidence: float, margin: float) -> OtherTarget | None:
     """The answer for the target that the headline is not about."""
     if found.other is None:
         return None
@@ -286,6 +306,7 @@ def named_comparison(
         reading=found.reading,
         level=asked.level,
         weights=asked.weights,
+        lower_is_better=asked.lower_is_better,
         bounds=bounds,
         notes=notes,
     )
@@ -401,11 +422,17 @@ def family(comparisons: Sequence[Comparison], confidence: float) -> tuple[Compar
     known = [one for one in comparisons if one.comparable]
     if any(one.gain.margin or one.gain.p_value is None for one in known):
         return tuple(shared)
-    sides = [Sides.of(one.gain.p_value or 0.0, one.gain.estimate) if one.comparable else UNKNOWN for one in comparisons]
+    sides = [_sides(one.gain) if one.comparable else UNKNOWN for one in comparisons]
     stepped = stats.step_down(sides, confidence=confidence)
     return tuple(
         replace(one, stepped=said) if one.comparable else one for one, said in zip(shared, stepped, strict=True)
     )
+
+
+def _sides(gain: Gain) -> Sides:
+    """The one-sided p-values of a gain that was made with half of its error on each side."""
+    own: Sides | None = getattr(gain, "sides", None)
+    return Sides.of(gain.p_value or 0.0, gain.estimate) if own is None else own
 
 
 UNKNOWN = Sides(1.0, 1.0, 1.0, 1.0)

@@ -8,9 +8,8 @@ from surefoot.analysis.replays import replay
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.table.rollouts import Rollouts
+from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.run_order import declared_order
-from surefoot.table.rollouts import Measure
 
 MOST_PAIRS = 2_000
 MOST_TASKS = 10

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from surefoot.core.record import Record
-from surefoot.table.rollouts import Rollouts
-from surefoot.table.rollouts import Measure
+from surefoot.table.rollouts import Measure, Rollouts
 
 
 @dataclass(frozen=True, slots=True)

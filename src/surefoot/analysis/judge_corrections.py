@@ -13,8 +13,7 @@ from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 from surefoot.stats.judges import Calibration
 from surefoot.table.normalising import small
-from surefoot.table.rollouts import Rollouts, a_table, scores_in
-from surefoot.table.rollouts import Measure
+from surefoot.table.rollouts import Measure, Rollouts, a_table, scores_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from surefoot.analysis.comparisons import Comparison
     from surefoot.core.interval import Interval
-    from surefoot.table.rollouts import Rollouts
-    from surefoot.table.rollouts import Measure
+    from surefoot.table.rollouts import Measure, Rollouts
 
 HOW = ("labels drawn", "labels declared random", "labels missing", "several raters")
 """Notes about all labels of a table, said once for a family."""

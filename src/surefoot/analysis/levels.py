@@ -185,3 +185,54 @@ def _note(column: Column, shown: list[dict[str, Any]], claimed: list[dict[str, A
     kind = "depends on" if len(signs) == 2 else "gain differs" if gap <= 0.05 else "levels disagree"
     lines = tuple((one["level"], one["gain"], one["low"], one["high"], one in claimed) for one in shown)
     return Note(kind, {"column": column.name, "levels": lines, "p": gap})
+
+
+def macro_average(asked: Asked, found: Found, gain: Gain) -> tuple[Note, ...]:
+    """The gain in which every level of a setting weighs the same, where it says something else."""
+    from surefoot.analysis.comparison_data import called
+
+    settings = asked.rollouts.design.of("setting")
+    if not settings or asked.weights != "units" or not found.reading.paired:
+        return ()
+    cells = cells_of(asked)
+    column = next((one for one in settings if not cells.crossing(one.key) and len(set(cells.codes(one.key))) > 1), None)
+    if column is None:
+        return ()
+    other = replace(asked, weights="settings")
+    made = found_between(other, target=found.reading.about.target)
+    macro = called(made.make, confidence=gain.confidence, margin=gain.margin)
+    near = abs(macro.estimate - gain.estimate) < (gain.interval.high - gain.interval.low) / 2.0
+    if macro.verdict is gain.verdict and near:
+        return ()
+    ends = [(one.estimate, one.interval.low, one.interval.high) for one in (gain, macro)]
+    levels = len(set(cells.codes(column.key).tolist()))
+    values = {
+        "unit": asked.rollouts.design.unit,
+        "setting": column.name,
+        "levels": levels,
+        "scale": gain.interval.scale,
+    }
+    return (Note("micro and macro", {**values, "micro": ends[0], "macro": ends[1]}),)
+
+
+def spread_of_units(asked: Asked, found: Found, verdict: Verdict) -> tuple[Note, ...]:
+    """Whether units differ more than tries at one do, where units like these leave the answer open."""
+    import numpy as np
+
+    about = found.reading.about
+    if verdict is not Verdict.UNDECIDED or about.target != "like" or not about.column or found.reading.repeats < 2:
+        return ()
+    cells = cells_of(asked)
+    if cells.units < 3:
+        return ()
+    gaps = cells.unit_means[0] - cells.unit_means[1]
+    total = float(np.var(gaps, ddof=1))
+    if asked.measure != "success":
+        return ()
+    noise = 0.0
+    for mean, tries in zip(cells.means, cells.tries, strict=True):
+        more = np.maximum(tries - 1.0, 1.0)
+        noise += float(np.bincount(cells.unit, mean * (1.0 - mean) / more).mean())
+    repeat = next(iter(asked.rollouts.design.repeats), "")
+    kind = "units vary more" if noise < total / 2.0 else "tries vary more"
+    return (Note(kind, {"units": about.plural, "tries": repeat}),)

@@ -20,8 +20,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.sequential.betting import BettingState
-from surefoot.table.rollouts import Rollouts, a_table
-from surefoot.table.rollouts import Measure
+from surefoot.table.rollouts import Measure, Rollouts, a_table
 
 Item = tuple[Any, ...]
 

@@ -255,8 +255,8 @@ def _these(
     cells: _OwnCells, rollouts: Rollouts, measure: Measure, policy: str, confidence: float, weights: Weights
 ) -> Interval:
     """These very units: only the rollouts in their cells are drawn."""
-    import numpy as np
     import narwhals as nw
+    import numpy as np
 
     share = cells.cell_weights(weights)
     if measure == "success":

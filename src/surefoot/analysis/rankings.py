@@ -22,8 +22,7 @@ from surefoot.files.preferences import Preferences
 from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
 from surefoot.stats.simultaneous_gains import FamilyGain
-from surefoot.table.rollouts import Rollouts
-from surefoot.table.rollouts import Measure
+from surefoot.table.rollouts import Measure, Rollouts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,13 +112,14 @@ def all_pairs(
             f"{', '.join(names) or 'none'}."
         )
     heights = {name: alone(rollouts, name, what, confidence, weights).estimate for name in names}
-    pairs = list(combinations(sorted(names, key=lambda name: (-heights[name], name)), 2))
+    sign = 1.0 if lower_is_better else -1.0
+    pairs = list(combinations(sorted(names, key=lambda name: (sign * heights[name], name)), 2))
     level = family_level(len(pairs), confidence)
     share = level["confidence"]
     asked = [Asked(rollouts, *pair, what, weights, lower_is_better) for pair in pairs]
     how: list[Found] = []
     for done, pair in enumerate(asked, 1):
-        how.append(found_between(pair, target=target))
+        how.append(found_between(pair.compared, target=target))
         if progress is not None:
             progress(done, 2 * len(pairs))
     if target is None and len({one.reading.about.target for one in how if one.reading.units}) > 1:
@@ -171,7 +171,8 @@ def ranking_of(comparisons: tuple[Comparison, ...]) -> Ranking:
     levels |= {one.second: one.of_second.estimate for one in comparisons}
     pairs = tuple((one.first, one.second) for one in comparisons)
     verdicts = _without_circles(pairs, [one.verdict for one in comparisons])
-    names = _best_first(levels, pairs, verdicts)
+    lower = comparisons[0].lower_is_better
+    names = _best_first({name: -level if lower else level for name, level in levels.items()}, pairs, verdicts)
     apart = [(one.first, one.second) for one in comparisons if one.verdict in (Verdict.BETTER, Verdict.WORSE)]
     return Ranking(
         names=names,

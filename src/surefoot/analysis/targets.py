@@ -6,13 +6,13 @@ sample: their gains are independent. For these very units, the rollouts in the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from surefoot import stats
-from surefoot.analysis.comparison_data import Asked, Found, Make
+from surefoot.analysis.comparison_data import Asked, Combined, Found, Make
 from surefoot.analysis.subjects import Reading, Subject, Target
 from surefoot.core.gain import Gain, decide
 from surefoot.core.notes import Note
@@ -196,7 +196,7 @@ def _of_cells(cells: Cells, design: Design, target: Target | None) -> Found:
     notes = _left_out(cells)
     runs = _runs(asked, design)
     headline = target or headline_target(cells, design, runs)
-    ways = {"like": lambda: _like(cells, design, runs), "these": lambda: _these(cells, design, runs)}
+    ways = {"like": lambda: _like(cells, design, runs), "these": lambda: _these(cells, design)}
     _refuse(cells, design, headline)
     made = ways[headline]()
     other: Target = "these" if headline == "like" else "like"
@@ -280,8 +280,6 @@ def _like(cells: Cells, design: Design, runs: int) -> _Made:
     clusters = [key for key in design.keys("cluster") if len(set(cells.codes(key).tolist())) > 1]
     if runs:
         ways = [_unit_gain(cells), _run_gain(asked, design)]
-        about = replace(about, runs=0, column=f"{design.unit} and {design.runs[0]}" if design.runs else about.column)
-        about = Subject("like", str(design.unit), cells.units, about.rollouts)
         return _Made(_reading(cells, design, about, cells.units), asked.shown(weakest(ways)))
     if clusters:
         ways = [_cluster_gain(cells, key) for key in clusters]
@@ -379,13 +377,10 @@ def _run_gain(asked: Asked, design: Design) -> Make:
 # For these very units
 
 
-def _these(cells: Cells, design: Design, runs: int) -> _Made:
+def _these(cells: Cells, design: Design) -> _Made:
     """The gain over these very units: only the rollouts in their cells are drawn."""
     asked = cells.asked
     about = Subject("these", str(design.unit), cells.units, asked.rollouts.words.rollouts)
-    few = design.keys("run") and not runs
-    if few:
-        about = replace(about, runs=0)
     reading = _reading(cells, design, about, 0)
     make, tallies = within(cells, asked)
     few_tries = int(min(side.min() for side in cells.tries))
@@ -512,13 +507,7 @@ def _by_position(asked: Asked, design: Design) -> Found:
 
 def weakest(ways: Sequence[Make]) -> Make:
     """A gain for which every one of several readings must speak: the hull of intervals and the largest p-value."""
-    if len(ways) == 1:
-        return ways[0]
-
-    def made(*, confidence: float, margin: float) -> Gain:
-        return hull([make(confidence=confidence, margin=margin) for make in ways])
-
-    return made
+    return ways[0] if len(ways) == 1 else Combined(tuple(ways), hull)
 
 
 def hull(gains: Sequence[Gain]) -> Gain:
@@ -532,6 +521,3 @@ def hull(gains: Sequence[Gain]) -> Gain:
                        assumptions=widest.assumptions, notes=widest.notes)  # fmt: skip
     verdict = decide(low, high, widest.margin)
     return Gain(interval, 1.0 if opposite and p_value is not None else p_value, verdict, margin=widest.margin)
-
-
-Ways = Callable[[], Any]

@@ -64,7 +64,9 @@ def headline(one: Comparison) -> str:
     else:
         said = _verdict(one.verdict, one.first)
     gain, _, ends_shown = estimate(ends.estimate, ends.low, ends.high, ends.scale).rpartition(" [")
-    return f"For {one.about}{where}: {said}. {one.first} - {one.second} = {gain}, {level} interval [{ends_shown}{p}."
+    two = f"{one.second} - {one.first}" if one.lower_is_better else f"{one.first} - {one.second}"
+    less = " (lower is better)" if one.lower_is_better else ""
+    return f"For {one.about}{where}: {said}. {two} = {gain}{less}, {level} interval [{ends_shown}{p}."
 
 
 def _verdict(verdict: Verdict, first: str) -> str:

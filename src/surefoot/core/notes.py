@@ -138,6 +138,7 @@ PLAIN = {
     "both on each {words.task} are paired as you say, which is right only if both met the same starts in the same "
     "order.",
     "about": "For {subject}.",
+    "capped": "Scores above {limit:g} count as {limit:g}.",
     "met unevenly": "{column!r} was met in unequal shares: the verdict must hold pooled and within it. Say "
     "--setting {column} or --ignore {column}.",
     "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says "
@@ -307,6 +308,31 @@ def _gain_differs(column: str, levels: Sequence[Sequence[Any]], p: float) -> str
 def _levels_disagree(column: str, levels: Sequence[Sequence[Any]], p: float) -> str:
     shown = ", ".join(f"{'better' if one[1] > 0.0 else 'worse'} on {_level(*one[:4])}" for one in levels if one[4])
     return f"By {column}: {shown}."
+
+
+@says("micro and macro")
+def _micro_and_macro(
+    unit: str,
+    setting: str,
+    levels: int,
+    micro: Sequence[float],
+    macro: Sequence[float],
+    scale: formatting.Scale,
+) -> str:
+    one, other = (formatting.estimate(value, low, high, scale) for value, low, high in (micro, macro))
+    return f"Every {unit} weighs the same: {one}; every one of the {levels:,} levels of {setting} does: {other}."
+
+
+@says("units vary more")
+def _units_vary_more(units: str, tries: str) -> str:
+    again = f"values of {tries}" if tries else "tries"
+    return f"{units.capitalize()} differ more than tries do: more {units} would help, more {again} would not."
+
+
+@says("tries vary more")
+def _tries_vary_more(units: str, tries: str) -> str:
+    again = f"values of {tries}" if tries else "tries"
+    return f"Tries differ more than {units} do: more {units} or more {again} would help."
 
 
 @says("several counters")

@@ -30,7 +30,7 @@ FEW = 4
 EMPTY = 0.05
 """The largest share of empty cells of a column that has a role."""
 
-_COUNTED = "item task scene question prompt problem instance example case env".split()
+_COUNTED = ["item", "task", "scene", "question", "prompt", "problem", "instance", "example", "case", "env"]
 MEETS = frozenset(
     (
         *("seed", "env_seed", "episode_seed", "eval_seed", "doc_id", "document", "id", "condition", "init_state"),
@@ -42,9 +42,46 @@ RUN_NAMES = frozenset(("run", "train_seed", "training_seed", "run_seed", "model_
 """Names of a counter of trainings."""
 
 RESULTS = frozenset(
-    "success succeeded score reward return progress stage fail failed failure reason error collision collisions "
-    "collided contact contacts crash crashed timeout timeouts terminated truncated termination steps duration seconds "
-    "elapsed latency tokens cost rating grade outcome result intervention interventions judge".split()
+    [
+        "success",
+        "succeeded",
+        "score",
+        "reward",
+        "return",
+        "progress",
+        "stage",
+        "fail",
+        "failed",
+        "failure",
+        "reason",
+        "error",
+        "collision",
+        "collisions",
+        "collided",
+        "contact",
+        "contacts",
+        "crash",
+        "crashed",
+        "timeout",
+        "timeouts",
+        "terminated",
+        "truncated",
+        "termination",
+        "steps",
+        "duration",
+        "seconds",
+        "elapsed",
+        "latency",
+        "tokens",
+        "cost",
+        "rating",
+        "grade",
+        "outcome",
+        "result",
+        "intervention",
+        "interventions",
+        "judge",
+    ]
 )
 """Words in the name of a column that say that the rollout caused it."""
 RESULT_ENDS = frozenset(("s", "sec", "ms", "time"))
@@ -317,9 +354,11 @@ class _Decision:
             anchor = min(able, key=lambda name: (even[name], -len(labels.columns[name]), able.index(name)))
             for name in left:
                 nested = name in able and (labels.inside(name, anchor) or labels.inside(anchor, name))
-                if name == anchor or nested:
-                    chosen.append(name)
-                elif labels.alike_inside(name, anchor) and labels.even_inside(name, anchor) <= EVEN:
+                if (
+                    name == anchor
+                    or nested
+                    or (labels.alike_inside(name, anchor) and labels.even_inside(name, anchor) <= EVEN)
+                ):
                     chosen.append(name)
         for name in left:
             for counter in left:
