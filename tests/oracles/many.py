@@ -112,6 +112,49 @@ def bradley_terry(wins: Sequence[Sequence[float]]) -> list[float]:
     return [float(t) for t in best - best.mean()]
 
 
+def strength_spread(
+    sessions: Sequence[Sequence[tuple[int, int, float]]], size: int
+) -> tuple[list[float], np.ndarray, np.ndarray]:
+    """(centred log strengths, their jackknife covariance over sessions, degrees of freedom of every difference).
+
+    Game by game: a session moves the strengths by (information of the others + 0.01)^-1 times its own slope, the 0.01
+    holding what no other session tells; the covariance is (G - 1)/G times the sum of squares of these moves about their
+    mean. A difference has (sum a)^2 / sum a^2 - 1 degrees of freedom, a being the variance that the session's own
+    information gives it; on the diagonal those of a strength.
+    """
+    wins = np.zeros((size, size))
+    for i, j, points in (game for session in sessions for game in session):
+        wins[i, j] += points
+        wins[j, i] += 1 - points
+    theta = bradley_terry(wins)
+    slopes, informations = [], []
+    for session in sessions:
+        slope, information = np.zeros(size), np.zeros((size, size))
+        for i, j, points in session:
+            chance = 1 / (1 + math.exp(theta[j] - theta[i]))
+            apart = np.zeros(size)
+            apart[i], apart[j] = 1, -1
+            slope += (points - chance) * apart
+            information += chance * (1 - chance) * np.outer(apart, apart)
+        slopes.append(slope)
+        informations.append(information)
+    whole, number = sum(informations), len(sessions)
+    pairs = zip(informations, slopes, strict=True)
+    moves = np.array([np.linalg.solve(whole - own + 0.01 * np.eye(size), slope) for own, slope in pairs])
+    about = moves - moves.mean(axis=0)
+    covariance = (number - 1) / number * sum(np.outer(one, one) for one in about)
+    freedom = np.zeros((size, size))
+    for i in range(size):
+        for j in range(size):
+            contrast = np.full(size, -1 / size) if i == j else np.zeros(size)
+            contrast[i] += 1
+            contrast[j] -= i != j
+            back = np.linalg.pinv(whole) @ contrast
+            shares = [back @ own @ back for own in informations]
+            freedom[i, j] = max(1.0, sum(shares) ** 2 / sum(a * a for a in shares) - 1)
+    return theta, covariance, freedom
+
+
 def elo(strengths: Sequence[float]) -> list[float]:
     """1000 + 400 theta/ln 10."""
     return [1000 + 400 * t / math.log(10) for t in strengths]

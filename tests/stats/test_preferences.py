@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import bdtr
+from scipy.stats import binom
+from scipy.stats import t as student
 
 from surefoot.core.record import Record
 from surefoot.stats import bradley_terry, davidson
@@ -104,6 +106,99 @@ def test_intervals_hold_the_strengths_and_ranks():
     assert ranked.min() >= least
 
 
+ROUND = [(i, j) for i in range(8) for j in range(i + 1, 8)]
+
+
+def sessions_of(rng, number, strengths, spread, games=None):
+    """Sessions of eight policies, in each of which strengths are off by their own normal errors."""
+    found = []
+    for _ in range(number):
+        own = strengths + spread * rng.normal(size=8)
+        met = ROUND if games is None else [ROUND[k] for k in rng.choice(28, games, replace=False)]
+        found.append([(i, j, float(rng.random() < 1 / (1 + np.exp(own[j] - own[i])))) for i, j in met])
+    return found
+
+
+def fitted(sessions, **words):
+    games = [(f"{i}", f"{j}", points) for session in sessions for i, j, points in session]
+    return bradley_terry(games, rng=1, sessions=[n for n, one in enumerate(sessions) for _ in one], **words)
+
+
+@pytest.mark.parametrize("games", [None, 14])
+@pytest.mark.parametrize("number", [4, 10, 29])
+def test_t_intervals_and_ranks_of_few_sessions_are_their_twin(number, games):
+    sessions = sessions_of(np.random.default_rng(number), number, np.linspace(1.5, -1.5, 8), 0.5, games)
+    found, (theta, covariance, freedom) = fitted(sessions), twin.strength_spread(sessions, 8)
+    reach = student.ppf(0.975, freedom.diagonal()) * np.sqrt(covariance.diagonal())
+    assert by_name(found, [one.low for one in found.intervals]) == pytest.approx(theta - reach, abs=1e-6)
+    assert by_name(found, [one.high for one in found.intervals]) == pytest.approx(theta + reach, abs=1e-6)
+    assert found.intervals[0].method == "Bradley-Terry t"
+    places = by_name(found, found.ranks)
+    for i in range(8):
+        beaten = [0, 0]
+        for j in {*range(8)} - {i}:
+            error = np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+            lead = (theta[i] - theta[j]) / error / student.ppf(1 - 0.05 / 56, freedom[i, j])
+            beaten[0] += lead < -1
+            beaten[1] += lead > 1
+        assert places[i] == (1 + beaten[0], 8 - beaten[1])
+
+
+def missed(draws, number, strengths, spread, games=None):
+    """How many strengths are held, of all, and in how many draws some rank interval leaves out a rank that may be."""
+    rng, held, ranked = np.random.default_rng(11), 0, 0
+    for _ in range(draws):
+        found = fitted(sessions_of(rng, number, strengths, spread, games), resamples=100)
+        held += sum(truth in one for truth, one in zip(strengths, by_name(found, found.intervals), strict=True))
+        best = [1 + int((strengths > one + 1e-9).sum()) for one in strengths]
+        worst = [8 - int((strengths < one - 1e-9).sum()) for one in strengths]
+        places = by_name(found, found.ranks)
+        ranked += any(place[0] > b or place[1] < w for place, b, w in zip(places, best, worst, strict=True))
+    return held / (8 * draws), ranked
+
+
+@pytest.mark.parametrize(("number", "games"), [(10, None), (5, None), (20, 14)])
+def test_equal_policies_have_every_rank_and_few_sessions_cover(number, games):
+    """Eight equal policies: some rank was left out in 97% of draws by resamples, each rank by itself."""
+    covered, ranked = missed(200, number, np.zeros(8), 0.7, games)
+    assert ranked <= binom.ppf(0.999, 200, 0.05)
+    assert covered >= 0.93
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", [0.0, 0.7])
+@pytest.mark.parametrize("number", [4, 5, 10, 20, 29])
+def test_ranks_of_equal_policies_hold_together_in_2000_draws(number, spread):
+    covered, ranked = missed(2000, number, np.zeros(8), spread)
+    assert ranked <= binom.ppf(0.999, 2000, 0.05)
+    assert covered >= 0.93
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [5, 10, 20])
+def test_strengths_that_differ_are_covered_too(number):
+    covered, ranked = missed(1000, number, np.linspace(0.8, -0.8, 8), 0.0)
+    assert ranked <= binom.ppf(0.999, 1000, 0.05)
+    assert covered >= 0.93
+
+
+@given(seed=st.integers(0, 1000), number=st.integers(3, 12))
+@settings(max_examples=20)
+def test_rank_intervals_never_contradict_one_another(seed, number):
+    """A policy that is called stronger than another has the better ends, and the estimate's rank is inside."""
+    found = fitted(sessions_of(np.random.default_rng(seed), number, np.linspace(2, -2, 8), 0.3), prior=1)
+    assert all(best <= place <= worst for place, (best, worst) in enumerate(found.ranks, 1))
+
+
+def test_davidson_without_ties_has_the_intervals_of_bradley_terry():
+    sessions = sessions_of(np.random.default_rng(2), 8, np.linspace(1, -1, 8), 0.3)
+    games = [(f"{i}", f"{j}", points) for session in sessions for i, j, points in session]
+    labels = [n for n, one in enumerate(sessions) for _ in one]
+    one, other = (fit(games, rng=1, sessions=labels) for fit in (davidson, bradley_terry))
+    assert [i.low for i in one.intervals] == pytest.approx([i.low for i in other.intervals], abs=1e-9)
+    assert one.ranks == other.ranks
+
+
 def test_sessions_are_resampled_whole():
     games = [("a", "b", "first")] * 30 + [("a", "b", "second")] * 20
     sessions = [i // 10 for i in range(50)]  # everyone in a session says the same
@@ -189,7 +284,7 @@ REFUSALS = [
     (lambda: bradley_terry([("a", "b", 0.5)], rng=None), "`rng` must be"),
     (lambda: bradley_terry([("a", "b", 0.5)] * 2, rng=1, sessions=[1, 1]), "`sessions` must name at least 2"),
     (lambda: bradley_terry([("a", "b", 0.5)], rng=1, prior=-1), "`prior` must be 0 or more"),
-    (lambda: bradley_terry([("a", "b", 0.5)] * 4, rng=1), "must differ to be resampled; got 4 that are alike"),
+    (lambda: bradley_terry([("a", "b", 0.5)] * 4, rng=1), "must differ to show a spread; got 4 that are alike"),
     (lambda: bradley_terry([("a", "b", 0.5), ("a", "b")], rng=1), r"be of three parts \(row 2\)"),
     (lambda: bradley_terry([("a", "b", ["first"])], rng=1), r"end in first, second or tie \(row 1\)"),
     (lambda: davidson([("a", "b", 0.5)], rng=1, resamples=3), "`resamples` must be at least 40"),

@@ -233,9 +233,10 @@ def rank_preferences(
     prior: float = 0.0,
     confidence: float = 0.95,
 ) -> Strengths:
-    """How strong is each policy by people's preferences? Bradley-Terry strengths and Elo with bootstrap intervals.
+    """Bradley-Terry strengths and Elo of policies from people's preferences, with intervals and ranks.
 
-    Sessions that hold several preferences are drawn again as a whole: they are not independent.
+    Sessions that hold several preferences are the independent units. Intervals are Student's t over them below 30, and
+    a bootstrap from 30 on; rank intervals hold together.
 
     Args:
         preferences: The table.

@@ -1,11 +1,11 @@
-"""How strong is each policy, when people only said which of two they preferred?"""
+"""Bradley-Terry and Davidson strengths of policies from pairwise preferences, with intervals and ranks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
 from surefoot._arguments import write
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Preference = tuple[str, str, str | float]
 _OUTCOMES: dict[object, float] = {"first": 1.0, "second": 0.0, "tie": 0.5, 1: 1.0, 0: 0.0, 0.5: 0.5}
-_RIDGE = 0.01  # holds a strength finite in a resample where a policy never lost; worth far less than one game
+_RIDGE = 0.01  # holds a strength finite where a resample or a left-out session leaves it open; far less than one game
 _BLOCK = 250_000  # cells fitted at a time: about a tenth of a second
 
 
@@ -36,7 +36,7 @@ class Strengths(Record):
         log_strengths: Their log strengths, with mean 0: a lead of d wins a share 1 / (1 + exp(-d)) of games.
         elos: The same on the Elo scale, with mean 1000.
         intervals: An interval on each log strength.
-        ranks: The best and worst rank in the middle share of resamples, each by itself.
+        ranks: The best and worst rank of each, all holding together, by simultaneous intervals on the differences.
         tie_strength: Davidson's tie parameter; none where ties count as half wins.
         preferences: How many preferences.
         confidence: The confidence of each interval.
@@ -80,12 +80,15 @@ def bradley_terry(
     resamples: int = 1_000,
     confidence: float = 0.95,
 ) -> Strengths:
-    """How strong is each policy, from pairwise preferences? A tie is half a win for each.
+    """Bradley-Terry strengths from pairwise preferences, a tie being half a win for each.
+
+    Below 30 independent sessions (or preferences) the intervals are Student's t with a jackknife variance over them;
+    from 30 on percentiles of a bootstrap. Ranks go by t intervals on all differences at Bonferroni's shares.
 
     Args:
         preferences: First policy, second policy and which was preferred: "first", "second" or "tie" (or 1, 0, 0.5).
         rng: A seed, kept with the result, or a Generator.
-        sessions: The session of each preference (one person, one scene); whole sessions are then resampled.
+        sessions: The session of each preference (one person, one scene); sessions are then what is independent.
         prior: Wins added between every two policies that met, half of them to each side; for data in which a policy
             never lost.
         resamples: How many resamples.
@@ -117,12 +120,14 @@ def davidson(
     resamples: int = 1_000,
     confidence: float = 0.95,
 ) -> Strengths:
-    """How strong is each policy, and how readily do people call a tie?
+    """Davidson strengths from pairwise preferences, with a parameter for how readily people call a tie.
+
+    Intervals and ranks are those of `bradley_terry`.
 
     Args:
         preferences: First policy, second policy and which was preferred: "first", "second" or "tie" (or 1, 0, 0.5).
         rng: A seed, kept with the result, or a Generator.
-        sessions: The session of each preference (one person, one scene); whole sessions are then resampled.
+        sessions: The session of each preference (one person, one scene); sessions are then what is independent.
         prior: Wins added between every two policies that met, half of them to each side; for data in which a policy
             never lost.
         resamples: How many resamples.
@@ -158,7 +163,7 @@ def _strengths(
 ) -> Strengths:
     import numpy as np
 
-    from surefoot.numerics import bradley_terry, work_blocks
+    from surefoot.numerics import bradley_terry
 
     resamples = bootstrap.check_resamples(resamples, confidence)
     if _check.real(prior, "prior") < 0.0:
@@ -175,33 +180,39 @@ def _strengths(
     if davidson_ties and not prior:
         games.refuse_unbounded_ties()
     theta, eta = (found[0] for found in fitted(games.counts[None], 0.0))
-    drawn = games.resampled(resamples, generator)
-    step = max(1, _BLOCK // len(games.names) ** 2)
-    parts = [(drawn[start : start + step], _RIDGE) for start in range(0, resamples, step)]
-    tries = np.concatenate([strengths for strengths, _ in work_blocks.spread(fitted, parts)])
-    if np.ptp(tries, axis=0).max() <= 1e-9:
+    covariance, freedom = bradley_terry.jackknife(
+        games.units(), added, theta, eta, free=bool(davidson_ties and games.ties(games.counts[None])[0]), ridge=_RIDGE
+    )
+    if covariance.diagonal().max() <= 1e-18:
         raise _check.wrong(
             "preferences",
-            f"differ to be resampled; got {games.size:,} that are alike. They show no spread: there is no interval.",
+            f"differ to show a spread; got {games.size:,} that are alike. There is no interval.",
             preferences,
         )
-    ranks = 1 + (tries[:, None, :] > tries[:, :, None] + 1e-9).sum(axis=2)
+    model = "Davidson" if davidson_ties else "Bradley-Terry"
+    few = games.independent < bootstrap.FEW
+    if few:
+        method, reach = f"{model} t", _reach(covariance.diagonal(), freedom.diagonal(), (1.0 - confidence) / 2.0)
+        lows, highs = theta - reach, theta + reach
+        is_open = games.open_share(games.counts - games.kinds()[0], added) > 0.0
+    else:
+        method, drawn = f"{model} bootstrap", games.resampled(resamples, generator)
+        lows, highs = _percentiles(drawn, fitted, confidence, len(theta))
+        is_open = games.open_share(drawn, added) > (1.0 - confidence) / 2.0
+    notes: tuple[str, ...] = (f"{games.independent:,} {games.unit}." if few else f"{resamples:,} resamples.",)
+    if is_open:
+        where = f"Without one of the {games.unit}" if few else "In many resamples"
+        notes += (f"{where} {spoken().a_policy} never lost or never won: that end is held finite, not known.",)
     order = sorted(range(len(games.names)), key=lambda i: -theta[i])
-    met_both = games.points(drawn) + added > 0.0
-    finite = float(np.mean(met_both.any(axis=1).all(axis=1) & met_both.any(axis=2).all(axis=1)))
-    notes: tuple[str, ...] = (f"{resamples:,} resamples.",)
-    if 1.0 - finite > (1.0 - confidence) / 2.0:
-        notes += (
-            f"In many resamples {spoken().a_policy} never lost or never won: that end is held finite, not known.",
-        )
-    method = "Davidson bootstrap" if davidson_ties else "Bradley-Terry bootstrap"
-    intervals, places = [], []
-    for i in order:
-        low, high = bootstrap.percentile_ends(tries[:, i], confidence)
-        intervals.append(
+    ranks = _ranks(theta, covariance, freedom, confidence)
+    return Strengths(
+        names=tuple(games.names[i] for i in order),
+        log_strengths=tuple(float(theta[i]) for i in order),
+        elos=tuple(_elo(float(theta[i])) for i in order),
+        intervals=tuple(
             Interval(
-                low=min(low, float(theta[i])),
-                high=max(high, float(theta[i])),
+                low=min(float(lows[i]), float(theta[i])),
+                high=max(float(highs[i]), float(theta[i])),
                 estimate=float(theta[i]),
                 confidence=float(confidence),
                 method=method,
@@ -211,21 +222,50 @@ def _strengths(
                 notes=notes,
                 seed=seed,
             )
-        )
-        best, worst = bootstrap.percentile_ends(ranks[:, i].astype(float), confidence)
-        places.append((int(best), int(worst)))
-    return Strengths(
-        names=tuple(games.names[i] for i in order),
-        log_strengths=tuple(float(theta[i]) for i in order),
-        elos=tuple(_elo(float(theta[i])) for i in order),
-        intervals=tuple(intervals),
-        ranks=tuple(places),
+            for i in order
+        ),
+        ranks=tuple(ranks[i] for i in order),
         tie_strength=float(np.exp(eta)) if davidson_ties else None,
         preferences=games.size,
         confidence=float(confidence),
         seed=seed,
         notes=notes,
     )
+
+
+def _percentiles(
+    drawn: Floats, fitted: Callable[..., tuple[Floats, Floats]], confidence: float, policies: int
+) -> tuple[Floats, Floats]:
+    """The ends of a bootstrap interval on each log strength."""
+    import numpy as np
+
+    from surefoot.numerics import work_blocks
+
+    step = max(1, _BLOCK // policies**2)
+    parts = [(drawn[start : start + step], _RIDGE) for start in range(0, len(drawn), step)]
+    tries = np.concatenate([strengths for strengths, _ in work_blocks.spread(fitted, parts)])
+    lows, highs = zip(*(bootstrap.percentile_ends(tries[:, i], confidence) for i in range(policies)), strict=True)
+    return np.array(lows), np.array(highs)
+
+
+def _reach(variances: Floats, freedom: Floats, tail: float) -> Floats:
+    """How far t intervals reach to each side."""
+    import numpy as np
+    from scipy import special
+
+    return np.asarray(-special.stdtrit(freedom, tail) * np.sqrt(np.maximum(variances, 0.0)))
+
+
+def _ranks(theta: Floats, covariance: Floats, freedom: Floats, confidence: float) -> list[tuple[int, int]]:
+    """Best and worst rank of each policy by t intervals on all differences of strengths that hold together.
+
+    Each difference has its Bonferroni share of the error: with the confidence, no policy is called stronger than one
+    that is as strong, and every rank interval holds every rank that its policy may have.
+    """
+    own, size = covariance.diagonal(), len(theta)
+    reach = _reach(own[:, None] + own[None, :] - 2.0 * covariance, freedom, (1.0 - confidence) / (size * (size - 1)))
+    stronger = theta[:, None] - theta[None, :] > reach + 1e-9
+    return [(1 + int(stronger[:, i].sum()), size - int(stronger[i].sum())) for i in range(size)]
 
 
 def _elo(strength: float) -> float:
@@ -281,6 +321,32 @@ class _Games:
         tied = np.array([points == 0.5 for _, _, points in self.cells])
         return np.asarray(counts[:, tied].sum(axis=1))
 
+    @property
+    def unit(self) -> str:
+        """What is independent of one another: the preferences, or the sessions."""
+        return "preferences" if self.table is None else "sessions"
+
+    @property
+    def independent(self) -> int:
+        """How many of them there are."""
+        return self.size if self.table is None else self.table.shape[0]
+
+    def kinds(self) -> tuple[Floats, Floats]:
+        """The counts of every kind of unit, and how many units are of each."""
+        import numpy as np
+
+        if self.table is None:
+            return np.eye(len(self.cells)), self.counts
+        kinds, times = np.unique(self.table, axis=0, return_counts=True)
+        return kinds, times.astype(float)
+
+    def units(self) -> list[tuple[Floats, Floats, Floats]]:
+        """Blocks of points and ties of every kind of unit, and how many units are of each."""
+        kinds, times = self.kinds()
+        step = max(1, _BLOCK // len(self.names) ** 2)
+        blocks = [(kinds[start : start + step], times[start : start + step]) for start in range(0, len(kinds), step)]
+        return [(self.points(rows), self.ties(rows), numbers) for rows, numbers in blocks]
+
     def resampled(self, resamples: int, rng: np.random.Generator) -> Floats:
         """Counts of preferences, or of whole sessions, drawn again."""
         import numpy as np
@@ -290,6 +356,11 @@ class _Games:
         groups = self.table.shape[0]
         drawn = rng.multinomial(groups, np.full(groups, 1.0 / groups), size=resamples)
         return np.asarray(drawn @ self.table)
+
+    def open_share(self, counts: Floats, added: Floats) -> float:
+        """The share of rows of counts in which a policy never lost or never won."""
+        met: Any = self.points(counts) + added > 0.0
+        return 1.0 - float((met.any(axis=1).all(axis=1) & met.any(axis=2).all(axis=1)).mean())
 
     def refuse_unbounded_ties(self) -> None:
         """Refuse data that Davidson's model explains ever better as ties and leads grow together without end.
