@@ -114,8 +114,9 @@ def bradley_terry(wins: Sequence[Sequence[float]]) -> list[float]:
 
 def strength_spread(
     sessions: Sequence[Sequence[tuple[int, int, float]]], size: int
-) -> tuple[list[float], np.ndarray, np.ndarray]:
-    """(centred log strengths, their jackknife covariance over sessions, degrees of freedom of every difference).
+) -> tuple[list[float], np.ndarray, np.ndarray, np.ndarray]:
+    """(centred log strengths, their jackknife covariance over sessions, degrees of freedom of every difference, its
+    variance were all games independent).
 
     Game by game: a session moves the strengths by (information of the others + 0.01)^-1 times its own slope, the 0.01
     holding what no other session tells; the covariance is (G - 1)/G times the sum of squares of these moves about their
@@ -152,7 +153,9 @@ def strength_spread(
             back = np.linalg.pinv(whole) @ contrast
             shares = [back @ own @ back for own in informations]
             freedom[i, j] = max(1.0, sum(shares) ** 2 / sum(a * a for a in shares) - 1)
-    return theta, covariance, freedom
+    apart = np.linalg.pinv(whole)
+    least = np.array([[apart[i, i] + apart[j, j] - 2 * apart[i, j] for j in range(size)] for i in range(size)])
+    return theta, covariance, freedom, least
 
 
 def elo(strengths: Sequence[float]) -> list[float]:

@@ -128,7 +128,7 @@ def fitted(sessions, **words):
 @pytest.mark.parametrize("number", [4, 10, 29])
 def test_t_intervals_and_ranks_of_few_sessions_are_their_twin(number, games):
     sessions = sessions_of(np.random.default_rng(number), number, np.linspace(1.5, -1.5, 8), 0.5, games)
-    found, (theta, covariance, freedom) = fitted(sessions), twin.strength_spread(sessions, 8)
+    found, (theta, covariance, freedom, least) = fitted(sessions), twin.strength_spread(sessions, 8)
     reach = student.ppf(0.975, freedom.diagonal()) * np.sqrt(covariance.diagonal())
     assert by_name(found, [one.low for one in found.intervals]) == pytest.approx(theta - reach, abs=1e-6)
     assert by_name(found, [one.high for one in found.intervals]) == pytest.approx(theta + reach, abs=1e-6)
@@ -137,7 +137,7 @@ def test_t_intervals_and_ranks_of_few_sessions_are_their_twin(number, games):
     for i in range(8):
         beaten = [0, 0]
         for j in {*range(8)} - {i}:
-            error = np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+            error = np.sqrt(max(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j], least[i, j]))
             lead = (theta[i] - theta[j]) / error / student.ppf(1 - 0.05 / 56, freedom[i, j])
             beaten[0] += lead < -1
             beaten[1] += lead > 1
@@ -157,7 +157,7 @@ def missed(draws, number, strengths, spread, games=None):
     return held / (8 * draws), ranked
 
 
-@pytest.mark.parametrize(("number", "games"), [(10, None), (5, None), (20, 14)])
+@pytest.mark.parametrize(("number", "games"), [(10, None), (3, None), (20, 14)])
 def test_equal_policies_have_every_rank_and_few_sessions_cover(number, games):
     """Eight equal policies: some rank was left out in 97% of draws by resamples, each rank by itself."""
     covered, ranked = missed(200, number, np.zeros(8), 0.7, games)
@@ -167,7 +167,7 @@ def test_equal_policies_have_every_rank_and_few_sessions_cover(number, games):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 0.7])
-@pytest.mark.parametrize("number", [4, 5, 10, 20, 29])
+@pytest.mark.parametrize("number", [3, 4, 6, 10, 29])
 def test_ranks_of_equal_policies_hold_together_in_2000_draws(number, spread):
     covered, ranked = missed(2000, number, np.zeros(8), spread)
     assert ranked <= binom.ppf(0.999, 2000, 0.05)

@@ -85,12 +85,13 @@ def jackknife(
     *,
     free: bool,
     ridge: float,
-) -> tuple[Floats, Floats]:
-    """Covariance of the log strengths over independent units, and the degrees of freedom of every difference.
+) -> tuple[Floats, Floats, Floats]:
+    """Covariance of the log strengths over independent units, degrees of freedom and least variance of differences.
 
     Each unit is left out in turn, by one Newton step from the estimate (CR3). The degrees of freedom are those of a sum
     of squares that weighs each unit by its share of the information (Satterthwaite), less one for the mean; those of a
-    strength by itself stand on the diagonal.
+    strength by itself stand on the diagonal. The least variance of a difference is that of
+    independent games: a few units may agree by chance.
 
     Args:
         units: Blocks of units: points and ties of each, and how many units are alike.
@@ -123,4 +124,6 @@ def jackknife(
         shares += np.tensordot(weights, each, axes=1)
         squares += np.tensordot(weights, each**2, axes=1)
     covariance = (number - 1.0) / number * (second - np.outer(first, first) / number)
-    return covariance, np.maximum(1.0, shares**2 / squares - 1.0)
+    own = inverse[:, :size].diagonal()
+    least = own[:, None] + own[None, :] - 2.0 * inverse[:, :size]
+    return covariance, np.maximum(1.0, shares**2 / squares - 1.0), least

@@ -180,7 +180,7 @@ def _strengths(
     if davidson_ties and not prior:
         games.refuse_unbounded_ties()
     theta, eta = (found[0] for found in fitted(games.counts[None], 0.0))
-    covariance, freedom = bradley_terry.jackknife(
+    covariance, freedom, least = bradley_terry.jackknife(
         games.units(), added, theta, eta, free=bool(davidson_ties and games.ties(games.counts[None])[0]), ridge=_RIDGE
     )
     if covariance.diagonal().max() <= 1e-18:
@@ -204,7 +204,7 @@ def _strengths(
         where = f"Without one of the {games.unit}" if few else "In many resamples"
         notes += (f"{where} {spoken().a_policy} never lost or never won: that end is held finite, not known.",)
     order = sorted(range(len(games.names)), key=lambda i: -theta[i])
-    ranks = _ranks(theta, covariance, freedom, confidence)
+    ranks = _ranks(theta, covariance, least, freedom, confidence)
     return Strengths(
         names=tuple(games.names[i] for i in order),
         log_strengths=tuple(float(theta[i]) for i in order),
@@ -256,14 +256,19 @@ def _reach(variances: Floats, freedom: Floats, tail: float) -> Floats:
     return np.asarray(-special.stdtrit(freedom, tail) * np.sqrt(np.maximum(variances, 0.0)))
 
 
-def _ranks(theta: Floats, covariance: Floats, freedom: Floats, confidence: float) -> list[tuple[int, int]]:
+def _ranks(
+    theta: Floats, covariance: Floats, least: Floats, freedom: Floats, confidence: float
+) -> list[tuple[int, int]]:
     """Best and worst rank of each policy by t intervals on all differences of strengths that hold together.
 
     Each difference has its Bonferroni share of the error: with the confidence, no policy is called stronger than one
     that is as strong, and every rank interval holds every rank that its policy may have.
     """
+    import numpy as np
+
     own, size = covariance.diagonal(), len(theta)
-    reach = _reach(own[:, None] + own[None, :] - 2.0 * covariance, freedom, (1.0 - confidence) / (size * (size - 1)))
+    variances = np.maximum(own[:, None] + own[None, :] - 2.0 * covariance, least)
+    reach = _reach(variances, freedom, (1.0 - confidence) / (size * (size - 1)))
     stronger = theta[:, None] - theta[None, :] > reach + 1e-9
     return [(1 + int(stronger[:, i].sum()), size - int(stronger[i].sum())) for i in range(size)]
 
