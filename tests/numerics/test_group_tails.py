@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from surefoot.numerics import exponential_sums, group_tails
+from surefoot.numerics import group_tails, score_samples
 from tests.oracles import score_tails as twin
 
 
@@ -13,7 +13,7 @@ def test_the_p_values_of_a_null_point_by_partial_fractions(seed):
     rng = np.random.default_rng(seed)
     z = [rng.random(3 + seed).round(2), rng.random(5).round(2)]
     weights, means = np.array([0.3, 0.7]), rng.random(2).round(3)
-    pooled = [exponential_sums.pool(one) for one in z]
+    pooled = [score_samples.pool(one) for one in z]
     wanted = twin.p_joint([one.tolist() for one in z], weights.tolist(), means.tolist())
     found = group_tails.log_joint(pooled, weights, means[None])[0]
     assert found == pytest.approx(float(twin.mp.log(wanted / twin.mp.mpf("0.95"))), rel=1e-9)

@@ -4,42 +4,64 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
-from surefoot.numerics import exponential_sums, score_tails
-from tests.support.score_strata import pooled
+from surefoot.numerics import score_tails
+from surefoot.numerics.score_samples import exact, mirror, pool
+
+LAWS = {
+    "smooth": lambda rng, n: rng.beta(5, 1, n),
+    "rare zeros": lambda rng, n: np.where(rng.random(n) < 0.02, 0.0, rng.uniform(0.9, 1.0, n)),
+    "rare ones": lambda rng, n: np.where(rng.random(n) < 0.02, 1.0, rng.uniform(0.0, 0.1, n)),
+    "nearly nothing": lambda rng, n: rng.random(n) ** 8,
+    "narrow with both ends": lambda rng, n: np.append(rng.beta(50, 50, n - 2), [0.0, 1.0]),
+}
 
 
-def test_cells_with_power_sums_are_the_scores_themselves():
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("size", [250, 4_000])
+def test_chebyshev_sums_are_the_scores_themselves(law, size):
+    sample = pool(LAWS[law](np.random.default_rng(3), size))
+    assert sample.cells is not None
+    for one in (sample, mirror(sample)):
+        away = np.linspace(-8.0, 8.0, 33) * score_tails.error_of(one)
+        means = np.clip(one.mean + away, 1e-3, 1 - 1e-3)
+        wanted = score_tails.log_above(exact(one), means)
+        told = wanted > -700.0
+        found = score_tails.log_above(one, means)
+        assert found[told] == pytest.approx(wanted[told], rel=1e-9, abs=1e-9)
+        assert (found[~told] < -690.0).all()
+        assert (found[~told] >= wanted[~told] - 1e-6).all()  # an upper bound
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.05, 20.0), st.floats(0.05, 20.0), st.floats(-9.0, 4.0), st.floats(-9.0, 4.0))
+def test_two_groups_of_any_laws_and_means(seed, one, other, first, second):
+    rng = np.random.default_rng(seed)
+    samples = [pool(rng.beta(one, other, 260)), pool(rng.beta(other, one, 700).round(3))]
+    means = np.array(
+        [[s.mean + away * score_tails.error_of(s) for s, away in zip(samples, (first, second), strict=True)]]
+    )
+    means = np.clip(means, 1e-6, 1 - 1e-6)
+    scales = np.array([[0.5 / 260, 0.5 / 700]])
+    rows = scales, means, (scales * means).max(axis=1)
+    wanted = score_tails.log_tails([exact(s) for s in samples], *rows)[0]
+    assume(wanted > -600.0)
+    assert score_tails.log_tails(samples, *rows)[0] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+def test_an_integrand_that_grows_again_off_the_straight_line():
+    """A few rare ones against thousands of tiny scores: the bent contour leaves for where the integrand grows."""
     rng = np.random.default_rng(3)
-    samples = [rng.beta(5, 1, 4_000), np.append(rng.beta(50, 50, 6_000), [0.0, 1.0]), rng.random(3_000) ** 8]
-    for z in samples:
-        pooled = exponential_sums.pool(z)
-        assert pooled.sums is not None
-        for one in (pooled, score_tails.mirror(pooled)):
-            single = one
-            while single.sums is not None:
-                single = single.finer
-            away = np.linspace(-0.4, 0.4, 33) * math.sqrt(z.var())
-            means = np.clip(one.mean + away, 1e-3, 1 - 1e-3)
-            near, exact = score_tails.log_above(one, means), score_tails.log_above(single, means)
-            assert near == pytest.approx(exact, rel=1e-10, abs=1e-10)
-
-
-def test_mirrored_samples_are_samples_of_failures():
-    sample = pooled([0.25, 0.5, 1.0])[0]
-    assert score_tails.mirror(sample).values.tolist() == [0.0, 0.5, 0.75]
-
-
-def test_mirrored_cells_hold_the_power_sums_of_the_mirrored_scores():
-    z = np.random.default_rng(5).beta(3, 1, 3_000)
-    turned = score_tails.mirror(exponential_sums.pool(z))
-    values, sizes = turned.raw[0], turned.counts.astype(int)
-    assert np.array_equal(values, 1.0 - np.sort(z)[::-1])
-    cell = np.repeat(np.arange(sizes.size), sizes)  # no score occurs twice, and cells follow one another
-    away = values - turned.values[cell]
-    sums = np.stack([np.bincount(cell, weights=away**power) for power in (2, 3, 4)], axis=1)
-    assert turned.sums[:, 1:4] == pytest.approx(sums, rel=1e-9, abs=1e-14)
-    assert np.abs(sums[:, 1]).max() > 1e-6  # odd powers change their sign, and are not 0
+    first, second = pool(np.append(rng.random(19) * 0.1, 1.0)), pool(1.0 - (rng.random(3_000) * 0.1) ** 3)
+    scales, means = np.array([[0.5 / 20, 0.5 / 3_000]]), np.array([[0.35, 0.9]])
+    rows = scales, means, (scales * means).max(axis=1)
+    c, counts = score_tails.columns([first, exact(second)], *rows, [True, True])
+    drawn = (rng.standard_gamma(counts, (40_000, counts.size)) @ c[0] <= 0.0).mean()
+    found = math.exp(score_tails.log_tails([first, second], *rows)[0])
+    assert found == pytest.approx(drawn, abs=4 * math.sqrt(0.25 / 40_000))
+    assert score_tails.log_tails([first, exact(second)], *rows)[0] == pytest.approx(math.log(found), abs=1e-9)
 
 
 def test_an_end_where_the_p_value_jumps_is_refused():

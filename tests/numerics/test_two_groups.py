@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.numerics import exponential_sums, two_groups
+from surefoot.numerics import score_samples, two_groups
 from surefoot.numerics.two_groups import RAISED, TwoGroups
 
 
 def groups(first, second):
     """The test of two lists of scores."""
-    pooled = exponential_sums.pool(np.asarray(first, float)), exponential_sums.pool(1 - np.asarray(second, float))
+    pooled = score_samples.pool(np.asarray(first, float)), score_samples.pool(1 - np.asarray(second, float))
     return TwoGroups(pooled, (0.5, 0.5))
 
 

@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 
 from surefoot import Scores, Verdict
 from surefoot.core.assumptions import ANY_SCORES, SCORES_MEASURED
-from surefoot.numerics import group_tails
+from surefoot.numerics import score_tails
 from surefoot.numerics.many_groups import ManyGroups, _onto, _Search, group_test
 from surefoot.numerics.two_groups import TwoGroups
 from surefoot.stats import (
@@ -204,7 +204,7 @@ def test_units_do_not_matter():
 def random_points(test, target, count, rng):
     weights = np.array(test.weights)
     means = np.array([sample.mean for sample in test.samples])
-    errors = np.array([group_tails.error_of(sample) for sample in test.samples])
+    errors = np.array([score_tails.error_of(sample) for sample in test.samples])
     spread = rng.choice([0.5, 1.0, 2.0, 3.0], (count // 2, 1))
     near = means + errors * spread * rng.normal(size=(count // 2, means.size))
     shares = np.array(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from surefoot.numerics import exponential_sums
+from surefoot.numerics import score_samples
 
 
 def pooled(*samples):
-    return [exponential_sums.pool(np.asarray(z, float)) for z in samples]
+    return [score_samples.pool(np.asarray(z, float)) for z in samples]

@@ -312,8 +312,8 @@ GAIN_MEASURED = _promise(
 )
 SCORES_MEASURED = _promise(
     "scores measured",
-    "Level measured, not proved: at most 4.9 verdicts in 100 were false where 5 are allowed, over 80 layouts and "
-    "distributions of scores",
+    "Level measured, not proved: at most 4.9 false verdicts in 100 where 5 are allowed, over 77 layouts of "
+    "{words.tasks} and 14 kinds of scores",
 )
 TEST_GUARANTEED = _promise("test guaranteed", "The error is at most the level, whatever the common rate")
 MANY_ROLLOUTS = _promise(

@@ -1,15 +1,17 @@
-"""How likely is a weighted sum of exponential variables at most 0?
+"""The chance that a weighted sum of exponential variables is at most 0.
 
 With coefficients c_u and multiplicities k_u the sum is W = sum c_u Gamma(k_u). Its moment generating function is
 M(s) = prod (1 - s c_u)^(-k_u), and P(W <= 0) = -(1 / 2 pi i) times the integral of M(s) / s along a line left of 0.
 The line is bent through the saddle point of M(s) / |s| so that the integrand falls fast and hardly turns; the
-trapezoid rule then has nearly all digits from a few dozen nodes. Everything is kept in logarithms.
+trapezoid rule then has nearly all digits from a few dozen nodes. Everything is kept in logarithms. Many scores enter as
+cells, by their Chebyshev sums; a row is answered only where what the series leave out changes its integral by at most
+1e-10 of itself.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from surefoot.numerics.arrays import Flags, Floats, Ints
+    from surefoot.numerics.chebyshev_sums import CellColumns
 
     Complexes = NDArray[np.complex128]
 
@@ -27,17 +30,14 @@ STEP = 0.125
 COARSE = 0.2
 """The same where seven digits do, for the searches over many null points."""
 
-BLOCK = 32
-"""Nodes looked at together; one block is enough but for the smallest samples."""
+REACH = 3.0
+"""How far the nodes go that are looked at together; the integrand has died away there but for the smallest samples."""
 
-LARGE = 1_000
-"""From so many different values on, a sample is kept as cells with power sums."""
+REST = 1e-10
+"""By how much of itself a chance may change by what the series leave out."""
 
-POWERS = 20
-"""How many power sums a cell keeps."""
-
-REST = 1e-12
-"""What the powers left out may add to a logarithm."""
+TINIEST = -700.0
+"""The logarithm of a chance that needs no more than a bound."""
 
 FEW = 16
 """Up to so many equal factors are multiplied one by one; of more a logarithm is taken."""
@@ -50,107 +50,31 @@ ELEMENTS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
-    """A sample as values with multiplicities; of a large one, cells with the power sums inside each.
-
-    Attributes:
-        values: Different values, rising; or the means of cells.
-        counts: How often each occurs.
-        sums: Power sums of the distances from the cell's mean, one row per cell, from the second power on; none
-            where every value stands for itself.
-        reach: The largest distance from the mean in each cell.
-        least: The smallest value.
-        most: The largest value.
-        mean: The mean of the sample.
-        size: How many scores.
-        raw: The values and multiplicities themselves.
-    """
-
-    values: Floats
-    counts: Floats
-    sums: Floats | None
-    reach: Floats | None
-    least: float
-    most: float
-    mean: float
-    size: int
-    raw: tuple[Floats, Floats]
-
-    @property
-    def finer(self) -> Pooled:
-        """The same sample in more cells; with every value standing for itself when that would be no more work."""
-        cells = 8 * self.values.size
-        if self.sums is None or cells * POWERS > self.raw[0].size:
-            return Pooled(*self.raw, None, None, self.least, self.most, self.mean, self.size, self.raw)
-        return _celled(self, cells)
-
-
-def pool(z: Floats) -> Pooled:
-    """A sample of scores in [0, 1] made ready; the order of the scores is gone."""
-    values, repeats = np.unique(z, return_counts=True)
-    counts = repeats.astype(float)
-    mean = min(max(float((values * counts).sum()) / z.size, float(values[0])), float(values[-1]))
-    least, most, raw = float(values[0]), float(values[-1]), (values, counts)
-    whole = Pooled(values, counts, None, None, least, most, mean, int(z.size), raw)
-    if values.size <= LARGE:
-        return whole
-    # an end of an interval needs s up to some 15 standard errors: so far the powers must reach
-    far = 15.0 / math.sqrt(float(counts @ (values - mean) ** 2))
-    return _celled(whole, max(1, math.ceil(2.0 * far * (most - least))))
-
-
-def _celled(sample: Pooled, cells: int) -> Pooled:
-    """The sample in equal cells, the largest value in one of its own, with their power sums."""
-    values, counts = sample.raw
-    cell = ((values - values[0]) * (cells / (values[-1] - values[0]))).astype(np.int64)
-    starts = np.flatnonzero(np.concatenate(([True], cell[1:] != cell[:-1])))
-    sizes = np.add.reduceat(counts, starts)
-    centres = np.add.reduceat(values * counts, starts) / sizes
-    away = values - np.repeat(centres, np.diff(np.append(starts, values.size)))
-    reach = np.maximum.reduceat(np.abs(away), starts)
-    power, sums = counts * away, []
-    for _ in range(POWERS):  # the first sum is 0 but for rounding, and is kept for that
-        sums.append(np.add.reduceat(power, starts))
-        power *= away
-    return replace(sample, values=centres, counts=sizes, sums=np.stack(sums, axis=1), reach=reach)
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """What the columns that are cells hold besides their means.
-
-    Attributes:
-        scales: By what a distance inside a column's cell is multiplied; one row per sum.
-        sums: The power sums of these distances; 0 where a column stands for itself.
-        reach: The largest distance in each.
-    """
-
-    scales: Floats
-    sums: Floats
-    reach: Floats
-
-
-@dataclass(frozen=True, slots=True)
 class Sums:
     """Rows of weighted exponential sums.
 
     Attributes:
-        coefficients: Of every column (value, or cell mean), one row per sum.
-        counts: How often each column occurs.
+        coefficients: Of every column that stands for itself, one row per sum.
+        counts: How often each of these occurs.
         least: The smallest coefficient of each row, at most 0.
         most: The largest, at least 0.
-        cells: What the cells hold, where columns are cells.
+        cells: The columns that are cells of scores.
     """
 
     coefficients: Floats
     counts: Floats
     least: Floats
     most: Floats
-    cells: Cells | None = None
+    cells: CellColumns | None = None
 
-    def rows(self, kept: slice | Flags) -> Sums:
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return self.counts.size + (0 if self.cells is None else self.cells.sizes.size)
+
+    def rows(self, kept: slice | Flags | Ints) -> Sums:
         """Some of the rows."""
-        cells = None if self.cells is None else replace(self.cells, scales=self.cells.scales[kept])
+        cells = None if self.cells is None else self.cells.rows(kept)
         return Sums(self.coefficients[kept], self.counts, self.least[kept], self.most[kept], cells)
 
     def even(self) -> Sums:
@@ -160,16 +84,34 @@ class Sums:
     def times(self, numbers: Floats) -> Sums:
         """Every row times its number."""
         ends = np.sort(np.stack((self.least * numbers, self.most * numbers)), axis=0)
-        cells = None if self.cells is None else replace(self.cells, scales=self.cells.scales * numbers[:, None])
+        cells = None if self.cells is None else self.cells.times(numbers)
         return Sums(self.coefficients * numbers[:, None], self.counts, ends[0], ends[1], cells)
 
+    def means(self) -> tuple[Floats, Floats]:
+        """The mean of each row, and the sum of its squared coefficients."""
+        mean, square = self.coefficients @ self.counts, (self.coefficients * self.coefficients) @ self.counts
+        if self.cells is None:
+            return mean, square
+        more = self.cells.sums()
+        return mean + more[0], square + more[1]
 
-class TooFarError(ArithmeticError):
-    """The power sums of the cells do not reach as far as the contour goes."""
+    def powers(self, t: Floats) -> tuple[Floats, Floats, Floats]:
+        """The sums of (t c / (1 + t c))^p over the coefficients of each row, for p = 1, 2, 3."""
+        d = t[:, None] * self.coefficients
+        d = d / (1.0 + d)
+        d2 = d * d
+        one, two, three = d @ self.counts, d2 @ self.counts, (d2 * d) @ self.counts
+        if self.cells is None:
+            return one, two, three
+        more = self.cells.powers(t)
+        return one + more[0], two + more[1], three + more[2]
 
 
 def log_chance(sums: Sums, step: float = STEP) -> Floats:
-    """The logarithm of P(W <= 0) of every row."""
+    """The logarithm of P(W <= 0) of every row; NaN where the series of the cells do not reach far enough.
+
+    Of a chance below e^-700 among cells an upper bound may be given.
+    """
     found = np.zeros(sums.least.size)  # nothing above 0: the sum is at most 0 for sure
     found[sums.least >= 0.0] = -np.inf
     found[sums.most <= 0.0] = 0.0
@@ -177,8 +119,7 @@ def log_chance(sums: Sums, step: float = STEP) -> Floats:
     if not real.any():
         return found
     left = (sums if real.all() else sums.rows(real)).even()
-    means = left.coefficients @ left.counts
-    up = means > 0.0
+    up = left.means()[0] > 0.0
     logs = _log_left(left.times(np.where(up, 1.0, -1.0)), step)
     found[real] = np.where(up, np.minimum(logs, 0.0), np.log1p(-np.exp(np.minimum(logs, -1e-300))))
     return found
@@ -186,9 +127,13 @@ def log_chance(sums: Sums, step: float = STEP) -> Floats:
 
 def _log_left(sums: Sums, step: float) -> Floats:
     """Log P(W <= 0) of rows whose mean is 0 or more."""
-    rows = max(1, ELEMENTS // (BLOCK * sums.counts.size))
+    rows = max(1, int(ELEMENTS // (_nodes(step) * sums.width)))
     parts = [_log_integral(sums.rows(slice(i, i + rows)), step) for i in range(0, sums.least.size, rows)]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _nodes(step: float) -> int:
+    return round(REACH / step) + 1
 
 
 def _saddle(sums: Sums) -> tuple[Floats, Floats, Floats]:
@@ -196,70 +141,93 @@ def _saddle(sums: Sums) -> tuple[Floats, Floats, Floats]:
 
     A contour through any point left of 0 gives the same integral, so the point needs no more than two digits.
     """
-    c, k = sums.coefficients, sums.counts
     far = -1.0 / sums.least
-    mean, square = c @ k, (c * c) @ k
+    mean, square = sums.means()
     t = np.minimum((mean + np.sqrt(mean * mean + 4.0 * square)) / (2.0 * square), 0.9 * far)
     low, high = np.zeros_like(t), far * (1.0 - 1e-12)  # the last factor must not round to 0
     for _ in range(200):
-        d = c / (1.0 + t[:, None] * c)
-        slope, bend = -(d @ k) - 1.0 / t, (d * d) @ k + 1.0 / (t * t)
-        low, high = np.where(slope < 0.0, t, low), np.where(slope < 0.0, high, t)
-        step = slope / bend
+        one, two, three = sums.powers(t)
+        slope, bend = -(one + 1.0), np.maximum(two, 0.0) + 1.0  # times t and its square
         if (np.abs(slope) <= 0.01 * np.sqrt(bend)).all():
             break
-        further = t - step
+        low, high = np.where(slope < 0.0, t, low), np.where(slope < 0.0, high, t)
+        further = t - t * slope / bend
         t = np.where((further > low) & (further < high), further, 0.5 * (low + high))
-    d = c / (1.0 + t[:, None] * c)
-    d2 = d * d
-    width = 1.0 / np.sqrt(d2 @ k + 1.0 / (t * t))
-    third = 2.0 * ((d2 * d) @ k) + 2.0 / (t * t * t)  # in s = -t
-    return t, width, np.clip(third * width**3 / 3.0, -2.0 / 3.0, 2.0 / 3.0)
+    width = t / np.sqrt(bend)
+    third = 2.0 * (three + 1.0)  # in s = -t
+    return t, width, np.clip(third / bend**1.5 / 3.0, -2.0 / 3.0, 2.0 / 3.0)
 
 
 def _log_integral(sums: Sums, step: float) -> Floats:
-    """Log P(W <= 0) of rows whose mean is 0 or more."""
-    c, k = sums.coefficients, sums.counts
+    """Log P(W <= 0) of rows whose mean is 0 or more; NaN where the series of the cells do not reach far enough."""
     t, width, bend = _saddle(sums)
-    a = 1.0 + t[:, None] * c
+    found, short, wild = _along(sums, (t, width, bend), step)
+    if wild.any():  # off a straight line the integrand grows again; on it, it never does
+        found[wild], short[wild], _ = _along(sums.rows(wild), (t[wild], width[wild], 0.0 * bend[wild]), step)
+    if short.any():
+        found[short] = _bounded(sums.rows(short), t[short])
+    return found
+
+
+def _along(sums: Sums, contour: tuple[Floats, Floats, Floats], step: float) -> tuple[Floats, Flags, Flags]:
+    """The integral of every row along its contour: its logarithm, whether series fell short, whether it grew again."""
+    (t, width, bend), k, nodes = contour, sums.counts, _nodes(step)
+    a = 1.0 + t[:, None] * sums.coefficients
     start = -(np.log(a) @ k) - np.log(t)
-    inside = np.zeros((t.size, 1), complex)
+    inside, off = np.zeros((t.size, 1), complex), np.zeros(t.size)
     if sums.cells is not None:
-        inside = _series((-t[:, None] / a)[:, None, :].astype(complex), sums.cells)
-        start = start + inside[:, 0].real
-    d, total = c / a, np.zeros(t.size)
-    left = np.arange(t.size)  # rows whose integrand has not died away yet
-    block = round(BLOCK * STEP / step)
-    for first in range(0, 100 * block, block):
-        u = step * np.arange(first, first + block)
+        inside, rest = sums.cells.logs(-t[:, None].astype(complex), np.ones(1))
+        start, off = start + inside[:, 0].real, off + rest[:, 0]
+    left = np.flatnonzero(off <= REST)  # rows whose integrand has not died away yet
+    d, total, lost = sums.coefficients / a, np.zeros(t.size), np.zeros(t.size)
+    lowest, wild = np.full(t.size, np.inf), np.zeros(t.size, bool)
+    for first in range(0, 100 * nodes, nodes):
+        if not left.size:
+            break
+        u = step * np.arange(first, first + nodes)
         at, wide, bent = t[left, None], width[left, None], bend[left, None]
         away = wide * (np.sinh(u) * 1j + bent * (np.cosh(u) - 1.0))  # s - s0
         turn = wide * (np.cosh(u) * 1j + bent * np.sinh(u))
-        logs = _log_ratio(away, d[left], k)
+        logs, rest = _log_ratio(away, d[left], k), np.zeros((left.size, 1))
         if sums.cells is not None:
-            s = (away - at)[:, :, None]
-            cells = replace(sums.cells, scales=sums.cells.scales[left])
-            logs += _series(s / (1.0 - s * c[left][:, None, :]), cells) - inside[left]
+            more, rest = sums.cells.rows(left).logs(away - at, np.exp(-np.minimum(0.4 * np.sinh(u) ** 2, 30.0)))
+            logs += more - inside[left]
         heights = np.exp(logs) * (turn / (1.0 - away / at))
+        sizes = np.abs(heights)
+        so_far = np.minimum.accumulate(np.concatenate((lowest[left, None], sizes), axis=1), axis=1)
+        fallen = so_far[:, :-1] < 0.5 * wide
+        wild[left] |= (fallen & (sizes > 1.05 * so_far[:, :-1]) & (sizes > 1e-14 * wide)).any(axis=1)
+        lowest[left] = so_far[:, -1]
         if first == 0:
             heights[:, 0] *= 0.5
         total[left] += heights.imag.sum(axis=1)
-        left = left[np.abs(heights[:, -1]) > 1e-15 * np.abs(total[left])]
-        if not left.size:
-            break
-    return start + np.log(total * (step / math.pi))
+        lost[left] += (sizes * np.expm1(np.minimum(rest + off[left, None], 700.0))).sum(axis=1)
+        left = left[(sizes[:, -1] > 1e-15 * np.abs(total[left])) & ~wild[left]]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = start + np.log(total * (step / math.pi))
+    return found, (off > REST) | ~(lost <= REST * total), wild
+
+
+def _bounded(sums: Sums, t: Floats) -> Floats:
+    """An upper bound of log P(W <= 0), which is at most log M(-x) for every x > 0, where it is tiny; else NaN."""
+    if sums.cells is None:
+        return np.full(t.size, np.nan)
+    x = np.minimum(0.9 * t, sums.cells.reach())
+    logs, rest = sums.cells.logs(-x[:, None].astype(complex), np.ones(1))
+    bound = logs[:, 0].real + rest[:, 0] - np.log1p(x[:, None] * sums.coefficients) @ sums.counts
+    return np.where(bound < TINIEST, bound, np.nan)
 
 
 def log_chance_and_slopes(sums: Sums, starts: Ints) -> tuple[Floats, Floats]:
     """Log P(W <= 0) of every row, and how it moves when all coefficients of a block of columns move together.
 
-    To be climbed with: cells count as their means.
+    To be climbed with: every column stands for itself.
 
     Args:
         sums: Rows with coefficients on both sides of 0.
         starts: The first column of every block; the last block ends with the columns.
     """
-    rows = max(1, ELEMENTS // (2 * BLOCK * sums.counts.size))
+    rows = max(1, ELEMENTS // (2 * _nodes(COARSE) * sums.counts.size))
     if sums.least.size > rows:
         parts = [log_chance_and_slopes(sums.rows(slice(i, i + rows)), starts) for i in range(0, sums.least.size, rows)]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
@@ -271,7 +239,7 @@ def log_chance_and_slopes(sums: Sums, starts: Ints) -> tuple[Floats, Floats]:
     t, width, bend = (part[:, None] for part in _saddle(row))
     d, total, slopes = c / (1.0 + t * c), np.zeros(t.shape[0]), np.zeros((t.shape[0], starts.size))
     left = np.arange(t.shape[0])
-    block = round(BLOCK * STEP / COARSE)
+    block = _nodes(COARSE)
     for first in range(0, 20 * block, block):
         u = COARSE * np.arange(first, first + block)
         away = width[left] * (np.sinh(u) * 1j + bend[left] * (np.cosh(u) - 1.0))
@@ -326,19 +294,3 @@ def _log_ratio(away: Complexes, d: Floats, k: Floats) -> Complexes:
             eights = np.multiply.reduceat(parts, np.arange(0, parts.shape[1], 8), axis=1)
             logs -= np.log(eights).sum(axis=1)
     return logs
-
-
-def _series(w: Complexes, cells: Cells) -> Complexes:
-    """What the distances inside the cells add to log M: sum over cells and powers of (w scale)^j S_j / j."""
-    w = w * cells.scales[:, None, :]
-    size = np.abs(w) * cells.reach
-    if size.max() >= 0.9:
-        raise TooFarError
-    rest = (np.abs(w) ** POWERS * np.abs(cells.sums[:, -1]) * size / (1.0 - size)).sum(axis=2) / (POWERS + 1)
-    if rest.max() > REST:
-        raise TooFarError
-    total = np.zeros(w.shape, complex)
-    for j in range(POWERS, 0, -1):
-        total = (total + cells.sums[:, j - 1] / j) * w
-    added: Complexes = total.sum(axis=2)
-    return added

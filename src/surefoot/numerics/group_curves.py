@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics import group_tails, score_tails
-from surefoot.numerics.exponential_sums import Pooled
+from surefoot.numerics import score_samples, score_tails
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.numerics.arrays import Floats
+    from surefoot.numerics.score_samples import Pooled
 
 
 PIECES = 20
@@ -72,7 +72,7 @@ class Side:
 
 
 def _row(sample: Pooled, reach: float) -> tuple[float, float, Floats]:
-    about = group_tails.error_of(sample)
+    about = score_tails.error_of(sample)
     low = 0.0
     if sample.most > score_tails.TINY:
         low = score_tails.root(
@@ -109,7 +109,7 @@ class Curves:
     def of(cls, samples: Sequence[Pooled], reach: float) -> Curves:
         """The tables of samples, on each side as far as their quantile is `reach`."""
         means = np.array([sample.mean for sample in samples])
-        mirrored = [score_tails.mirror(sample) for sample in samples]
+        mirrored = [score_samples.mirror(sample) for sample in samples]
         return cls(means, Side.of(samples, reach), Side.of(mirrored, reach))
 
     @property

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from surefoot.numerics import score_tails
-from surefoot.numerics.exponential_sums import COARSE, Pooled
+from surefoot.numerics import score_samples, score_tails
+from surefoot.numerics.exponential_sums import COARSE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.numerics.arrays import Floats
+    from surefoot.numerics.score_samples import Pooled
 
 
 JOINT, ALONE = 0.95, 0.05
@@ -52,7 +53,7 @@ class Groups(ABC):
     @property
     def mirrored(self) -> Self:
         """The same test of 1 - z."""
-        return type(self)(tuple(score_tails.mirror(sample) for sample in self.samples), self.weights)
+        return type(self)(tuple(score_samples.mirror(sample) for sample in self.samples), self.weights)
 
     def log_p(self, target: float) -> float:
         """The logarithm of the p-value against "the target is at most so much"."""
@@ -67,13 +68,16 @@ class Groups(ABC):
         """The largest log p-value over the null points of a target below the estimate, raised by what may be missed."""
 
 
-def log_joint(samples: Sequence[Pooled], weights: Floats, means: Floats) -> Floats:
+def log_joint(samples: Sequence[Pooled], weights: Floats, means: Floats, step: float = COARSE) -> Floats:
     """The logarithm of the joint p-value over its share of the error, one for each row of means."""
+    return score_tails.log_tails(samples, *_joint_rows(samples, weights, means), step) - math.log(JOINT)
+
+
+def _joint_rows(samples: Sequence[Pooled], weights: Floats, means: Floats) -> tuple[Floats, Floats, Floats]:
+    """Scales, means and extra exponentials of the joint sums."""
     scales = weights / np.array([sample.size for sample in samples])
-    spare = (scales * means).max(axis=1)
-    rows = np.broadcast_to(scales, means.shape)
     least = score_tails.LEAST * max(float(s) * one.most for s, one in zip(scales, samples, strict=True))
-    return score_tails.log_tails(samples, rows, means, np.maximum(spare, least), COARSE) - math.log(JOINT)
+    return np.broadcast_to(scales, means.shape), means, np.maximum((scales * means).max(axis=1), least)
 
 
 def distances(sample: Pooled, means: Floats) -> Floats:
@@ -81,14 +85,48 @@ def distances(sample: Pooled, means: Floats) -> Floats:
     found = np.zeros(means.shape)
     other = means != sample.mean
     if other.any():
-        at = means[other]
-        # 1 - z above the estimate: the same sums turned round, so one integral does for both sides
-        above = at > sample.mean
-        side = np.where(above, -1.0, 1.0)[:, None]
-        spare = np.where(above, 1.0 - at, np.where(at > 0.0, np.maximum(at, score_tails.LEAST * sample.most), at))
-        logs = score_tails.log_tails([sample], side, at[:, None], spare, COARSE)
-        found[other] = np.maximum(-special.ndtri_exp(logs), 0.0) ** 2
-    return np.minimum(found, FAR)
+        side, spare = _own_rows(sample, means[other])
+        logs = score_tails.log_tails([sample], side[:, None], means[other][:, None], spare, COARSE)
+        found[other] = _squared(logs)
+    return found
+
+
+def _own_rows(sample: Pooled, means: Floats) -> tuple[Floats, Floats]:
+    """Scales and extra exponentials of one group's own sums.
+
+    1 - z above the estimate: the same sums turned round, so one integral does for both sides.
+    """
+    above = means > sample.mean
+    low = np.where(means > 0.0, np.maximum(means, score_tails.LEAST * sample.most), means)
+    return np.where(above, -1.0, 1.0), np.where(above, 1.0 - means, low)
+
+
+def _squared(logs: Floats) -> Floats:
+    """The squared normal quantiles of p-values, from their logarithms."""
+    found: Floats = np.minimum(np.maximum(-special.ndtri_exp(logs), 0.0) ** 2, FAR)
+    return found
+
+
+def log_parts(samples: Sequence[Pooled], weights: Floats, means: Floats) -> tuple[Floats, Floats]:
+    """The logarithm of the joint p-value of each row of means, and every group's squared quantile there.
+
+    Groups kept as cells are looked at together: a group counts nothing where its scale is 0.
+    """
+    if any(sample.cells is None for sample in samples):
+        apart = [distances(sample, means[:, g]) for g, sample in enumerate(samples)]
+        return log_joint(samples, weights, means), np.stack(apart, axis=1)
+    scales, points, spare = ([part] for part in _joint_rows(samples, weights, means))
+    for g, sample in enumerate(samples):
+        side, extra = _own_rows(sample, means[:, g])
+        own = np.zeros(means.shape)
+        own[:, g] = side
+        scales.append(own)
+        points.append(means)
+        spare.append(extra)
+    rows = np.concatenate(scales), np.concatenate(points), np.concatenate(spare)
+    logs = score_tails.log_tails(samples, *rows, COARSE).reshape(len(samples) + 1, means.shape[0])
+    away = np.where(means == [sample.mean for sample in samples], 0.0, _squared(logs[1:]).T)
+    return logs[0] - math.log(JOINT), away
 
 
 def log_alone(distance: Floats, groups: int) -> Floats:
@@ -109,7 +147,11 @@ def projected(samples: Sequence[Pooled], weights: Floats, target: float) -> Floa
     No mean reaches 0, which its group's own scores would rule out.
     """
     means = np.array([sample.mean for sample in samples])
-    steps = weights * np.array([error_of(sample) ** 2 for sample in samples]) / np.maximum(means, score_tails.TINY)
+    steps = (
+        weights
+        * np.array([score_tails.error_of(sample) ** 2 for sample in samples])
+        / np.maximum(means, score_tails.TINY)
+    )
 
     def at(size: float) -> Floats:
         point: Floats = means / (1.0 + size * steps)
@@ -124,9 +166,3 @@ def projected(samples: Sequence[Pooled], weights: Floats, target: float) -> Floa
         if high - low <= 1e-14 * high:
             break
     return at(high)
-
-
-def error_of(sample: Pooled) -> float:
-    """A standard error that is never 0: as if a quarter of a squared range had been seen besides."""
-    n, spread = sample.size, float(sample.counts @ (sample.values - sample.mean) ** 2)
-    return math.sqrt((spread + 0.25) / n / (n + 1.0))

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 from surefoot.numerics import group_tails, score_tails
-from surefoot.numerics.exponential_sums import Pooled, log_chance_and_slopes
+from surefoot.numerics.exponential_sums import Sums, log_chance_and_slopes
 from surefoot.numerics.group_curves import Curves
 from surefoot.numerics.two_groups import TwoGroups
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.numerics.arrays import Floats, Ints
+    from surefoot.numerics.score_samples import Pooled
 
 
 RAISED = math.log1p(0.02)
@@ -70,7 +71,7 @@ class ManyGroups(group_tails.Groups):
         if self.estimate <= score_tails.TINY:
             return 0.0
         about = math.sqrt(
-            sum((v * group_tails.error_of(one)) ** 2 for v, one in zip(self.weights, self.samples, strict=True))
+            sum((v * score_tails.error_of(one)) ** 2 for v, one in zip(self.weights, self.samples, strict=True))
         )
         end, search = self.estimate + float(special.ndtri(tail)) * about, _Search(self)
         for rough in (True, False):  # one look each on the way; the end itself is looked at with care
@@ -108,10 +109,8 @@ class _Search:
 
     def heights(self, means: Floats) -> Floats:
         """The logarithm of the p-value of null points, exactly."""
-        samples = self.test.samples
-        away = sum(group_tails.distances(one, means[:, g]) for g, one in enumerate(samples))
-        alone = group_tails.log_alone(np.asarray(away), len(samples))
-        return np.minimum(group_tails.log_joint(samples, self._weights, means), alone)
+        joint, away = group_tails.log_parts(self.test.samples, self._weights, means)
+        return np.minimum(joint, group_tails.log_alone(away.sum(axis=1), len(self.test.samples)))
 
     def largest(self, target: float, *, rough: bool = False) -> float:
         """The largest log p-value found on the plane of a target.
@@ -153,7 +152,7 @@ class _Search:
         """
         weights, count = self._weights, len(self.test.samples)
         points = [middle] if self.best is None else [middle, _onto(self.best, weights, target)]
-        c = weights * np.array([group_tails.error_of(sample) for sample in self.test.samples])
+        c = weights * np.array([score_tails.error_of(sample) for sample in self.test.samples])
         along = c / float(c @ c)
         x = (self.test.estimate - target) * along
         room = max(far**2 - float(x @ x), 0.0)
@@ -168,7 +167,7 @@ class _Search:
 
     def _apart(self, points: Floats, found: Floats, count: int) -> Floats:
         """The best points that lie apart from one another, in standard errors: each may climb a peak of its own."""
-        errors = np.array([group_tails.error_of(sample) for sample in self.test.samples])
+        errors = np.array([score_tails.error_of(sample) for sample in self.test.samples])
         chosen: list[int] = []
         for place in np.argsort(-found, kind="stable").tolist():
             away = np.abs(points[chosen] - points[place]) / errors
@@ -203,7 +202,7 @@ class _Search:
         from scipy.optimize import minimize
 
         weights, count, owner = self._weights, point.size, int(np.argmax(self._scales * point))
-        errors = np.array([group_tails.error_of(sample) for sample in self.test.samples])
+        errors = np.array([score_tails.error_of(sample) for sample in self.test.samples])
         kept: dict[bytes, tuple[Floats, Floats]] = {}
 
         def both(x: Floats) -> tuple[Floats, Floats]:
@@ -254,7 +253,10 @@ class _Search:
         """
         samples, scales, rows = self.test.samples, self._scales, np.arange(means.shape[0])
         spare = np.maximum(scales[owner] * means[rows, owner], score_tails.LEAST)
-        sums = score_tails.weighted_sums(samples, np.broadcast_to(scales, means.shape), means, spare)
+        c, counts = score_tails.columns(
+            samples, np.broadcast_to(scales, means.shape), means, spare, [True] * len(samples)
+        )
+        sums = Sums(c, counts, np.minimum(c.min(axis=1), 0.0), np.maximum(c.max(axis=1), 0.0))
         starts = np.cumsum([0, *(sample.values.size for sample in samples)])
         joint, slopes = np.where(sums.most > 0.0, -700.0, 0.0), np.zeros(means.shape)
         real = (sums.most > 0.0) & (sums.least < 0.0)
@@ -275,7 +277,7 @@ class _Search:
     def _climbed(self, points: Floats, target: float) -> Floats:
         """Points moved uphill together, along the plane, each at its own pace."""
         weights = self._weights
-        errors = np.array([group_tails.error_of(sample) for sample in self.test.samples])
+        errors = np.array([score_tails.error_of(sample) for sample in self.test.samples])
         across = weights * errors / math.sqrt(float((weights * errors) @ (weights * errors)))
 
         def found(at: Floats) -> tuple[Floats, Floats]:

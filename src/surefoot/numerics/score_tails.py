@@ -8,18 +8,21 @@ ends of 1 - z. A candidate is refused when its p-value, raised by the rounding a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
 
-from surefoot.numerics.exponential_sums import STEP, Cells, Pooled, Sums, TooFarError, log_chance
+from surefoot.numerics.chebyshev_sums import CellColumns
+from surefoot.numerics.exponential_sums import STEP, Sums, log_chance
+from surefoot.numerics.score_samples import mirror
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from surefoot.numerics.arrays import Floats
+    from surefoot.numerics.score_samples import Pooled
 
 
 SAFE = 1e-9
@@ -34,24 +37,6 @@ TINY = 1e-200
 """Scores up to this are 0: nothing is told apart below."""
 
 
-def mirror(sample: Pooled) -> Pooled:
-    """The sample of 1 - z."""
-    sums = sample.sums
-    if sums is not None:
-        sums = (sums * np.where(np.arange(sums.shape[1]) % 2, 1.0, -1.0))[::-1]  # odd powers change their sign
-    return replace(
-        sample,
-        values=1.0 - sample.values[::-1],
-        counts=sample.counts[::-1],
-        sums=sums,
-        reach=None if sample.reach is None else sample.reach[::-1],
-        least=1.0 - sample.most,
-        most=1.0 - sample.least,
-        mean=1.0 - sample.mean,
-        raw=(1.0 - sample.raw[0][::-1], sample.raw[1][::-1]),
-    )
-
-
 def log_tails(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: Floats, step: float = STEP) -> Floats:
     """Log P(sum over groups of scale times sum E_i (z_i - mean) <= spare E_0), a row for each candidate.
 
@@ -63,33 +48,53 @@ def log_tails(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: F
         spare: The coefficient of the extra exponential, 0 or more; one per candidate.
         step: How far apart the nodes of the integral are.
     """
-    while True:
-        try:
-            return log_chance(weighted_sums(samples, scales, means, spare), step)
-        except TooFarError:  # a candidate far out
-            samples = [sample.finer for sample in samples]
+    found = log_chance(weighted_sums(samples, scales, means, spare), step)
+    short = np.flatnonzero(np.isnan(found))
+    while short.size and any(
+        one.cells is not None for one in samples
+    ):  # candidates far out, or scores far from all others
+        samples = [sample.finer for sample in samples]
+        found[short] = log_chance(weighted_sums(samples, scales[short], means[short], spare[short]), step)
+        short = short[np.isnan(found[short])]
+    return found
 
 
 def weighted_sums(samples: Sequence[Pooled], scales: Floats, means: Floats, spare: Floats) -> Sums:
-    """The sums behind `log_tails`; the extra exponential is the last column."""
-    columns, least, most = [], -spare, np.zeros_like(spare)
-    for g, sample in enumerate(samples):
-        scale, mean = scales[:, g], means[:, g]
-        columns.append(scale[:, None] * (sample.values - mean[:, None]))
-        one, other = scale * (sample.least - mean), scale * (sample.most - mean)
-        least = np.minimum(least, np.minimum(one, other))
-        most = np.maximum(most, np.maximum(one, other))
-    coefficients = np.concatenate([*columns, -spare[:, None]], axis=1)
-    counts = np.concatenate([*(sample.counts for sample in samples), np.ones(1)])
-    if all(sample.sums is None for sample in samples):
+    """The sums behind `log_tails`; the extra exponential is the last column that stands for itself."""
+    low, high = (np.array([getattr(one, end) for one in samples]) for end in ("least", "most"))
+    ends = scales * (low - means), scales * (high - means)
+    least = np.minimum(-spare, np.minimum(*ends).min(axis=1))
+    most = np.maximum(0.0, np.maximum(*ends).max(axis=1))
+    coefficients, counts = columns(samples, scales, means, spare, [one.cells is None for one in samples])
+    owners, cells = [], []
+    for place, one in enumerate(samples):
+        if one.cells is not None:
+            cells.append(one.cells)
+            owners += [place] * one.cells.sizes.size
+    if not cells:
         return Sums(coefficients, counts, least, most)
-    sizes = [sample.values.size for sample in samples]
-    powers = next(sample.sums.shape[1] for sample in samples if sample.sums is not None)
-    sums = [np.zeros((size, powers)) if s.sums is None else s.sums for s, size in zip(samples, sizes, strict=True)]
-    reach = [np.zeros(size) if s.reach is None else s.reach for s, size in zip(samples, sizes, strict=True)]
-    wide = np.concatenate((np.repeat(scales, sizes, axis=1), np.zeros((spare.size, 1))), axis=1)
-    cells = Cells(wide, np.concatenate([*sums, np.zeros((1, powers))]), np.concatenate([*reach, np.zeros(1)]))
-    return Sums(coefficients, counts, least, most, cells)
+    sizes, mids, halves, moments = (
+        np.concatenate([getattr(cell, name) for cell in cells]) for name in ("sizes", "mids", "halves", "moments")
+    )
+    scale = scales[:, owners]
+    wide = CellColumns(scale, scale * (mids - means[:, owners]), sizes, halves, moments)
+    return Sums(coefficients, counts, least, most, wide)
+
+
+def columns(
+    samples: Sequence[Pooled], scales: Floats, means: Floats, spare: Floats, kept: Sequence[bool]
+) -> tuple[Floats, Floats]:
+    """The coefficients of the values of the samples that are kept and of the extra exponential, and their counts."""
+    used = [place for place, keep in enumerate(kept) if keep]
+    owners = np.repeat(np.array(used, np.int64), [samples[place].values.size for place in used])
+    values = np.concatenate([*(samples[place].values for place in used), np.zeros(0)])
+    counts = np.concatenate([*(samples[place].counts for place in used), np.ones(1)])
+    return np.concatenate((scales[:, owners] * (values - means[:, owners]), -spare[:, None]), axis=1), counts
+
+
+def error_of(sample: Pooled) -> float:
+    """A standard error that is never 0: as if a quarter of a squared range had been seen besides."""
+    return math.sqrt((sample.spread + 0.25) / sample.size / (sample.size + 1.0))
 
 
 def log_above(sample: Pooled, means: Floats) -> Floats:
@@ -129,8 +134,7 @@ class OneSample:
         sample = self.sample
         if sample.most <= TINY:
             return 0.0
-        n, spread = sample.size, sample.counts @ (sample.values - sample.mean) ** 2
-        about = math.sqrt((spread + 0.25) / n / (n + 1.0))
+        about = error_of(sample)
         guess = sample.mean + float(special.ndtri(tail)) * about
         return root(lambda m: float(log_above(sample, np.array([m]))[0]), tail, sample.most, guess, about)
 

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics import score_tails
-from surefoot.numerics.exponential_sums import pool
+from surefoot.numerics import score_samples, score_tails
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.numerics.arrays import Floats, Ints
-    from surefoot.numerics.exponential_sums import Pooled
+    from surefoot.numerics.score_samples import Pooled
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class TaskGroups:
     @property
     def mirrored(self) -> TaskGroups:
         """The same test of 1 - z."""
-        return replace(self, samples=tuple(map(score_tails.mirror, self.samples)), means=1.0 - self.means)
+        return replace(self, samples=tuple(map(score_samples.mirror, self.samples)), means=1.0 - self.means)
 
     def log_p(self, target: float) -> float:
         """The logarithm of the p-value against "the weighted mean is at most so much"; it rises in the target."""
@@ -97,7 +96,7 @@ def task_groups(sides: Sequence[Sequence[Floats]], shares: Sequence[Floats]) -> 
             each = np.concatenate([np.full(cells[cell].size, weights[cell] / cells[cell].size) for cell in group])
             scores = np.concatenate([cells[cell] for cell in group])
             for scale in np.unique(each):
-                samples.append(pool(scores[each == scale]))
+                samples.append(score_samples.pool(scores[each == scale]))
                 scales.append(float(scale))
                 owners.append(len(sizes))
             sizes.append(scores.size)
@@ -128,7 +127,7 @@ def _grouped(cells: Sequence[Floats], weights: Floats) -> list[list[int]]:
 def _measured(samples: tuple[Pooled, ...], scales: Floats, owners: Ints, sizes: Floats) -> TaskGroups:
     groups = sizes.size
     counts, centres = np.array([one.size for one in samples]), np.array([one.mean for one in samples])
-    inside = np.array([float(one.counts @ (one.values - one.mean) ** 2) for one in samples])
+    inside = np.array([one.spread for one in samples])
     weights = np.bincount(owners, scales * counts, groups)
     weights, scales = weights / weights.sum(), scales / weights.sum()
     means = np.clip(np.bincount(owners, scales * counts * centres, groups) / weights, 0.0, 1.0)

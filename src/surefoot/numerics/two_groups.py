@@ -26,6 +26,9 @@ RAISED = math.log1p(0.01)
 ENOUGH = 1e-5
 """A maximum is refined until its neighbours are this close, in logarithms."""
 
+ROUGH, ROUGHLY = 0.3, 1e-5
+"""The step of the integrals that only bound a stretch, and by how much, more than their error, these are raised."""
+
 NARROW = 1e-13
 SLACK = 1e-4
 SCAN = np.linspace(-4.0, 4.0, 23)
@@ -39,7 +42,7 @@ class TwoGroups(group_tails.Groups):
 
     def low_end(self, tail: float) -> float:
         """The largest target that is refused as too low with this error, to the slack; 0 when none is."""
-        about = math.hypot(*(v * group_tails.error_of(one) for v, one in zip(self.weights, self.samples, strict=True)))
+        about = math.hypot(*(v * score_tails.error_of(one) for v, one in zip(self.weights, self.samples, strict=True)))
         guess, estimate = self.estimate + float(special.ndtri(tail)) * about, self.estimate
 
         def high(target: float) -> float:
@@ -67,9 +70,8 @@ class TwoGroups(group_tails.Groups):
     def _parts(self, target: float, first: Floats) -> tuple[Floats, Floats, Floats]:
         """At points of the line: the joint p-value, and each group's squared quantile."""
         second = self._second(target, first)
-        joint = group_tails.log_joint(self.samples, np.array(self.weights), np.stack((first, second), axis=1))
-        one, other = self.samples
-        return joint, group_tails.distances(one, first), group_tails.distances(other, second)
+        joint, away = group_tails.log_parts(self.samples, np.array(self.weights), np.stack((first, second), axis=1))
+        return joint, away[:, 0], away[:, 1]
 
     def _heights(self, target: float, first: Floats) -> Floats:
         joint, one, other = self._parts(target, first)
@@ -80,7 +82,7 @@ class TwoGroups(group_tails.Groups):
         v, w = self.weights
         left, right = max(0.0, (target - w) / v), min(1.0, target / v)
         point = float(group_tails.projected(self.samples, np.array(self.weights), target)[0])
-        one, other = (group_tails.error_of(sample) for sample in self.samples)
+        one, other = (score_tails.error_of(sample) for sample in self.samples)
         step = 1.0 / math.hypot(1.0 / one, v / w / other)
         inside = point + step * SCAN
         return np.unique(np.concatenate(([left, right], inside[(inside > left) & (inside < right)])))
@@ -122,7 +124,8 @@ class TwoGroups(group_tails.Groups):
             if not left.size:
                 return top + RAISED
             corners = np.stack((right, self._second(target, left)), axis=1)
-            bounds = np.minimum(group_tails.log_joint(self.samples, np.array(self.weights), corners), alone)
+            joint = group_tails.log_joint(self.samples, np.array(self.weights), corners, ROUGH) + ROUGHLY
+            bounds = np.minimum(joint, alone)
             kept = bounds > top + RAISED
             left, right, alone, high, bounds = (part[kept] for part in (left, right, alone, high, bounds))
             if not left.size:

@@ -300,20 +300,20 @@ def _separate(first: Scores, second: Scores) -> Compared:
 
 
 def _groups(first: Scores, second: Scores) -> TwoGroups:
-    from surefoot.numerics import exponential_sums, two_groups
+    from surefoot.numerics import score_samples, two_groups
 
-    samples = exponential_sums.pool(unit(first)), exponential_sums.pool(1.0 - unit(second))
+    samples = score_samples.pool(unit(first)), score_samples.pool(1.0 - unit(second))
     return two_groups.TwoGroups(samples, (0.5, 0.5))
 
 
 def _paired(first: Scores, second: Scores, several_tasks: bool) -> Compared:
     import numpy as np
 
-    from surefoot.numerics import exponential_sums, score_tails
+    from surefoot.numerics import score_samples, score_tails
 
     gap = differences.paired(first, second)
     most = first.high - first.low
-    test: order_free.Tested = score_tails.OneSample(exponential_sums.pool(np.clip(0.5 * (1.0 + gap / most), 0.0, 1.0)))
+    test: order_free.Tested = score_tails.OneSample(score_samples.pool(np.clip(0.5 * (1.0 + gap / most), 0.0, 1.0)))
     if several_tasks:
         test = order_free.Spread(test)
     assumptions = (RANGE_FIXED, PAIRS_GAINS_DIFFER if several_tasks else PAIRS_ONE_GAIN, ANY_SCORES)

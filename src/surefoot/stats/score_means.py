@@ -120,9 +120,9 @@ def score_mean_test(scores: Scores, mean: float, *, several_tasks: bool = False)
 
 
 def _test(scores: Scores, several_tasks: bool) -> order_free.Tested:
-    from surefoot.numerics import exponential_sums, score_tails
+    from surefoot.numerics import score_samples, score_tails
 
-    test = score_tails.OneSample(exponential_sums.pool(unit(scores)))
+    test = score_tails.OneSample(score_samples.pool(unit(scores)))
     return order_free.Spread(test) if several_tasks else test
 
 
