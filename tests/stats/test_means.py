@@ -188,3 +188,33 @@ def test_results_travel(interval):
     assert sf.Interval.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     assert found.scale == "score"
     assert found.trials == 3
+
+
+# --- From moments
+
+UNIT = st.lists(st.floats(0.0, 1.0, allow_subnormal=False), min_size=3, max_size=60)
+
+
+def moments(values, low=0.0, high=1.0) -> sf.Moments:
+    return sf.Moments.of_sums(len(values), float(np.sum(values)), float(np.sum(np.square(values))), low, high)
+
+
+@settings(max_examples=60)
+@given(UNIT, st.sampled_from([0.5, 0.9, 0.99]))
+def test_the_mean_from_moments_is_empirical_bernsteins(values, confidence):
+    one = sf.stats.moments_mean(moments(values), confidence=confidence)
+    other = sf.stats.empirical_bernstein(sf.Scores(values), confidence=confidence)
+    assert one.low == pytest.approx(other.low, abs=2e-6)
+    assert one.high == pytest.approx(other.high, abs=2e-6)
+    assert one.method == other.method
+    assert one.assumptions == other.assumptions
+
+
+def test_the_range_scales_the_interval():
+    rng = np.random.default_rng(3)
+    values = rng.random(200)
+    unit = sf.stats.moments_mean(moments(values))
+    wide = sf.stats.moments_mean(moments(100 * values - 50, -50.0, 50.0))
+    assert wide.low == pytest.approx(100 * unit.low - 50)
+    assert wide.high == pytest.approx(100 * unit.high - 50)
+    assert sf.stats.moments_mean(sf.Moments(1, 0.5, 0.0)).width == 1.0

@@ -79,15 +79,13 @@ if TYPE_CHECKING:
     from surefoot.stats.labelling import labels_needed as labels_needed
     from surefoot.stats.letters import Letters as Letters
     from surefoot.stats.letters import compact_letters as compact_letters
-    from surefoot.stats.many_scores import moments_gain as moments_gain
-    from surefoot.stats.many_scores import moments_mean as moments_mean
-    from surefoot.stats.many_scores import moments_paired_gain as moments_paired_gain
     from surefoot.stats.means import betting_mean as betting_mean
     from surefoot.stats.means import betting_mean_lower as betting_mean_lower
     from surefoot.stats.means import betting_mean_upper as betting_mean_upper
     from surefoot.stats.means import bootstrap_mean as bootstrap_mean
     from surefoot.stats.means import empirical_bernstein as empirical_bernstein
     from surefoot.stats.means import hoeffding as hoeffding
+    from surefoot.stats.means import moments_mean as moments_mean
     from surefoot.stats.means import student_t as student_t
     from surefoot.stats.means import wsr_mean as wsr_mean
     from surefoot.stats.multiplicity import benjamini_hochberg as benjamini_hochberg

@@ -21,6 +21,7 @@ from surefoot.core.assumptions import (
     Assumed,
 )
 from surefoot.core.interval import Bound, Interval, Side
+from surefoot.core.moments import Moments
 from surefoot.core.notes import Note, Noted
 from surefoot.core.scores import Scores
 
@@ -149,6 +150,40 @@ def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval
     z, each = unit(scores), _each(confidence)
     half = bernstein_half(z.size, float(z.var(ddof=1)) if z.size > 1 else 0.0, each)
     return _around(scores, half, confidence, "empirical Bernstein", (RANGE_FIXED, SCORES_ALIKE, ANY_SCORES))
+
+
+def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
+    """Where does the mean score lie, guaranteed, from how many, their mean and their variance?
+
+    `empirical_bernstein` on the same scores, without the scores.
+
+    Assumptions:
+        Independent scores with one distribution inside the stated range.
+
+    Example:
+        >>> from surefoot import Moments
+        >>> from surefoot.stats import moments_mean
+        >>> print(moments_mean(Moments(40, 0.9, 0.02)))
+        0.900 [0.571, 1.000] n=40 (95% empirical Bernstein interval).
+
+    Reference:
+        Maurer and Pontil (2009), "Empirical Bernstein bounds and sample variance penalization", theorem 4, at
+        half the error on each side.
+    """
+    each = (1.0 - _check.confidence(confidence)) / 2.0
+    n, width = _check.instance(moments, "moments", Moments).trials, moments.high - moments.low
+    half = width * bernstein_half(n, moments.variance / width**2, each)
+    return Interval(
+        low=max(moments.low, moments.mean - half),
+        high=min(moments.high, moments.mean + half),
+        estimate=moments.mean,
+        confidence=float(confidence),
+        method="empirical Bernstein",
+        trials=n,
+        scale="score",
+        assumptions=(RANGE_FIXED, SCORES_ALIKE, ANY_SCORES),
+        data=(moments,),
+    )
 
 
 def hoeffding(scores: Scores, *, confidence: float = 0.95) -> Interval:
