@@ -1,14 +1,47 @@
 """Tests of `surefoot.numerics.decided_tables`."""
 
-from surefoot import Tally, Verdict, stats
-from surefoot.stats.exact_power import _steps
+import numpy as np
+import pytest
+
+from surefoot import PairTally, Tally, stats
+from surefoot.numerics import decided_tables
+
+
+@pytest.mark.parametrize(("n1", "n2", "edge"), [(12, 9, 0.0), (9, 12, 0.1), (14, 3, -0.2)])
+@pytest.mark.parametrize("both", [True, False])
+def test_decided_tables_are_those_that_every_single_comparison_decides(n1, n2, edge, both):
+    steps = decided_tables.decided((n1, n2), 0.05, edge, np.arange(n2 + 1), both=both)
+    for x1 in range(n1 + 1):
+        for x2 in range(n2 + 1):
+            tallies = Tally(x1, n1), Tally(x2, n2)
+            low = stats.exact_gain(*tallies).interval.low if both else stats.gain_bounds(*tallies)[0].value
+            assert (low > edge) == (x1 >= steps[x2])
 
 
 def test_decided_tables_are_those_the_gain_decides_on_a_larger_design():
-    n1, n2 = 60, 45
-    steps = _steps((n1, n2), 0.05, 0.0, True)
-    for x2 in (0, 3, 20, 31, 44):
+    n1, n2 = 160, 145
+    steps = decided_tables.decided((n1, n2), 0.05, 0.0, np.arange(n2 + 1), both=True)
+    for x2 in (0, 3, 20, 31, 72, 130):
         x1 = int(steps[x2])
-        if x1 <= n1:
-            assert stats.exact_gain(Tally(x1, n1), Tally(x2, n2)).verdict is Verdict.BETTER
-        assert stats.exact_gain(Tally(x1 - 1, n1), Tally(x2, n2)).verdict is not Verdict.BETTER
+        assert stats.exact_gain(Tally(x1, n1), Tally(x2, n2)).p_value <= 0.05
+        assert stats.exact_gain(Tally(x1 - 1, n1), Tally(x2, n2)).p_value > 0.05
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_decided_pairs_are_those_that_every_single_comparison_decides(both):
+    n = 14
+    steps = decided_tables.decided((n,), 0.05, 0.0, np.arange(n + 1), both=both)
+    for b in range(n + 1):
+        for c in range(n + 1 - b):
+            pairs = PairTally(n - b - c, b, c, 0)
+            gain = stats.exact_paired_gain(pairs).interval.low if both else stats.paired_gain_bounds(pairs)[0].value
+            assert (gain > 0.0) == (b >= steps[c])
+
+
+def test_the_interpolated_critical_value_is_close():
+    second = np.arange(150, 260)
+    exact, rough = (
+        decided_tables.decided((400, 400), 0.05, 0.0, second, both=True, rough=rough) for rough in (False, True)
+    )
+    assert np.abs(exact - rough).max() <= 1
+    assert (exact != rough).mean() < 0.05

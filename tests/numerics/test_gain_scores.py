@@ -21,6 +21,8 @@ def test_the_score_statistic_rises_and_falls_as_proved():
 @given(st.integers(1, 150), st.integers(1, 150), st.floats(-0.99, 0.99), st.floats(0.01, 8.0))
 def test_a_staircase_holds_exactly_the_extreme_tables(n1, n2, difference, level):
     z = gain_scores.statistic(np.arange(n1 + 1)[:, None], n1, np.arange(n2 + 1)[None, :], n2, difference)
-    inside = np.arange(n1 + 1)[:, None] >= gain_scores.staircase(n1, n2, difference, level)[None, :]
-    clear = np.abs(z - level) > 1e-8 * level
+    column = np.array([[difference]]), np.array([[level]])
+    steps = gain_scores.thresholds(n1, n2, np.arange(n2 + 1)[None, :], *column)
+    inside = np.arange(n1 + 1)[:, None] >= steps
+    clear = np.abs(z - level) > 2e-8 * level
     assert (inside == (z >= level))[clear].all()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.numerics import gain_scores, normal_quantiles, paired_rates, two_rates
+from surefoot.numerics import paired_rates
 
 
 def test_the_paired_statistic_rises_and_falls_as_proved():
@@ -28,32 +28,26 @@ def trinomial(n, pb, pc, inside):
 
 
 def test_staircase_probabilities_are_the_sums_of_their_terms():
-    first = np.array([2, 3, 3, 6, 8])
-    p = np.array([0.0, 0.3, 0.85, 1.0])
-    q = np.array([0.2, 0.3, 0.5, 1.0])
-    found = two_rates.above(7, 4, (p, 1 - p, q, 1 - q), first, 1e-14)
-    for i in range(4):
-        wanted = sum(
-            math.comb(7, a) * p[i] ** a * (1 - p[i]) ** (7 - a) * math.comb(4, b) * q[i] ** b * (1 - q[i]) ** (4 - b)
-            for a in range(8)
-            for b in range(5)
-            if a >= first[b]
-        )
-        assert found[i] == pytest.approx(wanted, abs=1e-14)
-    steps = paired_rates.staircase(9, 0.1, 1.3)
+    steps = paired_rates.thresholds(9, np.arange(10), np.array(0.1), np.array(1.3))
     pb, pc = np.array([0.4, 0.0, 1.0, 0.2]), np.array([0.1, 0.5, 0.0, 0.8])
     found = paired_rates.above(9, pb, pc, 1 - pb - pc, steps)
+    part = paired_rates.above(9, pb, pc, 1 - pb - pc, steps[1:4], 1)
     for i in range(4):
         assert found[i] == pytest.approx(trinomial(9, pb[i], pc[i], lambda b, c: b >= steps[c]), abs=1e-13)
+        some = trinomial(9, pb[i], pc[i], lambda b, c: 1 <= c < 4 and b >= steps[c])
+        assert part[i] == pytest.approx(some, abs=1e-13)
 
 
-@pytest.mark.parametrize("count", [500, 1225, 19900])
-def test_the_score_limits_keep_the_share_of_very_many(count):
-    error = 0.05 / (2 * count)
-    z, t = normal_quantiles.upper_quantile(error), np.linspace(0.0, 1.0, 1501)
-    for n in (20, 50, 100, 200, 500):
-        up = paired_rates.staircase(n, 0.0, z)
-        assert paired_rates.above(n, *paired_rates.chances(0.0, t), up).max() <= 1.15 * error
-    for n1, n2 in ((20, 20), (50, 50), (50, 46), (46, 50), (200, 200)):
-        up = gain_scores.staircase(n1, n2, 0.0, z / math.sqrt(1 - 1 / (n1 + n2)))
-        assert two_rates.above(n1, n2, two_rates.rates(0.0, t), up, 1e-16).max() <= 1.15 * error
+@pytest.mark.parametrize("both", [True, False])
+def test_tails_are_the_sums_over_all_tables(both):
+    n, d, level = 11, -0.15, 1.2
+    tables = paired_rates.PairCounts(n, np.array([0]), np.array([0]), 5e-5)
+    shares = np.array([[0.15, 0.4, 0.9, 1.0]])
+    found = tables.tails(np.array([d]), shares, np.array([level]), 1e-12, both=both)[0]
+    for share, chance in zip(shares[0], found, strict=True):
+
+        def inside(b, c):
+            z = float(paired_rates.statistic(b, c, n, d))
+            return z >= level * (1 - 1e-8) or (both and z <= -level * (1 - 1e-8))
+
+        assert chance == pytest.approx(trinomial(n, (share + d) / 2, (share - d) / 2, inside), abs=1e-11)

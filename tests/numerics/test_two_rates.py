@@ -1,47 +1,62 @@
 """Tests of `surefoot.numerics.two_rates`."""
 
+import math
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
-from surefoot.numerics import chebyshev, gain_scores, two_rates
-
-
-@settings(max_examples=25)
-@given(
-    st.integers(1, 40),
-    st.integers(1, 40),
-    st.floats(-0.95, -0.01),
-    st.floats(1e-5, 0.3),
-    st.floats(0.3, 4.0),
-    st.integers(1, 12),
-)
-def test_the_sets_of_a_piece_hold_those_of_every_difference_in_it(n1, n2, left, width, level, pieces):
-    """Joined over the cuts, started afresh or from staircases near by; the observed z stands in as a falling level."""
-    cuts = np.linspace(left, left + width, pieces + 1)
-    levels = level * (1.0 - 0.3 * (cuts[1:] - left) / width)
-    up, down = two_rates.TwoCounts(n1, n2).sets(cuts, levels)
-    for turned, again in zip(
-        (up, down), two_rates.TwoCounts(n1, n2).sets(cuts, levels, (np.maximum(up - 1, 0), down)), strict=True
-    ):
-        assert (again == turned).all()
-    for d, bar in zip(np.linspace(left, left + width, 25), level * (1.0 - 0.3 * np.linspace(0, 1, 25)), strict=True):
-        assert (gain_scores.staircase(n1, n2, d, bar) >= up).all()
-        assert (gain_scores.staircase(n2, n1, -d, bar) >= down).all()
+from surefoot.numerics import gain_scores, two_rates
 
 
-@settings(max_examples=25)
-@given(st.integers(2, 40), st.integers(2, 40), st.floats(-0.9, -0.05), st.floats(1e-4, 0.05), st.floats(0.5, 3.0))
-def test_the_bound_of_a_piece_is_above_every_point_of_it(n1, n2, left, width, level):
-    """Two fixed sets: at no difference between the ends, and no nuisance, are they likelier than the bound."""
-    right = min(left + width, 0.0)
-    both = two_rates.TwoCounts(n1, n2).sets(np.array([left, right]), np.array([level]))
-    high = two_rates.TwoCounts(n1, n2).beyond(left, right, both, chebyshev.Need(1e-12)).high
-    t = np.linspace(0.0, 1.0, 301)
+def test_staircase_probabilities_are_the_sums_of_their_terms():
+    first = np.array([2, 3, 3, 6, 8])
+    for p, q in ((0.0, 0.2), (0.3, 0.3), (0.85, 0.5), (1.0, 1.0)):
+        wanted = sum(
+            math.comb(7, a) * p**a * (1 - p) ** (7 - a) * math.comb(4, b) * q**b * (1 - q) ** (4 - b)
+            for a in range(8)
+            for b in range(5)
+            if a >= first[b]
+        )
+        assert two_rates.above(7, 4, p, q, first) == pytest.approx(wanted, abs=1e-14)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 60), st.integers(1, 25), st.floats(-0.9, 0.9), st.floats(0.1, 4.0), st.booleans())
+def test_tails_are_the_sums_over_all_tables(n1, n2, d, level, both):
+    tables = two_rates.TwoCounts(n1, n2, np.array([0]), np.array([0]), 5e-5)
+    rates = np.linspace(max(0.0, -d), min(1.0, 1.0 - d), 7)
+    found = tables.tails(np.array([d]), rates[None, :], np.array([level]), 1e-12, both=both)[0]
+    x1, x2 = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
+    z = gain_scores.statistic(x1, n1, x2, n2, d)
+    inside = (z >= level * (1 - gain_scores.TIE)) | (both & (z <= -level * (1 - gain_scores.TIE)))
+    for q, chance in zip(rates, found, strict=True):
+        mass = binom.pmf(x1, n1, min(max(q + d, 0.0), 1.0)) * binom.pmf(x2, n2, q)
+        assert chance == pytest.approx(float(mass[inside].sum()), abs=1e-10)
+
+
+def test_tails_one_by_one_are_those_of_the_window(monkeypatch):
+    tables = two_rates.TwoCounts(5000, 30, np.array([0]), np.array([0]), 5e-5)
+    ask = np.array([0.1]), np.linspace(0.2, 0.8, 9)[None, :], np.array([1.7]), 1e-10
     found = []
-    for d in np.linspace(left, right, 21):
-        p1, q1, p2, q2 = two_rates.rates(d, t)
-        up = two_rates.above(n1, n2, (p1, q1, p2, q2), both[0], 1e-14)
-        found.append(float((up + two_rates.above(n2, n1, (p2, q2, p1, q1), both[1], 1e-14)).max()))
-    assert max(found) <= high * (1 + 1e-12)
-    assert high <= max(found) + (max(n1, n2) * width) ** 2 + 1e-3
+    for wide in (1, 10**9):
+        monkeypatch.setattr(two_rates, "_WIDE", wide)
+        found.append(tables.tails(*ask, both=True))
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 400), st.integers(1, 400), st.data(), st.floats(-0.5, 0.5), st.floats(0.05, 1.5))
+def test_no_probability_is_larger_than_its_growth_says(n1, n2, data, d, v):
+    tables = two_rates.TwoCounts(n1, n2, np.array([0]), np.array([0]), 5e-5)
+    low = data.draw(st.floats(max(0.0, -d), min(1.0, 1.0 - d)))
+    high = data.draw(st.floats(low, min(1.0, 1.0 - d)))
+    angles = np.exp(1j * np.linspace(0.0, math.pi, 9)) / math.cos(math.pi / 16)
+    corners = (low + high) / 2 + (high - low) / 2 * (math.cosh(v) * angles.real + 1j * math.sinh(v) * angles.imag)
+    bound = float(tables.growth(corners[None, None, :], np.array([d]))[0, 0])
+    u = np.linspace(0.0, math.pi, 33)
+    t = (low + high) / 2 + (high - low) / 2 * np.cos(u + 1j * v)
+    largest = n1 * np.log(np.abs(t + d) + np.abs(1 - t - d)) + n2 * np.log(np.abs(t) + np.abs(1 - t))
+    assert largest.max() <= bound + 1e-9

@@ -114,12 +114,12 @@ def test_one_side_of_pairs_and_of_a_margin() -> None:
     assert low.rollouts < 26
 
 
-def test_large_plans_of_one_side_are_those_of_the_score_limits() -> None:
+def test_large_plans_of_one_side_are_exact_and_close_to_the_formula() -> None:
     plan = sf.plan_comparison(0.70, 0.65, claim="first better")
-    assert plan.method == "one-sided Miettinen-Nurminen"
+    assert plan.method == "one-sided exact unconditional"
     assert plan.rollouts == pytest.approx(sf.stats.approximate_rollouts(0.70, 0.65, confidence=0.9).rollouts, rel=0.01)
     pairs = sf.plan_paired_comparison(0.12, 0.07, claim="first better")
-    assert pairs.method == "one-sided exact unconditional paired" or pairs.rollouts > 500
+    assert pairs.method == "one-sided exact unconditional paired"
 
 
 @pytest.mark.parametrize(

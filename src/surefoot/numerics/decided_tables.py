@@ -8,6 +8,7 @@ tables are tried one by one.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,22 +24,26 @@ EACH = 250
 """Up to so many second counts tables are tried; with more, the critical value is interpolated."""
 
 _SAMPLES = 9
+_SMALL = 64
 _MANY, _SURE = 200, 0.02
 """With more draws than this a table is clearly on one side where its statistic is this far from the critical value."""
 
-_CLEAR = 0.8
-"""With many draws nothing beyond the edge lifts a p-value from this share of the error above it."""
+_CLEAR = ((60, 0.6), (math.inf, 0.85))
+"""Nothing beyond the edge was seen to lift a p-value from such a share of the error above it, by the smaller count.
+
+Counted for 39 designs and errors: 1.52 times at most, 1.08 where both counts have more than 50 draws.
+"""
 
 
 def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, both: bool, rough: bool = False) -> Ints:
     """The smallest first count of each second one whose p-value at `edge` and beyond is at most `a`.
 
-    One more than the largest possible count where there is none. With `rough`, or very many second counts, the first
-    count at which the interpolated critical value is reached.
+    One more than the largest possible count where there is none. With very many second counts, the first count at which
+    the interpolated critical value is reached; with `rough` already for fewer, and nothing beyond the edge is looked at.
     """
     levels = _levels(design, a, edge, second, both=both)
     trial = thresholds(design, second, edge, levels)
-    if rough or len(second) > EACH:
+    if len(second) > (_SMALL if rough else EACH):
         return trial
     most = _most(design, second)
     low, high = np.full(len(second), -1), most + 1  # not decided, and decided
@@ -57,9 +62,10 @@ def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
         stride *= 2
         open_ = open_[high[open_] - low[open_] > 1]
     open_ = np.nonzero(high <= most)[0]
-    while len(open_):  # those that something beyond the edge holds back
+    clear = next(share for draws, share in _CLEAR if min(design) <= draws)
+    while len(open_) and not rough:  # those that something beyond the edge holds back
         p, tables = _p_values(design, high[open_], second[open_], a, edge, both=both)
-        near = np.nonzero((p > _CLEAR * a) | (tables.draws <= inversion.FEW))[0]
+        near = np.nonzero(p > clear * a)[0]
         back = open_[near[inversion.tail(tables, near, edge, both=both) > a]]
         high[back] += 1
         open_ = back[high[back] <= most[back]]
@@ -101,15 +107,15 @@ def _levels(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
     start = normal_quantiles.upper_quantile(a / 2.0 if both else a)
     if start <= 0.0:
         return np.full(len(second), 1e-9)
-    low, high = (
-        np.minimum(_real_count(design, some, edge, share * start), _most(design, some)) for share in (0.8, 1.3)
-    )
-    for _ in range(8):
+    few = sum(design) <= _MANY
+    shares = (0.6, 2.0) if few else (0.9, 1.15)
+    low, high = (np.minimum(_real_count(design, some, edge, share * start), _most(design, some)) for share in shares)
+    for _ in range(10):
         middle = (low + high) / 2.0
         over = _p_values(design, middle, some, a, edge, both=both)[0] > a
         low, high = np.where(over, middle, low), np.where(over, high, middle)
-    z = _statistic(design, (low + high) / 2.0, some, edge)
-    return np.asarray(np.interp(second, some, np.maximum(z, 1e-9)))
+    z = _statistic(design, low if few else (low + high) / 2.0, some, edge)
+    return np.asarray(np.interp(second, some, np.maximum(z * (1.0 - 1e-6), 1e-9)))
 
 
 def _statistic(design: tuple[int, ...], first: Floats, second: Floats, edge: float) -> Floats:

@@ -100,14 +100,11 @@ class PairCounts:
 
         Only counts within a Bernstein distance of their means are summed; the rest has at most `error` in all.
         """
-        more, fewer = (nuisance + difference[:, None]) / 2.0, (nuisance - difference[:, None]) / 2.0
-        found = np.empty(nuisance.shape)
-        for place, share in enumerate(nuisance):
-            apart, bar, pb, pc = difference[place], level[place], np.maximum(more[place], 0.0), fewer[place]
-            pc = np.maximum(pc, 0.0)
-            found[place] = _above(self.n, pb, pc, 1.0 - share, apart, bar, error / 2.0)
-            if both:
-                found[place] += _above(self.n, pc, pb, 1.0 - share, -apart, bar, error / 2.0)
+        apart = difference[:, None]
+        more, fewer = np.maximum(nuisance + apart, 0.0) / 2.0, np.maximum(nuisance - apart, 0.0) / 2.0
+        found = _above(self.n, more, fewer, apart, level[:, None], error / 2.0)
+        if both:
+            found += _above(self.n, fewer, more, -apart, level[:, None], error / 2.0)
         return found
 
 
@@ -116,13 +113,14 @@ def _half(n: int, variance: float, error: float) -> int:
     return math.ceil(bits / 3.0 + math.sqrt(bits * bits / 9.0 + 2.0 * bits * n * variance)) + 1
 
 
-def _above(n: int, pb: Floats, pc: Floats, rest: Floats, difference: float, level: float, error: float) -> Floats:
-    """P(Z >= level) at each entry of the chances."""
+def _above(n: int, pb: Floats, pc: Floats, difference: Floats, level: Floats, error: float) -> Floats:
+    """P(Z >= level), a row of chances for each question."""
     half = _half(n, float((pc * (1.0 - pc)).max()), error)
     begin = max(0, math.floor(n * float(pc.min())) - half)
-    end = min(n + 1, math.ceil(n * float(pc.max())) + half + 1)
-    c = np.arange(begin, end)
-    return above(n, pb, pc, rest, thresholds(n, c, np.array(difference), np.array(level)), begin)
+    c = np.arange(begin, min(n + 1, math.ceil(n * float(pc.max())) + half + 1))
+    first = thresholds(n, np.broadcast_to(c, (len(level), len(c))), difference, level)
+    rows = zip(pb, pc, np.maximum(1.0 - pb - pc, 0.0), first, strict=True)
+    return np.array([above(n, *row, begin) for row in rows])
 
 
 def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints, begin: int = 0) -> Floats:

@@ -27,11 +27,8 @@ _WIDE = 30
 def tables(x1: Ints, n1: int, x2: Ints, n2: int, gamma: float) -> TwoCounts:
     """Tables of one design, each with its mirror image after all of them.
 
-    The larger count comes first: failures of the second policy against failures of the first have the same difference.
     The mirror image counts failures for successes: its difference has the other sign.
     """
-    if n1 < n2:
-        x1, n1, x2, n2 = n2 - x2, n2, n1 - x1, n1
     return TwoCounts(n1, n2, np.append(x1, n1 - x1), np.append(x2, n2 - x2), gamma)
 
 

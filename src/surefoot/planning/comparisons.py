@@ -21,7 +21,7 @@ MOST = 10**6
 """Rollouts beyond which no comparison is planned."""
 
 _TINY = 1e-12  # gains that differ by less are equal
-_ROUGH = 0.01  # by how much the interpolated critical value may misjudge a chance
+_ROUGH = 0.02  # by how much the interpolated critical value may misjudge a chance
 _FEW = 50  # up to so many, a smaller number that does as well is looked for
 
 
@@ -300,7 +300,8 @@ def _search(chance: Callable[..., float], wanted: float, start: int, most: int) 
         if many == most:
             return None
         many += 1
-    while many > 1 and chance(many - 1, rough=True) >= wanted - _ROUGH and chance(many - 1) >= wanted:
+    slack = _ROUGH if many <= _FEW else _ROUGH / 8.0
+    while many > 1 and chance(many - 1, rough=True) >= wanted - slack and chance(many - 1) >= wanted:
         many -= 1
     return many
 

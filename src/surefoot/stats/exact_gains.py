@@ -153,13 +153,40 @@ def batch(tables: Sequence[tuple[int, ...]], error: float) -> TwoCounts | PairCo
     return paired_rates.tables(counts[:, 0], counts[:, 1], int(counts[0, 2]), gamma)
 
 
-@lru_cache(maxsize=4096)
+def oriented(table: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
+    """The table with the larger design first, or the larger count, and whether first and second were swapped for it.
+
+    So a comparison and its mirror image are one computation, and the smaller count is the one that is enumerated.
+    """
+    if len(table) == 3:
+        b, c, n = table
+        return ((c, b, n), True) if b < c else (table, False)
+    x1, n1, x2, n2 = table
+    return ((x2, n2, x1, n1), True) if (n1, x1) < (n2, x2) else (table, False)
+
+
+def is_even(table: tuple[int, ...]) -> bool:
+    """Whether swapping first and second changes nothing: then both sides are one, whatever the rounding."""
+    return table[:2] == table[2:] if len(table) == 4 else table[0] == table[1]
+
+
 def _inverted(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
-    """Ends and p-value by exact inversion; the same table is asked for again by families and reports."""
+    """Ends and p-value by exact inversion."""
+    table, turned = oriented(table)
+    low, high, p_value = _oriented_ends(table, error)
+    return (0.0 - high, 0.0 - low, p_value) if turned else (low, high, p_value)
+
+
+@lru_cache(maxsize=4096)
+def _oriented_ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
+    """Of one table as it is; the same is asked for again by families and reports."""
     from surefoot.numerics import inversion
 
     ends, tails = inversion.lower_ends(batch([table], error), error, both=True)
-    return float(ends[0]), 0.0 - float(ends[1]), float(tails.min())
+    low, other = ends.tolist()
+    if is_even(table):
+        low = other = min(low, other)
+    return low, 0.0 - other, float(tails.min())
 
 
 def _gain(one: ComparedTallies, confidence: float, margin: float) -> Gain:

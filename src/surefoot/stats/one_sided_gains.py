@@ -16,7 +16,7 @@ from surefoot import _check
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.tally import PairTally, Tally
-from surefoot.stats.exact_gains import ComparedTallies, batch, exact_gain, exact_paired_gain
+from surefoot.stats.exact_gains import ComparedTallies, batch, exact_gain, exact_paired_gain, is_even, oriented
 from surefoot.stats.step_down_tests import Sides
 
 Compared = PairTally | tuple[Tally, Tally]
@@ -300,13 +300,19 @@ def _many_one_sided(
     """Both bounds, each with this error, and both p-values against 0 of many tables, those of one design together."""
     from surefoot.numerics import inversion
 
-    found = {}
-    for alike in _designs(tables).values():
+    found: dict[tuple[int, ...], tuple[float, float, float, float]] = {}
+    turns = {table: oriented(table) for table in tables}
+    for alike in _designs(table for table, _ in turns.values()).values():
         count = len(alike)
         ends, tails = (part.tolist() for part in inversion.lower_ends(batch(alike, ordering), error, both=False))
-        rows = zip(ends[:count], (0.0 - end for end in ends[count:]), tails[:count], tails[count:], strict=True)
-        found |= dict(zip(alike, rows, strict=True))
-    return found
+        for place, table in enumerate(alike):
+            other = place if is_even(table) else place + count
+            found[table] = ends[place], 0.0 - ends[other], tails[place], tails[other]
+    return {table: _mirrored(*found[one]) if turned else found[one] for table, (one, turned) in turns.items()}
+
+
+def _mirrored(low: float, high: float, better: float, worse: float) -> tuple[float, float, float, float]:
+    return 0.0 - high, 0.0 - low, worse, better
 
 
 def _designs(tables: Iterable[tuple[int, ...]]) -> dict[tuple[int, ...], list[tuple[int, ...]]]:
@@ -324,8 +330,11 @@ def _tails(table: tuple[int, ...], edge: float, ordering: float) -> tuple[float,
 
     from surefoot.numerics import inversion
 
+    table, turned = oriented(table)
     better, worse = inversion.tail(batch([table], ordering), np.arange(2), edge, both=False).tolist()
-    return better, worse
+    if is_even(table):
+        worse = better
+    return (worse, better) if turned else (better, worse)
 
 
 def asked(*data: object) -> OneSided:
