@@ -34,13 +34,17 @@ def ends(table, a, *, both=True):
     return float(low[0]), -float(low[1]), float(tail.min())
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case["what"] == "rates p(d)"], ids=lambda c: str(c["table"]))
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case["what"] == "rates p(d)"], ids=lambda c: str(c["table"])
+)
 def test_p_values_are_those_of_the_reference(case):
     assert p_at(case["table"], case["d"], case["gamma"]) == pytest.approx(case["p"], abs=case["abs_tol"])
 
 
 @settings(max_examples=20)
-@given(st.integers(1, 9), st.integers(1, 9), st.data(), st.floats(-0.9, 0.9), st.booleans(), st.sampled_from([5e-5, 1e-2]))
+@given(
+    st.integers(1, 9), st.integers(1, 9), st.data(), st.floats(-0.9, 0.9), st.booleans(), st.sampled_from([5e-5, 1e-2])
+)
 def test_the_supremum_is_above_the_slow_twin_and_close(n1, n2, data, d, both, gamma):
     x1, x2 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n2))
     if x1 / n1 - x2 / n2 <= d + 1e-6:

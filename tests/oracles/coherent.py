@@ -2,7 +2,8 @@
 
 Agresti and Min 2001, two-sided: p(delta) = sup over the nuisance of P(|Z_delta| >= |z_delta,seen|), Z_delta the score
 statistic. Berger and Boos 1994: with gamma > 0 the nuisance stays within Clopper-Pearson limits (of each rate at
-1 - gamma/2, or of the discordant share at 1 - gamma), and gamma is added; gamma alone where there is none. Interval: hull of {delta : p(delta) > alpha}. Printed p: sup of p(delta) over the far side of 0, with 0.
+1 - gamma/2, or of the discordant share at 1 - gamma), and gamma is added; gamma alone where there is none. Interval:
+hull of {delta : p(delta) > alpha}. Printed p: sup of p(delta) over the far side of 0, with 0.
 Unpaired nuisance: the second rate. Paired nuisance (Tango's Z): the discordance rate. Meant for small tables.
 """
 

@@ -210,7 +210,11 @@ def test_no_size_takes_another_method():
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [((700_000, 1_000_000), (699_000, 1_000_000)), ((3_000_000, 10_000_000), (9, 20)), ((5100, 10_000), (5000, 10_000))],
+    [
+        ((700_000, 1_000_000), (699_000, 1_000_000)),
+        ((3_000_000, 10_000_000), (9, 20)),
+        ((5100, 10_000), (5000, 10_000)),
+    ],
 )
 def test_large_tallies_agree_with_themselves_and_are_close_to_the_score_interval(first, second):
     gain, near = exact_gain(Tally(*first), Tally(*second)), miettinen_nurminen(Tally(*first), Tally(*second))

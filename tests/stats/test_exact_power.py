@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import PairTally, Tally, Verdict, stats
-from surefoot.stats.exact_power import _between, _steps
+from surefoot.numerics import decided_tables
 from tests.reference import cases
 
 RATES = np.linspace(0.0, 1.0, 801)
@@ -94,15 +94,11 @@ def test_paired_power_is_the_enumerated_chance_of_the_verdicts(n, margin):
             assert value == pytest.approx(wanted, abs=1e-11)
 
 
-@pytest.mark.parametrize("chances", [(0.3, 0.2), (0.9, 0.1), (0.0, 0.0)])
-def test_the_chances_of_all_tables_of_pairs_are_one(chances):
-    steps = np.zeros(10, int)
-    assert _between(steps, steps, (9,), chances) == pytest.approx(1.0, abs=1e-12)
-
-
 def exact_size(n1, n2):
     """The largest chance, over a fine grid of common rates, that the exact gain decides."""
-    up, down = _steps((n1, n2), 0.05, 0.0, True), _steps((n2, n1), 0.05, 0.0, True)
+    up, down = (
+        decided_tables.decided(sizes, 0.05, 0.0, np.arange(sizes[1] + 1), both=True) for sizes in ((n1, n2), (n2, n1))
+    )
     a, b = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
     decided = (a >= up[None, :]) | (b >= down[:, None])
     one = np.array([pmf(n1, p) for p in RATES])
@@ -111,7 +107,7 @@ def exact_size(n1, n2):
 
 
 def exact_paired_size(n):
-    steps = _steps((n,), 0.05, 0.0, True)
+    steps = decided_tables.decided((n,), 0.05, 0.0, np.arange(n + 1), both=True)
     b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
     decided = (b + c <= n) & ((b >= steps[c]) | (c >= steps[b]))
     # with equal chances of b and c, given b + c = m the split is a fair coin's: a mixture over m

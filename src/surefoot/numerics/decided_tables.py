@@ -39,7 +39,7 @@ def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
     """The smallest first count of each second one whose p-value at `edge` and beyond is at most `a`.
 
     One more than the largest possible count where there is none. With very many second counts, the first count at which
-    the interpolated critical value is reached; with `rough` already for fewer, and nothing beyond the edge is looked at.
+    the interpolated critical value is reached; with `rough` already for fewer, without a look beyond the edge.
     """
     levels = _levels(design, a, edge, second, both=both)
     trial = thresholds(design, second, edge, levels)
@@ -69,7 +69,7 @@ def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
         back = open_[near[inversion.tail(tables, near, edge, both=both) > a]]
         high[back] += 1
         open_ = back[high[back] <= most[back]]
-    return high
+    return np.asarray(high)
 
 
 def thresholds(design: tuple[int, ...], second: Ints, edge: float, level: Floats) -> Ints:
@@ -131,4 +131,4 @@ def _real_count(design: tuple[int, ...], second: Floats, edge: float, level: flo
         middle = (low + high) / 2.0
         inside = _statistic(design, middle, second, edge) >= level
         low, high = np.where(inside, low, middle), np.where(inside, middle, high)
-    return high
+    return np.asarray(high)

@@ -103,7 +103,7 @@ class TwoCounts:
         if both:
             over = gain_scores.thresholds(self.n1, self.n2, self.n2 - x2, -apart, bars)
             found += np.einsum("ij,ij->i", mass, first.below(self.n1 + 1 - over.ravel()[places]))
-        return found.reshape(nuisance.shape)
+        return np.asarray(found.reshape(nuisance.shape))
 
 
 class _Tail:
@@ -122,7 +122,7 @@ class _Tail:
     def at_least(self, counts: Ints) -> Floats:
         """P(X >= count)."""
         if self.sums is not None:
-            return self.sums.ravel()[np.clip(self.ends - counts, 0, self.width) + self.rows]
+            return np.asarray(self.sums.ravel()[np.clip(self.ends - counts, 0, self.width) + self.rows])
         return _one_by_one(betainc, self.n, counts, self.p)
 
     def below(self, counts: Ints) -> Floats:

@@ -149,7 +149,7 @@ def plan_paired_comparison(
     Example:
         >>> from surefoot import plan_paired_comparison
         >>> plan_paired_comparison(0.25, 0.05).rollouts
-        54
+        53
 
     Reference:
         By enumeration; compare Duffy (1984).
@@ -189,12 +189,11 @@ def _plan(
         raise _check.refused(kind.size, f"be at most {MOST:,}", size)
 
     def chance(first: float, size: int, rough: bool = False) -> float:
-        if kind is _PAIRED:
-            sizes, chances, turned = (size,), (first, second), (second, first)
-        else:
-            sizes, chances, turned = (size, size), (first, second), (1.0 - first, 1.0 - second)
+        sizes, chances = (size,) if kind is _PAIRED else (size, size), (first, second)
         shows = _shows(first - second, margin, claim)
-        edge, chances = -margin if shows == "not worse" else margin, turned if shows == "worse" else chances
+        if shows == "worse":  # the mirror image: pairs swapped, or failures for successes
+            chances = (second, first) if kind is _PAIRED else (1.0 - first, 1.0 - second)
+        edge = -margin if shows == "not worse" else margin
         return chance_above(sizes, chances, 1.0 - confidence, edge, both=claim == "either", rough=rough)
 
     if first is not None:
