@@ -27,7 +27,7 @@ TOTALS = re.compile(
     r"(?:_(?:all|rate|score|success|successes|success_rate|percent|std|sd))*"
 )
 """What a row of totals is called, as names of columns are compared."""
-TOTAL_START = r"(?i)^\W*(?:grand|sub|total|sum|mean|average|avg|overall|median|std)"
+TOTAL_START = r"^\W*(?:grand|sub|total|sum|mean|average|avg|overall|median|std)"
 """How such a cell begins, for engines that look at many cells."""
 UNIT = re.compile(
     r"[(\[]?\s*(?:%|percent|s|sec|secs|seconds?|ms|min|mins|minutes?|h|hours?|hz|m|mm|cm|kg|g|newtons?|deg|degrees?|rad|°|"
@@ -230,6 +230,8 @@ class Sorting:
 
 
 PLACE = "__place__"
+WIDEST = 300
+"""A table with more columns is read whole: as expressions of an engine they cost more than their cells."""
 
 
 def of_frame(frame: pl.LazyFrame, header: Sequence[str], rows: int, source: str, line: Callable[[int], int]) -> LeftOut:
@@ -237,11 +239,13 @@ def of_frame(frame: pl.LazyFrame, header: Sequence[str], rows: int, source: str,
     import polars as pl
 
     sorting, columns = Sorting(header, source, line), list(frame.collect_schema())
+    if len(columns) > WIDEST:
+        held = frame.collect().rows()
+        return of_rows(header, [[(cell or "").strip() for cell in row] for row in held], source, line)
     cells = [pl.col(name).str.strip_chars().replace("", None) for name in columns]
-    names = [name.casefold() for name in sorting.header if name]
-
-    def telling(cell: pl.Expr) -> pl.Expr:
-        return cell.str.to_lowercase().is_in(names) | cell.str.contains(TOTAL_START)
+    key = sorting.policy or 0
+    names = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in sorting.header if name)
+    begins = rf"(?i)^(?:\s*|\s*(?:{names})\s*)$|{TOTAL_START}"
 
     def at(places: list[int], only: pl.Expr | None = None) -> list[Row]:
         held = frame.select(cells).with_row_index(PLACE).filter(pl.col(PLACE).is_in(places))
@@ -254,14 +258,16 @@ def of_frame(frame: pl.LazyFrame, header: Sequence[str], rows: int, source: str,
         held, beside = frame.select(counts).collect(engine="streaming").row(0)
         return held, beside
 
-    key = sorting.policy or 0
-    looked = list(dict.fromkeys((0, key)))
-    suspect = pl.any_horizontal(cells[key].is_null(), *(telling(cells[one]) for one in looked))
-    first = next((row for row in at(list(range(50))) if any(row[1])), None)
-    found = frame.select(columns[one] for one in looked).with_row_index(PLACE).filter(suspect).select(PLACE)
-    places = found.collect(engine="streaming")[PLACE].to_list()
+    looked = [columns[one] for one in dict.fromkeys((0, key))]
+    suspect = pl.any_horizontal(pl.col(columns[key]).is_null(), pl.col(looked).str.contains(begins))
+    top = frame.head(50).select(cells).collect().rows()
+    first = next(((place, [cell or "" for cell in row]) for place, row in enumerate(top) if any(row)), None)
+    places = list[int]()
+    if frame.select(suspect.any()).collect(engine="streaming").item():
+        found = frame.select(looked).with_row_index(PLACE).filter(suspect).select(PLACE)
+        places = found.collect(engine="streaming")[PLACE].to_list()
     filled = pl.coalesce(pl.col(columns))
-    told = filled.is_null() | telling(filled) | telling(pl.col(columns[key]))
+    told = filled.is_null() | filled.str.contains(begins) | pl.col(columns[key]).str.contains(begins)
     suspects = [row for row in at(places, told) if len(columns) > 1 or any(row[1])] if places else []
     blank = [place for place, row in suspects if not any(row)]
     below = at([place + 1 for place in blank]) if blank else []

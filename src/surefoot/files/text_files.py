@@ -140,11 +140,12 @@ def _apostrophes(columns: Sequence[str]) -> tuple[Note, ...]:
 
 def _has_apostrophes(head: Head) -> bool:
     """Whether any cell of a file begins with an apostrophe; most files are told at the speed of reading."""
+    bare = (b"'", "\u2019".encode())
     marks = [f"{before}{mark}".encode() for before in (head.separator, "\n", '"', " ") for mark in "'\u2019"]
     with head.path.open("rb") as file:
         rest = b""
         while piece := file.read(PIECE):
-            if any(mark in rest + piece for mark in marks):
+            if any(one in piece for one in bare) and any(mark in rest + piece for mark in marks):
                 return True
             rest = piece[-4:]
     return False

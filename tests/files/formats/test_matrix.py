@@ -90,7 +90,7 @@ def test_a_leaderboard_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_leaderboard_met_in_a_folder_is_left_out_and_said(tmp_path: Path) -> None:
-    put(tmp_path, "board.csv", "model,mmlu,gsm8k\nllama,0.71,0.5\n")
+    put(tmp_path, "board.csv", "model,mmlu,gsm8k\nllama,0.71,0.5\nqwen,0.8,0.4\n")
     put(tmp_path, "rollouts.csv", "policy,success\nnew,1\nold,0\n")
     rollouts = sf.read(tmp_path)
     assert rollouts.policies == ("new", "old")
