@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics.exponential_sums import Pooled, pool
-from surefoot.numerics.score_tails import LEAST, SAFE, TINY, log_tails, mirror, root
+from surefoot.numerics.score_samples import Pooled, mirror, pool
+from surefoot.numerics.score_tails import LEAST, SAFE, TINY, log_tails, root
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats
