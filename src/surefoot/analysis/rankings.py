@@ -123,10 +123,7 @@ def all_pairs(
         if progress is not None:
             progress(done, 2 * len(pairs))
     if target is None and len({one.reading.about.target for one in how if one.reading.units}) > 1:
-        return all_pairs(
-            rollouts, measure=what, target="these", weights=weights, lower_is_better=lower_is_better,
-            confidence=confidence, margin=margin, progress=progress,
-        )  # fmt: skip
+        how = [found_between(pair.compared, target="these", strict=False) for pair in asked]  # the weakest pair's
     gains = _gains(how, share, margin, central=level["central"])
     found: list[Comparison] = []
     told = False  # what it would take is a plan for each: the best two not told apart suffice

@@ -63,6 +63,11 @@ class Cells:
         """A column of numbers."""
         return self.frame[name].to_numpy().astype("float64")
 
+    @property
+    def unit_name(self) -> str:
+        """What the file calls the units; a setting stands for them where no column is finer."""
+        return self.asked.rollouts.called(self.keys[0])
+
     @cached_property
     def unit(self) -> Any:
         """The unit of every cell."""
@@ -175,19 +180,32 @@ def cells_of(asked: Asked, beside: Sequence[str] = (), without: Sequence[str] = 
 # Which target, which method
 
 
-def found_between(asked: Asked, *, paired: bool | None = None, target: Target | None = None) -> Found:
-    """How the first is compared with the second: for which units, and by which method."""
+def found_between(
+    asked: Asked, *, paired: bool | None = None, target: Target | None = None, strict: bool = True
+) -> Found:
+    """How the first is compared with the second: for which units, and by which method.
+
+    Args:
+        asked: What was asked for.
+        paired: False to disregard units; True to pair the n-th rollouts where nothing tells units apart.
+        target: What the answer is about; found when not said.
+        strict: Whether a target that the data cannot have is refused; otherwise the other one is answered.
+    """
     two_policies(asked.rollouts, asked.first, asked.second)
     for group in asked.groups if asked.measure == "score" else ():
         asked.rollouts.require_in_range(group)
     design = asked.rollouts.design
     if paired is True and design.unit is None:
         return _by_position(asked, design)
-    cells = cells_of(asked) if design.unit is not None else None
+    if paired is None and asked.rollouts.collected == "independent":
+        paired = False  # each rollout drew what it met: what recurs was drawn twice
+    cells = cells_of(asked) if design.keys("unit", "setting") else None
     if cells is not None and not cells.frame.height:
         return _nothing_shared(asked, design)
     if cells is None or paired is False:
         return _separate(asked, design, paired, target)
+    if target is not None and not strict and not _possible(cells, target):
+        target = None
     return _of_cells(cells, design, target)
 
 
@@ -197,7 +215,7 @@ def _of_cells(cells: Cells, design: Design, target: Target | None) -> Found:
     runs = _runs(asked, design)
     headline = target or headline_target(cells, design, runs)
     ways = {"like": lambda: _like(cells, design, runs), "these": lambda: _these(cells, design)}
-    _refuse(cells, design, headline)
+    _refuse(cells, headline)
     made = ways[headline]()
     other: Target = "these" if headline == "like" else "like"
     found = Found(made.reading, made.make, (*notes, *made.notes), made.tallies)
@@ -217,17 +235,18 @@ def _possible(cells: Cells, target: Target) -> bool:
     return not cells.once if target == "these" else cells.units > 1
 
 
-def _refuse(cells: Cells, design: Design, target: Target) -> None:
+def _refuse(cells: Cells, target: Target) -> None:
     if target == "these" and cells.once:
         raise DataError(
-            f"for these very units, some {design.unit} must be met again; each policy met each once, and nothing tells a "
-            "unit's own chance from its noise.",
+            f"for these very units, some {cells.unit_name} must be met again; each policy met each once, and nothing "
+            "tells a unit's own chance from its noise.",
             source=cells.asked.rollouts.source,
             cure="Run some again, or ask for units like these: --target like.",
         )
     if target == "like" and cells.units < 2:
         raise DataError(
-            f"for units like these there must be at least 2; {design.unit} has 1.", source=cells.asked.rollouts.source
+            f"for units like these there must be at least 2; {cells.unit_name} has 1.",
+            source=cells.asked.rollouts.source,
         )
 
 
@@ -276,7 +295,7 @@ def _reading(cells: Cells, design: Design, about: Subject, groups: int) -> Readi
 def _like(cells: Cells, design: Design, runs: int) -> _Made:
     """The gain over units like these."""
     asked = cells.asked
-    about = Subject("like", str(design.unit), cells.units, asked.rollouts.words.rollouts)
+    about = Subject("like", cells.unit_name, cells.units, asked.rollouts.words.rollouts)
     clusters = [key for key in design.keys("cluster") if len(set(cells.codes(key).tolist())) > 1]
     if runs:
         ways = [_unit_gain(cells), _run_gain(asked, design)]
@@ -380,12 +399,10 @@ def _run_gain(asked: Asked, design: Design) -> Make:
 def _these(cells: Cells, design: Design) -> _Made:
     """The gain over these very units: only the rollouts in their cells are drawn."""
     asked = cells.asked
-    about = Subject("these", str(design.unit), cells.units, asked.rollouts.words.rollouts)
+    about = Subject("these", cells.unit_name, cells.units, asked.rollouts.words.rollouts)
     reading = _reading(cells, design, about, 0)
     make, tallies = within(cells, asked)
-    few_tries = int(min(side.min() for side in cells.tries))
-    notes = (Note("few rollouts a task", {"count": few_tries}),) if asked.measure == "score" and few_tries < 3 else ()
-    return _Made(reading, asked.shown(make) if tallies is None else make, tallies, notes)
+    return _Made(reading, asked.shown(make) if tallies is None else make, tallies)
 
 
 def within(cells: Cells, asked: Asked) -> tuple[Make, Any]:
