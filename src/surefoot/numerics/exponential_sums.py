@@ -127,7 +127,8 @@ def log_chance(sums: Sums, step: float = STEP) -> Floats:
 
 def _log_left(sums: Sums, step: float) -> Floats:
     """Log P(W <= 0) of rows whose mean is 0 or more."""
-    rows = max(1, int(ELEMENTS // (_nodes(step) * sums.width)))
+    held = ELEMENTS if sums.cells is None else ELEMENTS // 8  # a cell needs some ten numbers besides
+    rows = max(1, held // (_nodes(step) * sums.width))
     parts = [_log_integral(sums.rows(slice(i, i + rows)), step) for i in range(0, sums.least.size, rows)]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 

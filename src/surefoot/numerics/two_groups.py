@@ -45,14 +45,17 @@ class TwoGroups(group_tails.Groups):
         about = math.hypot(*(v * score_tails.error_of(one) for v, one in zip(self.weights, self.samples, strict=True)))
         guess, estimate = self.estimate + float(special.ndtri(tail)) * about, self.estimate
 
+        known: dict[float, tuple[float, float]] = {}
+
         def high(target: float) -> float:
-            return self._largest(target)[1] + RAISED
+            known[target] = self._largest(target)
+            return known[target][1] + RAISED
 
         if estimate <= 0.0:
             return 0.0
         # at the estimate itself the p-value is 1: nothing from there on is refused
         end = score_tails.root(high, tail, estimate, guess, about, slack=SLACK, near=1e-6 * about)
-        while end > 0.0 and self.raised(end) > math.log(tail):
+        while end > 0.0 and self._proved(end, known.get(end)) > math.log(tail):
             end = max(0.0, end - 0.01 * about)
         return end
 
@@ -109,7 +112,11 @@ class TwoGroups(group_tails.Groups):
 
     def raised(self, target: float) -> float:
         """An upper bound of the largest log p-value over the line, within `RAISED` of one that is attained."""
-        at, top = self._largest(target)
+        return self._proved(target)
+
+    def _proved(self, target: float, largest: tuple[float, float] | None = None) -> float:
+        """The same, where the largest that was found may be known already."""
+        at, top = largest or self._largest(target)
         cuts = np.unique(np.append(self._scan(target), at))
         joint, one, other = self._parts(target, cuts)
         heights = np.minimum(joint, group_tails.log_alone(one + other, 2))
