@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats as scipy_stats
 
 from surefoot.numerics.task_groups import fitted_means, kappa, task_groups
 from tests.oracles import task_groups as twin
@@ -104,3 +105,16 @@ def test_p_rises_with_the_target_and_ends_agree_with_it(seed, one, other):
 def test_nothing_is_refused_where_nothing_is_above_0():
     test = task_groups([[np.zeros(3), np.zeros(2)]], [np.full(2, 0.5)])
     assert (test.low_end(0.05), test.log_p(0.1), test.mirrored.log_p(0.0)) == (0.0, 0.0, -math.inf)
+
+
+@pytest.mark.parametrize(("tasks", "rate"), [(7, 0.3), (25, 0.5), (58, 0.5), (77, 0.5), (87, 0.5), (98, 0.7)])
+def test_the_level_of_single_coins_against_a_constant_counted_exactly(tasks, rate):
+    """Every number of successes in one rollout a task, against a policy that always scores the rate."""
+    shares = np.full(tasks, 0.5 / tasks)
+    chances, p_values = scipy_stats.binom.pmf(np.arange(tasks + 1), tasks, rate), []
+    for hits in range(tasks + 1):
+        first = [np.array([float(task < hits)]) for task in range(tasks)]
+        test = task_groups([first, [np.array([1.0 - rate])] * tasks], [shares, shares])
+        p_values.append(min(1.0, 2.0 * min(both(test, 0.0))))
+    for level in (0.05, 0.003, 0.0001):
+        assert chances[np.array(p_values) <= level].sum() <= level
