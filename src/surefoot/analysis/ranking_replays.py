@@ -166,7 +166,7 @@ def _replayed(
     where = f" on {task}" if task else ""
     said = f"{formatting.rollouts(left)}{where} in no round of all {spoken().policies}: left out."
     notes = [said] if left else []
-    notes += [BLOCKED.format(what=what) for what in blocking(part, task)]
+    notes += [BLOCKED.format(what=what) for what in blocking(part)]
     setting = replace(setting, horizon=len(rounds) if horizon is None else horizon)
     chosen: Any = declared(registry.advised(setting) if rule is None else rule, setting)
     state = run_ranking(chosen, rounds)[-1]

@@ -22,6 +22,7 @@ from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
 from surefoot.sequential.validity import holding
 from surefoot.table.coverage import coverage
+from surefoot.table.design import MANY
 from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.run_order import in_blocks
 from surefoot.table.start_order import by_starts, rounds_of, said_order
@@ -29,6 +30,10 @@ from surefoot.table.start_order import by_starts, rounds_of, said_order
 BLOCKED = (
     "The order is in blocks of {what}: one was run after another. If the gain differs between them, no sequential "
     "rule keeps its promise in this order. Next time mix them at random."
+)
+AVERAGED = (
+    "Each {unit} was met several times: one {unit} is one step, its outcomes averaged, and the verdict is about others "
+    "like these."
 )
 NO_ORDER = (
     "The order across {words.tasks} is not recorded: each {words.task} counts its own {words.rollouts}. If "
@@ -235,7 +240,7 @@ def replay(
         )
     found = []
     for task in tasks:
-        part = rollouts if task is None else rollouts.where(task=task)
+        part = rollouts if task is None else rollouts.where(**{str(rollouts.split): task})
         known = {group.key[0] for group in part.summary() if group.known(what)}
         if task is None or {first, second} <= known:
             found.append(_replayed(part, task, (first, second), what, declared, rules))
@@ -340,6 +345,10 @@ def _replayed(
     declared: Setting,
     only: Sequence[str] | None,
 ) -> ReplayedPair:
+    recurs = bool(coverage(part).recurring)
+    averaged = recurs and part.design.units >= MANY
+    if averaged:
+        return _by_unit(part, task, policies, measure, declared, only)
     pairing = part.pairing(*policies, measure=measure)
     notes = []
     pairs = [(one, other) for one, other in rounds_of(part, measure, pairing.on, policies)]
@@ -353,8 +362,8 @@ def _replayed(
             short, long = policies if sizes[0] < sizes[1] else policies[::-1]
             where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(sizes[0] - sizes[1]))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
-    notes += [say(BLOCKED, what=what) for what in blocking(part, task)]
-    if coverage(part).recurring or part.design.cluster:
+    notes += [say(BLOCKED, what=what) for what in blocking(part)]
+    if recurs or part.design.cluster:
         notes.append(say(CLUSTERED))
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")
@@ -397,7 +406,40 @@ def _interval(state: Any, population: int | None) -> Interval | None:
     return state.list_interval() if stopped else None
 
 
-def blocking(part: Rollouts, task: str | None) -> list[str]:
+def _by_unit(
+    part: Rollouts,
+    task: str | None,
+    policies: tuple[str, str],
+    measure: Measure,
+    declared: Setting,
+    only: Sequence[str] | None,
+) -> ReplayedPair:
+    """Units that were met several times: one unit is one step, its mean a score, once both policies have ended it."""
+    import polars as pl
+
+    keys = part.design.keys("unit", "setting")
+    frame = part.polars().with_row_index("__row__").filter(pl.col(measure).is_not_null())
+    if "valid" in frame.columns:
+        frame = frame.filter(pl.col("valid").fill_null(True))
+    if "order" in frame.columns:
+        frame = frame.sort("order", nulls_last=True, maintain_order=True).drop("__row__").with_row_index("__row__")
+    value = pl.col(measure).cast(pl.Float64)
+    sides = [
+        frame.filter(policy=name)
+        .group_by(keys)
+        .agg(value.sort().mean().alias(f"mean{at}"), pl.col("__row__").max().alias(f"last{at}"))
+        for at, name in enumerate(policies)
+    ]
+    met = sides[0].join(sides[1], on=keys, how="inner").sort(pl.max_horizontal("last0", "last1"))
+    if not met.height:
+        raise DataError(f"both {spoken().policies} must share some {part.design.unit}; got none.", source=part.source)
+    low, high = part.ends(measure)
+    collected = replace(declared, measure="score", environments="shared", low=low, high=high)
+    said = AVERAGED.format(unit=part.design.unit)
+    return replace(_under_rules(met.select("mean0", "mean1").rows(), collected, only), task=task, notes=(said,))
+
+
+def blocking(part: Rollouts) -> list[str]:
     """The columns that name contexts which were run in blocks."""
     columns = part.design.keys("unit", "setting", "cluster")
     return [name for name in columns if any(in_blocks(part.where(policy=p).column(name)) for p in part.policies)]
