@@ -63,6 +63,7 @@ class JudgedGain(Record):
         alike: How many of those the judge ended alike; None for scores.
         needed: How many labelled items would decide a gain as large as this one; None when it is decided.
         notes: What a reader must know besides.
+        rates: Both policies' rates or mean scores by the same labels, whose difference is the gain.
     """
 
     first: str
@@ -75,6 +76,7 @@ class JudgedGain(Record):
     alike: int | None = None
     needed: LabelsNeeded | None = None
     notes: tuple[Note, ...] = ()
+    rates: tuple[Interval, ...] = ()
 
     @property
     def gain(self) -> Gain | None:
@@ -161,6 +163,14 @@ def judged_gain(
         judge, human, documents, span=span, scale="gain" if measure == "success" else "score gain",
         method=chosen, confidence=confidence, margin=margin,
     )  # fmt: skip
+    both_human = [
+        [side[key].human if there else None for key, there in zip(shared, both, strict=True)] for side in sides
+    ]
+    of_each = stats.judge_corrected_rates(
+        ([sides[0][key].judge for key in shared], [sides[1][key].judge for key in shared]),
+        (both_human[0], both_human[1]), documents, low=low, high=high,
+        scale="rate" if measure == "success" else "score", method=chosen, confidence=confidence,
+    )  # fmt: skip
     refused = None
     if not drawn:
         level = [(sides[0][key].judge + sides[1][key].judge) / 2.0 for key in shared]
@@ -170,7 +180,8 @@ def judged_gain(
             refused = Note("labels unlike the rest", {"about": about, "z": z})
     needed = None if refused is not None else _needed(found, confidence, margin, span)
     notes = _notes(rollouts, sides, both, found, (sum(labels), alike))
-    return JudgedGain(first, second, measure, found, refused, drawn, sum(labels), alike, needed, notes)
+    rates = tuple(one.interval for one in of_each)
+    return JudgedGain(first, second, measure, found, refused, drawn, sum(labels), alike, needed, notes, rates)
 
 
 def items_of(rollouts: Rollouts, measure: Measure) -> Items:
@@ -192,7 +203,7 @@ def _gathered(rollouts: Rollouts, measure: Measure) -> Items:
 
     on = item_columns(rollouts)
     clusters = rollouts.design.keys("cluster")[:1]
-    more = ("human", *clusters)
+    more = (*(("human",) if "human" in rollouts.columns else ()), *clusters)
     names = ("policy", measure, *on, *more)
     home = small(rollouts.counted().select(*names).filter(~nw.col(measure).is_null()))
     rows: dict[str, dict[Key, list[tuple[float, float | None, object]]]] = {}

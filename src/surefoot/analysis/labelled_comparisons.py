@@ -39,26 +39,29 @@ def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
         return replace(made, notes=(*made.notes, Note("not corrected")))
     if made.weights == "settings" and judged.refused is None:
         judged = replace(judged, found=None, refused=Note("labels weigh items"), needed=None, notes=())
-    own = made.gain
-    gain = judged.gain or replace(own, verdict=Verdict.UNDECIDED)
+    alone = made.gain
+    gain = judged.gain or replace(alone, verdict=Verdict.UNDECIDED)
     rates = corrections_of(rollouts, made.measure, made.of_first.confidence)
-    first, second = (rates.get(name) for name in (made.first, made.second))
-    below = {"estimate": own.estimate, "low": own.interval.low, "high": own.interval.high, "p": own.p_value}
+    own = {made.first: made.of_first, made.second: made.of_second}
+    own |= {name: rates[name].interval for name in own if name in rates}
+    if judged.rates:  # they subtract to the gain
+        own |= dict(zip((made.first, made.second), judged.rates, strict=True))
+    below = {"estimate": alone.estimate, "low": alone.interval.low, "high": alone.interval.high, "p": alone.p_value}
     needed = judged.needed
     enough = {} if needed is None else {"low": needed.low, "high": needed.high, "items": needed.items}
     return replace(
         made,
         gain=gain,
-        of_first=made.of_first if first is None else first.interval,
-        of_second=made.of_second if second is None else second.interval,
+        of_first=own[made.first],
+        of_second=own[made.second],
         judged=judged,
-        uncorrected=own,
+        uncorrected=alone,
         bounds=made.bounds if judged.refused is None else None,
         notes=(
             *([judged.refused] if judged.refused is not None else ()),
             *judged.notes,
             *([Note("labels needed", enough)] if enough else ()),
-            Note("by the judge", {**below, "scale": own.interval.scale}),
+            Note("by the judge", {**below, "scale": alone.interval.scale}),
             *made.notes,
         ),
     )
@@ -83,7 +86,7 @@ def label_lines(found: Sequence[Comparison]) -> list[str]:
     for note in dict.fromkeys(note for one in told for note in one.notes if note.kind in HOW):
         lines.append(str(note))
     if any(one.judged is not None and one.judged.found is not None and not one.judged.found.guaranteed for one in told):
-        lines.append("Approximate; measured coverage at least 94% at a confidence of 95%.")
+        lines.append("Approximate; measured coverage at least 93.5% at a confidence of 95%.")
     for one in told:
         needed = next((note for note in one.notes if note.kind == "labels needed"), None)
         if needed is not None and one.verdict is Verdict.UNDECIDED:  # the best two not told apart suffice
