@@ -82,6 +82,8 @@ if TYPE_CHECKING:
     from surefoot.planning.rates import plan_rate as plan_rate
     from surefoot.planning.sequential import SequentialPlan as SequentialPlan
     from surefoot.planning.sequential import plan_sequential as plan_sequential
+    from surefoot.planning.units import UnitsPlan as UnitsPlan
+    from surefoot.planning.units import plan_units as plan_units
     from surefoot.reporting.reports import ProgressReport as ProgressReport
     from surefoot.reporting.reports import Report as Report
     from surefoot.reporting.reports import report as report

@@ -180,6 +180,14 @@ def compare(
     power: Annotated[
         float | None, typer.Option(help="The chance of the verdict (power); 0.8 unless it is the question.")
     ] = None,
+    units: Annotated[
+        int | None, typer.Option(help="Units (tasks, scenes) that both policies meet: about units like these.")
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(help="With --units: how often each policy meets each; 5.")] = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(help="With --units: the standard deviation of the gain between units; 0.2 for 20 points."),
+    ] = None,
     margin: files.Margin = 0.0,
     claim: Annotated[
         str, typer.Option("--claim", help=f"What will be asked: {', '.join(CLAIMS)}; one side needs fewer rollouts.")
@@ -225,12 +233,15 @@ def compare(
 
         surefoot plan compare --first 0.9 --second 0.6 --sequential --horizon 100
 
+        surefoot plan compare --first 0.7 --second 0.5 --units 20 --repeats 10
+
         surefoot plan compare --from pilot.csv --first new --second old --gain 0.1
 
         surefoot plan compare --from pilot.csv --column success=worked --first new --second old
     """
     if pilot is not None:
         others = {
+            "--units": units, "--repeats": repeats, "--spread": spread,
             "--rollouts": rollouts, "--first-only": first_only, "--second-only": second_only, "--horizon": horizon,
             "--claim": None if claim == "either" else claim, "--sequential": sequential,
             "--futility": futility, "--margin": margin or None,
@@ -246,6 +257,20 @@ def compare(
     }  # fmt: skip
     terminal.refuse(of_a_pilot, "come with `--from`.")
     first, second = _rate_of(first_word, "--first"), _rate_of(second_word, "--second")
+    if units is not None:
+        others = {
+            "--rollouts": rollouts, "--first-only": first_only, "--second-only": second_only, "--horizon": horizon,
+            "--claim": None if claim == "either" else claim, "--sequential": sequential, "--futility": futility,
+            "--margin": margin or None, "--rule": rule,
+        }  # fmt: skip
+        terminal.refuse(others, "be left out with `--units`.")
+        if first is None or second is None:
+            raise ValueError("`--units` must come with both rates, `--first` and `--second`.")
+        told = {"repeats": repeats, "spread": spread, "power": power}
+        known: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+        terminal.show(sf.plan_units(first, second, units=units, confidence=confidence, **known), as_json=as_json)
+        return
+    terminal.refuse({"--repeats": repeats, "--spread": spread}, "come with `--units`.")
     asked = _check.choice(claim, "--claim", CLAIMS)
     if sequential and asked == "first not worse":
         raise ValueError("`--claim` must be either or better with `--sequential`; got not-worse.")
