@@ -242,13 +242,20 @@ def _like(cells: _OwnCells, rollouts: Rollouts, measure: Measure, confidence: fl
 
 
 def _by_clusters(cells: _OwnCells, rollouts: Rollouts, measure: Measure, key: str, confidence: float) -> Interval:
+    """Clusters of units, or units crossed with clusters."""
     import numpy as np
 
-    unit_cluster = np.zeros(cells.units, dtype=np.int64)
-    unit_cluster[cells.unit] = cells.codes(key)
-    means = _scores(rollouts, measure, cells.unit_means())
-    found = stats.cluster_mean(means, unit_cluster.tolist(), confidence=confidence).interval
-    return _as(measure, found, cells.tries.sum())
+    codes = cells.codes(key)
+    crossing = len(np.unique(np.stack((cells.unit, codes)), axis=1).T) > cells.units
+    if crossing:
+        values = _scores(rollouts, measure, cells.means)
+        found = stats.cluster_mean(values, codes.tolist(), crossed=cells.unit.tolist(), confidence=confidence)
+    else:
+        unit_cluster = np.zeros(cells.units, dtype=np.int64)
+        unit_cluster[cells.unit] = codes
+        means = _scores(rollouts, measure, cells.unit_means())
+        found = stats.cluster_mean(means, unit_cluster.tolist(), confidence=confidence)
+    return _as(measure, found.interval, cells.tries.sum())
 
 
 def _these(

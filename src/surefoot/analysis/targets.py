@@ -30,6 +30,10 @@ FEW_TRIES = 5
 """Below so many rollouts a cell, all cells alike, a guaranteed test of these very units is used."""
 
 
+FEW_BOTH_WAYS = 15
+"""Below so many units or clusters that are crossed, hardly any gain can be shown for others like both."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """What two policies did in the cells that both met.
@@ -305,7 +309,10 @@ def _like(cells: Cells, design: Design, runs: int) -> _Made:
         count = min(len(set(cells.codes(key).tolist())) for key in clusters)
         name = next(column.name for column in design.of("cluster") if column.key == clusters[0])
         about = Subject("like", name, count, about.rollouts)
-        return _Made(_reading(cells, design, about, count), asked.shown(weakest(ways)))
+        fewer = min(count, cells.units)
+        both_ways = any(cells.crossing(key) for key in clusters) and fewer < FEW_BOTH_WAYS
+        notes = (Note("two ways", {"unit": cells.unit_name, "cluster": name, "count": fewer}),) if both_ways else ()
+        return _Made(_reading(cells, design, about, count), asked.shown(weakest(ways)), notes=notes)
     if cells.single and asked.weights != "settings":
         return _pairs(cells, design, about)
     make = _unit_gain(cells)
