@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from surefoot import stats
-from surefoot.analysis.comparison_data import Asked, Found
+from surefoot.analysis.comparison_data import Asked, Found, Make
 from surefoot.analysis.targets import Cells, cells_of, found_between, weakest, within
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
+from surefoot.stats.exact_gains import exact_p
+from surefoot.stats.strata import least_p
 from surefoot.table.design import MANY, Column
 
 if TYPE_CHECKING:
@@ -100,19 +103,59 @@ def disagreeing(asked: Asked, gain: Gain, *, confidence: float) -> tuple[Note, .
     columns = _looked_at(asked)
     if not columns:
         return ()
+    error = 1.0 - confidence
     levels = [level for column in columns for level in _levels(asked, column, confidence)]
-    if not levels:
-        return ()
-    claimed = _holm([level["p"] for level in levels], 1.0 - confidence)
+    claimed = {level for level, sure in zip(levels, _holm(_p_values(levels, error), error), strict=True) if sure}
     notes: list[Note] = []
-    for column in columns:
-        own = [(level, sure) for level, sure in zip(levels, claimed, strict=True) if level["key"] == column.key]
-        named = [level for level, sure in own if sure and _verdict(level) is not gain.verdict]
+    for column in columns if levels else ():
+        own = [level for level in levels if level.key == column.key]
+        named = [level for level in own if level in claimed and level.verdict is not gain.verdict]
         gap = _gap(asked, column) * len(columns)
-        if named or gap <= 1.0 - confidence:
-            shown = [level for level, _ in own] if len(own) <= 6 else named
-            notes.append(_note(column, shown, [level for level, sure in own if sure], gap))
+        if named or gap <= error:
+            shown = own if len(own) <= 6 else named
+            notes.append(_note(column, shown, [level for level in own if level in claimed], gap))
     return tuple(notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """A level of a column: the method of its gain with its data, and the gain, found when it is asked for."""
+
+    key: str
+    name: str
+    make: Make
+    confidence: float
+
+    @cached_property
+    def gain(self) -> Gain:
+        return self.make(confidence=self.confidence, margin=0.0)
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.BETTER if self.gain.estimate > 0.0 else Verdict.WORSE
+
+    def least_p(self, error: float) -> float:
+        """At most the p-value of the gain, without its interval where that is dear."""
+        make = self.make
+        if isinstance(make, partial) and make.func is stats.exact_gain:
+            return least_p({"": make.args}, weights="tasks", error=error)
+        if isinstance(make, partial) and make.func is stats.stratified_rate_gain:
+            return least_p(*make.args, weights=make.keywords["weights"], error=error)
+        return self.p_value(error)
+
+    def p_value(self, error: float) -> float:
+        """The p-value of the gain."""
+        if isinstance(self.make, partial) and self.make.func is stats.exact_gain:
+            return exact_p(*self.make.args, error=error)
+        return 1.0 if self.gain.p_value is None else self.gain.p_value
+
+
+def _p_values(levels: list[_Level], error: float) -> list[float]:
+    """The p-values of levels; lower bounds of them where even these allow no claim."""
+    least = [level.least_p(error) for level in levels]
+    if not levels or min(least) > error / len(levels):
+        return least
+    return [level.p_value(error) for level in levels]
 
 
 def _looked_at(asked: Asked) -> list[Column]:
@@ -124,33 +167,22 @@ def _looked_at(asked: Asked) -> list[Column]:
     return columns if sum(column.levels for column in columns) <= MOST_LEVELS else list(design.of("setting"))
 
 
-def _verdict(level: dict[str, Any]) -> Verdict:
-    return Verdict.BETTER if level["gain"] > 0.0 else Verdict.WORSE
-
-
 def _level_cells(asked: Asked, column: Column) -> Cells:
     beside = () if column.role in ("unit", "setting") else (column.key,)
     return cells_of(asked, beside)
 
 
-def _levels(asked: Asked, column: Column, confidence: float) -> list[dict[str, Any]]:
-    """The gain within every level of a column: cells alike, by rule X."""
+def _levels(asked: Asked, column: Column, confidence: float) -> list[_Level]:
+    """The levels of a column; within each, cells are alike, by rule X."""
     import polars as pl
 
     cells = _level_cells(asked, column)
-    place = cells.keys.index(column.key)
-    found = []
-    for (level,), part in cells.frame.group_by(f"key_{place}", maintain_order=True):
-        if level is None:
-            continue
-        own = replace(cells, frame=part.sort(pl.col("^key_.*$")))
-        make, _ = within(own, replace(asked, weights="units"))
-        gain = make(confidence=confidence, margin=0.0)
-        p_value = 1.0 if gain.p_value is None else gain.p_value
-        ends = gain.interval
-        found.append({"key": column.key, "level": str(level), "gain": gain.estimate, "low": ends.low,
-                      "high": ends.high, "p": p_value})  # fmt: skip
-    return sorted(found, key=lambda one: one["level"])
+    key = f"key_{cells.keys.index(column.key)}"
+    parts = cells.frame.filter(pl.col(key).is_not_null()).partition_by(key, maintain_order=True)
+    alike = replace(asked, weights="units")
+    made = ((str(part[key][0]), within(replace(cells, frame=part), alike)[0]) for part in parts)
+    found = [_Level(column.key, name, make, confidence) for name, make in made]
+    return sorted(found, key=lambda one: one.name)
 
 
 def _holm(p_values: list[float], error: float) -> list[bool]:
@@ -180,10 +212,12 @@ def _gap(asked: Asked, column: Column) -> float:
     return min(1.0, min(found) * len(found))
 
 
-def _note(column: Column, shown: list[dict[str, Any]], claimed: list[dict[str, Any]], gap: float) -> Note:
-    signs = {level["gain"] > 0.0 for level in claimed}
+def _note(column: Column, shown: list[_Level], claimed: list[_Level], gap: float) -> Note:
+    signs = {level.verdict for level in claimed}
     kind = "depends on" if len(signs) == 2 else "gain differs" if gap <= 0.05 else "levels disagree"
-    lines = tuple((one["level"], one["gain"], one["low"], one["high"], one in claimed) for one in shown)
+    lines = tuple(
+        (one.name, one.gain.estimate, one.gain.interval.low, one.gain.interval.high, one in claimed) for one in shown
+    )
     return Note(kind, {"column": column.name, "levels": lines, "p": gap})
 
 

@@ -87,6 +87,11 @@ def observed_gain(first: Tally, second: Tally) -> float:
     return (first.successes * second.trials - second.successes * first.trials) / (first.trials * second.trials)
 
 
+def exact_p(first: Tally, second: Tally, *, error: float) -> float:
+    """The p-value of `exact_gain` at a confidence of 1 - error, without the interval."""
+    return _oriented_p(oriented(ComparedTallies.separate(first, second).table)[0], error)
+
+
 _KINDS = {4: ("exact unconditional", RATE_BY_POLICY), 3: ("exact unconditional paired", PAIRS_APART)}
 """By the numbers in a table: what its ends are called, and what must hold."""
 
@@ -175,6 +180,15 @@ def _inverted(table: tuple[int, ...], error: float) -> tuple[float, float, float
     table, turned = oriented(table)
     low, high, p_value = _oriented_ends(table, error)
     return (0.0 - high, 0.0 - low, p_value) if turned else (low, high, p_value)
+
+
+@lru_cache(maxsize=4096)
+def _oriented_p(table: tuple[int, ...], error: float) -> float:
+    import numpy as np
+
+    from surefoot.numerics import inversion
+
+    return float(inversion.tail(batch([table], error), np.arange(2), 0.0, both=True).min())
 
 
 @lru_cache(maxsize=4096)

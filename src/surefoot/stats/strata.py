@@ -26,6 +26,8 @@ SMALL = 5
 FEW = 5
 """Up to so many tasks with a small cell are compared by the guaranteed test of groups of scores."""
 
+ROUNDED = 1e-6
+"""More than a p-value differs by how many gains it is computed for at a time."""
 
 Strata = Mapping[str, tuple[Tally, Tally]]
 
@@ -210,6 +212,36 @@ def gain_gap_p(
     hits, trials = np.concatenate((won, lost)), np.concatenate((first_trials, second_trials))
     found = strata_rule.p_values(hits, trials, np.concatenate((share, share)), np.zeros(1), base=2.0)
     return min(1.0, float(found[0]))
+
+
+def least_p(strata: Strata, *, weights: Weights, error: float) -> float:
+    """Lower bound of the p-value of `stratified_rate_gain`, or of `exact_gain` for one stratum: that of no gain alone.
+
+    The p-value is the largest of no gain and the gains beyond it; this one costs a hundredth of the interval.
+
+    Args:
+        strata: First and second tally of every stratum.
+        weights: How strata weigh.
+        error: One minus the confidence of the interval.
+    """
+    import numpy as np
+
+    from surefoot.numerics import inversion, strata_rule
+
+    each = _given(strata)
+    if len(each) == 1:
+        (one,) = (exact_gains.ComparedTallies.separate(*pair) for pair in each)
+        if not one.estimate:
+            return 1.0
+        table, turned = exact_gains.oriented(one.table)
+        side = np.array([int((one.estimate < 0.0) != turned)])  # the mirrored table follows the table
+        found = inversion.p_values(exact_gains.batch([table], error), side, np.zeros(1), both=True)
+    else:
+        table_of = np.asarray([(a.successes, a.trials, b.successes, b.trials) for a, b in each], float)
+        hits, trials = strata_rule.cells(table_of[:, :2], table_of[:, 2:])
+        shares = tuple(task_weights(_counts(strata, each), weights).values())
+        found = strata_rule.p_values(hits, trials, np.asarray(shares * 2), np.zeros(1))
+    return max(0.0, min(1.0, float(found[0])) - ROUNDED)
 
 
 def stratified_rate(tallies: Mapping[str, Tally], *, weights: Weights = "tasks", confidence: float = 0.95) -> Interval:
