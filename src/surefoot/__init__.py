@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.attempts import AttemptsCompared as AttemptsCompared
     from surefoot.analysis.attempts import compare_pass_rates as compare_pass_rates
     from surefoot.analysis.attempts import pass_rates as pass_rates
+    from surefoot.analysis.best import Best as Best
+    from surefoot.analysis.best import best as best
     from surefoot.analysis.comparisons import Comparison as Comparison
     from surefoot.analysis.comparisons import compare as compare
     from surefoot.analysis.comparisons import compare_by as compare_by

@@ -41,7 +41,7 @@ def with_rows(ranking: Ranking, rollouts: Rollouts, *, weights: Weights = "units
     each = ranking.confidence if own else simultaneous_confidence(count, ranking.confidence, independent=apart)
     found = {name: alone(rollouts, name, what, each, weights) for name in ranking.names}
     if not own:
-        found = {name: _guaranteed(one) for name, one in found.items()}
+        found = {name: guaranteed(one) for name, one in found.items()}
     found = corrected_alone(rollouts, what, found)
     if not own:
         found = _together(found, ranking.confidence, apart)
@@ -63,7 +63,7 @@ def measure_together(
         found = measure(rollouts, only=what, weights=weights, confidence=each)
         shown = {one.policy: of for one in found if (of := one.of(what)) is not None}
         if known > 1:
-            shown = _together({name: _guaranteed(of) for name, of in shown.items()}, confidence, apart)
+            shown = _together({name: guaranteed(of) for name, of in shown.items()}, confidence, apart)
         for one in found:
             ends: dict[str, Any] = {what: shown.get(one.policy)}
             made[one.policy] = replace(made.get(one.policy, one), **ends)
@@ -80,7 +80,7 @@ def corrections_together(rollouts: Rollouts, what: Measure, confidence: float) -
         replace(
             one,
             judged=held_together(
-                _guaranteed(one.judged) if count > 1 else one.judged, count, confidence, independent=apart
+                guaranteed(one.judged) if count > 1 else one.judged, count, confidence, independent=apart
             ),
             interval=held_together(one.interval, count, confidence, independent=apart),
         )
@@ -101,7 +101,7 @@ def _together(found: Mapping[str, Interval], confidence: float, apart: bool) -> 
     return {name: held_together(one, len(found), confidence, independent=apart) for name, one in found.items()}
 
 
-def _guaranteed(found: Interval) -> Interval:
+def guaranteed(found: Interval) -> Interval:
     """Clopper-Pearson's interval where one tally made it, in place of one whose coverage is only nearly promised."""
     if len(found.data) != 1 or not isinstance(found.data[0], Tally):
         return found

@@ -29,6 +29,7 @@ COMMANDS = {
     "rate": "surefoot.cli.rate:rate",
     "compare": "surefoot.cli.compare:compare",
     "rank": "surefoot.cli.rank:rank",
+    "best": "surefoot.cli.best:best",
     "columns": "surefoot.cli.columns:columns",
     "band": "surefoot.cli.band:band",
     "audit": "surefoot.cli.audit:audit",

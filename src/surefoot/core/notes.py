@@ -140,6 +140,8 @@ PLAIN = {
     "about": "For {subject}.",
     "two ways": "{unit!r} and {cluster!r} are crossed, and {count:,} of one way count: for others like both, hardly any "
     "gain can be shown. If only one of them is a sample, say --setting for the other.",
+    "sizes differ": "The {words.policies} were run unequally often. If how often was decided by looking at results, "
+    "these statements do not hold.",
     "capped": "Scores above {limit:g} count as {limit:g}.",
     "met unevenly": "{column!r} was met in unequal shares: the verdict must hold pooled and within it. Say "
     "--setting {column} or --ignore {column}.",

@@ -1,0 +1,274 @@
+"""The best of several policies from finished rollouts: who may be it, how good the pick is, what it may lose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from surefoot import _check, stats
+from surefoot.analysis.comparison_data import Asked, Weights
+from surefoot.analysis.comparisons import alone, chosen
+from surefoot.analysis.simultaneous import guaranteed, independent
+from surefoot.analysis.subjects import Subject, Target
+from surefoot.analysis.targets import found_between, rows
+from surefoot.core import formatting
+from surefoot.core.interval import Bound, Interval
+from surefoot.core.notes import Note
+from surefoot.core.record import Record
+from surefoot.core.scores import Scores
+from surefoot.core.tally import Tally
+from surefoot.core.words import Words, in_its_words, spoken
+from surefoot.stats.selection import SelectionBias, Shortlist, held_together, simultaneous_confidence
+from surefoot.stats.step_down_tests import Sides
+from surefoot.table.rollouts import Measure, Rollouts, a_table
+
+HIGHEST = 3
+"""Policies whose p-values against the others are taken: fewer only enlarge the shortlist."""
+MOST = 1_000
+"""The most policies there may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Best(Record):
+    """The best of several policies.
+
+    Attributes:
+        names: The policies, highest estimate first.
+        shortlisted: The policies that may be the best, with the error of leaving a best one out.
+        intervals: Every policy's rate or mean score, all holding together, in the order of `names`.
+        lower: The pick's lower bound, which allows for the choice.
+        regret: How far the pick is below the best at most; None where it is shown to be the best.
+        selection: The corrected estimate of the pick; None where nothing is known of it.
+        measure: What was compared.
+        about: What the answer is about.
+        within: The distance from the best that was asked about; None when none was.
+        confidence: The confidence of each statement.
+        notes: What a reader must know besides.
+        words: What the table calls policies and rollouts.
+    """
+
+    names: tuple[str, ...]
+    shortlisted: Shortlist
+    intervals: tuple[Interval, ...]
+    lower: Bound
+    regret: Bound | None
+    selection: SelectionBias | None
+    measure: Measure
+    about: Subject
+    within: float | None = None
+    confidence: float = 0.95
+    notes: tuple[Note, ...] = ()
+    words: Words = field(default_factory=spoken)
+
+    @property
+    def pick(self) -> str:
+        """The policy with the highest estimate; of several that are tied, the first by name."""
+        return self.names[0]
+
+    @property
+    def shortlist(self) -> tuple[str, ...]:
+        """The policies that may be the best."""
+        return self.shortlisted.names
+
+    @property
+    def estimate(self) -> float:
+        """The pick's rate or mean score, corrected for the choice where it can be."""
+        return self.intervals[0].estimate if self.selection is None else self.selection.corrected
+
+    @property
+    def is_within(self) -> bool | None:
+        """Whether the pick is shown to lie within the distance asked about; None when none was."""
+        if self.within is None:
+            return None
+        return self.regret is None or self.regret.value <= self.within
+
+    @in_its_words
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The answer, a line for each thing it says."""
+        shown, level = self.intervals[0], formatting.percent(self.confidence)
+        tied = [name for name, one in zip(self.names, self.intervals, strict=True) if one.estimate == shown.estimate]
+        what = "rate" if self.measure == "success" else "mean score"
+        number = formatting.number(shown.estimate, shown.scale)
+        head = (
+            f"For {self.about}: {self.pick} has the highest {what}, {number} (n={shown.trials:,})."
+            if len(tied) == 1
+            else f"For {self.about}: {', '.join(tied)} are tied for the highest {what}, {number}."
+        )
+        bound = formatting.number(self.lower.value, shown.scale, "down")
+        verb = "succeeds in at least" if self.measure == "success" else "scores at least"
+        lines = [head, f"{self.pick} {verb} {bound} ({level}, allowing for the choice among {len(self.names):,})."]
+        if self.selection is not None and self.selection.matters:
+            lines.append(str(self.selection))
+        if len(self.shortlist) == 1:
+            lines.append(f"{self.pick} is the best of the {len(self.names):,} ({level}).")
+        else:
+            listed = ", ".join(self.shortlist[:12]) + (", ..." if len(self.shortlist) > 12 else "")
+            lines.append(f"{len(self.shortlist):,} of {len(self.names):,} may be the best ({level}): {listed}.")
+        if self.regret is not None:
+            far = formatting.number(self.regret.value, self.regret.scale, "up").lstrip("+")
+            lines.append(f"{self.pick} is at most {far}{formatting.unit(self.regret.scale)} below the best ({level}).")
+        if self.within is not None:
+            said = "is" if self.is_within else "is not shown to be"
+            lines.append(f"{self.pick} {said} within {self.within:g} of the best.")
+        return [*lines, *map(str, self.notes)]
+
+
+@in_its_words
+def best(
+    rollouts: Rollouts,
+    *,
+    within: float | None = None,
+    measure: Measure | None = None,
+    target: Target | None = None,
+    weights: Weights = "units",
+    lower_is_better: bool = False,
+    confidence: float = 0.95,
+) -> Best:
+    """Confidence set for the best policy, with a bound for the pick that allows for the choice, and its regret.
+
+    Args:
+        rollouts: The table; how often each policy was run must have been fixed beforehand.
+        within: A distance from the best to ask about: 0.05 for 5 points.
+        measure: "success" or "score"; success where the table has it.
+        target: "like" for units like these, "these" for these very units; found when not said.
+        weights: How units weigh, as for `compare`.
+        lower_is_better: Whether less is better.
+        confidence: The confidence of each statement.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> counts = {"10k": 31, "20k": 43, "30k": 40}
+        >>> rows = [(name, i < k) for name, k in counts.items() for i in range(50)]
+        >>> found = sf.best(sf.read(pl.DataFrame(rows, schema=["checkpoint", "success"], orient="row")))
+        >>> found.pick, found.shortlist
+        ('20k', ('20k', '30k'))
+    """
+    what, confidence = chosen(a_table(rollouts), measure), _check.confidence(confidence)
+    if within is not None:
+        within = _check.fraction(within, "within")
+    known = {str(group.key[0]): group for group in rollouts.summary() if group.known(what)}
+    if not 2 <= len(known) <= MOST:
+        raise _check.wrong("rollouts", f"hold 2 to {MOST:,} {spoken().policies} with a {what}; got {len(known):,}.")
+    sign = 1.0 if lower_is_better else -1.0
+    heights = {name: alone(rollouts, name, what, confidence, weights).estimate for name in known}
+    names = tuple(sorted(known, key=lambda name: (sign * heights[name], name)))
+    apart = independent(rollouts)
+    plain = rollouts.design.unit is None and not rollouts.design.settings and not lower_is_better
+    sizes = {name: known[name].known(what) for name in names}
+    notes = (Note("sizes differ", {}),) if len(set(sizes.values())) > 1 else ()
+    each = simultaneous_confidence(len(names), confidence, independent=apart)
+    own = {name: guaranteed(alone(rollouts, name, what, each, weights)) for name in names}
+    intervals = tuple(held_together(own[name], len(names), confidence, independent=apart) for name in names)
+    if plain:
+        data = _samples(rollouts, names, what)
+        listed = stats.shortlist(data, confidence=confidence)
+        lower = stats.simultaneous_lower_bounds(data, independent=apart, confidence=confidence)[names[0]]
+        regret = stats.regret_bound(data, names[0], confidence=confidence)
+        about = Subject("like", "", 0, rollouts.words.rollouts)
+    else:
+        pairs = _Pairs(rollouts, names, what, weights, target, lower_is_better)
+        listed = _listed(names, pairs, confidence)
+        lower = _lower(rollouts, names[0], what, weights, len(names), confidence, apart)
+        regret = _regret(pairs, names, confidence)
+        about = pairs.about
+    tallies = {name: known[name].tally for name in names} if what == "success" else {}
+    selection = stats.selection_bias(tallies) if plain and what == "success" and apart else None
+    alone_best = listed.names == names[:1]
+    return Best(
+        names,
+        listed,
+        intervals,
+        lower,
+        None if alone_best else regret,
+        selection,
+        what,
+        about,
+        within,
+        confidence,
+        notes,
+    )
+
+
+def _samples(rollouts: Rollouts, names: Sequence[str], what: Measure) -> dict[str, Any]:
+    """The tally or the scores of every policy."""
+    if what == "success":
+        return {name: Tally(*_counts(rollouts, name)) for name in names}
+    found = {}
+    for name in names:
+        values = rows(Asked(rollouts, name, "", "score"), name)["value"].to_list()
+        found[name] = Scores(values, rollouts.low, rollouts.high)
+    return found
+
+
+def _counts(rollouts: Rollouts, name: str) -> tuple[int, int]:
+    tally = rollouts.where(policy=name).tally()
+    return tally.successes, tally.trials
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Comparisons of pairs of policies by the method that their cells call for."""
+
+    rollouts: Rollouts
+    names: tuple[str, ...]
+    measure: Measure
+    weights: Weights
+    target: Target | None
+    lower_is_better: bool
+
+    def gain(self, first: str, second: str, confidence: float) -> Any:
+        asked = Asked(self.rollouts, first, second, self.measure, self.weights, self.lower_is_better).compared
+        found = found_between(asked, target=self.target, strict=False)
+        return found.gain(confidence=confidence, margin=0.0, central=True)
+
+    @property
+    def about(self) -> Subject:
+        asked = Asked(self.rollouts, self.names[0], self.names[1], self.measure, self.weights, self.lower_is_better).compared
+        return found_between(asked, target=self.target, strict=False).reading.about
+
+
+def _listed(names: tuple[str, ...], pairs: _Pairs, confidence: float) -> Shortlist:
+    """The shortlist from one-sided p-values of the highest against every other (any dependence)."""
+    p_values: dict[tuple[str, str], float] = {}
+    for high in names[:HIGHEST]:
+        for name in names:
+            if name != high:
+                gain = pairs.gain(high, name, confidence)
+                sides = getattr(gain, "sides", None) or Sides.of(gain.p_value or 0.0, gain.estimate)
+                p_values[high, name] = sides.better
+    worst = {
+        name: min(1.0, (len(names) - 1) * min((p_values[pair] for pair in p_values if pair[1] == name), default=1.0))
+        for name in names
+    }
+    kept = tuple(name for name in names if worst[name] > 1.0 - confidence or name == names[0])
+    out = tuple(name for name in names if name not in kept)
+    ordered = tuple(worst[name] for name in (*kept, *out))
+    return Shortlist(kept, out, ordered, confidence, f"the smallest of {len(names) - 1:,} p-values, adjusted")
+
+
+def _lower(
+    rollouts: Rollouts, pick: str, what: Measure, weights: Weights, count: int, confidence: float, apart: bool
+) -> Bound:
+    """The pick's lower bound: one end of an interval whose error is twice its share."""
+    share = 1.0 - simultaneous_confidence(count, confidence, independent=apart)
+    found = guaranteed(alone(rollouts, pick, what, 1.0 - 2.0 * share, weights))
+    return Bound(
+        side="lower", value=found.low, estimate=found.estimate, confidence=confidence, method=found.method,
+        trials=found.trials, scale=found.scale,
+    )  # fmt: skip
+
+
+def _regret(pairs: _Pairs, names: tuple[str, ...], confidence: float) -> Bound:
+    """How far the pick is below the best at most: the largest upper bound of another's gain over it."""
+    level = 1.0 - 2.0 * (1.0 - confidence) / (len(names) - 1)
+    gains = [pairs.gain(name, names[0], level).interval for name in names[1:]]
+    widest = max(gains, key=lambda one: one.high)
+    return Bound(
+        side="upper", value=max(0.0, widest.high), estimate=max(0.0, widest.estimate), confidence=confidence,
+        method=widest.method, trials=widest.trials, scale=widest.scale,
+    )  # fmt: skip

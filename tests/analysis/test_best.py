@@ -1,0 +1,106 @@
+"""The best of several policies from finished rollouts."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot import Tally, stats
+
+
+def counted(counts: dict[str, int], trials: int = 50) -> sf.Rollouts:
+    rows = [(name, int(at < hits)) for name, hits in counts.items() for at in range(trials)]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row"))
+
+
+def shared(rates: dict[str, float], units: int, rng: np.random.Generator) -> sf.Rollouts:
+    hard = rng.random(units)
+    rows = [(name, f"u{at}", int(hard[at] < rate)) for name, rate in rates.items() for at in range(units)]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row"))
+
+
+def test_independent_successes_go_by_the_exact_shortlist():
+    counts = {"a": 40, "b": 46, "c": 21}
+    found = sf.best(counted(counts))
+    tallies = {name: Tally(hits, 50) for name, hits in counts.items()}
+    assert found.pick == "b"
+    assert found.shortlist == stats.shortlist(tallies).names
+    assert found.lower.value == stats.simultaneous_lower_bounds(tallies)["b"].value
+    assert found.regret is not None
+    assert found.regret.value == stats.regret_bound(tallies, "b").value
+    assert found.selection == stats.selection_bias(tallies)
+    assert found.estimate == pytest.approx(46 / 50 - found.selection.bias)
+
+
+def test_shared_conditions_are_compared_pair_by_pair():
+    table = shared({"a": 0.9, "b": 0.6, "c": 0.85}, 120, np.random.default_rng(3))
+    found = sf.best(table)
+    assert found.pick == "a"
+    assert "b" not in found.shortlist
+    assert found.about.column == "item"
+    assert found.selection is None  # only known for independent successes
+    pairs = {name: sf.compare(table, "a", name).gain for name in ("b", "c")}
+    assert pairs["b"].p_value < 0.01
+
+
+def test_one_that_is_shown_to_be_the_best_has_no_regret():
+    found = sf.best(counted({"a": 50, "b": 10, "c": 12}))
+    assert found.shortlist == ("a",)
+    assert found.regret is None
+    assert found.is_within is None
+    assert sf.best(counted({"a": 50, "b": 10, "c": 12}), within=0.01).is_within
+
+
+def test_within_is_claimed_when_the_regret_allows_it():
+    table = counted({"a": 900, "b": 880, "c": 500}, 1000)
+    wide, narrow = sf.best(table, within=0.1), sf.best(table, within=0.001)
+    assert wide.is_within
+    assert not narrow.is_within
+
+
+def test_a_tie_has_no_winner():
+    assert "tied for the highest" in str(sf.best(counted({"a": 30, "b": 30, "c": 10})))
+
+
+def test_less_is_better_where_it_is_said():
+    rows = [(name, 10.0 * at + 1.0 + step) for at, name in enumerate(("fast", "mid", "slow")) for step in range(9)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "score"], orient="row"), high=60.0)
+    assert sf.best(table, lower_is_better=True).pick == "fast"
+    assert sf.best(table).pick == "slow"
+
+
+def test_unequal_sizes_are_said():
+    rows = [("a", 1)] * 30 + [("a", 0)] * 10 + [("b", 1)] * 10 + [("b", 0)] * 10
+    found = sf.best(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    assert [note.kind for note in found.notes] == ["sizes differ"]
+
+
+def test_the_answer_reads_back_from_its_dictionary():
+    found = sf.best(counted({"a": 40, "b": 46, "c": 21}), within=0.05)
+    again = sf.Best.from_dict(found.to_dict())
+    assert again == found
+    assert str(again) == str(found)
+
+
+@pytest.mark.parametrize("within", [0.0, 1.0, -0.1])
+def test_a_distance_outside_0_and_1_is_refused(within):
+    with pytest.raises(ValueError, match="within"):
+        sf.best(counted({"a": 40, "b": 46}), within=within)
+
+
+def test_one_policy_is_refused():
+    with pytest.raises(ValueError, match="2 to 1,000"):
+        sf.best(counted({"a": 40}))
+
+
+def test_a_best_one_is_seldom_left_out_on_shared_conditions():
+    rng, left = np.random.default_rng(8), 0
+    for _ in range(60):
+        units = rng.random((40, 1)) < 0.5
+        values = np.where(rng.random((40, 4)) < 0.6, units, rng.random((40, 4)) < 0.5)
+        rows = [(f"p{at}", f"u{unit}", int(values[unit, at])) for at in range(4) for unit in range(40)]
+        found = sf.best(sf.read(pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row")))
+        left += "p0" not in found.shortlist
+    assert left <= 9  # the .999 point of 60 at .05
