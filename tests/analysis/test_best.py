@@ -95,6 +95,7 @@ def test_one_policy_is_refused():
         sf.best(counted({"a": 40}))
 
 
+@pytest.mark.slow
 def test_a_best_one_is_seldom_left_out_on_shared_conditions():
     rng, left = np.random.default_rng(8), 0
     for _ in range(60):
