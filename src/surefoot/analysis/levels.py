@@ -11,13 +11,14 @@ from surefoot.analysis.comparison_data import Asked, Found, Make
 from surefoot.analysis.targets import Cells, cells_of, found_between, weakest, within
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
-from surefoot.stats.exact_gains import exact_p
+from surefoot.stats.exact_gains import exact_p, observed_gain
 from surefoot.stats.strata import least_p
 from surefoot.table.design import MANY, Column
 
 if TYPE_CHECKING:
     from surefoot.analysis.subjects import Target
     from surefoot.core.gain import Gain
+    from surefoot.core.tally import Tally
 
 UNEVEN = 0.1
 """Pearson's distance of the shares from even ones above which a verdict must hold within the column too."""
@@ -131,22 +132,27 @@ class _Level:
         return self.make(confidence=self.confidence, margin=0.0)
 
     @property
+    def _cell(self) -> tuple[Tally, Tally] | None:
+        """The tallies of the one cell that a level may be."""
+        return self.make.args if isinstance(self.make, partial) and self.make.func is stats.exact_gain else None
+
+    @property
     def verdict(self) -> Verdict:
-        return Verdict.BETTER if self.gain.estimate > 0.0 else Verdict.WORSE
+        estimate = self.gain.estimate if self._cell is None else observed_gain(*self._cell)
+        return Verdict.BETTER if estimate > 0.0 else Verdict.WORSE
 
     def least_p(self, error: float) -> float:
         """At most the p-value of the gain, without its interval where that is dear."""
-        make = self.make
-        if isinstance(make, partial) and make.func is stats.exact_gain:
-            return least_p({"": make.args}, weights="tasks", error=error)
-        if isinstance(make, partial) and make.func is stats.stratified_rate_gain:
-            return least_p(*make.args, weights=make.keywords["weights"], error=error)
+        if self._cell is not None:
+            return least_p({"": self._cell}, weights="tasks", error=error)
+        if isinstance(self.make, partial) and self.make.func is stats.stratified_rate_gain:
+            return least_p(*self.make.args, weights=self.make.keywords["weights"], error=error)
         return self.p_value(error)
 
     def p_value(self, error: float) -> float:
         """The p-value of the gain."""
-        if isinstance(self.make, partial) and self.make.func is stats.exact_gain:
-            return exact_p(*self.make.args, error=error)
+        if self._cell is not None:
+            return exact_p(*self._cell, error=error)
         return 1.0 if self.gain.p_value is None else self.gain.p_value
 
 

@@ -153,17 +153,28 @@ class Cells:
 
 
 def cells_of(asked: Asked, beside: Sequence[str] = (), without: Sequence[str] = ()) -> Cells:
-    """The cells that both policies met.
+    """The cells that both policies met; kept until another pair of policies is asked for.
 
     Args:
         asked: What was asked for.
         beside: Columns that make cells besides those of the design.
         without: Columns of the design that do not.
     """
+    given = asked.rollouts.design.keys("unit", "setting", "cluster")
+    keys = tuple(key for key in (*given, *beside) if key not in without)
+    who = asked.first, asked.second, asked.measure, asked.weights
+    kept: dict[tuple[str, ...], Cells] = asked.rollouts.once(("cells",), dict)
+    if (*who, *keys) not in kept:
+        if any(one[: len(who)] != who for one in kept):
+            kept.clear()
+        kept[*who, *keys] = _cells(asked, keys)
+    return kept[*who, *keys]
+
+
+def _cells(asked: Asked, keys: tuple[str, ...]) -> Cells:
     import polars as pl
 
-    rollouts, design = asked.rollouts, asked.rollouts.design
-    keys = tuple(key for key in (*design.keys("unit", "setting", "cluster"), *beside) if key not in without)
+    rollouts = asked.rollouts
     table = crosstab(rollouts, asked.measure, keys, rollouts.policies)
     names = {"first": asked.first, "second": asked.second}
     columns: dict[str, pl.Series] = {}

@@ -159,9 +159,6 @@ def layout(clusters: Ints, groups: Ints, weights: Floats) -> Layout:
 
     Only where every group meets two clusters or more is there an error to ask for.
     """
-    from scipy import sparse
-    from scipy.sparse import csgraph
-
     count, width = int(clusters.max()) + 1, len(weights)
     sizes = np.bincount(groups, minlength=width).astype(float)
     keys, cells, held = np.unique(clusters * width + groups, return_inverse=True, return_counts=True)
@@ -170,18 +167,31 @@ def layout(clusters: Ints, groups: Ints, weights: Floats) -> Layout:
     scales = weights[columns] / sizes[columns] / np.sqrt(left)
     # P = D - B B', B with a row per cluster and a column per group; its parts are the connected ones
     entries = scales * held / np.sqrt(sizes[columns])
-    met = sparse.coo_array((np.ones(len(keys)), (rows, count + columns)), (count + width, count + width))
-    _, numbered = csgraph.connected_components(met, directed=False)
-    numbered = numbered.astype(np.int64)
-    parts, group_parts = numbered[:count], numbered[count:]
-    beside = sparse.csr_array((entries, (rows, columns)), (count, width))
-    inner = (beside.T @ beside).tocoo()  # a group lies in one part, and so does every entry of B'B
+    parts, group_parts, inner = _connected(rows, columns, entries, (count, width))
     diagonal, taken = np.bincount(rows, scales**2 * held), np.bincount(rows, entries**2)
-    squares = np.bincount(parts, diagonal**2 - 2.0 * diagonal * taken)
-    squares = squares + np.bincount(group_parts[inner.row], inner.data**2, len(squares))
+    squares = np.bincount(parts, diagonal**2 - 2.0 * diagonal * taken) + inner
     traces = np.bincount(parts, diagonal - taken)
     freedoms = traces**2 / np.maximum(squares, 1e-300)
     return Layout(groups, weights, cells, rows, columns, held, scales, parts, group_parts, freedoms)
+
+
+def _connected(rows: Ints, columns: Ints, entries: Floats, shape: tuple[int, int]) -> tuple[Ints, Ints, Floats]:
+    """The connected part of every row and of every column of B, and the sum of squares of B'B in every part."""
+    count, width = shape
+    sums: Floats
+    if width == 1:
+        sums = np.bincount(columns, entries**2).astype(float) ** 2
+        return np.zeros(count, np.int64), np.zeros(1, np.int64), sums
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
+    met = sparse.coo_array((np.ones(len(rows)), (rows, count + columns)), (count + width, count + width))
+    total, numbered = csgraph.connected_components(met, directed=False)
+    numbered = numbered.astype(np.int64)
+    beside = sparse.csr_array((entries, (rows, columns)), shape)
+    inner = (beside.T @ beside).tocoo()  # a group lies in one part, and so does every entry of B'B
+    sums = np.bincount(numbered[count:][inner.row], inner.data**2, int(total)).astype(float)
+    return numbered[:count], numbered[count:], sums
 
 
 @dataclass(frozen=True, slots=True)
