@@ -60,6 +60,17 @@ def test_one_policy_needs_no_codes():
     assert draw.key == ()
 
 
+def test_items_of_one_policy_are_told_by_the_only_column_that_differs_in_every_row_or_is_called_so():
+    rows = {"policy": ["a"] * 9, "ref": [f"r{n}" for n in range(9)], "success": [0, 1, 1] * 3}
+    assert sf.draw_labels(sf.read(pl.DataFrame(rows)), 3, seed=1).header == ("policy", "ref")
+    rows["seen at"] = [f"noon {n}" for n in range(9)]
+    with pytest.raises(sf.DataError, match="some column must tell items apart"):
+        sf.draw_labels(sf.read(pl.DataFrame(rows)), 3, seed=1)
+    assert sf.draw_labels(sf.read(pl.DataFrame(rows)).declare(unit="ref"), 3, seed=1).header == ("policy", "ref")
+    rows["question"] = rows.pop("ref")
+    assert sf.draw_labels(sf.read(pl.DataFrame(rows)), 3, seed=1).header == ("policy", "item")
+
+
 def test_items_that_some_policy_lacks_are_not_drawn_from():
     full = frame().filter(~((pl.col("policy") == "b") & pl.col("item").is_in(["q1", "q2"])))
     draw = sf.draw_labels(unlabelled(full), 58, seed=1)
@@ -70,13 +81,16 @@ def test_items_that_some_policy_lacks_are_not_drawn_from():
 def test_refusals_of_a_draw():
     with pytest.raises(ValueError, match="`items` must be at most the 60 that every policy has an outcome on; got 61"):
         sf.draw_labels(unlabelled(frame()), 61, seed=1)
-    with pytest.raises(sf.DataError, match="must tell its items apart"):
+    with pytest.raises(sf.DataError, match="some column must tell items apart; none does"):
         sf.draw_labels(sf.read(frame().drop("human", "item")), 5, seed=1)
     with pytest.raises(sf.DataError, match=r"'a' has several of 'q0'\. Number them in an `epoch`"):
         sf.draw_labels(sf.read(frame(2).drop("human", "epoch")), 5, seed=1)
     apart = frame().filter((pl.col("policy") == "a") == (pl.col("item") < "q3"))
-    with pytest.raises(sf.DataError, match="a, b must have outcomes on the same items; none has them all"):
+    with pytest.raises(sf.DataError, match="some column must tell items apart; none does"):
         sf.draw_labels(unlabelled(apart), 5, seed=1)
+    unknown = frame().with_columns(pl.when((pl.col("policy") == "a") == (pl.col("item") < "q3")).then("success"))
+    with pytest.raises(sf.DataError, match="a, b must have outcomes on the same items; none has them all"):
+        sf.draw_labels(unlabelled(unknown), 5, seed=1)
 
 
 def test_a_draw_is_written_and_read_back():
@@ -84,3 +98,12 @@ def test_a_draw_is_written_and_read_back():
     assert Record.from_dict(json.loads(json.dumps(draw.to_dict()))) == draw
     assert Head.of(f'"{draw.head}",,,;') == draw.head
     assert Head.of("# something else") is None
+
+
+@pytest.mark.parametrize("column", ["Item no. (x)", "my_item", "a+b", "x,y;z", 'say "it"', "Größe"])
+def test_a_column_of_any_name_is_read_back(column):
+    rows = [(policy, f"q{item}", (item + len(policy)) % 2) for policy in ("a", "b") for item in range(30)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", column, "success"], orient="row"))
+    draw = sf.draw_labels(table, 10, seed=7)
+    assert draw.head.by == (column,)
+    assert Head.of(f'"{draw.head}",,') == draw.head

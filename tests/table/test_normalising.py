@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.core.notes import Note
 from surefoot.table.normalising import Asked, from_polars
 from tests.support.samples import put
 
@@ -22,9 +21,9 @@ def table(column: str, times: int = 3, items: int = 20) -> pl.DataFrame:
 
 @pytest.mark.parametrize("column", ["id", "ID", "problem", "question", "sample", "item", "prompt"])
 def test_a_column_of_items_that_recur_makes_clusters(column: str) -> None:
-    compared = sf.compare(sf.read(table(column)), "new", "old")
-    assert compared.structure is not None
-    assert compared.structure.groups == 20
+    reading = sf.compare(sf.read(table(column)), "new", "old").reading
+    assert reading is not None
+    assert (reading.design.unit, reading.units, reading.groups, reading.repeats) == (column, 20, 20, 3)
 
 
 def test_an_id_of_each_row_is_no_item() -> None:
@@ -32,15 +31,29 @@ def test_an_id_of_each_row_is_no_item() -> None:
     assert "condition" not in rollouts.columns
 
 
-def test_a_column_that_every_policy_met_alike_is_told_and_not_taken() -> None:
+def test_a_column_of_any_name_that_every_policy_met_alike_is_the_unit_and_nothing_is_noted() -> None:
     rollouts = sf.read(table("ref"))
-    assert "condition" not in rollouts.columns
-    assert Note("recurring column", {"column": "ref", "values": 20, "times": 3}) in rollouts.notes
+    assert rollouts.columns == ("policy", "success", "ref")
+    assert rollouts.design.unit == "ref"
+    assert rollouts.notes == ()
 
 
-def test_few_kinds_and_uneven_ones_are_not_taken_for_items() -> None:
-    for frame in (table("kind", items=4), table("ref")[:-1]):
-        assert not any(isinstance(note, Note) and note.kind == "recurring column" for note in sf.read(frame).notes)
+def test_columns_that_were_not_read_are_kept_as_labels() -> None:
+    frame = table("kind", items=4).with_columns(pl.Series("Weight (kg)", [0.5, 1.0, None] * 8))
+    rollouts = sf.read(frame)
+    assert rollouts.columns == ("policy", "success", "kind", "Weight (kg)")
+    assert rollouts.notes == ()
+    for one in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
+        assert sf.read(one).polars()["Weight (kg)"].to_list()[:3] == ["0.5", "1", None]
+
+
+def test_a_label_is_read_alike_whatever_its_column_is_called() -> None:
+    cells = {"text": [" a ", "", "b"], "whole": [1, 2, None], "broken": [1.0, 2.5, None], "yes": [True, False, None]}
+    for values in cells.values():
+        frame = pl.DataFrame({"policy": ["x"] * 3, "success": [1, 0, 1], "task": values, "own": values})
+        for one in (frame, frame.lazy(), frame.to_pandas()):
+            read = sf.read(one).polars()
+            assert read["own"].to_list() == read["task"].to_list()
 
 
 def test_a_named_outcome_decides_how_a_table_is_read(tmp_path: Path) -> None:
@@ -52,7 +65,8 @@ def test_a_named_outcome_decides_how_a_table_is_read(tmp_path: Path) -> None:
 def test_a_guessed_column_that_cannot_be_read_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text("policy,Worked?,Completion,Trial\nnew,yes,most,1a\nnew,no,half,2\n")
     found = sf.read(tmp_path / "f.csv", columns={"success": "Worked?"})
-    assert found.columns == ("policy", "success")
+    assert found.columns == ("policy", "success", "Completion", "Trial")  # as labels, not as score and order
+    assert found.polars()["Completion"].to_list() == ["most", "half"]
     refused = "f.csv, row 1: `score` (column 'Completion') must be a finite number; got 'most'."
     assert f"'Completion' is left out: {refused}" in found.notes
     assert any(note.startswith("'Trial' is left out: ") for note in found.notes)
@@ -73,12 +87,11 @@ def test_one_row_twice_and_ids_that_are_missing_make_no_items() -> None:
         assert "condition" not in sf.read(frame).columns
 
 
-def test_files_of_which_one_recurs_are_read(tmp_path) -> None:
-    """A note that names its column could not also name its file."""
+def test_what_recurs_in_one_of_two_files_is_no_unit_of_both(tmp_path) -> None:
     (tmp_path / "new.csv").write_text("policy,id,success\n" + "".join(f"new,{n // 2},1\n" for n in range(12)))
     (tmp_path / "old.csv").write_text("policy,id,success\n" + "".join(f"old,{n},0\n" for n in range(12)))
     rollouts = sf.read([tmp_path / "new.csv", tmp_path / "old.csv"])
-    assert any("new.csv: condition is guessed to be the column 'id'" in str(note) for note in rollouts.notes)
+    assert rollouts.design.roles["id"] == "watched"
 
 
 def lazily(frame: pl.DataFrame) -> pl.LazyFrame:

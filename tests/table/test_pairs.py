@@ -30,7 +30,7 @@ def test_pairs(table: sf.Rollouts) -> None:
 
 def test_what_has_no_partner_is_said() -> None:
     rows = {"policy": ["a", "a", "a", "b", "b"], "seed": [1, 2, 3, 2, 9], "success": [1, 0, 1, 1, 1]}
-    pairs = sf.read(pl.DataFrame(rows)).pairs("a", "b")
+    pairs = sf.read(pl.DataFrame(rows)).declare(unit="seed").pairs("a", "b")
     assert (pairs.matched, pairs.first_alone, pairs.second_alone) == (1, 2, 1)
     assert str(pairs) == "1 pair of 'a' and 'b' on seed; without a partner: 2 of 'a' and 1 of 'b'."
 
@@ -40,20 +40,20 @@ def test_pairs_that_cannot_be_told(table: sf.Rollouts) -> None:
     assert not bare.pairing("a", "b")
     with pytest.raises(sf.DataError, match="no column tells which rollouts belong together"):
         bare.pairs("a", "b")
-    twice = sf.read(pl.DataFrame({"policy": ["a", "a", "b", "b"], "seed": [1, 1, 1, 2], "success": [1, 0, 0, 1]}))
+    rows = {"policy": ["a", "a", "b", "b"], "seed": [1, 1, 1, 2], "success": [1, 0, 0, 1]}
+    twice = sf.read(pl.DataFrame(rows)).declare(unit="seed")
     with pytest.raises(sf.DataError, match=r"'a' has 2 rollouts with seed '1'; a repeat would tell them apart"):
         twice.pairs("a", "b")
-    apart = sf.read(pl.DataFrame({"policy": ["a", "a", "b"], "seed": [1, 3, 2], "success": [1, 1, 0]}))
+    rows = {"policy": ["a", "a", "b", "b", "c", "c"], "seed": [1, 3, 2, 4, 1, 2], "success": [1, 1, 0, 0, 1, 0]}
+    apart = sf.read(pl.DataFrame(rows)).declare(unit="seed")
+    assert apart.pairs("a", "c").matched == 1
     with pytest.raises(sf.DataError, match="the two share no seed"):
         apart.pairs("a", "b")
-    holes = sf.read(pl.DataFrame({"policy": ["a", "a", "b"], "seed": [1, None, 1], "success": [1, 0, 0]}))
-    with pytest.raises(sf.DataError, match="some rollouts do not say of which environment"):
-        holes.pairs("a", "b")
     with pytest.raises(ValueError, match="must be different policies; got 'new' twice"):
         table.pairs("new", "new")
     with pytest.raises(sf.DataError, match=r"`policy` must be .*; got 'nobody'"):
         table.pairs("new", "nobody")
-    with pytest.raises(ValueError, match="`on` must name columns of a rollout; got 'sead'"):
+    with pytest.raises(sf.DataError, match="there must be a column 'sead'"):
         table.pairs("new", "old", on=["sead"])
 
 
@@ -69,8 +69,8 @@ def test_declared_pairs(table: sf.Rollouts) -> None:
 
 def test_a_policy_whose_every_rollout_is_void_has_no_pairs() -> None:
     rows = {"policy": ["a", "a", "b"], "seed": [1, 2, 1], "success": [1, 0, 1], "valid": [1, 1, 0]}
-    table = sf.read(pl.DataFrame(rows))
-    assert str(table.pairing("a", "b")) == "Not paired: the two share no seed."
+    table = sf.read(pl.DataFrame(rows)).declare(unit="seed")
+    assert not table.pairing("a", "b")
     with pytest.raises(sf.DataError, match="must share some seed; they share none"):
         table.pairs("a", "b", on="seed")
     with pytest.raises(sf.DataError, match="at least one rollout must have a known success; got none"):
@@ -103,19 +103,21 @@ def test_swapping_the_policies_mirrors_the_pairs(seeds: list[tuple[str, int, boo
     assert one.first_only == sum(outcome["a", seed] and not outcome["b", seed] for seed in shared)
 
 
-@pytest.mark.parametrize("order", [None, [1, 2, 3, 1, 2, 3] * 2, [*range(1, 13)]])
-def test_when_told_to_the_nth_rollouts_of_each_task_are_pairs(order):
-    columns = {
-        "policy": ["new"] * 6 + ["old"] * 6,
-        "task": ["x", "x", "x", "y", "y", "y"] * 2,
-        "success": [1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1],
-    }
-    found = sf.compare(
-        comparisons_table(**columns, **({} if order is None else {"order": order})), "new", "old", paired=True
-    )
+@pytest.mark.parametrize("order", [None, [1, 2, 3, 4, 5, 6] * 2, [*range(1, 13)]])
+def test_when_told_to_the_nth_rollouts_are_pairs_where_no_column_tells_units(order):
+    columns = {"policy": ["new"] * 6 + ["old"] * 6, "success": [1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1]}
+    more = {} if order is None else {"order": order}
+    found = sf.compare(comparisons_table(**columns, **more), "new", "old", paired=True)
     assert found.gain == sf.stats.exact_paired_gain(sf.PairTally(1, 3, 1, 1))
-    assert found.why.startswith("Paired by task and order: 6 pairs.")
+    assert (found.reading.paired, found.reading.units) == (True, 6)
     assert Note("declared pairs") in found.notes
+
+
+def test_pairs_of_units_need_no_word():
+    rows = {"policy": ["new"] * 6 + ["old"] * 6, "task": ["x", "y", "z"] * 4, "success": [1, 0] * 3 + [0] * 6}
+    one, other = (sf.compare(comparisons_table(**rows), "new", "old", paired=said) for said in (True, None))
+    assert one.gain == other.gain
+    assert one.reading == other.reading
 
 
 def test_rollouts_beyond_the_shorter_policy_have_no_partner():
@@ -145,19 +147,19 @@ SCENES = ["x", "y", "z", "w"]
 def test_a_table_is_paired_alike_where_it_is_compared_replayed_and_told_item_by_item(columns, on):
     read = sf.read(pl.DataFrame({"policy": ["a"] * 4 + ["b"] * 4, **{name: list(v) for name, v in columns.items()}}))
     found = sf.compare(read, "a", "b")
-    assert found.structure.paired == bool(read.pairing("a", "b")) == bool(on)
+    assert found.reading.paired == bool(read.pairing("a", "b")) == bool(on)
     assert read.pairing("a", "b").on == on
     assert (flips(read, "a", "b") is not None) == bool(on)
     if on:
         assert read.pairs("a", "b").matched == 4
-        assert sf.replay(read, "a", "b").comparisons[0].pairs == 4
+        assert sum(one.pairs for one in sf.replay(read, "a", "b").comparisons) == 4
 
 
 def test_declared_as_drawn_is_not_paired_in_a_replay_either():
     rows = {"policy": ["a"] * 4 + ["b"] * 4, "condition": SCENES * 2, "success": [1, 1, 0, 1, 1, 0, 0, 0]}
     read = sf.read(pl.DataFrame(rows), collected="independent")
     assert str(read.pairing("a", "b")) == "Not paired: each rollout drew an environment of its own, as declared."
-    assert not sf.compare(read, "a", "b").structure.paired
+    assert not sf.compare(read, "a", "b").reading.paired
 
 
 @pytest.mark.parametrize(("there", "asked"), [("success", "score"), ("score", "success")])

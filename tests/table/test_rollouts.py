@@ -40,7 +40,7 @@ def test_where_refuses_what_is_not_there(table: sf.Rollouts) -> None:
         table.where(policy="neu")
     with pytest.raises(sf.DataError, match=r"there must be a `robot` column"):
         table.where(robot="x")
-    with pytest.raises(ValueError, match=r"`colour` must be a column of a rollout: policy, task"):
+    with pytest.raises(sf.DataError, match=r"there must be a column 'colour'; got 'policy', 'task', 'seed'"):
         table.where(colour="red")
     with pytest.raises(TypeError, match=r"`score` must be a number or a list of numbers; got '0.5'"):
         table.where(score="0.5")
@@ -84,7 +84,7 @@ def test_more_policies_than_are_looked_up_at_once() -> None:
 
 def test_missing_outcomes_count_for_nothing() -> None:
     rows = {"policy": ["a", "a", "a", "b", "b"], "seed": [1, 2, 3, 1, 2], "success": [1, None, 0, 1, 1]}
-    table = sf.read(pl.DataFrame(rows))
+    table = sf.read(pl.DataFrame(rows)).declare(unit="seed")
     assert table.where(policy="a").tally() == sf.Tally(1, 2)
     assert table.pairs("a", "b").tally() == sf.PairTally(1, 0, 0, 0)
     assert table.notes[0].startswith("1 of 5 rollouts has neither success nor score")
@@ -102,7 +102,7 @@ def test_a_file_that_voids_nothing_counts_beside_one_that_does(tmp_path: Path) -
     (tmp_path / "old.csv").write_text("policy,seed,score\nold,1,0.25\nold,2,0.75\n")
     rollouts = sf.read([tmp_path / "new.csv", tmp_path / "old.csv"])
     assert rollouts.where(policy="old").scores().values == (0.25, 0.75)
-    assert rollouts.pairs("new", "old").values("score") == ((0.5, 0.25),)
+    assert rollouts.declare(unit="seed").pairs("new", "old").values("score") == ((0.5, 0.25),)
 
 
 def test_thin_keeps_one_policy_per_environment(table: sf.Rollouts) -> None:

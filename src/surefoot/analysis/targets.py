@@ -210,6 +210,8 @@ def found_between(
     for group in asked.groups if asked.measure == "score" else ():
         asked.rollouts.require_in_range(group)
     design = asked.rollouts.design
+    if paired is None and asked.rollouts.collected == "independent":
+        paired = False
     if paired is True and design.unit is None:
         return _by_position(asked, design)
     if paired is None and asked.rollouts.collected == "independent":

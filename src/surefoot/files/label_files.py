@@ -16,8 +16,8 @@ from surefoot.core import formatting
 from surefoot.errors import DataError
 from surefoot.files.recognising import utf8
 from surefoot.table.cells import reading
-from surefoot.table.columns import match
-from surefoot.table.label_draws import Head, code, drawn_items, listing
+from surefoot.table.columns import COLUMNS, match
+from surefoot.table.label_draws import Head, code, drawn_items, item_columns, listing
 from surefoot.table.labelling import Labelling, LabelsMethod
 from surefoot.table.normalising import home
 from surefoot.table.rollouts import Rollouts, a_table
@@ -75,7 +75,7 @@ def label(
             source=rollouts.source,
         )
     ends = rollouts.ends(what)
-    head, columns, rows = _read(path, ends)
+    head, columns, rows = _read(path, ends, [name for name in rollouts.columns if name not in COLUMNS])
     table = home(rollouts.frame)
     places = _places(rollouts, table, head, columns, rows, path.name)
     given: dict[int, dict[str, float]] = {}
@@ -168,7 +168,7 @@ def _places(
     if "code" in columns:
         return _by_code(table, head, rows, source)
     keys = [key for key in columns if key in table.columns and key not in ("human", "evaluator")]
-    unit = rollouts.design.keys("unit")
+    unit = rollouts.design.keys("unit") or item_columns(rollouts)
     items = [key for key in (*unit, "condition", "seed") if key in keys]
     if not items:
         known = next((name for name in (*unit, "condition", "seed") if name in table.columns), None)

@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Any
+from urllib.parse import quote, unquote
 
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
+from surefoot.table.columns import plain
+from surefoot.table.design import MEETS
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts, a_table
 
 SHOWN = {"task": "task", "condition": "item", "seed": "seed", "repeat": "epoch", "order": "order"}
 """How the columns that tell rollouts apart are headed in a file of labels; the run (`source`) is never shown."""
-HEAD = re.compile(r"# surefoot labels draw n=(\d+) items=(\d+) seed=(\d+) by=([a-z+]+) list=([0-9a-f]{64})[\",;\s]*")
-"""The first line of a drawn file; it has no separator of its own, and a spreadsheet may add some at its end."""
+HEAD = re.compile(r"# surefoot labels draw n=(\d+) items=(\d+) seed=(\d+) by=(\S+) list=([0-9a-f]{64})[\",;\s]*")
+"""The first line of a drawn file, names of columns as in a web address; it has no separator of its own, and a spreadsheet may add some at its end."""
 
 Key = tuple[str | int, ...]
 
@@ -50,7 +53,7 @@ class Head(Record):
 
     def __str__(self) -> str:
         return (
-            f"# surefoot labels draw n={self.drawn} items={self.items} seed={self.seed} by={'+'.join(self.by)} "
+            f"# surefoot labels draw n={self.drawn} items={self.items} seed={self.seed} by={'+'.join(quote(name, safe='') for name in self.by)} "
             f"list={self.fingerprint}"
         )
 
@@ -61,7 +64,7 @@ class Head(Record):
         if found is None:
             return None
         drawn, items, seed = (int(found[place]) for place in (1, 2, 3))
-        return cls(drawn, items, seed, tuple(found[4].split("+")), found[5])
+        return cls(drawn, items, seed, tuple(map(unquote, found[4].split("+"))), found[5])
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +214,19 @@ def listing(rollouts: Rollouts) -> Listing:
 
 
 def item_columns(rollouts: Rollouts) -> tuple[str, ...]:
-    """The columns that tell one item from another: whatever recurs beside them are its epochs."""
-    return rollouts.design.keys("setting", "unit") if rollouts.design.unit is not None else ()
+    """The columns that tell one item from another: whatever recurs beside them are its epochs.
+
+    One policy alone meets each item once where a column has another level in every row; of several such columns, the
+    one that is called like an item is taken.
+    """
+    design = rollouts.design
+    if design.unit is not None:
+        return design.keys("setting", "unit")
+    if len(rollouts.policies) > 1:
+        return ()
+    own = [column for column in design.columns if column.levels == len(rollouts) > 1]
+    meant = own if len(own) == 1 else [column for column in own if plain(column.name) in MEETS]
+    return (meant[0].key,) if len(meant) == 1 else ()
 
 
 def drawn_items(listed: Listing, head: Head) -> list[Key]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 BAD = "__bad__"
 REST = "__rest__"
 """A hash of the cells that are not read, for rows that differ in nothing else."""
+LABEL = "note"
+"""A canonical column of text: labels of any name are read as its cells are."""
 MEASURES = ("metric:", "score:")
 """How importers name the measures of a log that were not chosen; they say so themselves."""
 GUESSED = ("order", "score", "reward", "steps", "duration")
@@ -100,7 +102,7 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
     bad = pl.any_horizontal(cell.bad for cell in parsed.values())
     values: dict[str, pl.Expr] = {column: cell.value for column, cell in parsed.items()}
     labels = label_names(schema, found, asked)
-    values |= {column: _as_label(pl.col(name), schema[name]) for column, name in labels.items()}
+    values |= {column: _as_label(name, schema[name], source) for column, name in labels.items()}
     rest = [name for name in unread(schema, found) if schema[name] != pl.Object]
     hashed = {REST: pl.struct(rest).hash()} if rest else {}
     if hold:
@@ -162,7 +164,7 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
             value = small(first.select(name))[name][0]
             raise _refused(column, name, value, asked.scoring, source=source, row=None)
     said = _missing(int(counted["__none__"][0] or 0), int(counted["__all__"][0]), source)
-    kept = (nw.col(name).cast(nw.String).alias(column) for column, name in labels.items())
+    kept = (cells.by_narwhals(LABEL, name, schema[name], source).value.alias(column) for column, name in labels.items())
     return Canonical(
         frame.select(*(value.alias(column) for column, value in values.items()), *kept),
         (*notes, *said),
@@ -182,18 +184,18 @@ def label_names(schema: Iterable[str], found: Mapping[str, str], asked: Asked) -
     return names
 
 
-def _as_label(column: pl.Expr, kind: pl.DataType) -> pl.Expr:
-    """Cells as labels: text without the spaces around it; empty cells, and cells that hold lists or objects, as none."""
+def _as_label(name: str, kind: pl.DataType, source: str) -> pl.Expr:
+    """Cells as labels, as those of a canonical column of text; cells that hold lists, objects or no number as none."""
     import polars as pl
 
     if kind.is_nested() or kind in (pl.Object, pl.Binary):
         return pl.lit(None, pl.String)
-    text = column.cast(pl.String).str.strip_chars()
-    return pl.when(text != "").then(text)
+    cell = cells.by_polars(LABEL, name, kind, source)
+    return pl.when(~cell.bad).then(cell.value)
 
 
 def _plain_type(kind: Any, library: Any) -> bool:
-    return not isinstance(kind, (library.List, library.Struct, library.Array, library.Object, library.Binary))
+    return not isinstance(kind, (library.List, library.Struct, library.Array, library.Binary))
 
 
 def home(frame: nw.LazyFrame[Any]) -> pl.DataFrame:

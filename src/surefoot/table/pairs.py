@@ -139,6 +139,9 @@ def pairing(rollouts: Rollouts, first: str, second: str, measure: Measure | None
     what: Measure = measure or ("success" if "success" in rollouts.columns else "score")
     rollouts.require(what)
     design = rollouts.design
+    if rollouts.collected == "independent":
+        words = spoken()
+        return Pairing((), f"Not paired: each {words.rollout} drew {words.an_environment} of its own, as declared.")
     if design.unit is None:
         return Pairing((), f"Not paired: no column tells which {spoken().rollouts} belong together.")
     on = design.keys("unit", "setting")

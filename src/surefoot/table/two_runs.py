@@ -21,8 +21,9 @@ def two_runs(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[Rollouts,
     )
     if not set(now.policies) & set(before.policies):
         return None
-    if now.tasks and before.tasks and not set(now.tasks) & set(before.tasks):  # parts of one run, a task each
-        return None
+    for key in rollouts.design.keys("unit", "setting"):
+        if not set(now.names(key)) & set(before.names(key)):  # parts of one run, a task each
+            return None
     return now, before
 
 
