@@ -27,15 +27,20 @@ def test_names_alike() -> None:
     assert "'Pick  cup', 'pick cup' differ" in found(rows)["names alike"]
 
 
+FEW = [(policy, task) for policy in "ab" for task in "xy"]
+
+
 @pytest.mark.parametrize(
     ("rows", "collected"),
     [
-        ([{"policy": p, "seed": 1, "success": 1} for p in "aaabbb"], "one"),
+        ([{"policy": p, "seed": 1, "success": 1} for p in "aaabbb"], "independent"),  # a constant says nothing
         ([{"policy": p, "seed": s, "success": 1} for p in "ab" for s in range(5)], "shared"),
         ([{"policy": p, "seed": s, "success": 1} for s, p in enumerate("abababab")], "independent"),
-        ([{"policy": p, "task": "xy"[s % 2], "seed": s, "success": 1} for s, p in enumerate("abababab")], "stratified"),
+        ([{"policy": p, "task": t, "seed": s, "success": 1} for s, (p, t) in enumerate(FEW * 2)], "stratified"),
         ([{"policy": p, "success": 1} for p in "abab"], "independent"),
-        ([{"policy": p, "task": t, "success": 1} for p in "ab" for t in "xy"], "stratified"),
+        ([{"policy": p, "task": t, "success": 1} for p, t in FEW], "shared"),
+        ([{"policy": p, "task": t, "success": 1} for p, t in FEW * 5], "stratified"),
+        ([{"policy": p, "task": t, "success": 1} for p in "ab" for t in range(100, 130)] * 2, "shared"),
     ],
 )
 def test_how_it_was_collected_is_inferred(rows: list[dict[str, Any]], collected: str) -> None:

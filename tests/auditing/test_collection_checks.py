@@ -24,7 +24,7 @@ def test_incomplete_pairs() -> None:
     rows = [row for row in clean() if not (row["policy"] == "old" and row["seed"] < 3)]
     assert (
         found(rows)["incomplete pairs"]
-        == "Of 40 environments (task and seed), 37 were met by every policy and 3 by some only."
+        == "Of 40 environments (seed and task), 37 were met by every policy and 3 by some only."
     )
 
 
@@ -105,4 +105,17 @@ def test_a_whole_table_logged_twice_is_found_where_conditions_come_back() -> Non
 def test_unequal_task_mixes_and_simpson() -> None:
     says = found(simpson())
     assert "'hard' is 90% of 'new' and 10% of 'old'" in says["unequal mixes"]
-    assert says["Simpson's paradox"] == "'new' against 'old': pooled -0.350, but +0.117 on average within tasks."
+    assert says["Simpson's paradox"] == "'new' against 'old': pooled -0.350, but +0.117 on average within 'task'."
+
+
+def test_what_was_drawn_at_random_is_not_called_unequal() -> None:
+    chance = random.Random(4)
+    rows = [{**row, "light": chance.choice(["dim", "bright"])} for row in clean()]
+    assert "unequal mixes" not in found(rows)
+    chosen = [{**row, "light": "dim" if row["order"] % 7 < 2 + 4 * (row["policy"] == "new") else "lit"} for row in rows]
+    assert "'light' was met in unequal shares" in found(chosen)["unequal mixes"]
+
+
+def test_a_clock_with_few_levels_is_not_looked_at_against_itself() -> None:
+    rows = [{"policy": p, "started_at": f"2026-01-0{n % 3 + 1}", "success": n % 2} for p in "ab" for n in range(30)]
+    assert "tasks run in blocks" not in found(rows)

@@ -9,8 +9,6 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.auditing import outcome_checks
-from surefoot.auditing.outcome_checks import training_seeds
 from tests.support.audits import audited, clean, found
 
 
@@ -30,12 +28,10 @@ def test_success_contradicts_score() -> None:
 
 
 def test_too_few_clusters() -> None:
-    few = [{**row, "cluster": row["seed"] % 4} for row in clean()]
-    assert (
-        found(few)["few clusters"] == "'new' has 4 clusters (cluster), equivalent to 4.0 of equal size: 3.0 "
-        "degrees of freedom."
-    )
-    assert "few clusters" not in found([{**row, "cluster": row["seed"] // 2} for row in clean()])
+    few = sf.read(pl.DataFrame([{**row, "cluster": row["seed"] % 4} for row in clean()])).declare(cluster="cluster")
+    (finding,) = sf.audit(few).about("few clusters")
+    assert finding.says == "'new' has 4 clusters (cluster), equivalent to 4.0 of equal size: 3.0 degrees of freedom."
+    assert "few clusters" not in found([{**row, "cluster": f"c{row['seed'] // 2}"} for row in clean()])
 
 
 def test_clusters_are_judged_by_their_sizes() -> None:
@@ -43,7 +39,7 @@ def test_clusters_are_judged_by_their_sizes() -> None:
     rows = [
         {"policy": "a", "user": user, "success": 1} for user, size in enumerate([100, *[5] * 19]) for _ in range(size)
     ]
-    (finding,) = sf.audit(sf.read(pl.DataFrame(rows))).about("few clusters")
+    (finding,) = sf.audit(sf.read(pl.DataFrame(rows)).declare(cluster="user")).about("few clusters")
     assert finding.serious
     assert finding.says == (
         "'a' has 20 clusters (user), equivalent to 3.6 of equal size: 3.5 degrees of freedom. "
@@ -87,64 +83,26 @@ def test_different_datasets_and_judges() -> None:
     assert "different datasets" not in found(same)
 
 
-def rows(seeds: int, scenes: int, **more: Any) -> list[dict[str, Any]]:
-    return [
-        {"policy": policy, "Seed": seed, "scene": scene, "success": 1, **more}
-        for policy in ("new", "old")
-        for seed in range(seeds)
-        for scene in range(scenes)
-    ]
+@pytest.mark.parametrize(("column", "levels"), [("robot", {"new": "r1", "old": "r2"}), ("dataset", {})])
+def test_what_only_one_policy_met_cannot_be_told_from_it(column: str, levels: dict[str, str]) -> None:
+    rows = [{**row, column: levels.get(row["policy"], "all")} for row in clean()]
+    told = audited(rows).about("one policy a level")
+    assert [one.values for one in told] == ([{"column": column, "levels": 2}] if levels else [])
+    assert not any(one.serious for one in told)
 
 
-SUSPECTED = {"column": "Seed", "seeds": 3, "environments": 25}
-
-
-def suspected(found: list[dict[str, Any]], **columns: str) -> Mapping[str, Any] | None:
-    findings = training_seeds(sf.read(pl.DataFrame(found), columns=columns))
-    return findings[0].values if findings else None
-
-
-def test_few_seeds_that_each_meet_many_environments() -> None:
-    (found,) = training_seeds(sf.read(pl.DataFrame(rows(3, 25))))
-    assert found.values == SUSPECTED
-    assert "say columns={\"run\": 'Seed'}" in str(found)
-
-
-@pytest.mark.parametrize(("seeds", "scenes"), [(1, 50), (11, 50), (50, 1), (5, 3), (10, 12)])
-def test_many_seeds_or_few_environments_are_environments(seeds: int, scenes: int) -> None:
-    assert suspected(rows(seeds, scenes)) is None
-
-
-@pytest.mark.parametrize("first", [1, 60, 10_000])
-def test_the_first_rollouts_settle_it_only_where_they_show_many_seeds(first: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(outcome_checks, "FIRST", first)
-    assert suspected(rows(3, 25)) == SUSPECTED
-    assert suspected(rows(11, 50)) is None
-
-
-def test_without_conditions_the_order_or_the_rows_tell() -> None:
-    plain = [{key: value for key, value in row.items() if key != "scene"} for row in rows(3, 25)]
-    assert suspected(plain) == SUSPECTED
-    numbered = [{**row, "episode": place % 25} for place, row in enumerate(plain)]
-    assert suspected(numbered) == SUSPECTED
-
-
-def test_one_that_is_declared_is_not_suspected() -> None:
-    assert suspected(rows(3, 25), run="Seed") is None
-    assert suspected([{**row, "run": "r1"} for row in rows(3, 25)]) is None
-
-
-def test_the_audit_says_it() -> None:
-    found = sf.audit(sf.read(pl.DataFrame(rows(3, 25)))).about("perhaps a training seed")
-    assert len(found) == 1
-    assert not found[0].serious
-    assert sf.audit(sf.read(pl.DataFrame(rows(25, 3)))).about("perhaps a training seed") == ()
+def test_items_of_each_policy_alone_are_told_and_what_is_declared_is_not() -> None:
+    rows = [{"policy": p, "item": f"{p}{n}", "success": n % 2} for p in ("new", "old") for n in range(30)] * 3
+    (told,) = audited(rows).about("one policy a level")
+    assert told.values == {"column": "item", "levels": 60}
+    said = sf.read(pl.DataFrame(rows)).declare(run="item")
+    assert sf.audit(said).about("one policy a level") == ()
 
 
 def test_one_score_for_each_policy_may_be_a_mean() -> None:
     means = pl.DataFrame({"policy": ["a", "b"], "score": [0.71, 0.65]})
     assert [one.serious for one in sf.audit(sf.read(means)).about("perhaps totals")] == [True]
-    tasks = pl.DataFrame({"policy": ["a", "a", "b"], "task": ["x", "y", "x"], "score": [0.71, 0.65, 0.2]})
+    tasks = pl.DataFrame({"policy": ["a", "a", "b", "b"], "task": ["x", "y"] * 2, "score": [0.71, 0.65, 0.2, 0.3]})
     assert sf.audit(sf.read(tasks)).about("perhaps totals")
     for fine in (
         means.with_columns(episode=pl.Series([1, 2])),

@@ -10,7 +10,7 @@ from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
 from surefoot.core.words import Words, in_its_words, say, spoken
 from surefoot.table.coverage import Coverage, coverage
-from surefoot.table.design import Design
+from surefoot.table.design import MANY, Design
 from surefoot.table.findings import Finding
 from surefoot.table.rollouts import Collected, Rollouts, a_table
 
@@ -103,6 +103,7 @@ def _collected(rollouts: Rollouts, met: Coverage) -> tuple[Collected, Note]:
     apart: Collected = "stratified" if len(rollouts.tasks) > 1 else "independent"
     if not met.keys:
         return apart, Note("environments not told")
-    counts = {"several": met.several, "environments": met.environments}
-    why = Note("met by several", {**counts, "by": met.called})
+    why = Note("met by several", {"several": met.several, "environments": met.environments, "by": met.called})
+    if met.recurring and rollouts.design.units < MANY:  # few tasks, several rollouts of each
+        return apart, why
     return ("shared" if met.several and met.several * 2 >= met.environments else apart), why

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from surefoot.core import formatting
 from surefoot.core.words import spoken
 from surefoot.table.coverage import Coverage
+from surefoot.table.design import Column
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import REST, small
 from surefoot.table.rollouts import Rollouts
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 UNEQUAL = 0.05
+BY_CHANCE = 0.001
+"""A chance of shares that differ as much, below which what was not set beforehand was met unequally."""
 LONGEST_SEQUENCE = 1_000_000
 MOST_POLICIES = 60
 DUPLICATED = "duplicated rows"
@@ -117,7 +120,8 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
                 remedy=f"Next time draw the order at random; now, report when each {words.policy} was run.",
             )
         )
-    seen = _blocked(rollouts.where(policy=first), str(rollouts.split), clock) if len(rollouts.tasks) > 1 else None
+    apart = len(rollouts.tasks) > 1 and rollouts.split != clock
+    seen = _blocked(rollouts.where(policy=first), str(rollouts.split), clock) if apart else None
     if seen is not None:
         found.append(
             Finding(
@@ -135,57 +139,86 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
 
 
 def task_mixes(rollouts: Rollouts) -> list[Finding]:
-    """Policies that ran the tasks in different shares, and pooled gains that turn round within tasks."""
-    if len(rollouts.tasks) < 2 or not 1 < len(rollouts.policies) <= MOST_POLICIES:
+    """Columns whose levels the policies met in different shares, and pooled gains that turn round within them."""
+    if not 1 < len(rollouts.policies) <= MOST_POLICIES:
         return []
+    design = rollouts.design
+    columns = dict.fromkeys(
+        column
+        for column in (design.split, *(one for one in design.of("watched") if not one.result))
+        if column is not None and column.levels > 1
+    )
+    return [finding for column in columns for finding in _mixes_of(rollouts, column)]
+
+
+def _mixes_of(rollouts: Rollouts, column: Column) -> list[Finding]:
     groups: dict[str, dict[str, Group]] = defaultdict(dict)
-    for group in rollouts.summary(by=("policy", str(rollouts.split))):
+    for group in rollouts.summary(by=("policy", column.key)):
         if group.key[0] is not None and group.key[1] is not None and _size(group):
             groups[group.key[0]][group.key[1]] = group
-    totals = {policy: sum(map(_size, tasks.values())) for policy, tasks in groups.items()}
+    if column.role == "watched" and _chance_of_shares(groups) > BY_CHANCE:
+        return []
+    totals = {policy: sum(map(_size, levels.values())) for policy, levels in groups.items()}
     gaps, turned = [], []
     for first, second in combinations(groups, 2):
         one, two = groups[first], groups[second]
-        shares = {task: (_share(one, task, totals[first]), _share(two, task, totals[second])) for task in {*one, *two}}
-        gap, task = max((abs(a - b), task) for task, (a, b) in shares.items())
+        shares = {at: (_share(one, at, totals[first]), _share(two, at, totals[second])) for at in {*one, *two}}
+        gap, level = max((abs(a - b), at) for at, (a, b) in shares.items())
         if gap > UNEQUAL:
-            gaps.append((gap, first, second, task, shares[task]))
-        both = [task for task in one if task in two]
+            gaps.append((gap, first, second, level, shares[level]))
+        both = [at for at in one if at in two]
         if both and gap > UNEQUAL:
             pooled = _rate([*one.values()]) - _rate([*two.values()])
-            within = sum(_rate([one[task]]) - _rate([two[task]]) for task in both) / len(both)
+            within = sum(_rate([one[at]]) - _rate([two[at]]) for at in both) / len(both)
             if pooled * within < 0:
                 turned.append((first, second, pooled, within))
-    found, words = [], spoken()
-    if gaps:
-        _, first, second, task, (a, b) = max(gaps)
-        more = f", and {len(gaps) - 1} more pairs differ" if len(gaps) > 1 else ""
-        found.append(
-            Finding(
-                about="unequal mixes",
-                values={"task": task, "shares": {first: a, second: b}, "pairs": len(gaps)},
-                says=f"The {words.tasks} are not equally shared: {task!r} is {a:.0%} of {first!r} and {b:.0%} of "
-                f"{second!r}{more}.",
-                threatens=f"Their rates over all {words.tasks} are not comparable (Simpson's paradox). Their gains "
-                f"are: they are compared within {words.tasks}.",
-                remedy=f"Look at gains, or at rates {words.task} by {words.task}; next time run every {words.task} "
-                "equally often with both.",
-                serious=False,
-            )
+    return [*_unequal(column, gaps), *(_turned(column, *one) for one in turned[:3])]
+
+
+def _chance_of_shares(groups: dict[str, dict[str, Group]]) -> float:
+    """The chance of shares that differ between policies as much as these do, had the same chances made them (chi2)."""
+    import numpy as np
+    from scipy.special import gammaincc
+
+    levels = sorted({level for of in groups.values() for level in of})
+    counts = np.array([[_size(of[level]) if level in of else 0 for level in levels] for of in groups.values()], float)
+    if min(counts.shape) < 2:
+        return 1.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    freedom = (counts.shape[0] - 1) * (counts.shape[1] - 1)
+    return float(gammaincc(freedom / 2.0, ((counts - expected) ** 2 / expected).sum() / 2.0))
+
+
+def _unequal(column: Column, gaps: list[tuple[float, str, str, str, tuple[float, float]]]) -> list[Finding]:
+    if not gaps:
+        return []
+    _, first, second, level, (a, b) = max(gaps)
+    more = f", and {len(gaps) - 1} more pairs differ" if len(gaps) > 1 else ""
+    name = column.name
+    return [
+        Finding(
+            about="unequal mixes",
+            values={"column": name, "level": level, "shares": {first: a, second: b}, "pairs": len(gaps)},
+            says=f"{name!r} was met in unequal shares: {level!r} is {a:.0%} of {first!r} and {b:.0%} of "
+            f"{second!r}{more}.",
+            threatens="Their rates over all levels are not comparable (Simpson's paradox). Their gains are: a verdict "
+            f"must hold within {name!r}.",
+            remedy=f"Look at gains, or at rates level by level; next time run every {name} equally often with both.",
+            serious=False,
         )
-    for first, second, pooled, within in turned[:3]:
-        found.append(
-            Finding(
-                about="Simpson's paradox",
-                values={"first": first, "second": second, "pooled": pooled, "within": within},
-                says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within "
-                f"{words.tasks}.",
-                threatens="The pooled comparison points the wrong way.",
-                remedy=f"Use the comparison within {words.tasks}: it is the one that is used here.",
-                serious=False,
-            )
-        )
-    return found
+    ]
+
+
+def _turned(column: Column, first: str, second: str, pooled: float, within: float) -> Finding:
+    return Finding(
+        about="Simpson's paradox",
+        values={"first": first, "second": second, "pooled": pooled, "within": within, "column": column.name},
+        says=f"{first!r} against {second!r}: pooled {pooled:+.3f}, but {within:+.3f} on average within "
+        f"{column.name!r}.",
+        threatens="The pooled comparison points the wrong way.",
+        remedy=f"Compare within it: --setting {column.name}.",
+        serious=False,
+    )
 
 
 def _size(group: Group) -> int:

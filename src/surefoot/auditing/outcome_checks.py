@@ -9,6 +9,7 @@ from itertools import combinations
 from surefoot.core.words import spoken
 from surefoot.stats.clusters import cluster_shape
 from surefoot.table.cells import state_range
+from surefoot.table.design import MANY
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts
@@ -21,6 +22,8 @@ FEW_FREEDOM = 4.0
 HEAVY = 0.25
 """A cluster with more than this share of the rollouts is named."""
 FEW_LABELS = 20
+NAMED = {"dataset": "datasets", "judge": "judges"}
+"""What policies are measured with, by column: they must share it."""
 
 
 def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
@@ -171,7 +174,7 @@ def uncalibrated_judge(rollouts: Rollouts) -> list[Finding]:
 def not_comparable(rollouts: Rollouts) -> list[Finding]:
     """Policies measured on different datasets or by different judges, and names that differ by case only."""
     found = []
-    for column, what in (("dataset", "datasets"), ("judge", "judges")):
+    for column, what in NAMED.items():
         if column not in rollouts.columns or len(rollouts.policies) < 2:
             continue
         of: dict[str, set[str]] = defaultdict(set)
@@ -233,6 +236,8 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
     if len(rollouts.policies) < 2:
         return []
     alone = [column for column in rollouts.design.of("run") if column.key not in rollouts.declared]
+    few = [column for column in rollouts.design.of("nothing") if 1 < column.levels < MANY]
+    alone += [one for one in few if one.key not in (*NAMED, *rollouts.declared) and _of_one_policy(rollouts, one.key)]
     return [
         Finding(
             about="one policy a level",
@@ -244,6 +249,13 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
         )
         for column in alone
     ]
+
+
+def _of_one_policy(rollouts: Rollouts, key: str) -> bool:
+    """Whether every level of a column belongs to one policy, and some level recurs."""
+    groups = [group for group in rollouts.summary(by=("policy", key)) if None not in group.key]
+    recurring = any(group.rollouts > 1 for group in groups)
+    return recurring and len({group.key[1] for group in groups}) == len(groups)
 
 
 def lone_totals(rollouts: Rollouts) -> list[Finding]:

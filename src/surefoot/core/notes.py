@@ -178,7 +178,6 @@ PLAIN = {
     "{error:percent up}.",
     "items not looked at": "The first {run:,} items decided it: {more:,} more are recorded, and were not looked at.",
     "collected as declared": "Declared.",
-    "one environment for all": "The table names no other.",
     "met by several": "{several:,} of {environments:,} {words.environments} ({by}) were met by several "
     "{words.policies}.",
     "files pooled": "{policy!r} is in {files:,} files on the same {words.tasks}: they are taken as one run.",
