@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from surefoot import _check
 from surefoot.analysis.comparisons import chosen
-from surefoot.analysis.replays import BLOCKED, CUT, HINDSIGHT, ORDER, blocking
+from surefoot.analysis.replays import BLOCKED, CUT, HINDSIGHT, ORDER, blocking, one_task, tasks_apart
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import say, spoken
@@ -137,10 +137,10 @@ def replay_ranking(
         raise _check.refused("policies", f"be three or more different {spoken().policies}", list(names))
     how = said_order(rollouts, start_order)
     rollouts, waits = by_starts(rollouts, what, names, start_order)
-    tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
+    tasks = tasks_apart(rollouts, pooled=pooled)
     found = []
     for task in tasks:
-        part = rollouts if task is None else rollouts.where(task=task)
+        part = rollouts if task is None else one_task(rollouts, task)
         known = {group.key[0] for group in part.summary() if group.known(what)}
         if set(names) <= known:
             low, high = part.ends(what)

@@ -231,7 +231,7 @@ def replay(
         _check.choice(policy, "policy", dict.fromkeys(rollouts.policies))
     how = said_order(rollouts, start_order)
     rollouts, waits = by_starts(rollouts, what, (first, second), start_order)
-    tasks: Sequence[str | None] = rollouts.tasks if len(rollouts.tasks) > 1 and not pooled else (None,)
+    tasks = tasks_apart(rollouts, pooled=pooled)
     if population is not None and len(tasks) > 1:
         pool = in_python("pooled=True") or "--pooled"
         hint = f"Say {pool} if all {spoken().tasks} are one list, or replay one {spoken().task}."
@@ -240,7 +240,7 @@ def replay(
         )
     found = []
     for task in tasks:
-        part = rollouts if task is None else rollouts.where(**{str(rollouts.split): task})
+        part = rollouts if task is None else one_task(rollouts, task)
         known = {group.key[0] for group in part.summary() if group.known(what)}
         if task is None or {first, second} <= known:
             found.append(_replayed(part, task, (first, second), what, declared, rules))
@@ -255,6 +255,22 @@ def replay(
         found = [replace(one, stops=tuple(stop for stop in one.stops if stop.name in everywhere)) for one in found]
     notes |= dict.fromkeys(_of_list(found[0], first, population))
     return Replay(first, second, what, claim, float(confidence), tuple(found), (*notes, say(HINDSIGHT)))
+
+
+def tasks_apart(rollouts: Rollouts, *, pooled: bool) -> Sequence[str | None]:
+    """The tasks that are replayed each by itself; None alone where all rollouts are one stream.
+
+    Units that every policy met once are one stream: each of them is one step.
+    """
+    unit, split = rollouts.design.unit_column, rollouts.split
+    steps = unit is not None and unit.key == split and coverage(rollouts).once
+    return (None,) if pooled or steps or len(rollouts.tasks) < 2 else rollouts.tasks
+
+
+def one_task(rollouts: Rollouts, task: str) -> Rollouts:
+    """The rollouts of one task, whose columns keep the roles that they have in the whole table."""
+    part = rollouts.where(**{str(rollouts.split): task})
+    return replace(part, declared=rollouts.design_roles())
 
 
 def replay_pairs(
@@ -363,7 +379,7 @@ def _replayed(
             where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(sizes[0] - sizes[1]))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
     notes += [say(BLOCKED, what=what) for what in blocking(part)]
-    if recurs or part.design.cluster:
+    if part.design.cluster or (recurs and part.design.units > 1):
         notes.append(say(CLUSTERED))
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")
