@@ -152,7 +152,7 @@ def _own_cells(rollouts: Rollouts, measure: Measure, policy: str) -> _OwnCells |
 
     design = rollouts.design
     keys = design.keys("unit", "setting", "cluster")
-    if not design.keys("unit"):
+    if not keys:
         return None
     table = crosstab(rollouts.whole_table, measure, keys, rollouts.whole_table.policies)
     counts, sums = table.of(policy)
@@ -172,17 +172,18 @@ def _measured(
 ) -> Interval:
     policy = rollouts.policies[0]
     cells = _own_cells(rollouts, measure, policy)
+    unit = "" if cells is None else rollouts.called(cells.keys[0])  # a setting or a cluster where no unit is finer
     if cells is None or (cells.tries == 1).all():
         if target == "these" and cells is not None:
             raise DataError(
-                f"for these very units some {rollouts.design.unit} must be met again; each was met once.",
+                f"for these very units some {unit} must be met again; each was met once.",
                 source=rollouts.source,
             )
         if cells is None or not _clusters(cells):
             return _standing_alone(rollouts, measure, policy, confidence)
     chosen = target or _headline(cells)
     words = rollouts.words.rollouts
-    about = Subject(chosen, str(rollouts.design.unit), cells.units, words)
+    about = Subject(chosen, unit, cells.units, words)
     clusters = _clusters(cells)
     if chosen == "these":
         found = _these(cells, rollouts, measure, policy, confidence, weights)

@@ -216,7 +216,7 @@ def found_between(
         return _by_position(asked, design)
     if paired is None and asked.rollouts.collected == "independent":
         paired = False  # each rollout drew what it met: what recurs was drawn twice
-    cells = cells_of(asked) if design.keys("unit", "setting") else None
+    cells = cells_of(asked) if design.keys("unit", "setting", "cluster") else None
     if cells is not None and not cells.frame.height:
         return _nothing_shared(asked, design)
     if cells is None or paired is False:
@@ -518,7 +518,8 @@ def _nothing_shared(asked: Asked, design: Design) -> Found:
     if settings and not apart:
         apart = not cells_of(asked, without=design.keys("unit", "cluster")).frame.height
     plain = _separate(asked, replace(design, columns=()), None, None)
-    made = replace(plain, reading=replace(plain.reading, design=design, why=f"the two share no {design.unit}"))
+    what = asked.rollouts.called(design.keys("unit", "setting", "cluster")[0])
+    made = replace(plain, reading=replace(plain.reading, design=design, why=f"the two share no {what}"))
     return replace(made, notes=(*made.notes, Note("no common task"))) if apart else made
 
 

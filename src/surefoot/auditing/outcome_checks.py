@@ -24,6 +24,8 @@ HEAVY = 0.25
 FEW_LABELS = 20
 NAMED = {"dataset": "datasets", "judge": "judges"}
 """What policies are measured with, by column: they must share it."""
+APART = "one policy a level"
+"""What a finding is about where policies were not run on the same."""
 
 
 def missing_outcomes(rollouts: Rollouts) -> list[Finding]:
@@ -240,12 +242,12 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
     alone += [one for one in few if one.key not in (*NAMED, *rollouts.declared) and _of_one_policy(rollouts, one.key)]
     return [
         Finding(
-            about="one policy a level",
+            about=APART,
             values={"column": column.name, "levels": column.levels},
             says=f"Each of the {column.levels:,} levels of {column.name!r} belongs to one {spoken().policy}.",
             threatens=f"If {column.name!r} tells what was run, the {spoken().policies} were not run on the same.",
             remedy=f"Say what it is: --run {column.name}, --setting {column.name} or --ignore {column.name}.",
-            serious=False,
+            serious=column.key == "task" and column.levels < MANY,
         )
         for column in alone
     ]

@@ -49,12 +49,13 @@ def shown(bounds: Bounds) -> str:
 def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
     """How a gate on compared files ends, given what the audit calls serious: data counted twice are not judged."""
     from surefoot.auditing.collection_checks import DUPLICATED
+    from surefoot.auditing.outcome_checks import APART
     from surefoot.reporting.reviews import NO_TASK
 
     refused = [one.refused for one in found if one.refused is not None]
     if refused:
         return not_comparable(f"the human labels allow no verdict. {refused[0]}")
-    if not all(one.comparable for one in found):
+    if not all(one.comparable for one in found) or any(finding.about == APART for finding in findings):
         return not_comparable(say(NO_TASK, first=repr(found[0].first), second=repr(found[0].second)))
     if any(finding.about == DUPLICATED for finding in findings):
         return not_comparable(TWICE)
