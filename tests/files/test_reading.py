@@ -142,7 +142,7 @@ def test_a_folder_has_a_most_and_an_empty_file_in_it_is_named(tmp_path: Path, mo
     put(tmp_path, "a.csv", "policy,success\na,1\n")
     put(tmp_path, "b.csv", "")
     assert sf.read(tmp_path).notes == (f"{tmp_path.name}/b.csv: no rollouts found, so left out.",)
-    monkeypatch.setattr(reading, "MOST_FILES", 1)
+    monkeypatch.setattr("surefoot.files.folders.MOST_FILES", 1)
     with pytest.raises(sf.DataError, match="a folder must hold at most 1 files; got 2"):
         sf.read(tmp_path)
 

@@ -61,6 +61,7 @@ class Combined:
     combine: Callable[[list[Gain]], Gain]
 
     def __call__(self, *, confidence: float, margin: float, central: bool = False) -> Gain:
+        """The combined gain."""
         return self.combine([called(way, confidence=confidence, margin=margin, central=central) for way in self.ways])
 
 

@@ -41,7 +41,7 @@ def flips(
     pairs = rollouts.pairs(first, second, on=on, measure=measure)
     values = pairs.values(measure)
     labels = pairs.labels(pairs.on, measure)
-    telling = [at for at, name in enumerate(pairs.on) if _tells(name, [label[at] for label in labels])]
+    telling = [at for at in range(len(pairs.on)) if len({label[at] for label in labels}) > 1]
     alone = [at for at in telling if pairs.on[at] not in rollouts.design.keys("cluster")]
     if alone and len({tuple(label[at] for at in alone) for label in labels}) == len(labels):
         telling = alone  # the cluster an item belongs to is no part of its name where the item's own name will do
@@ -54,8 +54,3 @@ def flips(
         tuple(name for name, gap in sorted(named, key=lambda each: -each[1]) if gap > 0.0),
         len(named),
     )
-
-
-def _tells(column: str, values: list[object]) -> bool:
-    """Whether a column helps to name an item: a task or a repeat that is always the same does not."""
-    return len(set(values)) > 1

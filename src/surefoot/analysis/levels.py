@@ -205,6 +205,8 @@ def _gap(asked: Asked, column: Column) -> float:
     """The p-value of no difference of the gain between levels: every level against the rest, Holm."""
     import numpy as np
 
+    from surefoot.stats.strata import gain_gap_p
+
     cells = _level_cells(asked, column)
     level = cells.codes(column.key)
     count = int(level.max()) + 1
@@ -212,7 +214,7 @@ def _gap(asked: Asked, column: Column) -> float:
         return 1.0
     columns = [cells.column(name) for name in ("first_sum", "first_n", "second_sum", "second_n")]
     found = [
-        stats.gain_gap_p(*columns, inside=level == one, weights=np.asarray(cells.weights))
+        gain_gap_p(*columns, inside=level == one, weights=np.asarray(cells.weights))
         for one in range(count if count > 2 else 1)
     ]
     return min(1.0, min(found) * len(found))

@@ -82,7 +82,7 @@ def rank(
             confidence=confidence,
             margin=margin,
             progress=progress,
-        )  # fmt: skip
+        )
     )
     return with_rows(found, rollouts, weights=weights, own=own_intervals)
 

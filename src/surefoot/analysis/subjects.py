@@ -71,7 +71,7 @@ class Reading(Record):
         paired: Whether units that both met are compared with themselves.
         units: The units that both policies met; 0 where nothing tells them apart.
         cells: The cells that both policies met: units, or units by settings.
-        groups: How many clusters the rollouts of a unit, or units of a cluster, make; 0 where each rollout stands alone.
+        groups: How many clusters rollouts of a unit, or units of a cluster, make; 0 where each rollout stands alone.
         repeats: The most rollouts of one policy in a cell.
         settings: How many levels of settings there are in all; 0 without settings.
         why: Why units are not compared with themselves, where they are not.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from surefoot._files import write_whole
 from surefoot.cli import files, terminal
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def columns(
     if save:
         first = paths[0]
         path = (first if first.is_dir() else first.parent) / files.KEPT
-        path.write_text(written(found), encoding="utf-8")
+        write_whole(path, written(found))
         typer.echo(f"Wrote {path}", err=as_json)
 
 

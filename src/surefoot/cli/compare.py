@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot import _check, stats
-from surefoot.cli import compare_output, files, gate_verdicts, label_options, terminal, two_runs
-from surefoot.core import sentences
+from surefoot import _check
+from surefoot.cli import compare_output, compare_tallies, files, gate_verdicts, label_options, terminal, two_runs
 from surefoot.core.assumptions import holds_if
-from surefoot.core.formatting import counted, estimate, p_value, percent
-from surefoot.core.gain import Gain
-from surefoot.core.tally import PairTally
+from surefoot.core.formatting import estimate, p_value, percent
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
@@ -119,23 +116,7 @@ def _sentence(found: Comparison) -> str:
     return sentence_of(found, *(names if found.comparable else map(repr, names)))
 
 
-TALLIES = (
-    "exact-gain",
-    "newcombe",
-    "miettinen-nurminen",
-    "agresti-caffo",
-    "barnard",
-    "boschloo",
-    "fisher",
-    "pooled-score",
-    "disjoint-bounds",
-)
 TALLY = re.compile(r"^\s*-?\d[\d_,]*\s*/\s*-?\d[\d_,]*\s*$")
-PAIRS = ("exact-paired-gain", "tango", "newcombe-paired", "mcnemar", "mcnemar-midp")
-DETAILS = {
-    2: ("newcombe", "miettinen_nurminen", "barnard", "boschloo", "fisher"),
-    1: ("tango", "mcnemar", "mcnemar_midp"),
-}
 
 
 @files.reads
@@ -182,7 +163,10 @@ def compare(
     lower_is_better: files.LowerIsBetter = False,
     using: Annotated[
         str | None,
-        typer.Option(help=f"Another method, by name: {', '.join(TALLIES)}; for pairs {', '.join(PAIRS)}."),
+        typer.Option(
+            help=f"Another method, by name: {', '.join(compare_tallies.TALLIES)}; for pairs "
+            f"{', '.join(compare_tallies.PAIRS)}."
+        ),
     ] = None,
     details: Annotated[bool, typer.Option("--details", help="Show the named tests and intervals too.")] = False,
     gate: Annotated[
@@ -284,12 +268,12 @@ def compare(
     elif pairs is not None:
         _alone(named, None, "--pairs")
         _in_place("`--pairs`", {**of_files, "--baseline": baseline})
-        _tallies((_pairs(pairs),), using, details, gate, margin, confidence, as_json)
+        compare_tallies.answer((compare_tallies.pairs(pairs),), using, details, gate, margin, confidence, as_json)
     elif named and all(map(TALLY.search, named)):
         _in_place("tallies", {**of_files, "--baseline": baseline})
         if len(named) != 2:
             raise ValueError(f"`compare` must have two tallies, such as 17/20 14/20; got {len(named)}.")
-        _tallies(
+        compare_tallies.answer(
             (terminal.tally(named[0]), terminal.tally(named[1])), using, details, gate, margin, confidence, as_json
         )
     elif named:
@@ -368,101 +352,6 @@ def _alone(named: list[str], pairs: str | None, option: str) -> None:
 
 def _in_place(beside: str, given: Mapping[str, object]) -> None:
     terminal.refuse(given, f"be left out with {beside}; it does nothing there.")
-
-
-def _pairs(word: str) -> PairTally:
-    parts = [part.strip() for part in word.split(",")]
-    if len(parts) != 4 or not all(re.fullmatch(r"-?\d+", part) for part in parts):
-        raise ValueError(f"`--pairs` must be BOTH,FIRST,SECOND,NEITHER, such as 20,12,2,16; got {word!r}.")
-    try:
-        return PairTally(*map(int, parts))
-    except ValueError as error:
-        raise DataError(f"{word}: {error}") from None
-
-
-def _tallies(
-    data: tuple[Any, ...],
-    using: str | None,
-    details: bool,
-    gate: bool,
-    margin: float,
-    confidence: float,
-    as_json: bool,
-) -> None:
-    if using is not None and using not in ("exact-gain", "exact-paired-gain"):
-        if gate or margin:
-            raise ValueError("`--using` must not come with `--gate` or `--margin`: they need the exact gain.")
-        terminal.show(_named(using.replace("-", "_"), data, confidence), as_json=as_json)
-        return
-    paired = len(data) == 1
-    make = stats.exact_paired_gain if paired else stats.exact_gain
-    gain = make(*data, confidence=confidence, margin=margin)
-    undecided = gain.verdict is Verdict.UNDECIDED
-    ahead = stats.outlook(gain) if undecided else None
-    others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
-    bound = stats.paired_gain_bounds if paired else stats.gain_bounds
-    bounds = bound(*data, confidence=confidence) if gate else None
-    ends = gate_verdicts.of_bounds((bounds,), margin) if bounds else None
-    if as_json:
-        terminal.show_json(
-            {
-                "said": _said(gain),
-                "gain": gain.to_dict(),
-                "outlook": ahead.to_dict() if ahead else None,
-                "details": [other.to_dict() for other in others],
-                **gate_verdicts.told(ends, (bounds,) if bounds else ()),
-            }
-        )
-    else:
-        for line in lines(gain, ahead):
-            typer.echo(line)
-        for other in others:
-            typer.echo(f"  {other}")
-        if bounds:
-            typer.echo(gate_verdicts.shown(bounds))
-    gate_verdicts.end(ends, as_json=as_json)
-
-
-def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:
-    """Lines a person can act on: the two rates, the gain, what it means, what would tell, and what it rests on."""
-    shown = []
-    for name, tally in zip(("first", "second"), gain.tallies, strict=True):
-        rate = stats.wilson(tally, confidence=gain.confidence)
-        counts = f"{tally.successes:,}/{tally.trials:,}"
-        shown.append(f"{name} {counts} {estimate(rate.estimate, rate.low, rate.high)}")
-    level = percent(gain.confidence)
-    interval = gain.interval
-    p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
-    kind = counted(interval.trials, "pair") if gain.paired else "independent rollouts"
-    wilson = f"({level} Wilson intervals)"
-    return [
-        f"{'; '.join(shown)} {wilson}",
-        f"gain {estimate(gain.estimate, interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
-        _said(gain),
-        *([str(ahead)] if ahead else []),
-        _holds(paired=gain.paired),
-    ]
-
-
-def _said(gain: Gain) -> str:
-    return sentences.sentence(gain.verdict, gain.interval.low, gain.interval.high, margin=gain.margin)
-
-
-def _holds(*, paired: bool) -> str:
-    if paired:
-        return "This holds if the pairs are independent of one another and their number was fixed beforehand."
-    return (
-        "This holds if all rollouts are independent and their numbers were fixed beforehand; "
-        "rollouts in shared conditions are pairs: use --pairs."
-    )
-
-
-def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
-    known = TALLIES if len(data) == 2 else PAIRS
-    _check.choice(name.replace("_", "-"), "--using", dict.fromkeys(known))
-    method = getattr(stats, name)
-    tests = {"barnard", "boschloo", "fisher", "pooled_score", "mcnemar", "mcnemar_midp"}
-    return method(*data) if name in tests else method(*data, confidence=confidence)
 
 
 def _files(

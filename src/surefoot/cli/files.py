@@ -236,7 +236,7 @@ OLD_ROLES = {
 
 
 def kept_roles(paths: Sequence[Path], rollouts: Rollouts, said: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The roles that a surefoot.toml beside the files keeps, but for those that are said now; it says that it is used."""
+    """The roles that a surefoot.toml beside the files keeps, but for those said now; a note says that it is used."""
     import tomllib
 
     first = Path(paths[0])

@@ -48,7 +48,10 @@ COMMANDS = {
 OF_WORDS = ("rate", "compare")
 """The commands that take any number of words, tallies or files: without an option there is nothing to parse."""
 
-SAME = "unit repeat setting cluster run ignore target policy policies_in prior low high collected measure weights where sheet first_only second_only"
+SAME = (
+    "unit repeat setting cluster run ignore target policy policies_in prior low high collected measure weights where "
+    "sheet first_only second_only"
+)
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME.split()} | {
     "columns": "--column",
     "rng": "--seed",

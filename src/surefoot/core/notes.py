@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from string import Formatter
 from typing import Any, ClassVar
 
 from surefoot import _check
 from surefoot._arguments import named, write
 from surefoot.core import formatting, sentences
 from surefoot.core.record import Record
+from surefoot.core.sentences import fill
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import spoken
 
@@ -83,36 +83,6 @@ Noted = str | Note
 """What the notes of a result hold; only notes whose kind no code asks for may be bare sentences."""
 
 TELL_FILES = frozenset(("unused columns", "items guessed", "recurring column"))
-
-SHOWN: dict[str, Callable[[Any], str]] = {
-    "rollouts": formatting.rollouts,
-    "items": partial(formatting.counted, noun="item"),
-    "labels": partial(formatting.counted, noun="label"),
-    "rounds": partial(formatting.counted, noun="round"),
-    "was": lambda count: "was" if count == 1 else "were",
-    "has": lambda count: "has" if count == 1 else "have",
-    "names": lambda names: ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else ""),
-    "quoted": lambda names: formatting.some_names([repr(name) for name in names], 12),
-    "lines": formatting.lines,
-    "percent": formatting.percent,
-    "percent up": partial(formatting.percent, toward="up"),
-    "gain": partial(formatting.number, scale="gain"),
-    "score gain": partial(formatting.number, scale="score gain"),
-}
-"""How a value is shown in a sentence, by what stands after the colon: ``{count:rollouts}``."""
-
-
-class _Places(Formatter):
-    """What fills the places of a sentence: as Python's own does, and by the words of `SHOWN`."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        return SHOWN[format_spec](value) if format_spec in SHOWN else format(value, format_spec)
-
-
-def fill(sentence: str, /, **values: Any) -> str:
-    """A sentence with its places filled, those for values and those for words: ``{words.rollouts}``."""
-    return _Places().vformat(sentence, (), {**values, "words": spoken()})
-
 
 PLAIN = {
     "labels without items": "Human labels correct a gain item by item, and no column tells the items apart: say which "
@@ -191,8 +161,8 @@ PLAIN = {
     "models by items": "Each row is {words.a_policy}, named in {column!r}, and {items:,} columns are items; the cells "
     "are {kind}, and {empty:,} empty ones were not run.",
     "unused columns": "Not used: {columns:quoted}.",
-    "sound like results": "{columns:quoted} sound like results of the {words.rollout}: they take no part in the answer. "
-    "If one was set beforehand, say --setting.",
+    "sound like results": "{columns:quoted} sound like results of the {words.rollout}: they take no part in the "
+    "answer. If one was set beforehand, say --setting.",
     "counted runs": "{column!r} counts, and its name says trainings: what a whole training shares counts. If it counts "
     "tries, say --repeat {column}.",
     "counter meets": "{column!r} counts; by its name, its number 7 is the same start for every {words.policy}. If it "
@@ -290,7 +260,7 @@ def _level(level: str, gain: float, low: float, high: float) -> str:
 
 
 @says("depends on")
-def _depends_on(column: str, levels: Sequence[Sequence[Any]], p: float) -> str:
+def _depends_on(column: str, levels: Sequence[Sequence[Any]], **_: float) -> str:
     ways = {
         word: [_level(*one[:4]) for one in levels if one[4] and (one[1] > 0.0) is better]
         for word, better in (("worse", False), ("better", True))
@@ -308,7 +278,7 @@ def _gain_differs(column: str, levels: Sequence[Sequence[Any]], p: float) -> str
 
 
 @says("levels disagree")
-def _levels_disagree(column: str, levels: Sequence[Sequence[Any]], p: float) -> str:
+def _levels_disagree(column: str, levels: Sequence[Sequence[Any]], **_: float) -> str:
     shown = ", ".join(f"{'better' if one[1] > 0.0 else 'worse'} on {_level(*one[:4])}" for one in levels if one[4])
     return f"By {column}: {shown}."
 

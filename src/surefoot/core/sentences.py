@@ -6,7 +6,10 @@ first is better, and only that of WORSE that it is worse; a test reads the templ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from string import Formatter
+from typing import Any
 
 from surefoot.core import formatting
 from surefoot.core.verdict import Verdict
@@ -206,3 +209,33 @@ def listed(names: Sequence[str], most: int = 12) -> str:
         return "none"
     shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} others"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+SHOWN: dict[str, Callable[[Any], str]] = {
+    "rollouts": formatting.rollouts,
+    "items": partial(formatting.counted, noun="item"),
+    "labels": partial(formatting.counted, noun="label"),
+    "rounds": partial(formatting.counted, noun="round"),
+    "was": lambda count: "was" if count == 1 else "were",
+    "has": lambda count: "has" if count == 1 else "have",
+    "names": lambda names: ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else ""),
+    "quoted": lambda names: formatting.some_names([repr(name) for name in names], 12),
+    "lines": formatting.lines,
+    "percent": formatting.percent,
+    "percent up": partial(formatting.percent, toward="up"),
+    "gain": partial(formatting.number, scale="gain"),
+    "score gain": partial(formatting.number, scale="score gain"),
+}
+"""How a value is shown in a sentence, by what stands after the colon: ``{count:rollouts}``."""
+
+
+class _Places(Formatter):
+    """What fills the places of a sentence: as Python's own does, and by the words of `SHOWN`."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return SHOWN[format_spec](value) if format_spec in SHOWN else format(value, format_spec)
+
+
+def fill(sentence: str, /, **values: Any) -> str:
+    """A sentence with its places filled, those for values and those for words: ``{words.rollouts}``."""
+    return _Places().vformat(sentence, (), {**values, "words": spoken()})

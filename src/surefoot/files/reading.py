@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from surefoot.core.notes import Note, Noted
 from surefoot.core.words import said_in, spoken
 from surefoot.errors import DataError
 from surefoot.files import naming, selection
+from surefoot.files.folders import Found, walk
 from surefoot.files.formats import importer_of
 from surefoot.files.importers import NoOutcomesError, Sheet
 from surefoot.files.preferences import looks_like
@@ -460,31 +461,6 @@ def _polars_errors(source: str) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         first = next(iter(str(error).strip().splitlines()), "")[:200]
         raise DataError(f"the table must be readable; {first}.", source=source) from None
-
-
-MOST_FILES = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One file to read: its path, how messages call it, and whether it was named by the user or met in a folder."""
-
-    path: Path
-    name: str
-    met: bool
-
-
-def walk(path: Path) -> list[Found]:
-    """The file itself, or every file in a folder that is not hidden, sorted."""
-    if not path.is_dir():
-        return [Found(path, path.name, met=False)]
-    met = (file for file in path.rglob("*") if file.is_file())
-    files = sorted(file for file in met if not any(part.startswith(".") for part in file.relative_to(path).parts))
-    if len(files) > MOST_FILES:
-        raise DataError(f"a folder must hold at most {MOST_FILES:,} files; got {len(files):,}.", source=str(path))
-    if not files:
-        raise DataError("the folder must hold files of rollouts; it is empty.", source=str(path))
-    return [Found(file, (Path(path.name) / file.relative_to(path)).as_posix(), met=True) for file in files]
 
 
 def said_once(notes: Sequence[tuple[str, Noted]], files: Sequence[str]) -> tuple[Noted, ...]:

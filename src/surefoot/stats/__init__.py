@@ -180,7 +180,6 @@ if TYPE_CHECKING:
     from surefoot.stats.step_down_tests import Sides as Sides
     from surefoot.stats.step_down_tests import Stepped as Stepped
     from surefoot.stats.step_down_tests import step_down as step_down
-    from surefoot.stats.strata import gain_gap_p as gain_gap_p
     from surefoot.stats.strata import stratified_gain as stratified_gain
     from surefoot.stats.strata import stratified_hoeffding_gain as stratified_hoeffding_gain
     from surefoot.stats.strata import stratified_rate as stratified_rate

@@ -264,8 +264,8 @@ def central_form(using: Callable[..., Any]) -> Callable[..., Any]:
     """The same method with half of its error on each side, where it may put more on one of them."""
     from surefoot.stats.cluster_gains import cluster_gain, two_sample_cluster_gain
 
-    method = using.func if isinstance(using, partial) else using
-    if method in (cluster_gain, two_sample_cluster_gain):
+    function = using.func if isinstance(using, partial) else using
+    if function in (cluster_gain, two_sample_cluster_gain):
         return partial(using, central=True)
     return CENTRAL.get(using, using)
 

@@ -61,7 +61,7 @@ def stratified_gain(
         Pooled over tasks the gain is -14.0 points, the other way: tasks were run in unequal shares (Simpson).
 
     Reference:
-        As for `stratified_rate_gain` and `stratified_hoeffding_gain`; record 111 for the choice.
+        As for `stratified_rate_gain` and `stratified_hoeffding_gain`; record 32 for the choice.
     """
     each = _given(strata)
     if len(each) == 1:
@@ -95,7 +95,7 @@ def stratified_rate_gain(
 
     Assumptions:
         Independent rollouts; one success rate per policy and task. Gains may differ between tasks. The level was
-        enumerated and simulated, not proved: see record 111.
+        enumerated and simulated, not proved: see record 32.
 
     Example:
         >>> from surefoot import Tally
@@ -189,7 +189,7 @@ def gain_gap_p(
 
     Example:
         >>> import numpy as np
-        >>> from surefoot.stats import gain_gap_p
+        >>> from surefoot.stats.strata import gain_gap_p
         >>> n = np.full(2, 50.0)
         >>> inside, weights = np.array([True, False]), np.ones(2)
         >>> round(gain_gap_p(np.array([40.0, 20]), n, np.array([20.0, 30]), n, inside=inside, weights=weights), 5)
@@ -254,6 +254,10 @@ def stratified_rate(tallies: Mapping[str, Tally], *, weights: Weights = "tasks",
         tallies: The tally of every stratum.
         weights: How strata weigh: all alike ("tasks"), by rollouts, or a number for each.
         confidence: How often such intervals hold the rate, at least or nearly.
+
+    Assumptions:
+        Independent rollouts; one success rate per stratum. Where strata differ in size or weight the level was
+        simulated, not proved: see record 32.
 
     Example:
         >>> from surefoot import Tally

@@ -42,46 +42,13 @@ RUN_NAMES = frozenset(("run", "train_seed", "training_seed", "run_seed", "model_
 """Names of a counter of trainings."""
 
 RESULTS = frozenset(
-    [
-        "success",
-        "succeeded",
-        "score",
-        "reward",
-        "return",
-        "progress",
-        "stage",
-        "fail",
-        "failed",
-        "failure",
-        "reason",
-        "error",
-        "collision",
-        "collisions",
-        "collided",
-        "contact",
-        "contacts",
-        "crash",
-        "crashed",
-        "timeout",
-        "timeouts",
-        "terminated",
-        "truncated",
-        "termination",
-        "steps",
-        "duration",
-        "seconds",
-        "elapsed",
-        "latency",
-        "tokens",
-        "cost",
-        "rating",
-        "grade",
-        "outcome",
-        "result",
-        "intervention",
-        "interventions",
-        "judge",
-    ]
+    (
+        *("success", "succeeded", "score", "reward", "return", "progress", "stage", "fail", "failed", "failure"),
+        *("reason", "error", "collision", "collisions", "collided", "contact", "contacts", "crash"),
+        *("crashed", "timeout", "timeouts", "terminated", "truncated", "termination", "steps", "duration"),
+        *("seconds", "elapsed", "latency", "tokens", "cost", "rating", "grade", "outcome", "result"),
+        *("intervention", "interventions", "judge"),
+    )
 )
 """Words in the name of a column that say that the rollout caused it."""
 RESULT_ENDS = frozenset(("s", "sec", "ms", "time"))
@@ -402,7 +369,7 @@ class _Decision:
             self.said.append(Note("counted runs", {"column": self._called(name)}))
             counters.remove(name)
             chosen.remove(name)
-        repeats = self._repeats(counters, [name for name in (*chosen, *fixed) if name not in counters], unit, chosen)
+        repeats = self._repeats(counters, [name for name in (*chosen, *fixed) if name not in counters], unit)
         for name in repeats:
             self.taken[name] = _Taken("repeat", "counts the tries")
         rest = [name for name in chosen if name not in repeats]
@@ -422,9 +389,7 @@ class _Decision:
             return False
         return self.labels.counting(name, others)
 
-    def _repeats(
-        self, counters: list[str], plain_ones: Sequence[str], unit: str | None, chosen: Sequence[str]
-    ) -> list[str]:
+    def _repeats(self, counters: list[str], plain_ones: Sequence[str], unit: str | None) -> list[str]:
         """Rows 7 and 8: which counters count tries."""
         columns = self.labels.columns
         if not counters:

@@ -184,7 +184,8 @@ def listing(rollouts: Rollouts) -> Listing:
     on = item_columns(a_table(rollouts))
     if not on:
         raise DataError(
-            f"some column must tell items apart; none does. Say which: --unit COLUMN. These are there:\n{rollouts.design}",
+            "some column must tell items apart; none does. Say which: --unit COLUMN. These are there:\n"
+            f"{rollouts.design}",
             source=rollouts.source,
         )
     told = (*rollouts.design.keys("repeat"), "repeat", "seed", "order", "source")

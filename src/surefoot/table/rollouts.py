@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from surefoot import _check
@@ -22,7 +20,7 @@ from surefoot.core.tally import Tally
 from surefoot.core.words import NOUNS, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.table.cells import outside
-from surefoot.table.columns import COLUMNS, NUMBERS, PAIR_KEYS, TEXT, WHOLE
+from surefoot.table.columns import COLUMNS, NUMBERS, TEXT, WHOLE
 from surefoot.table.findings import Finding
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.labelling import Labelling
@@ -210,6 +208,8 @@ class Rollouts:
     def hash(self) -> str:
         """A fingerprint of what was read: of the files' bytes, or of the rows when a frame was given."""
 
+        from surefoot.table.fingerprints import of_files, of_frame
+
         return of_files(self.files) if self.files else of_frame(self.polars())
 
     def polars(self) -> pl.DataFrame:
@@ -277,6 +277,8 @@ class Rollouts:
         A shared environment is one task, condition, seed and repeat. Tests for independent streams need this; tests
         for pairs do not, and lose nothing without it.
         """
+
+        from surefoot.table.thinning import thinned
 
         return thinned(self, rng)
 
@@ -486,53 +488,3 @@ def _not_there(column: str, wanted: Sequence[object], names: Sequence[str]) -> s
     shown = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
     asked = " or ".join(map(repr, wanted))
     return f"`{column}` must be {'one of ' if len(names) > 1 else ''}{shown or 'there'}; got {asked}."
-
-
-ROWS_AT_A_TIME = 200_000
-
-
-def of_files(paths: Sequence[str]) -> str:
-    """The SHA-256 of a file, as `sha256sum` gives it; of several files, that of their own in sorted order."""
-    digests = []
-    for path in paths:
-        with Path(path).open("rb") as file:
-            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-    if len(digests) == 1:
-        return f"sha256:{digests[0]}"
-    return f"sha256:{hashlib.sha256(' '.join(sorted(digests)).encode()).hexdigest()}"
-
-
-def of_frame(table: pl.DataFrame) -> str:
-    """The SHA-256 of the canonical rows written as CSV; the same for every engine that holds the same rows."""
-    digest = hashlib.sha256()
-    for start in range(0, max(1, table.height), ROWS_AT_A_TIME):
-        digest.update(table.slice(start, ROWS_AT_A_TIME).write_csv(include_header=start == 0).encode())
-    return f"sha256:{digest.hexdigest()}"
-
-
-def thinned(rollouts: Rollouts, rng: np.random.Generator | int) -> Rollouts:
-    """One random policy kept per shared environment; see `Rollouts.thin`."""
-    import narwhals as nw
-    import polars as pl
-
-    generator, seed = _check.generator(rng)
-    keys = [key for key in PAIR_KEYS if key in rollouts.columns]
-    if not {"condition", "seed"} & set(keys):
-        raise DataError("there must be a `condition` or a `seed` column to know shared environments; got neither.")
-    table = rollouts.polars().with_row_index("__row__")
-    counted = table.filter(pl.col("valid").fill_null(True)) if "valid" in rollouts.columns else table
-    met = counted.select(*keys, "policy").unique().sort(*keys, "policy", nulls_last=True)
-    drawn = met.with_columns(pl.Series("__draw__", generator.random(met.height)))
-    kept = drawn.sort("__draw__").unique(keys, keep="first", maintain_order=True)
-    left = table.join(kept.select(*keys, "policy"), on=[*keys, "policy"], how="semi", nulls_equal=True)
-    rows = (
-        left.sort("__row__")
-        .drop("__row__")
-        .with_columns(pl.col(name).cast(pl.Int8) for name in ("success", "valid") if name in rollouts.columns)
-    )
-    words = rollouts.words
-    said = (
-        f"Thinned to one random {words.policy} per {words.environment} "
-        f"({'seed ' + str(seed) if seed is not None else 'own rng'})."
-    )
-    return replace(rollouts, frame=nw.from_native(rows.lazy()), notes=(*rollouts.notes, said))

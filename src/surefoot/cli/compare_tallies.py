@@ -1,0 +1,131 @@
+"""`surefoot compare 17/20 14/20`: two policies whose counts are typed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import typer
+
+from surefoot import _check, stats
+from surefoot.cli import gate_verdicts, terminal
+from surefoot.core import sentences
+from surefoot.core.formatting import counted, estimate, p_value, percent
+from surefoot.core.gain import Gain
+from surefoot.core.tally import PairTally
+from surefoot.core.verdict import Verdict
+from surefoot.errors import DataError
+
+TALLIES = (
+    "exact-gain",
+    "newcombe",
+    "miettinen-nurminen",
+    "agresti-caffo",
+    "barnard",
+    "boschloo",
+    "fisher",
+    "pooled-score",
+    "disjoint-bounds",
+)
+PAIRS = ("exact-paired-gain", "tango", "newcombe-paired", "mcnemar", "mcnemar-midp")
+DETAILS = {
+    2: ("newcombe", "miettinen_nurminen", "barnard", "boschloo", "fisher"),
+    1: ("tango", "mcnemar", "mcnemar_midp"),
+}
+
+
+def pairs(word: str) -> PairTally:
+    """Pairs as they are typed: BOTH,FIRST,SECOND,NEITHER."""
+    parts = [part.strip() for part in word.split(",")]
+    if len(parts) != 4 or not all(re.fullmatch(r"-?\d+", part) for part in parts):
+        raise ValueError(f"`--pairs` must be BOTH,FIRST,SECOND,NEITHER, such as 20,12,2,16; got {word!r}.")
+    try:
+        return PairTally(*map(int, parts))
+    except ValueError as error:
+        raise DataError(f"{word}: {error}") from None
+
+
+def answer(
+    data: tuple[Any, ...],
+    using: str | None,
+    details: bool,
+    gate: bool,
+    margin: float,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    """Print the comparison of two tallies, or of one tally of pairs."""
+    if using is not None and using not in ("exact-gain", "exact-paired-gain"):
+        if gate or margin:
+            raise ValueError("`--using` must not come with `--gate` or `--margin`: they need the exact gain.")
+        terminal.show(_named(using.replace("-", "_"), data, confidence), as_json=as_json)
+        return
+    paired = len(data) == 1
+    make = stats.exact_paired_gain if paired else stats.exact_gain
+    gain = make(*data, confidence=confidence, margin=margin)
+    undecided = gain.verdict is Verdict.UNDECIDED
+    ahead = stats.outlook(gain) if undecided else None
+    others = [_named(name, data, confidence) for name in DETAILS[len(data)]] if details else []
+    bound = stats.paired_gain_bounds if paired else stats.gain_bounds
+    bounds = bound(*data, confidence=confidence) if gate else None
+    ends = gate_verdicts.of_bounds((bounds,), margin) if bounds else None
+    if as_json:
+        terminal.show_json(
+            {
+                "said": _said(gain),
+                "gain": gain.to_dict(),
+                "outlook": ahead.to_dict() if ahead else None,
+                "details": [other.to_dict() for other in others],
+                **gate_verdicts.told(ends, (bounds,) if bounds else ()),
+            }
+        )
+    else:
+        for line in lines(gain, ahead):
+            typer.echo(line)
+        for other in others:
+            typer.echo(f"  {other}")
+        if bounds:
+            typer.echo(gate_verdicts.shown(bounds))
+    gate_verdicts.end(ends, as_json=as_json)
+
+
+def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:
+    """Lines a person can act on: the two rates, the gain, what it means, what would tell, and what it rests on."""
+    shown = []
+    for name, tally in zip(("first", "second"), gain.tallies, strict=True):
+        rate = stats.wilson(tally, confidence=gain.confidence)
+        counts = f"{tally.successes:,}/{tally.trials:,}"
+        shown.append(f"{name} {counts} {estimate(rate.estimate, rate.low, rate.high)}")
+    level = percent(gain.confidence)
+    interval = gain.interval
+    p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
+    kind = counted(interval.trials, "pair") if gain.paired else "independent rollouts"
+    wilson = f"({level} Wilson intervals)"
+    return [
+        f"{'; '.join(shown)} {wilson}",
+        f"gain {estimate(gain.estimate, interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
+        _said(gain),
+        *([str(ahead)] if ahead else []),
+        _holds(paired=gain.paired),
+    ]
+
+
+def _said(gain: Gain) -> str:
+    return sentences.sentence(gain.verdict, gain.interval.low, gain.interval.high, margin=gain.margin)
+
+
+def _holds(*, paired: bool) -> str:
+    if paired:
+        return "This holds if the pairs are independent of one another and their number was fixed beforehand."
+    return (
+        "This holds if all rollouts are independent and their numbers were fixed beforehand; "
+        "rollouts in shared conditions are pairs: use --pairs."
+    )
+
+
+def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
+    known = TALLIES if len(data) == 2 else PAIRS
+    _check.choice(name.replace("_", "-"), "--using", dict.fromkeys(known))
+    method = getattr(stats, name)
+    tests = {"barnard", "boschloo", "fisher", "pooled_score", "mcnemar", "mcnemar_midp"}
+    return method(*data) if name in tests else method(*data, confidence=confidence)
