@@ -45,3 +45,12 @@ def test_the_interpolated_critical_value_is_close():
     )
     assert np.abs(exact - rough).max() <= 1
     assert (exact != rough).mean() < 0.05
+
+
+def test_many_against_few_are_decided_as_every_single_comparison_is():
+    n1, n2 = 2000, 12
+    steps = decided_tables.decided((n1, n2), 0.05, 0.0, np.arange(n2 + 1), both=True)
+    for x2 in (0, 1, 4, 9):
+        x1 = int(steps[x2])
+        assert stats.exact_gain(Tally(x1, n1), Tally(x2, n2)).p_value <= 0.05
+        assert stats.exact_gain(Tally(x1 - 1, n1), Tally(x2, n2)).p_value > 0.05

@@ -16,7 +16,9 @@ import numpy as np
 from surefoot.numerics import gain_scores, inversion, normal_quantiles, paired_rates, two_rates
 
 if TYPE_CHECKING:
-    from surefoot.numerics.arrays import Floats, Ints
+    from collections.abc import Callable
+
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
     Batch = two_rates.TwoCounts | paired_rates.PairCounts
 
@@ -25,8 +27,8 @@ EACH = 250
 
 _SAMPLES = 9
 _SMALL = 64
-_MANY, _SURE = 200, 0.02
-"""With more draws than this a table is clearly on one side where its statistic is this far from the critical value."""
+_MANY, _SURE = 100, 0.02
+"""With more draws of each a table is clearly on one side where its statistic is this far from the critical value."""
 
 _CLEAR = ((60, 0.6), (math.inf, 0.85))
 """Nothing beyond the edge was seen to lift a p-value from such a share of the error above it, by the smaller count.
@@ -47,29 +49,41 @@ def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
         return trial
     most = _most(design, second)
     low, high = np.full(len(second), -1), most + 1  # not decided, and decided
-    if sum(design) > _MANY:
+    if len(design) == 2 and min(design) > _MANY:
         low = thresholds(design, second, edge, levels * (1.0 - _SURE)) - 1
         high = np.minimum(high, thresholds(design, second, edge, levels * (1.0 + _SURE)))
-    trial, stride = np.minimum(trial, high - 1), 1
+
+    def at_edge(first: Ints, second: Ints) -> Flags:
+        return np.asarray(_p_values(design, first, second, a, edge, both=both)[0] <= a)
+
+    def beyond(first: Ints, second: Ints) -> Flags:
+        p, tables = _p_values(design, first, second, a, edge, both=both)
+        near = np.nonzero((p > clear * a) & (p <= a))[0]
+        p[near] = inversion.tail(tables, near, edge, both=both)
+        return np.asarray(p <= a)
+
+    high = _boundary(at_edge, low, high, trial, second)
+    if rough:
+        return high
+    clear = next(share for draws, share in _CLEAR if min(design) <= draws)
+    return _boundary(beyond, high - 1, most + 1, high, second)
+
+
+def _boundary(inside: Callable[[Ints, Ints], Flags], low: Ints, high: Ints, trial: Ints, second: Ints) -> Ints:
+    """The smallest first count that is inside, above `low` and at most `high`, near a first guess for each."""
+    low, high, trial, stride = low.copy(), high.copy(), np.clip(trial, low + 1, high - 1), 1
     open_ = np.nonzero(high - low > 1)[0]
     while len(open_):
         here = trial[open_]
-        yes = _p_values(design, here, second[open_], a, edge, both=both)[0] <= a
+        yes = inside(here, second[open_])
         high[open_], low[open_] = np.where(yes, here, high[open_]), np.where(yes, low[open_], here)
+        # step outwards until the answer is bracketed, then halve
         near = np.where(yes, np.maximum(here - stride, low[open_] + 1), np.minimum(here + stride, high[open_] - 1))
         halved = (low[open_] + high[open_]) // 2
         trial[open_] = np.where(np.abs(near - here) < np.abs(halved - here), near, halved)
         stride *= 2
         open_ = open_[high[open_] - low[open_] > 1]
-    open_ = np.nonzero(high <= most)[0]
-    clear = next(share for draws, share in _CLEAR if min(design) <= draws)
-    while len(open_) and not rough:  # those that something beyond the edge holds back
-        p, tables = _p_values(design, high[open_], second[open_], a, edge, both=both)
-        near = np.nonzero(p > clear * a)[0]
-        back = open_[near[inversion.tail(tables, near, edge, both=both) > a]]
-        high[back] += 1
-        open_ = back[high[back] <= most[back]]
-    return np.asarray(high)
+    return high
 
 
 def thresholds(design: tuple[int, ...], second: Ints, edge: float, level: Floats) -> Ints:
@@ -107,10 +121,10 @@ def _levels(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
     start = normal_quantiles.upper_quantile(a / 2.0 if both else a)
     if start <= 0.0:
         return np.full(len(second), 1e-9)
-    few = sum(design) <= _MANY
+    few = min(design) <= _MANY
     shares = (0.6, 2.0) if few else (0.9, 1.15)
     low, high = (np.minimum(_real_count(design, some, edge, share * start), _most(design, some)) for share in shares)
-    for _ in range(10):
+    for _ in range(10 if few or len(second) > EACH else 8):
         middle = (low + high) / 2.0
         over = _p_values(design, middle, some, a, edge, both=both)[0] > a
         low, high = np.where(over, middle, low), np.where(over, high, middle)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Asked = Literal["either", "first better", "first not worse"]
 """What a comparison is to show: on which side a gain lies, or one side only."""
 
-ENOUGH = 1e-9
+ENOUGH = 1e-7
 """Chances are summed to within this."""
 
 ALL_COUNTS = 100
@@ -335,7 +335,7 @@ class _Test:
         return _Test(self.sizes, turned, self.error, both=both, exact=exact, rough=rough)
 
     def window(self) -> tuple[int, int]:
-        """The second counts that matter: all but a billionth, or all where they are few."""
+        """The second counts that matter: all but a ten-millionth, or all where they are few."""
         n, rate = self.sizes[-1], self.chances[1]
         if n <= ALL_COUNTS:
             return 0, n + 1
