@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
 
-demo: $(READY)  ## The main job on bundled data: prints the table and names the page it wrote.
+demo: $(READY)  ## Run an example analysis on bundled data: prints the table and names the page it wrote.
 	@$(BIN)/surefoot demo
 
 test: $(READY)  ## The tests of every module, and every example in the docstrings.

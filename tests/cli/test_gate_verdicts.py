@@ -47,7 +47,7 @@ def test_a_gate_says_when_what_it_cannot_tell_is_how_far_behind(capsys):
     gain = stats.exact_gain(Tally(170, 200), Tally(194, 200), margin=0.1)
     assert gain.interval.low < -0.1 < gain.interval.high < 0.0
     assert code == 2
-    last = "Gate: cannot tell (exit code 2). It was shown to fall behind, perhaps by less than the margin."
+    last = "Gate: cannot tell (exit code 2). Significantly worse, possibly by less than the margin."
     assert out.splitlines()[-1] == last
     assert compare_said(capsys, "compare", "17/20", "14/20", "--gate")[1].endswith("Gate: cannot tell (exit code 2).\n")
 

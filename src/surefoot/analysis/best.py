@@ -228,7 +228,8 @@ class _Pairs:
 
     @property
     def about(self) -> Subject:
-        asked = Asked(self.rollouts, self.names[0], self.names[1], self.measure, self.weights, self.lower_is_better).compared
+        first, second = self.names[:2]
+        asked = Asked(self.rollouts, first, second, self.measure, self.weights, self.lower_is_better).compared
         return found_between(asked, target=self.target, strict=False).reading.about
 
 

@@ -30,7 +30,7 @@ def demo(
     ] = None,
     as_json: terminal.AsJson = False,
 ) -> None:
-    """The main job, on bundled data.
+    """Run an example analysis on bundled data.
 
     Prints the tables, writes one page, opens nothing.
 

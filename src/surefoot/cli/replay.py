@@ -210,7 +210,7 @@ def _show(found: Replay) -> None:
     )
     terminal.table(["in pairs", "recorded", *planned, *rules], rows)
     if any(found.undecided(name) for name in rules):
-        typer.echo("A dash is undecided; it counts with all pairs planned, in brackets.")
+        typer.echo("'-' = undecided, counted at the full horizon (in brackets).")
     for line in registry.legend(rules):
         typer.echo(line)
     for comparison in found.comparisons:

@@ -154,7 +154,7 @@ PAIRS_EXCHANGEABLE = _need(
 )
 NO_TREND = _need(
     "no trend",
-    "When the claim is false, so is it for the mean gain of each pair given the past: {words.environments} do not come "
+    "Under the null, each pair's expected gain given earlier pairs is at most 0: {words.environments} do not come "
     "in an order that follows the effect. The {words.rollouts} within a pair may depend on each other",
 )
 CLUSTERS_APART = _need(

@@ -108,8 +108,8 @@ PLAIN = {
     "both on each {words.task} are paired as you say, which is right only if both met the same starts in the same "
     "order.",
     "about": "For {subject}.",
-    "two ways": "{unit!r} and {cluster!r} are crossed, and {count:,} of one way count: for others like both, hardly any "
-    "gain can be shown. If only one of them is a sample, say --setting for the other.",
+    "two ways": "{unit!r} and {cluster!r} are crossed, and {count:,} of one way count: for others like both, hardly "
+    "any gain can be shown. If only one of them is a sample, say --setting for the other.",
     "sizes differ": "The {words.policies} were run unequally often. If how often was decided by looking at results, "
     "these statements do not hold.",
     "capped": "Scores above {limit:g} count as {limit:g}.",

@@ -65,7 +65,7 @@ GATE = {
 }
 """The same as a sentence, of what can be compared."""
 
-BEHIND = "It was shown to fall behind, perhaps by less than the margin."
+BEHIND = "Significantly worse, possibly by less than the margin."
 """Added to a gate that cannot tell where the first was shown to fall behind."""
 
 NOT_WORSE = "; it was shown not to fall behind by as much as {margin}"

@@ -28,7 +28,10 @@ from surefoot.table.rollouts import Rollouts, a_table
 SHOWN = {"task": "task", "condition": "item", "seed": "seed", "repeat": "epoch", "order": "order"}
 """How the columns that tell rollouts apart are headed in a file of labels; the run (`source`) is never shown."""
 HEAD = re.compile(r"# surefoot labels draw n=(\d+) items=(\d+) seed=(\d+) by=(\S+) list=([0-9a-f]{64})[\",;\s]*")
-"""The first line of a drawn file, names of columns as in a web address; it has no separator of its own, and a spreadsheet may add some at its end."""
+"""The first line of a drawn file, names of columns as in a web address.
+
+It has no separator of its own, and a spreadsheet may add some at its end.
+"""
 
 Key = tuple[str | int, ...]
 
@@ -52,9 +55,9 @@ class Head(Record):
     fingerprint: str
 
     def __str__(self) -> str:
+        by = "+".join(quote(name, safe="") for name in self.by)
         return (
-            f"# surefoot labels draw n={self.drawn} items={self.items} seed={self.seed} by={'+'.join(quote(name, safe='') for name in self.by)} "
-            f"list={self.fingerprint}"
+            f"# surefoot labels draw n={self.drawn} items={self.items} seed={self.seed} by={by} list={self.fingerprint}"
         )
 
     @classmethod
