@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from surefoot.numerics import normal_quantiles
+
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
 
@@ -74,22 +76,22 @@ def p_values(tables: Tables, which: Ints, difference: Floats, *, both: bool) -> 
     if not len(asked):
         return found
     difference, low, high, z = difference[asked], low[asked], high[asked], np.minimum(z[asked], 1e100)
-    order, error = _order(tables, difference, low, high)
-    nodes, fine, terms, bends = _interpolation(order)
-    lost = gamma * _SLACK / 4.0
-    step = max(1, _CELLS // (tables.width(lost) * (order + 1)))
-    for start in range(0, len(asked), step):
-        part = slice(start, start + step)
-        nuisance = low[part, None] + (high - low)[part, None] * nodes
-        values = tables.tails(difference[part], nuisance, z[part], lost, both=both)
-        top = (values @ fine).max(axis=1) + np.abs(values @ terms) @ bends
-        rounding = 1e-11 + 2e-14 * tables.draws
-        found[asked[part]] = np.minimum(1.0, gamma + lost + error[part] + top * (1.0 + rounding))
+    orders, error = _orders(tables, difference, low, high)
+    lost, rounding = gamma * _SLACK / 4.0, 1e-11 + 2e-14 * tables.draws
+    for order in np.unique(orders).tolist():
+        nodes, fine, terms, bends = _interpolation(order)
+        alike = np.nonzero(orders == order)[0]
+        step = max(1, _CELLS // (tables.width(lost) * (order + 1)))
+        for part in np.split(alike, range(step, len(alike), step)):
+            nuisance = low[part, None] + (high - low)[part, None] * nodes
+            values = tables.tails(difference[part], nuisance, z[part], lost, both=both)
+            top = (values @ fine).max(axis=1) + np.abs(values @ terms) @ bends
+            found[asked[part]] = np.minimum(1.0, gamma + lost + error[part] + top * (1.0 + rounding))
     return found
 
 
-def _order(tables: Tables, difference: Floats, low: Floats, high: Floats) -> tuple[int, Floats]:
-    """How many Chebyshev points determine the probabilities on their segments, and how far they may be off.
+def _orders(tables: Tables, difference: Floats, low: Floats, high: Floats) -> tuple[Ints, Floats]:
+    """How many Chebyshev points determine each probability on its segment, and how far it may be off.
 
     With t = middle + half cos(u + iv) the k-th cosine coefficient of a polynomial f is at most 2 M exp(-kv), where M
     bounds |f| on the ellipse; a polygon around the ellipse has its largest |f| bounded at its corners.
@@ -98,13 +100,12 @@ def _order(tables: Tables, difference: Floats, low: Floats, high: Floats) -> tup
     ellipses = np.cosh(_ELLIPSES)[:, None] * _CORNERS.real + 1j * np.sinh(_ELLIPSES)[:, None] * _CORNERS.imag
     largest = tables.growth(middle + half * ellipses, difference) + math.log(4.0) - np.log(np.expm1(_ELLIPSES))
     wanted = math.log(tables.gamma * _SLACK / 4.0)
-    for order in _ORDERS:
-        if order >= tables.draws:
-            return tables.draws, np.zeros(len(low))
-        errors = (largest - order * _ELLIPSES).min(axis=1)
-        if errors.max() <= wanted:
-            break
-    return order, np.exp(np.minimum(errors, 0.0))
+    orders, errors = np.full(len(low), tables.draws), np.full(len(low), -math.inf)
+    for order in reversed([order for order in _ORDERS if order < tables.draws]):
+        here = (largest - order * _ELLIPSES).min(axis=1)
+        enough = (here <= wanted) | (order == _ORDERS[-1])  # more are not taken: the error is added
+        orders, errors = np.where(enough, order, orders), np.where(enough, np.minimum(here, 0.0), errors)
+    return orders, np.exp(errors)
 
 
 @lru_cache(maxsize=64)
@@ -170,13 +171,11 @@ class _Search:
     """Brackets of the ends: p(d) is at most a at `outer`, and above it at `inner`."""
 
     def __init__(self, tables: Tables, a: float, start: Floats, inner: Floats, *, both: bool) -> None:
-        from scipy.special import ndtri
-
         self.tables, self.a, self.both, self.start = tables, a, both, start
         self.outer, self.inner = start.copy(), inner
         self.sides = 2.0 if both else 1.0
-        self.wanted = -float(ndtri(a / self.sides))
-        self.outer_z = np.full(len(start), -float(ndtri(tables.gamma / self.sides)))
+        self.wanted = normal_quantiles.upper_quantile(a / self.sides)
+        self.outer_z = np.full(len(start), normal_quantiles.upper_quantile(tables.gamma / self.sides))
         self.inner_z = np.full(len(start), -1.0)
         self.tolerance = TOLERANCE * tables.spread
         self.open = np.nonzero(inner > start)[0]
@@ -210,8 +209,6 @@ class _Search:
 
     def probe(self, which: Ints, points: Floats) -> None:
         """Move the brackets by p(d) at points: to the lowest that is accepted, and the highest rejected below it."""
-        from scipy.special import ndtri
-
         outer, inner = self.outer[which], self.inner[which]
         inside = (points > outer[:, None]) & (points < inner[:, None])
         p = np.where(points <= outer[:, None], 0.0, 1.0)
@@ -221,8 +218,9 @@ class _Search:
         inner = np.where(accepted, points, inner[:, None]).min(axis=1)
         rejected = inside & ~accepted & (points < inner[:, None])
         outer = np.where(rejected, points, outer[:, None]).max(axis=1)
-        with np.errstate(divide="ignore"):
-            z = np.maximum(-ndtri(p / self.sides), -1.0)
+        z = np.full(p.shape, -1.0)
+        known = inside & (p < 0.999)
+        z[known] = [normal_quantiles.upper_quantile(value) for value in (p[known] / self.sides).tolist()]
         at = np.arange(len(which))
         lowest, highest = np.where(accepted, points, np.inf).argmin(1), np.where(rejected, points, -np.inf).argmax(1)
         self.inner_z[which] = np.where(accepted.any(axis=1), z[at, lowest], self.inner_z[which])

@@ -10,9 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betainc, gammaln
 
-from surefoot.numerics import beta
 from surefoot.numerics.gain_scores import TIE
 
 if TYPE_CHECKING:
@@ -69,6 +67,8 @@ class PairCounts:
 
     def __init__(self, n: int, b: Ints, c: Ints, gamma: float) -> None:
         self.n, self.b, self.c, self.gamma, self.draws = n, b, c, gamma, n
+        from surefoot.numerics import beta
+
         self.estimate = (b - c) / n
         self.low, self.high = beta.exact_low(b + c, n, gamma / 2.0), beta.exact_high(b + c, n, gamma / 2.0)
         self.least = -self.high
@@ -129,6 +129,8 @@ def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints, begin: int 
     Given C = c, B is binomial(n - c, r) with one r for all c. Walking c down the staircase, the tail
     P(B >= first[c]) only gains terms, so one cumulative sum of positive terms gives all of them.
     """
+    from scipy.special import betainc, gammaln
+
     live = np.nonzero(first <= n - begin - np.arange(len(first)))[0]
     if not len(live):
         return np.zeros(len(pb))

@@ -10,15 +10,15 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import betainc, betaincc
 
-from surefoot.numerics import beta, gain_scores, log_factorials
+from surefoot.numerics import gain_scores, log_factorials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from surefoot.numerics.arrays import Floats, Ints
 
+
+_COUNTED = 2000
+"""Up to so many draws limits are found by sums of the window, above by the incomplete beta function."""
 
 _WIDE = 30
 """From so many counts in a window for each tail that is asked for, tails are computed one by one."""
@@ -37,7 +37,8 @@ def above(n1: int, n2: int, p1: float, p2: float, first: Ints, begin: int = 0) -
     x2 = begin + np.arange(len(first))
     log_p, log_q = log_factorials.log_chances(np.array(p2), np.array(1.0 - p2))
     mass = np.exp(log_factorials.log_choose_between(n2, begin, begin + len(first)) + x2 * log_p + (n2 - x2) * log_q)
-    return float(mass @ _one_by_one(betainc, n1, first, p1))
+    tails = _Tail(n1, np.array([p1]), 1e-15, len(first)).at_least(first[None, :])
+    return float(mass @ tails[0])
 
 
 class TwoCounts:
@@ -53,8 +54,7 @@ class TwoCounts:
     def __init__(self, n1: int, n2: int, x1: Ints, x2: Ints, gamma: float) -> None:
         self.n1, self.n2, self.x1, self.x2, self.gamma, self.draws = n1, n2, x1, x2, gamma, n1 + n2
         self.estimate = (x1 * n2 - x2 * n1) / (n1 * n2)
-        low1, high1 = (end(x1, n1, gamma / 4.0) for end in (beta.exact_low, beta.exact_high))
-        low2, high2 = (end(x2, n2, gamma / 4.0) for end in (beta.exact_low, beta.exact_high))
+        (low1, high1), (low2, high2) = _limits(x1, n1, gamma / 4.0), _limits(x2, n2, gamma / 4.0)
         self.limits: tuple[Floats, Floats, Floats, Floats] = (low1, high1, low2, high2)
         self.least = np.maximum(low1 - high2, -1.0)
         pooled = (x1 + x2 + 1.0) / (n1 + n2 + 2.0)
@@ -123,20 +123,50 @@ class _Tail:
         """P(X >= count)."""
         if self.sums is not None:
             return np.asarray(self.sums.ravel()[np.clip(self.ends - counts, 0, self.width) + self.rows])
-        return _one_by_one(betainc, self.n, counts, self.p)
+        from scipy.special import betainc
+
+        found = betainc(np.maximum(counts, 1.0), np.maximum(self.n - counts + 1.0, 1.0), self.p)
+        return np.where(counts <= 0, 1.0, np.where(counts > self.n, 0.0, found))
 
     def below(self, counts: Ints) -> Floats:
         """P(X < count)."""
         if self.sums is not None:
             return self.sums[:, -1:] - self.at_least(counts)
-        return _one_by_one(betaincc, self.n, counts, self.p)
+        from scipy.special import betaincc
+
+        found = betaincc(np.maximum(counts, 1.0), np.maximum(self.n - counts + 1.0, 1.0), self.p)
+        return np.where(counts <= 0, 0.0, np.where(counts > self.n, 1.0, found))
 
 
-def _one_by_one(tail: Callable[..., Floats], n: int, counts: Ints, p: float | Floats) -> Floats:
-    """P(X >= count) by `betainc`, or P(X < count) by `betaincc`."""
-    all_, none = (1.0, 0.0) if tail is betainc else (0.0, 1.0)
-    found = tail(np.maximum(counts, 1.0), np.maximum(n - counts + 1.0, 1.0), p)
-    return np.where(counts <= 0, all_, np.where(counts > n, none, found))
+def _limits(count: Floats | Ints, n: int, tail: float) -> tuple[Floats, Floats]:
+    """Clopper-Pearson limits with this error on each side, rounded outward; of real counts, those of the whole ones."""
+    k = np.floor(np.append(count, n - count)).astype(np.int64)
+    if n > _COUNTED:
+        from surefoot.numerics import beta
+
+        low = beta.exact_low(k, n, tail)
+    else:  # without scipy: two tallies are compared by numpy alone
+        least, places = np.unique(k, return_inverse=True)
+        low = _lower_limits(np.maximum(least, 1), n, tail)[places] * (k > 0)
+    return low[: len(count)], 1.0 - low[len(count) :]
+
+
+def _lower_limits(k: Ints, n: int, tail: float) -> Floats:
+    """The p with P(X >= k) = tail, from below: Newton's method on log P, which is concave in log p.
+
+    P(X >= k) <= C(n, k) p^k gives the start; d log P / d log p = k P(X = k) / P(X >= k).
+    """
+    log_choose, wanted = log_factorials.log_choose(n)[k], math.log(tail * (1.0 - 2e-3))
+    log_p = (wanted - log_choose) / k
+    for _ in range(40):
+        p = np.exp(np.minimum(log_p, 0.0))
+        beyond = _Tail(n, p, tail * 1e-3, n).at_least(k[:, None])[:, 0]
+        here = np.exp(log_choose + k * log_p + (n - k) * np.log1p(-np.minimum(p, 1.0 - 1e-16)))
+        step = (wanted - np.log(np.maximum(beyond, here))) * np.maximum(beyond, here) / (k * here)
+        log_p = log_p + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return np.asarray(np.exp(np.minimum(log_p, 0.0)))
 
 
 def _half(n: int, variance: float | Floats, error: float) -> int:
