@@ -14,10 +14,7 @@ from surefoot.core.notes import Note
 from tests.support.comparisons import _of_rows, streams, table
 
 
-def test_what_cannot_be_paired_is_not_paired_when_told_to(tmp_path):
-    apart = table(policy=["new"] * 2 + ["old"] * 2, condition=list("abcd"), success=[1, 1, 0, 0])
-    with pytest.raises(sf.DataError, match=r"the two share no condition\. They cannot be compared as pairs"):
-        sf.compare(apart, "new", "old", paired=True)
+def test_what_cannot_be_paired_by_position_is_refused(tmp_path):
     (tmp_path / "counts.csv").write_text("policy,successes,trials\nnew,17,20\nold,8,20\n")
     with pytest.raises(sf.DataError, match="pair the n-th with the n-th; it is not"):
         sf.compare(sf.read(tmp_path / "counts.csv"), "new", "old", paired=True)
@@ -26,7 +23,7 @@ def test_what_cannot_be_paired_is_not_paired_when_told_to(tmp_path):
 def test_tasks_are_a_family():
     rows = [(p, t, i < k) for t in "xyz" for p, k in (("new", 16), ("old", 5)) for i in range(20)]
     rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
-    found = sf.compare_tasks(rollouts, "new", "old")
+    found = sf.compare_by(rollouts, "new", "old")
     assert [one.task for one in found] == ["x", "y", "z"]
     alone = sf.stats.central_gain(sf.Tally(16, 20), sf.Tally(5, 20), confidence=1 - 0.05 / 3)
     assert all(one.interval.low == alone.interval.low for one in found)
@@ -45,10 +42,15 @@ def test_results_go_to_json_and_back():
     assert sf.Ranking.from_dict(ranking.to_dict()) == ranking
 
 
+APART = [("a", "x"), ("b", "y"), ("c", "x"), ("c", "y")]
+"""Two policies without a common task; the third shows that the task is no mark of a policy."""
+
+
 def test_policies_that_share_no_task_are_still_reported_and_it_is_said():
-    rows = [("a", "x", i < 18) for i in range(20)] + [("b", "y", i < 9) for i in range(20)]
-    rows += [("c", "x", i < 2) for i in range(20)]
+    wins = {"a": 18, "b": 9, "c": 2}
+    rows = [(policy, task, i < wins[policy]) for policy, task in APART for i in range(20)]
     table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+    assert table.design.watched == ("task",)
     apart = sf.compare(table, "a", "b")
     assert Note("no common task") in apart.notes
     assert not apart.comparable
@@ -57,21 +59,25 @@ def test_policies_that_share_no_task_are_still_reported_and_it_is_said():
     assert apart.outlook is None  # more rollouts of other tasks would not tell
     assert str(apart).endswith("no verdict: no common task.")
     assert sf.compare(table, "a", "c").comparable
-    found = overview(table)
-    assert {(one.first, one.second) for one in found.tasks} == {("a", "c")}
-    apart = overview(table.where(policy=["a", "b"]))
-    assert apart.tasks == ()
+    by = sf.compare_by(table, "a", "c", by="task")
+    assert [one.task for one in by] == ["x"]
 
 
-@pytest.mark.parametrize("extra", [{}, {"cluster": [*map(str, range(10))] * 2}])
-def test_scores_on_different_tasks_decide_nothing(extra):
-    sides = [
-        pl.DataFrame({"policy": [name] * 20, "task": [task] * 20, "score": [level, level, 0.5, level] * 5, **extra})
-        for name, task, level in (("a", "x", 0.9), ("b", "y", 0.1))
-    ]
-    found = sf.compare(sf.read(pl.concat(sides)), "a", "b")
+@pytest.mark.parametrize("measure", ["success", "score"])
+def test_scores_on_different_tasks_decide_nothing(measure):
+    level = {"a": 1, "b": 0, "c": 1}
+    rows = [(policy, task, i % 4 > 0 and level[policy]) for policy, task in APART for i in range(20)]
+    found = sf.compare(_of_rows(rows, "policy", "task", measure), "a", "b")
     assert found.interval.low > 0.0  # the numbers alone would have decided
     assert found.verdict is sf.Verdict.UNDECIDED
+
+
+def test_a_column_that_is_one_with_the_policy_cannot_be_told_from_it():
+    rows = [(policy, robot, i < k) for policy, robot, k in (("a", "r1", 18), ("b", "r2", 4)) for i in range(20)]
+    rollouts = _of_rows(rows, "policy", "robot", "success")
+    assert rollouts.design.roles == {"robot": "nothing"}
+    assert sf.compare(rollouts, "a", "b").gain == sf.stats.exact_gain(sf.Tally(18, 20), sf.Tally(4, 20))
+    assert [one.values["column"] for one in sf.audit(rollouts).about("one policy a level")] == ["robot"]
 
 
 def test_a_gain_within_the_margin_can_be_shown_not_to_matter():
@@ -89,15 +95,14 @@ def test_a_gain_within_the_margin_can_be_shown_not_to_matter():
 
 
 @pytest.mark.parametrize("measure", ["success", "score"])
-def test_pairs_of_which_none_is_complete_stop_no_report(measure):
+def test_units_of_which_none_is_complete_decide_nothing_and_stop_no_report(measure):
     ended = pl.Series([1.0, 1.0, None, None, None, None, 0.0, 1.0])
-    rollouts = table(policy=["a"] * 4 + ["b"] * 4, condition=list("1234") * 2, order=list(range(8)), **{measure: ended})
+    rollouts = table(policy=["a"] * 4 + ["b"] * 4, condition=list("1234") * 2, **{measure: ended})
     found = overview(rollouts)
-    assert found.comparisons[0].structure.unpaired == "none shared"  # of the outcomes that are known
-    assert found.comparisons[0].interval.estimate == 0.5
-    assert [one.horizon for one in found.curves] == [2]  # as they were compared: not as pairs
-    with pytest.raises(sf.DataError, match="They cannot be compared as pairs"):
-        sf.compare(rollouts, "a", "b", paired=True)
+    (one,) = found.comparisons
+    assert (one.reading.paired, one.reading.why) == (False, "the two share no condition")
+    assert one.interval.estimate == 0.5
+    assert not one.comparable
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_pairs_of_which_none_is_complete_stop_no_report(measure):
     [
         lambda path: sf.compare(path, "new", "old"),
         lambda path: sf.compare(path, "new", "old", measure="score"),
-        lambda path: sf.compare_tasks(path, "new", "old"),
+        lambda path: sf.compare_by(path, "new", "old"),
         sf.rank,
         sf.report,
         sf.audit,
@@ -124,29 +129,18 @@ def test_a_path_is_to_be_read_first(asked):
         asked("f.csv")
 
 
-def test_a_task_of_one_item_does_not_stop_a_comparison():
+def test_a_setting_of_one_item_does_not_stop_a_comparison():
     rows = [
-        (policy, task, f"i{item}", (item + again) % 2)
+        (policy, task, f"{task}{item}", (item + again) % 2)
         for policy in ("new", "old")
         for task, size in (("wide", 5), ("narrow", 1))
         for item in range(size)
-        for again in range(2 + item % 2)
+        for again in range(2)
     ]
     rollouts = _of_rows(rows, "policy", "task", "item", "success")
-    assert sf.compare(rollouts, "new", "old").gain.estimate == 0.0
-    with pytest.raises(sf.DataError, match=r"each task must hold at least 2 clusters .* got 1 on 'narrow'"):
-        sf.compare(rollouts, "new", "old", weigh="tasks")
-
-
-def test_tasks_reuse_what_is_known_of_all_environments():
-    rng = np.random.default_rng(8)
-    rows = [(p, t, s, bool(rng.random() < 0.5)) for t in ("x", "y") for s in range(20) for p in ("a", "b")]
-    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "seed", "success"], orient="row"))
-    fresh = sf.compare(table.where(task="x"), "a", "b")
-    sf.compare(table, "a", "b")
-    narrowed = table.where(task="x")
-    assert narrowed.environments
-    assert sf.compare(narrowed, "a", "b") == fresh
+    assert (rollouts.design.unit, rollouts.design.settings) == ("item", ("task",))
+    for weights in ("units", "settings", "rollouts"):
+        assert sf.compare(rollouts, "new", "old", weights=weights).gain.estimate == 0.0
 
 
 def test_tasks_that_one_policy_does_not_tell_are_not_held_against_it():
@@ -165,14 +159,53 @@ def test_a_gate_has_each_bound_at_its_own_confidence():
     assert sf.compare(streams(17, 8), "new", "old").bounds is None
 
 
-def test_how_tasks_weigh_is_said_and_with_a_margin_intervals_decide():
+def test_with_a_margin_the_intervals_of_a_family_decide():
     rows = [(p, t, i < k) for t in "xy" for p, k in (("new", 16), ("old", 5)) for i in range(20)]
     rollouts = _of_rows(rows, "policy", "task", "success")
-    assert (
-        "2 tasks, compared within tasks; every task weighs the same."
-        in sf.compare(rollouts, "new", "old", weigh="tasks").why
-    )
-    assert "each weighs by its share of rollouts." in sf.compare(rollouts, "new", "old").why
-    found = sf.compare_tasks(rollouts, "new", "old", margin=0.1)
+    found = sf.compare_by(rollouts, "new", "old", margin=0.1)
     alone = sf.stats.central_gain(sf.Tally(16, 20), sf.Tally(5, 20), confidence=0.975, margin=0.1)
     assert [(one.verdict, one.interval.low) for one in found] == [(alone.verdict, alone.interval.low)] * 2
+
+
+def test_how_units_weigh():
+    """Units of 12 and of 4 rollouts: gains 1/2 and 0 by hand."""
+    sizes = {"x": 12, "y": 4}
+    rows = [(p, t, i % 2 if p == "old" or t == "y" else 1) for t, n in sizes.items() for p in ("new", "old") for i in range(n)]
+    rollouts = _of_rows(rows, "policy", "task", "success")
+    gains = {way: sf.compare(rollouts, "new", "old", unit="task", weights=way).gain.estimate for way in ("units", "rollouts")}
+    assert gains == {"units": pytest.approx(0.25), "rollouts": pytest.approx(0.375)}
+    with pytest.raises(ValueError, match="`weights` must be one of units, settings, rollouts; got 'tasks'"):
+        sf.compare(rollouts, "new", "old", weights="tasks")
+
+
+@pytest.mark.parametrize("by", [(), "task", ("task", "robot")])
+def test_levels_of_any_columns_are_a_family(by):
+    rows = [(p, t, r, (i + len(p + t)) % 3 > 0) for p in ("a", "bb") for t in "xyz" for r in ("r1", "r2") for i in range(8)]
+    rollouts = _of_rows(rows, "policy", "task", "robot", "success")
+    found = sf.compare_by(rollouts, "a", "bb", by=by)
+    assert len(found) == (6 if len(by) == 2 else 3)
+    for one in found:
+        assert one.level[0] == ("task, robot" if len(by) == 2 else "task")
+        assert f"Bonferroni-over-{len(found)}" in one.interval.method
+
+
+def test_levels_that_cannot_be_asked_for():
+    rollouts = streams(17, 8)
+    with pytest.raises(sf.DataError, match="some column must have few levels that both policies met; none has"):
+        sf.compare_by(rollouts, "new", "old")
+    with pytest.raises(sf.DataError, match="`by` must name a column of labels; 'policy' is the policy"):
+        sf.compare_by(rollouts, "new", "old", by="policy")
+    with pytest.raises(sf.DataError, match="there must be a column 'robot'; these are there"):
+        sf.compare_by(rollouts, "new", "old", by="robot")
+    apart = _of_rows([(p, t, 1) for p, t in APART for _ in range(4)], "policy", "task", "success")
+    with pytest.raises(sf.DataError, match="'a' and 'b' must share some task; they share none"):
+        sf.compare_by(apart, "a", "b", by="task")
+
+
+def test_less_is_better_turns_verdicts_and_no_numbers():
+    rows = [(p, f"t{t}", 0.2 + 0.4 * (p == "old") + 0.01 * t) for p in ("new", "old") for t in range(30)]
+    rollouts = _of_rows(rows, "policy", "task", "score")
+    plain, less = (sf.compare(rollouts, "new", "old", lower_is_better=way) for way in (False, True))
+    assert plain.gain.estimate == pytest.approx(-0.4)
+    assert (plain.verdict, less.verdict) == (Verdict.WORSE, Verdict.BETTER)
+    assert less.p_value == pytest.approx(plain.p_value)

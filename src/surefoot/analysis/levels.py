@@ -38,8 +38,8 @@ def held_within(asked: Asked, found: Found, *, paired: bool | None, target: Targ
     ways, notes = [found.make], []
     for column in uneven:
         finer = _within(asked, column, found, paired, target)
-        if finer is None:
-            continue
+        if finer is None:  # what the column tells and the policy cannot be told apart
+            return replace(found, notes=(*found.notes, Note("no common task")))
         ways.append(finer)
         notes.append(Note("met unevenly", {"column": column.name}))
     if not notes:
@@ -81,7 +81,7 @@ def _all_cells(asked: Asked, key: str) -> Cells:
 
 
 def _within(asked: Asked, column: Column, found: Found, paired: bool | None, target: Target | None) -> Any:
-    """The same comparison with one column more to compare within."""
+    """The same comparison with one column more to compare within; None where the two share none of its levels."""
     said = {**asked.rollouts.design_roles(), column.key: "setting"}
     if asked.rollouts.design.unit is None:
         said[column.key] = "unit"
@@ -89,11 +89,10 @@ def _within(asked: Asked, column: Column, found: Found, paired: bool | None, tar
     cells = cells_of(finer)
     if not cells.frame.height or cells.units < 1:
         return None
-    if asked.rollouts.design.unit is None or cells.once or paired is False:
-        return within(cells, finer)[0]
     wanted = target or found.reading.about.target
-    if wanted == "like" and cells.units < 2:
-        return None
+    few = wanted == "like" and cells.units < 2
+    if asked.rollouts.design.unit is None or cells.once or few or paired is False:
+        return within(cells, finer)[0]
     return found_between(finer, target=wanted).make
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
 from surefoot.analysis.comparison_data import Weights
-from surefoot.analysis.subjects import Subject, Target
+from surefoot.analysis.subjects import Subject, Target, runs_that_count
 from surefoot.core.formatting import Scale
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
@@ -18,6 +18,7 @@ from surefoot.core.tally import Tally
 from surefoot.errors import DataError
 from surefoot.table.crosstab import crosstab
 from surefoot.table.design import MANY, Design
+from surefoot.table.design_of import with_unit
 from surefoot.table.normalising import home
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
@@ -174,17 +175,18 @@ def _measured(
     rollouts: Rollouts, measure: Measure, confidence: float, weights: Weights, target: Target | None
 ) -> Interval:
     policy = rollouts.policies[0]
+    if (told := with_unit(rollouts.whole_table)) is not rollouts.whole_table:
+        target = target or ("like" if rollouts.design.cluster else None)
+        rollouts = told.where(policy=policy)
     cells = _own_cells(rollouts, measure, policy)
-    unit = "" if cells is None else rollouts.called(cells.keys[0])  # a setting or a cluster where no unit is finer
-    if cells is None or (cells.tries == 1).all():
-        if target == "these" and cells is not None:
-            raise DataError(
-                f"for these very units some {unit} must be met again; each was met once.",
-                source=rollouts.source,
-            )
-        if cells is None or not _clusters(cells):
-            return _standing_alone(rollouts, measure, confidence)
-    chosen = target or _headline(cells)
+    unit = "" if cells is None else rollouts.called(cells.keys[0])
+    if target == "these" and (cells is None or (cells.tries == 1).all()):
+        must = "column must tell units apart; none does" if cells is None else f"{unit} must be met again; none was"
+        raise DataError(f"for these very units some {must}.", source=rollouts.source)
+    runs = None if target == "these" else _by_runs(rollouts, measure, policy, confidence)
+    if cells is None or ((cells.tries == 1).all() and not _clusters(cells)):
+        return runs or _standing_alone(rollouts, measure, confidence)
+    chosen = target or ("like" if runs else _headline(cells))
     words = rollouts.words.rollouts
     about = Subject(chosen, unit, cells.units, words)
     clusters = _clusters(cells)
@@ -197,6 +199,27 @@ def _measured(
         found = _by_clusters(cells, rollouts, measure, key, confidence)
     else:
         found = _like(cells, rollouts, measure, confidence, weights)
+    if runs is not None:  # what units share and what runs share both count
+        found = replace(found, low=min(found.low, runs.low), high=max(found.high, runs.high))
+    return replace(found, notes=(*found.notes, Note("about", {"subject": str(about)})))
+
+
+def _by_runs(rollouts: Rollouts, measure: Measure, policy: str, confidence: float) -> Interval | None:
+    """Runs of the policy as clusters of their rollouts; None where they are too few to count."""
+    import narwhals as nw
+
+    keys = list(rollouts.design.keys("run"))
+    if not keys:
+        return None
+    known = rollouts.counted().filter((nw.col("policy") == policy) & ~nw.col(measure).is_null())
+    rows = home(known.select(*keys, measure)).sort(*keys, measure)
+    runs = rows.select(keys).rows()
+    count = runs_that_count(rollouts.design, len(set(runs)))
+    if not count:
+        return None
+    found = stats.cluster_mean(_scores(rollouts, measure, rows[measure]), runs, confidence=confidence).interval
+    about = Subject("like", rollouts.design.runs[0], count, rollouts.words.rollouts)
+    found = _as(measure, found, rows.height)
     return replace(found, notes=(*found.notes, Note("about", {"subject": str(about)})))
 
 
@@ -319,7 +342,8 @@ def measure(
         old: success 80.0% [37.5%, 96.4%] n=5 (95% Wilson interval).
     """
     level: dict[str, Any] = {"confidence": _check.confidence(confidence), "weights": weights, "target": target}
-    split = a_table(rollouts).split if by_task else None
+    a_table(rollouts)
+    split = rollouts.split if by_task else None
     if by_task and split is None:
         raise DataError(
             "some column must have few levels to be measured side by side; none has.", source=rollouts.source

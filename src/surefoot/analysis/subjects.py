@@ -8,7 +8,7 @@ from typing import Literal
 
 from surefoot.core.record import Record
 from surefoot.core.words import plural
-from surefoot.table.design import FEW, Design, noun
+from surefoot.table.design import FEW, MANY, Design, noun
 
 Target = Literal["like", "these"]
 """Units as a sample of units like them, or as the very ones that matter."""
@@ -59,6 +59,13 @@ class Subject(Record):
         if not re.fullmatch(r"[^\W\d_]{3,}( [^\W\d_]{2,})*", word):
             return "units", f" ({self.column})"
         return (word if word.endswith("s") and not word.endswith("ss") else plural(word)), ""
+
+
+def runs_that_count(design: Design, fewest: int) -> int:
+    """How many runs of a policy stand for runs like them: declared ones from 2 on, others from 20 on; else 0."""
+    said = any(key in design.declared for key in design.keys("run"))
+    said = said or any(note.kind == "counted runs" for note in design.said)
+    return fewest if fewest >= (2 if said else MANY) else 0
 
 
 @dataclass(frozen=True, slots=True)

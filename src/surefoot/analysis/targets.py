@@ -15,12 +15,13 @@ from surefoot import stats
 from surefoot.analysis.comparison_data import Asked, Combined, Found, Make
 from surefoot.analysis.shared_cells import Cells as Cells
 from surefoot.analysis.shared_cells import cells_of as cells_of
-from surefoot.analysis.subjects import Reading, Subject, Target
+from surefoot.analysis.subjects import Reading, Subject, Target, runs_that_count
 from surefoot.core.gain import Gain, decide
 from surefoot.core.notes import Note
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
 from surefoot.table.design import MANY, Design
+from surefoot.table.design_of import with_unit
 from surefoot.table.normalising import home
 from surefoot.table.pairs import pairs_by_position, tally_of, two_policies
 
@@ -59,7 +60,11 @@ def found_between(
         return _by_position(asked, design)
     if paired is None and asked.rollouts.collected == "independent":
         paired = False  # each rollout drew what it met: what recurs was drawn twice
-    cells = cells_of(asked) if design.keys("unit", "setting", "cluster") else None
+    told = replace(asked, rollouts=with_unit(asked.rollouts))
+    if paired is not False and told.rollouts is not asked.rollouts:
+        found = found_between(told, target=target or ("like" if design.cluster else None), strict=strict)
+        return replace(found, reading=replace(found.reading, design=design))
+    cells = cells_of(asked) if design.unit is not None else None
     if cells is not None and not cells.frame.height:
         return _nothing_shared(asked, design)
     if cells is None or paired is False:
@@ -75,7 +80,8 @@ def _of_cells(cells: Cells, design: Design, target: Target | None) -> Found:
     runs = _runs(asked, design)
     headline = target or headline_target(cells, design, runs)
     ways = {"like": lambda: _like(cells, design, runs), "these": lambda: _these(cells, design)}
-    _refuse(cells, headline)
+    if target is not None:
+        _refuse(cells, target)
     made = ways[headline]()
     other: Target = "these" if headline == "like" else "like"
     found = Found(made.reading, made.make, (*notes, *made.notes), made.tallies)
@@ -86,6 +92,8 @@ def _of_cells(cells: Cells, design: Design, target: Target | None) -> Found:
 
 def headline_target(cells: Cells, design: Design, runs: int) -> Target:
     """What the headline is about: units like these from 20 units on, these very ones below."""
+    if cells.units < 2 and not cells.once:
+        return "these"
     if runs or any(column.levels >= MANY for column in design.of("cluster")) or cells.single:
         return "like"
     return "like" if cells.units >= MANY else "these"
@@ -128,11 +136,7 @@ def _runs(asked: Asked, design: Design) -> int:
     for group in asked.rollouts.summary(by=("policy", *keys)):
         if group.key[0] in met and group.known(asked.measure):
             met[group.key[0]].add(group.key[1:])
-    fewest = min(len(runs) for runs in met.values())
-    said = any(role == "run" for role in design.declared.values()) or any(
-        note.kind == "counted runs" for note in design.said
-    )
-    return fewest if fewest >= (2 if said else MANY) else 0
+    return runs_that_count(design, min(len(runs) for runs in met.values()))
 
 
 # For units like these

@@ -268,7 +268,7 @@ class _Decision:
         labels, taken = self.labels, self.taken
         for name, role in self.declared.items():
             if name in labels.columns:
-                taken[name] = _Taken("nothing" if role == "ignore" else role, "as declared")  # type: ignore[arg-type]
+                taken[name] = self._said(name, role)
         left = [name for name in self._ordered(labels.columns) if name not in taken]
         left = [name for name in left if not self._apart(name)]
         chosen = self._set(left)
@@ -277,6 +277,12 @@ class _Decision:
                 self._unset(name)
         self._roles(self._distinct(chosen))
         return taken
+
+    def _said(self, name: str, role: str) -> _Taken:
+        """What the user or the format says of a column; what each policy has of its own is a run."""
+        if role == "cluster" and self.labels.of_one_policy(name):
+            return _Taken("run", "as declared; every level belongs to one policy")
+        return _Taken("nothing" if role == "ignore" else role, "as declared")  # type: ignore[arg-type]
 
     def _called(self, name: str) -> str:
         return self.named.get(name, name)

@@ -199,6 +199,15 @@ def declaring(rollouts: Rollouts, roles: Mapping[str, str | Sequence[str] | None
     return replace(rollouts, declared={**kept, **said}) if said else rollouts
 
 
+def with_unit(rollouts: Rollouts) -> Rollouts:
+    """The table in which a cluster, or else a setting, stands for the unit where no column tells units apart."""
+    design = rollouts.design
+    keys = design.keys("cluster") or design.keys("setting")
+    if design.unit is not None or not keys:
+        return rollouts
+    return replace(rollouts, declared={**rollouts.design_roles(), keys[0]: "unit"})
+
+
 def _column(rollouts: Rollouts, word: str, role: str) -> str:
     key = rollouts.key(word)
     if key in NO_LABELS and key in rollouts.columns:
