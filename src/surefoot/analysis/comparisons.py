@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from surefoot import _check, stats
+from surefoot import _arguments, _check, stats
 from surefoot.analysis.comparison_data import Asked, Found, Weights
 from surefoot.analysis.judged_gains import JudgedGain, judged_gain
 from surefoot.analysis.labelled_comparisons import by_labels
@@ -395,7 +395,10 @@ def columns_of(rollouts: Rollouts, by: str | Sequence[str]) -> tuple[str, ...]:
     keys = tuple(rollouts.key(word) for word in words)
     for word, key in zip(words, keys, strict=True):
         if key in ("policy", "success", "score"):
-            raise DataError(f"`by` must name a column of labels; {word!r} is the {key}.", source=rollouts.source)
+            what = "policy" if key == "policy" else "outcome"
+            raise DataError(
+                f"`{_arguments.named('by')}` must name a column of labels; {word!r} is the {what}.", source=rollouts.source
+            )
         if key not in rollouts.columns:
             raise DataError(
                 f"there must be a column {word!r}; these are there:\n{rollouts.design}", source=rollouts.source

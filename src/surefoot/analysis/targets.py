@@ -55,11 +55,9 @@ def found_between(
         asked.rollouts.require_in_range(group)
     design = asked.rollouts.design
     if paired is None and asked.rollouts.collected == "independent":
-        paired = False
+        paired = False  # each rollout drew what it met: what recurs was drawn twice
     if paired is True and design.unit is None:
         return _by_position(asked, design)
-    if paired is None and asked.rollouts.collected == "independent":
-        paired = False  # each rollout drew what it met: what recurs was drawn twice
     told = replace(asked, rollouts=with_unit(asked.rollouts))
     if paired is not False and told.rollouts is not asked.rollouts:
         found = found_between(told, target=target or ("like" if design.cluster else None), strict=strict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,108 +12,11 @@ import typer
 
 from surefoot import _check
 from surefoot.cli import compare_output, compare_tallies, files, gate_verdicts, label_options, terminal, two_runs
-from surefoot.core.assumptions import holds_if
-from surefoot.core.formatting import estimate, p_value, percent
-from surefoot.core.verdict import Verdict
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
-
-
-FIRST = ("depends on", "gain differs", "levels disagree")
-"""Notes that stand above the headline: levels that disagree with it."""
-
-
-def show(found: Sequence[Comparison], *, file: str = "", details: bool = True) -> None:
-    """Print comparisons: what each is about and its answer, the two rates, how the table was read, what to do next."""
-    for one in found:
-        for line in _lines(one, file):
-            typer.echo(line)
-    if details:
-        for line in dict.fromkeys(holds_if(one.gain.assumptions) for one in found):
-            typer.echo(f"  {line}")
-
-
-def _lines(one: Comparison, file: str) -> list[str]:
-    first = [str(note) for note in one.notes if note.kind in FIRST]
-    lines = [*first, headline(one)]
-    if one.other is not None:
-        lines.append(_other(one))
-    lines += [f"  {_rates(one)}", f"  {_sentence(one)}"]
-    more = [
-        gate_verdicts.shown(one.bounds) if one.bounds else "",
-        f"{one.why}{_explained(one, file)}",
-        *map(str, filter(None, (one.outlook, *(note for note in one.notes if note.kind not in FIRST)))),
-    ]
-    return [*lines, *(f"  {line}" for line in more if line)]
-
-
-def headline(one: Comparison) -> str:
-    """What the answer is about, and the answer: the first line."""
-    ends, level = one.interval, percent(one.interval.confidence)
-    p = f", {p_value(one.p_value)}" if one.p_value is not None else ""
-    where = f" on {one.task}" if one.task else ""
-    if not one.comparable:
-        said = "not comparable"
-    else:
-        said = _verdict(one.verdict, one.first)
-    gain, _, ends_shown = estimate(ends.estimate, ends.low, ends.high, ends.scale).rpartition(" [")
-    two = f"{one.second} - {one.first}" if one.lower_is_better else f"{one.first} - {one.second}"
-    less = " (lower is better)" if one.lower_is_better else ""
-    return f"For {one.about}{where}: {said}. {two} = {gain}{less}, {level} interval [{ends_shown}{p}."
-
-
-def _verdict(verdict: Verdict, first: str) -> str:
-    return "cannot tell" if verdict is Verdict.UNDECIDED else f"{first} is {verdict.value}"
-
-
-def _other(one: Comparison) -> str:
-    """The answer for the other target, in full where it differs, else in half a sentence."""
-    other = one.other
-    if other is None:
-        return ""
-    only = " only" if other.about.target == "these" else ""
-    if other.gain.verdict is one.verdict:
-        return f"For {other.about}{only}: the same."
-    ends = other.gain.interval
-    p = f", {p_value(other.gain.p_value)}" if other.gain.p_value is not None else ""
-    few = (
-        f" {ends_few(other.about.count)} say little." if other.about.target == "like" and other.about.count < 10 else ""
-    )
-    return (
-        f"For {other.about}{only}: {_verdict(other.gain.verdict, one.first)}, "
-        f"{estimate(ends.estimate, ends.low, ends.high, ends.scale)}{p}.{few}"
-    )
-
-
-def ends_few(count: int) -> str:
-    """A small number as a word that begins a sentence."""
-    return ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")[count]
-
-
-def _explained(one: Comparison, file: str) -> str:
-    explains = f" surefoot columns {shlex.quote(file)} explains." if file else ""
-    chooses = " --target these|like chooses." if one.other is not None else ""
-    return f"{explains}{chooses}"
-
-
-def _rates(found: Comparison) -> str:
-    """Each policy by itself: no gain is shown without the two rates behind it."""
-    shown = [
-        f"{name} {estimate(one.estimate, one.low, one.high, one.scale)} n={one.trials:,}"
-        for name, one in ((found.first, found.of_first), (found.second, found.of_second))
-    ]
-    return f"{'; '.join(shown)} ({percent(found.of_first.confidence)} {found.of_first.method} intervals)"
-
-
-def _sentence(found: Comparison) -> str:
-    from surefoot.reporting.reviews import sentence_of
-
-    names = (found.first, found.second)
-    return sentence_of(found, *(names if found.comparable else map(repr, names)))
-
 
 TALLY = re.compile(r"^\s*-?\d[\d_,]*\s*/\s*-?\d[\d_,]*\s*$")
 
@@ -377,7 +279,7 @@ def _files(
     findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
     ends = gate_verdicts.of_comparisons(found, findings) if gate else None
     if form == "text":
-        show(found, file=paths[0] if paths else "")
+        compare_output.show(found, paths)
         files.show_serious(findings)
     else:
         said: dict[str, Any] = {"findings": tuple(findings), "ends": ends, "raw": raw, "listed": by is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,9 @@ import typer
 
 from surefoot import _check
 from surefoot.cli import files, gate_verdicts, terminal
+from surefoot.core import sentences
+from surefoot.core.assumptions import holds_if
+from surefoot.core.formatting import estimate, number, p_value, percent, span, unit
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
@@ -43,6 +47,105 @@ def format_of(said: str | None, *, as_json: bool, raw: bool, gate: bool) -> str:
     if chosen == "junit" and not gate:
         raise ValueError("`--format junit` must come with `--gate`: a test passes or fails.")
     return chosen
+
+
+MOST_PATHS = 3
+"""The command that explains how files were read names at most so many."""
+
+
+def show(found: Sequence[Comparison], paths: Sequence[str] = ()) -> None:
+    """Print comparisons: what each is about and its answer, the two rates, how the table was read, what to do next."""
+    explained = f" surefoot columns {shlex.join(paths)} explains." if 0 < len(paths) <= MOST_PATHS else ""
+    if len(found) > 1 and all(one.level is not None for one in found):
+        _show_levels(found, explained)
+    else:
+        for one in found:
+            for line in _lines(one, explained):
+                typer.echo(line)
+    for line in dict.fromkeys(holds_if(one.gain.assumptions) for one in found):
+        typer.echo(f"  {line}")
+
+
+def _lines(one: Comparison, explained: str) -> list[str]:
+    from surefoot.reporting import answers
+
+    lines = [*answers.in_front(one), headline(one), *filter(None, (answers.other_answer(one),))]
+    chooses = " --target these|like chooses." if one.other is not None else ""
+    more = [
+        _rates(one),
+        _sentence(one) if one.gain.margin or not one.comparable else "",
+        gate_verdicts.shown(one.bounds) if one.bounds else "",
+        f"{one.why}{explained}{chooses}",
+        "" if one.outlook is None else str(one.outlook),
+        *answers.behind(one),
+    ]
+    return [*lines, *(f"  {line}" for line in more if line)]
+
+
+def _show_levels(found: Sequence[Comparison], explained: str) -> None:
+    """A table with a row for each level: all hold together."""
+    from surefoot.reporting.answers import behind, other_answer
+
+    one = found[0]
+    column, gated = str(one.level[0]) if one.level else "", one.bounds is not None
+    level = percent(one.interval.confidence)
+    typer.echo(f"{_names(one)}, on every level of {column}; all {len(found):,} hold together at {level}.")
+    header = [column, "for", one.first, one.second, f"gain{unit(one.interval.scale)}", "interval", "p", "verdict"]
+    rows = [
+        [
+            str(each.task),
+            str(each.about),
+            number(each.of_first.estimate, each.of_first.scale),
+            number(each.of_second.estimate, each.of_second.scale),
+            number(each.gain.estimate, each.interval.scale),
+            span(each.interval.low, each.interval.high, each.interval.scale),
+            "" if each.p_value is None else p_value(each.p_value).removeprefix("p = ").removeprefix("p "),
+            sentences.CELL[each.verdict] if each.comparable else "not comparable",
+            *([sentences.GATE_WORDS[gate_verdicts.code_of(each.bounds, each.gain.margin)]] if each.bounds else []),
+        ]
+        for each in found
+    ]
+    terminal.table([*header, *(["gate"] if gated else [])], rows)
+    for each in found:
+        if each.other is not None and each.other.gain.verdict is not each.gain.verdict:
+            typer.echo(f"  {each.task}: {other_answer(each)}")
+    chooses = " --target these|like chooses." if any(each.other is not None for each in found) else ""
+    typer.echo(f"  {one.how}{explained}{chooses}")
+    for line in dict.fromkeys(line for each in found for line in behind(each)):
+        typer.echo(f"  {line}")
+
+
+def headline(one: Comparison) -> str:
+    """What the answer is about, and the answer: the first line."""
+    ends, level = one.interval, percent(one.interval.confidence)
+    p = f", {p_value(one.p_value)}" if one.p_value is not None else ""
+    from surefoot.reporting.answers import short_answer
+
+    gain, _, ends_shown = estimate(ends.estimate, ends.low, ends.high, ends.scale).rpartition(" [")
+    return f"{short_answer(one)}. {_names(one)} = {gain}, {level} interval [{ends_shown}{p}."
+
+
+def _names(one: Comparison) -> str:
+    """What is subtracted from what."""
+    if one.lower_is_better:
+        return f"{one.second} - {one.first} (lower is better)"
+    return f"{one.first} - {one.second}"
+
+
+def _rates(found: Comparison) -> str:
+    """Each policy by itself: no gain is shown without the two rates behind it."""
+    shown = [
+        f"{name} {estimate(one.estimate, one.low, one.high, one.scale)} n={one.trials:,}"
+        for name, one in ((found.first, found.of_first), (found.second, found.of_second))
+    ]
+    return f"{'; '.join(shown)} ({percent(found.of_first.confidence)} {found.of_first.method} intervals)"
+
+
+def _sentence(found: Comparison) -> str:
+    from surefoot.reporting.reviews import sentence_of
+
+    names = (found.first, found.second)
+    return sentence_of(found, *(names if found.comparable else map(repr, names)))
 
 
 def write(

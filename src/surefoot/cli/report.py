@@ -128,7 +128,7 @@ def show(made: sf.Report) -> None:
     from surefoot.reporting import answers, tables
 
     found = made.overview
-    for line in answers.overview_answer(found):
+    for line in (*answers.overview_front(found), *answers.overview_answer(found)):
         typer.echo(line)
     files.show_serious(found.audit.serious)
     terminal.table(tables.columns(found), tables.policy_rows(found))

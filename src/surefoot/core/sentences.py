@@ -6,7 +6,7 @@ first is better, and only that of WORSE that it is worse; a test reads the templ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from string import Formatter
 from typing import Any
@@ -54,6 +54,14 @@ DECIDED = {
     Verdict.UNDECIDED: "Cannot tell: the gain may be anything from {low} to {high}{shown}.",
 }
 """The verdict as a sentence; `beyond` and `margin` name the margin where there is one."""
+
+ANSWER = {
+    Verdict.BETTER: "{first} is better{beyond}",
+    Verdict.WORSE: "{first} is worse{beyond}",
+    Verdict.SAME: "{first} and {second} are the same, within {margin}",
+    Verdict.UNDECIDED: "cannot tell",
+}
+"""The verdict after what it is about: ``For these 4 scenes: ...``."""
 
 GATE_WORDS = {0: "passed", 1: "failed", 2: "cannot tell", 3: "not comparable"}
 """How a gate ends, in a word, by its exit code."""
@@ -132,10 +140,40 @@ def sentence(
     )
 
 
-def headline(verdict: Verdict, first: str, second: str, *, margin: str = "") -> str:
-    """The verdict on two named policies; `margin` as it is shown, where there is one."""
+def headline(verdict: Verdict, first: str, second: str, *, margin: str = "", about: str = "") -> str:
+    """The verdict on two named policies; `margin` as it is shown, where there is one, after what it is `about`."""
+    return about_units(about, _named(NAMED, verdict, first, second, margin))
+
+
+def about_units(about: str, sentence: str) -> str:
+    """A verdict as a sentence after what it is about.
+
+    Example:
+        >>> from surefoot.core.sentences import about_units
+        >>> about_units("these 4 scenes", "Cannot tell whether new is better than old.")
+        'For these 4 scenes: cannot tell whether new is better than old.'
+    """
+    if not about:
+        return sentence
+    lower = sentence.startswith(("Cannot tell", "No "))  # other sentences begin with a name
+    return f"For {about}: {sentence[0].lower() if lower else sentence[0]}{sentence[1:]}"
+
+
+def answer(verdict: Verdict, first: str, second: str, *, margin: str = "") -> str:
+    """The same as part of a sentence that says before what it is about.
+
+    Example:
+        >>> from surefoot.core.sentences import answer
+        >>> from surefoot import Verdict
+        >>> answer(Verdict.SAME, "new", "old", margin="5.0 points")
+        'new and old are the same, within 5.0 points'
+    """
+    return _named(ANSWER, verdict, first, second, margin)
+
+
+def _named(templates: Mapping[Verdict, str], verdict: Verdict, first: str, second: str, margin: str) -> str:
     beyond = f" by more than {margin}" if margin else ""
-    return NAMED[verdict].format(first=first, second=second, beyond=beyond, margin=margin or "the margin")
+    return templates[verdict].format(first=first, second=second, beyond=beyond, margin=margin or "the margin")
 
 
 def standing(

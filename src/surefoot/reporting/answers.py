@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from surefoot.analysis.labelled_comparisons import label_lines
 from surefoot.analysis.rankings import leading_outlook
 from surefoot.core import formatting, sentences
+from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import spoken
 
@@ -19,15 +20,61 @@ if TYPE_CHECKING:
     from surefoot.core.gain import Gain
 
 MOST_CORRECTED = 4
+FIRST = ("depends on", "gain differs", "levels disagree")
+"""Notes that stand before the answer: levels that disagree with it."""
+FEW = 10
+"""Fewer units than these say little about others like them, and it is said."""
+NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+
+
+def in_front(one: Comparison) -> list[str]:
+    """What must be read before the answer: levels that disagree with it."""
+    return [str(note) for note in one.notes if note.kind in FIRST]
+
+
+def behind(one: Comparison) -> list[str]:
+    """What a reader must know besides, but for clusters that count as many as there are."""
+    return [
+        str(note)
+        for note in one.notes
+        if note.kind not in FIRST
+        and (note.kind != "clusters counted" or note.values["counted"] < min(note.values["clusters"]) - 0.1)
+    ]
+
+
+def short_answer(one: Comparison) -> str:
+    """What the answer is about, and the verdict in a few words."""
+    where = f" on {one.task}" if one.task else ""
+    return f"For {one.about}{where}: {_verdict(one, one.verdict) if one.comparable else 'not comparable'}"
+
+
+def other_answer(one: Comparison) -> str:
+    """The answer for the other target, in full where its verdict differs, else in half a sentence; empty without one."""
+    other = one.other
+    if other is None or not one.comparable:
+        return ""
+    about = f"For {other.about}{' only' if other.about.target == 'these' else ''}"
+    if other.gain.verdict is one.gain.verdict:
+        return f"{about}: the same."
+    ends = other.gain.interval
+    p = f", {formatting.p_value(other.gain.p_value)}" if other.gain.p_value is not None else ""
+    few = other.about.target == "like" and other.about.count < FEW
+    little = f" {NUMBERS[other.about.count]} say little." if few else ""
+    gain = formatting.estimate(ends.estimate, ends.low, ends.high, ends.scale)
+    return f"{about}: {_verdict(one, other.gain.verdict)}, {gain}{p}.{little}"
+
+
+def _verdict(one: Comparison, verdict: Verdict) -> str:
+    edge = _margin(one.gain) if one.gain.margin else ""
+    return sentences.answer(verdict, one.first, one.second, margin=edge)
 
 
 def comparison_answer(one: Comparison) -> tuple[str, ...]:
-    """The verdict, and what stands behind it."""
+    """The verdict and what it is about, what stands behind it, and the other target's."""
     scale = one.interval.scale
-    edge = _margin(one.gain) if one.gain.margin else ""
     shown = "" if one.p_value is None else f", {formatting.p_value(one.p_value)}"
     gain = formatting.number(one.interval.estimate, scale) + formatting.unit(scale)
-    behind = (
+    stands = (
         f"Gain {gain} {formatting.span(one.interval.low, one.interval.high, scale)} at "
         f"{formatting.percent(one.interval.confidence)} confidence{shown}. {one.why}"
     )
@@ -35,7 +82,29 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
     if one.verdict is Verdict.UNDECIDED and one.gain.margin and one.gain.not_worse:
         ends = one.interval.low, one.interval.high
         takes = (sentences.sentence(one.verdict, *ends, margin=one.gain.margin, scale=scale), *takes)
-    return sentences.headline(one.verdict, one.first, one.second, margin=edge), behind, *takes, *map(str, one.notes)
+    edge = _margin(one.gain) if one.gain.margin else ""
+    answer = sentences.headline(one.verdict, one.first, one.second, margin=edge, about=str(one.about))
+    return answer, stands, *filter(None, (other_answer(one),)), *takes, *behind(one)
+
+
+def about(found: Overview) -> str:
+    """What the answers are about; empty where nothing tells units apart, or a policy is alone."""
+    told = {str(one.about): one.about for one in found.comparisons}
+    if len(told) == 1:
+        return next(iter(told))
+    if told:  # each two share others
+        first = next(iter(told.values()))
+        return f"{first.plural} like these" if first.target == "like" else f"these {first.plural}"
+    shown = found.policies[0].of(found.measure)
+    notes = () if shown is None else shown.notes
+    return next((str(note.values["subject"]) for note in notes if isinstance(note, Note) and note.kind == "about"), "")
+
+
+def overview_front(found: Overview) -> list[str]:
+    """What must be read before the answer: levels of columns that disagree with it, for each pair."""
+    if len(found.comparisons) == 1:
+        return in_front(found.comparisons[0])
+    return [f"{one.first} against {one.second}: {line}" for one in found.comparisons for line in in_front(one)]
 
 
 def reading(found: Overview) -> str:
@@ -60,6 +129,7 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
     top = max(_level(p, found) for p in known)
     highest = [p.policy for p in known if _level(p, found) == top] if _level(best, found) == top else []
     first = sentences.standing(best.policy, over, rest, under=under, highest=highest)
+    first = (sentences.about_units(about(found), first[0]), *first[1:])
     takes = leading_outlook(found.comparisons)
     labels = (*label_lines(found.comparisons), *_corrected(found))
     return *first, _family(found), *((takes,) if takes else ()), *_shared_notes(found), *labels
@@ -81,7 +151,8 @@ def _alone(found: Overview) -> str:
     what = "succeeds in" if found.measure == "success" else "scores"
     after = f" of {spoken().rollouts}" if found.measure == "success" else " on average"
     shown = f"{formatting.number(only.estimate, only.scale)} {formatting.span(only.low, only.high, only.scale)}"
-    return f"{name} {what} {shown}{after} (n={only.trials:,}, {formatting.percent(only.confidence)} confidence)."
+    said = f"{name} {what} {shown}{after} (n={only.trials:,}, {formatting.percent(only.confidence)} confidence)."
+    return sentences.about_units(about(found), said)
 
 
 def _corrected(found: Overview) -> list[str]:

@@ -61,7 +61,10 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
             long=LONG if scripts and (_long(found, sections) or len(report.rollouts) >= LONG) else 0,
             facts=tables.facts(found),
             chip=chip,
+            front=[] if study is not None else answers.overview_front(found),
             answers=said,
+            about="" if study is not None else answers.about(found),
+            roles=tables.roles(found),
             deviations=report.deviations,
             serious=[one for one in findings if one.serious],
             mild=[one for one in findings if not one.serious],
@@ -187,7 +190,7 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         rows = [tables.comparison_row(one) for one in found.comparisons]
         compared = tables.rows_under("Every comparison", tables.COMPARED, rows) if several else None
         gains = shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")
-        title = "Which is better" if several else "The gain"
+        title = f"{'Which is better' if several else 'The gain'}, for {answers.about(found)}"
         sections.append(tables.section(title, table=compared, figures=[gains], opened=False))
     if found.tasks or found.cells:
         lines: list[str] = []
@@ -197,7 +200,8 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             together = f"all {len(found.tasks):,} {spoken().tasks} holding together"
             lines = [f"{pair}, {together} at {formatting.percent(found.confidence)}.", *map(str, found.disagreements)]
             each = [shown_figure(drawn, "tasks", f"Gain on each {spoken().task}. {answers.reading(found)}")]
-        by_task = tables.section(f"{spoken().task} by {spoken().task}".capitalize(), lines, figures=each)
+        column = found.split or spoken().task
+        by_task = tables.section(f"{column[:1].upper()}{column[1:]} by {column}", lines, figures=each)
         sections.append({**by_task, "heat": _heat(found, links)})
     if found.curves:
         sections.append(_evidence(found, drawn))

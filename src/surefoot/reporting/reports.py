@@ -136,12 +136,12 @@ class Report(Record):
 
     @in_its_words
     def __str__(self) -> str:
-        from surefoot.reporting.answers import overview_answer
+        from surefoot.reporting.answers import overview_answer, overview_front
         from surefoot.reporting.study_pages import study_answers
 
         if self.study is not None and self.study.finding is not None:
             return " ".join(study_answers(self.study, self.study.finding))
-        return " ".join(overview_answer(self.overview))
+        return " ".join((*overview_front(self.overview), *overview_answer(self.overview)))
 
 
 @dataclass(frozen=True, slots=True)

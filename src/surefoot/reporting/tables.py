@@ -177,6 +177,17 @@ def comparison_row(one: Comparison) -> list[str]:
     return [one.first, one.second, *cells_of(one.interval), p, sentences.CELL[one.verdict]]
 
 
+def roles(found: Overview) -> dict[str, Any]:
+    """What every column was taken for, and why: a table, and how the whole was read."""
+    design = found.audit.design
+    rows = [[one.name, one.role, f"{one.levels:,}", one.why] for one in design.columns]
+    return {
+        "header": ["column", "role", "levels", "why"],
+        "rows": rows,
+        "lines": [f"Read as: {design.reading()}.", *map(str, design.said)] if rows else [],
+    }
+
+
 def corrections(found: Overview) -> tuple[list[str], list[list[str]]]:
     """The judge's rates beside those corrected by human labels: the header and a row per policy."""
     both = ("by the judge", "interval", "corrected", "interval", "human labels", "judged alike")

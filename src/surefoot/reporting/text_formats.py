@@ -33,7 +33,9 @@ def markdown(report: Report) -> str:
     said, study = list(answers.overview_answer(found)), report.study
     if study is not None and study.finding is not None:
         said = study_pages.study_answers(study, study.finding)
-    lines = [f"# {_md(report.title)}", "", _md(tables.facts(found)), "", f"**{_md(said[0])}**", ""]
+    front = [] if study is not None else answers.overview_front(found)
+    lines = [f"# {_md(report.title)}", "", _md(tables.facts(found)), "", *(f"{_md(line)}\n" for line in front)]
+    lines += [f"**{_md(said[0])}**", ""]
     lines += [f"{_md(line)}\n" for line in said[1:]]
     lines += [
         f"> **{_md(one.about)}.** {_md(f'{one.says} {one.threatens} {one.remedy}')}\n" for one in found.audit.findings
@@ -50,6 +52,9 @@ def markdown(report: Report) -> str:
         for section in (*ranking_pages.ranking_sections(study, {}), *conduct):
             lines += [f"## {_md(section['title'])}", "", *(f"{_md(line)}\n" for line in section["lines"])]
             lines += [] if section["table"] is None else _md_table(section["table"]["header"], section["table"]["rows"])
+    roles = tables.roles(found)
+    if roles["rows"]:
+        lines += [f"{_md(line)}\n" for line in roles["lines"]] + _md_table(roles["header"], roles["rows"])
     log = "" if report.study is None else f" Log: {report.study.mark}."
     lines += [f"Made {report.made}: `{report.command}`. Data: {found.fingerprint}.{log}", ""]
     return "\n".join(lines)
