@@ -125,10 +125,10 @@ def results(tmp_path):
 def test_files_are_compared_and_gated(capsys, results):
     code, out, _ = said(capsys, "compare", results, "--first", "new", "--second", "old", "--gate")
     assert code == 0
-    assert "new is better than old" in out
+    assert out.startswith("For rollouts like these: new is better. new - old = +60.0 points")
     code, out, _ = said(capsys, "compare", results, "--first", "old", "--second", "new", "--by", "task", "--gate")
     assert code == 1
-    assert "stack" in out
+    assert "For rollouts like these on stack: old is worse." in out
     assert said(capsys, "compare", results, "--first", "new", "--second", "none", "--gate")[0] == 3
 
 
@@ -182,9 +182,11 @@ def test_a_list_is_compared_only_in_an_order_that_was_drawn(tmp_path, capsys):
     assert "`--helped-by` and `--randomised` must come with `--population`." in capsys.readouterr().err
 
 
-def test_files_are_compared_by_task_only_and_runs_by_policy_only(capsys, results):
+def test_files_are_compared_by_labels_and_runs_by_policy_only(capsys, results):
+    code, out, err = said(capsys, "compare", results, "--by", "policy")
+    assert (code, out) == (65, "")
+    assert "`--by` must name a column of labels; 'policy' is the policy." in err
     for words, text in (
-        ((results, "--by", "policy"), "`--by` must be task; got 'policy'."),
         (
             (results, "--previous", results, "--by", "task"),
             "`--by` must be left out when two runs are compared: each policy is compared with itself.",
@@ -205,7 +207,9 @@ def test_models_questions_and_all_of_k(tmp_path, capsys):
     path = tmp_path / "runs.csv"
     path.write_text("model,question,sample_id,correct\n" + "\n".join(rows), encoding="utf-8")
     assert surefoot(["compare", str(path), "--first", "a", "--second", "b"]) == 0
-    assert "Paired by question: 12 pairs" in capsys.readouterr().out  # samples number the tries at a question
+    out = capsys.readouterr().out
+    assert out.startswith("For these 12 questions: cannot tell. a - b = ")
+    assert "Read as: unit question (12), repeat sample_id (2), paired by question." in out
     assert surefoot(["compare", str(path), "--first", "a", "--second", "b", "--pass-all", "2"]) == 0
     assert "pass^2" in capsys.readouterr().out
     assert surefoot(["compare", str(path), "--first", "a", "--second", "b", "--pass-all", "2", "--pass-at", "2"]) == 64

@@ -31,8 +31,7 @@ def test_of_two_files_the_first_named_is_the_first_policy(capsys, tmp_path):
         rows = "".join(f"{int(i < successes)}\n" for i in range(20))
         (tmp_path / f"{name}.csv").write_text(f"success\n{rows}")
     _, out, _ = said(capsys, "compare", str(tmp_path / "zeta.csv"), str(tmp_path / "alpha.csv"))
-    assert out.startswith("zeta against alpha: +75.0 points")
-    assert "zeta is better than alpha" in out
+    assert out.startswith("For rollouts like these: zeta is better. zeta - alpha = +75.0 points, ")
     assert "zeta 90.0% [69.8%, 97.3%] n=20; alpha 15.0% [5.2%, 36.1%] n=20 (95% Wilson intervals)" in out
 
 
@@ -54,7 +53,7 @@ def test_of_two_folders_the_first_named_is_the_first_policy(capsys, tmp_path):
         rows = "".join(f"{int(i < successes)}\n" for i in range(20))
         (tmp_path / name / "results.csv").write_text(f"success\n{rows}")
     _, out, err = said(capsys, "compare", str(tmp_path / "zeta"), str(tmp_path / "alpha"))
-    assert out.startswith("zeta against alpha: +75.0 points")
+    assert out.startswith("For rollouts like these: zeta is better. zeta - alpha = +75.0 points, ")
     assert "note: zeta/results.csv: The policy is called 'zeta', after the path." in err  # and not 'results.csv' twice
 
 
@@ -108,21 +107,18 @@ def test_a_path_with_an_equals_sign_in_it() -> None:
 def test_a_sheet_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(FIXTURES / "excel" / "trials.xlsx")
     assert run(["compare", path, "--sheet", "Side by side", "--first", "ACT", "--second", "DP"]) == 0
-    assert capsys.readouterr().out.startswith("ACT against DP: +50.0 points")
+    assert capsys.readouterr().out.startswith("For trials like these 4: cannot tell. ACT - DP = +50.0 points, ")
 
 
-def test_a_session_is_said_to_enter_no_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_column_said_to_be_a_cluster_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a unit it was left out of the answer."""
     path = put(tmp_path, "runs.csv", "policy,success,the day\n" + "".join(f"a,{n % 2},{n // 4}\n" for n in range(12)))
-    said = ["rate", str(path), "--column", "session=the day"]
-    assert run(said) == 0
-    assert (
-        "no rate or gain uses it. If results of one session go together: --column 'cluster=the day'."
-        in capsys.readouterr().err
-    )
-    assert run([*said[:-1], "cluster=the day"]) == 0
-    out, err = capsys.readouterr()
-    assert "12 rollouts in 3 clusters" in out
-    assert "session" not in err
+    for option in (["--cluster", "the day"], ["--column", "cluster=the day"]):
+        assert run(["rate", str(path), *option, "--target", "like"]) == 0
+        out, err = capsys.readouterr()
+        assert "12 (95% guarded cluster t interval)" in out
+        assert "Read as: cluster the day (3)." in out
+        assert ("is old: say --cluster 'the day'." in err) is (option[0] == "--column")
 
 
 def test_totals_beside_the_rollouts_are_no_second_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,11 +56,14 @@ def test_tasks_that_weigh_alike_are_shown_so(capsys, tmp_path):
     rows = [f"{name},easy,{int(n < 36)}" for name in ("new", "old") for n in range(40)]
     rows += [f"{name},hard,{int(n < k)}" for name, k in (("new", 8), ("old", 2)) for n in range(10)]
     (tmp_path / "results.csv").write_text("policy,task,success\n" + "\n".join(rows) + "\n")
-    code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"), "--weigh", "tasks", "--json")
-    expected = sf.rank(sf.read(tmp_path / "results.csv"), weigh="tasks")
-    assert code == 0
-    assert [one["estimate"] for one in json.loads(out)["intervals"]] == [one.estimate for one in expected.intervals]
-    assert [one.estimate for one in expected.intervals] == pytest.approx([0.85, 0.55])
+    for words, rates in (((), [0.85, 0.55]), (("--weights", "rollouts"), [44 / 50, 38 / 50])):
+        code, out, _ = said(capsys, "rank", str(tmp_path / "results.csv"), *words, "--json")
+        assert code == 0
+        assert [one["estimate"] for one in json.loads(out)["intervals"]] == pytest.approx(rates)
+    _, out, err = said(capsys, "rank", str(tmp_path / "results.csv"), "--weigh", "tasks")  # the old words
+    assert "note: --weights tasks is old: say --weights units." in err
+    assert "For these 2 settings (task):" in out.splitlines()
+    assert out.startswith("The gain differs between levels of task (p = ")  # +60 points on the hard one, none on the easy
 
 
 def test_several_pairs_hold_together_and_preferences_have_no_figure(capsys, tmp_path):

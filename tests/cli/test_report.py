@@ -33,7 +33,7 @@ def test_the_command_writes_the_page_and_prints_the_answer(capsys, tmp_path):
     rollouts().polars().write_csv(path)
     assert run(["report", str(path), "-o", str(tmp_path / "r.html")]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("new is better than old.")
+    assert out.startswith("For these 2 settings (task): new is better than old.\n")
     assert "Wrote" in out
     assert (tmp_path / "r.html").exists()
 

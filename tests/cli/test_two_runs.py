@@ -45,8 +45,8 @@ def test_each_policy_is_compared_with_itself(runs: tuple[str, str], surefoot) ->
     """Version 0.1.0 compared m1 with m2 over both runs pooled."""
     said = surefoot("compare", *runs)
     assert "two runs: each policy is compared with itself" in said.stderr
-    assert "m1 (now.csv) against m1 (prev.csv)" in said.stdout
-    assert "m2 (now.csv) against m2 (prev.csv)" in said.stdout
+    assert "m1 (now.csv) is better. m1 (now.csv) - m1 (prev.csv) = +45.0 points" in said.stdout
+    assert "cannot tell. m2 (now.csv) - m2 (prev.csv) = +0.0 points" in said.stdout
     found = json.loads(surefoot("compare", *runs, "--json").stdout)
     assert [one["policy"] for one in found] == ["m1", "m2"]
     assert [one["gain"]["verdict"] for one in found] == ["better", "undecided"]
@@ -55,7 +55,7 @@ def test_each_policy_is_compared_with_itself(runs: tuple[str, str], surefoot) ->
 def test_one_policy_in_each_file_compares_the_files(tmp_path: Path, surefoot) -> None:
     """Version 0.1.0 pooled one model under two prompts into one rate."""
     pair = written(tmp_path, "pr.csv", {"gpt": 38}), written(tmp_path, "main.csv", {"gpt": 20})
-    assert "gpt (pr.csv) is better than gpt (main.csv)" in surefoot("compare", *pair).stdout
+    assert "gpt (pr.csv) is better. gpt (pr.csv) - gpt (main.csv) = +45.0 points" in surefoot("compare", *pair).stdout
     page = tmp_path / "page.json"
     surefoot("report", *pair, "-o", str(page))
     found = json.loads(page.read_text())
@@ -78,13 +78,24 @@ def test_pooling_must_be_asked_for(runs: tuple[str, str], surefoot) -> None:
 def test_a_gate_takes_the_previous_run(runs: tuple[str, str], surefoot) -> None:
     now, previous = runs
     passed = surefoot("compare", now, "--previous", previous, "--gate", "--margin", "0.3")
-    assert "m1 (now.csv) against m1 (prev.csv)" in passed.stdout
+    assert "m1 (now.csv) is not worse by as much as 30.0 points. m1 (now.csv) - m1 (prev.csv) = " in passed.stdout
+    assert "Gate: passed" in passed.stdout
     surefoot("compare", previous, "--previous", now, "--gate", code=1)
 
 
 def test_parts_of_one_run_are_no_two_runs(tmp_path: Path, surefoot) -> None:
     parts = [written(tmp_path, f"{task}.csv", {"m1": 36, "m2": 10}, task) for task in ("cut", "pour")]
-    assert "m1 is better than m2" in surefoot("compare", *parts, "--first", "m1", "--second", "m2").stdout
+    said = surefoot("compare", *parts, "--first", "m1", "--second", "m2")
+    assert said.stdout.startswith("For these 2 settings (task): m1 is better. m1 - m2 = +65.0 points")
+    assert "two runs" not in said.stderr
+
+
+def test_a_column_that_is_constant_in_each_file_makes_no_parts_unless_it_is_what_is_met(tmp_path, surefoot) -> None:
+    """The day of each run differs between the runs: each policy is compared with itself."""
+    days = [written(tmp_path, f"{day}.csv", {"m1": 36, "m2": 10}, day) for day in ("mon", "tue")]
+    for path in map(Path, days):
+        path.write_text(path.read_text().replace("task", "day"))
+    assert "are two runs: each policy is compared with itself" in surefoot("compare", *days).stderr
 
 
 def test_more_files_of_one_policy_are_one_run_and_that_is_said(tmp_path: Path, surefoot) -> None:

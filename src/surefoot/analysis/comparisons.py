@@ -267,10 +267,16 @@ def plain_comparison(
         found = held_within(computed, found, paired=paired, target=target)
     gain = found.gain(confidence=confidence, margin=margin, central=central)
     made = named_comparison(asked, found, gain, confidence=confidence, bounds_at=bounds_at)
+    return in_context(made, asked, found, confidence=confidence, margin=margin)
+
+
+def in_context(made: Comparison, asked: Asked, found: Found, *, confidence: float, margin: float) -> Comparison:
+    """A comparison with the answer for the other target, and notes of levels that disagree with it."""
     if found.other is not None:
         made = replace(made, other=_other(found, confidence, margin))
     if not made.comparable or made.judged is not None or asked.level is not None:
         return made
+    computed = asked.compared
     first = disagreeing(computed, made.gain, confidence=confidence)
     last = (*macro_average(computed, found, made.gain), *spread_of_units(computed, found, made.verdict))
     return replace(made, notes=(*first, *made.notes, *last))
@@ -443,11 +449,17 @@ UNKNOWN = Sides(1.0, 1.0, 1.0, 1.0)
 
 
 def _sharing(comparison: Comparison, size: int, confidence: float) -> Comparison:
-    """One of `size` comparisons: its interval paid its share, its p-value too."""
-    gain = comparison.gain
+    """One of `size` comparisons: its intervals paid their share, its p-values too."""
+    other = comparison.other
+    if other is not None:
+        other = replace(other, gain=_shared(other.gain, size, confidence))
+    return replace(comparison, gain=_shared(comparison.gain, size, confidence), other=other)
+
+
+def _shared(gain: Gain, size: int, confidence: float) -> Gain:
     adjusted = None if gain.p_value is None else min(1.0, size * gain.p_value)
     interval = replace(gain.interval, confidence=confidence, method=f"Bonferroni-over-{size:,} {gain.interval.method}")
-    return replace(comparison, gain=replace(gain, interval=interval, p_value=adjusted))
+    return replace(gain, interval=interval, p_value=adjusted)
 
 
 def _bounds(gain: Gain) -> tuple[Bound, Bound]:

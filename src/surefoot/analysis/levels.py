@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 UNEVEN = 0.1
 """Pearson's distance of the shares from even ones above which a verdict must hold within the column too."""
+MOST_SHOWN = 6
+"""Of more levels only those that disagree are named, or the lowest and the highest."""
 MOST_LEVELS = 60
 """Levels of all columns together that are looked at for opposite gains."""
 
@@ -112,7 +114,7 @@ def disagreeing(asked: Asked, gain: Gain, *, confidence: float) -> tuple[Note, .
         named = [level for level in own if level in claimed and level.verdict is not gain.verdict]
         gap = _gap(asked, column) * len(columns)
         if named or gap <= error:
-            shown = own if len(own) <= 6 else named
+            shown = own if len(own) <= MOST_SHOWN else named or _ends(own)
             notes.append(_note(column, shown, [level for level in own if level in claimed], gap))
     return tuple(notes)
 
@@ -161,6 +163,12 @@ def _p_values(levels: list[_Level], error: float) -> list[float]:
     if not levels or min(least) > error / len(levels):
         return least
     return [level.p_value(error) for level in levels]
+
+
+def _ends(own: list[_Level]) -> list[_Level]:
+    """The levels with the lowest and the highest gain."""
+    ordered = sorted(own, key=lambda level: level.gain.estimate)
+    return [ordered[0], ordered[-1]]
 
 
 def _looked_at(asked: Asked) -> list[Column]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from surefoot import stats
@@ -31,7 +32,7 @@ def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
     if len(gain.tallies) == 2:
         return stats.outlook(gain, power=POWER)
     sizes, unit = _units(found)
-    return stats.outlook_from(
+    ahead = stats.outlook_from(
         interval.estimate,
         max(interval.high - interval.estimate, interval.estimate - interval.low),
         sizes,
@@ -43,6 +44,7 @@ def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
         most=1.0 if interval.scale == "gain" else most,
         not_worse=gain.not_worse,
     )
+    return replace(ahead, called=found.about.plural if unit != "rollouts" and found.about.column else "")
 
 
 def _units(found: Comparison) -> tuple[tuple[int, ...], Unit]:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check, stats
 from surefoot.analysis.comparison_data import Asked, Found, Weights
-from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, named_comparison
-from surefoot.analysis.outlook import outlook
+from surefoot.analysis.comparisons import (
+    Comparison,
+    alone,
+    chosen,
+    family,
+    family_level,
+    in_context,
+    named_comparison,
+)
+from surefoot.analysis.levels import held_within
+from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
 from surefoot.analysis.simultaneous import with_rows
 from surefoot.analysis.subjects import Target
 from surefoot.analysis.targets import found_between
@@ -124,11 +133,17 @@ def all_pairs(
             progress(done, 2 * len(pairs))
     if target is None and len({one.reading.about.target for one in how if one.reading.units}) > 1:
         how = [found_between(pair.compared, target="these", strict=False) for pair in asked]  # the weakest pair's
+    how = [
+        held_within(pair.compared, one, paired=None, target=one.reading.about.target)
+        for pair, one in zip(asked, how, strict=True)
+    ]
     gains = _gains(how, share, margin, central=level["central"])
     found: list[Comparison] = []
     told = False  # what it would take is a plan for each: the best two not told apart suffice
     for done, (pair, one, gain) in enumerate(zip(asked, how, gains, strict=True), 1):
         named = named_comparison(pair, one, gain, confidence=share)
+        if len(pairs) <= MOST_OUTLOOKS:
+            named = in_context(named, pair, one, confidence=share, margin=named.gain.margin)
         if not told:
             named = replace(named, outlook=outlook(named, most=rollouts.high - rollouts.low))
             told = named.outlook is not None

@@ -120,8 +120,8 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
                 remedy=f"Next time draw the order at random; now, report when each {words.policy} was run.",
             )
         )
-    apart = len(rollouts.tasks) > 1 and rollouts.split != clock
-    seen = _blocked(rollouts.where(policy=first), str(rollouts.split), clock) if apart else None
+    told = len(rollouts.tasks) > 1 and rollouts.split != clock  # a clock that tells units apart has no blocks
+    seen = _blocked(rollouts.where(policy=first), str(rollouts.split), clock) if told else None
     if seen is not None:
         found.append(
             Finding(

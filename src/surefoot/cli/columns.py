@@ -23,9 +23,9 @@ def columns(
     reading: files.Reading,
     as_json: terminal.AsJson = False,
 ) -> None:
-    """Show the role of every column: unit, repeat, setting, cluster, run, watched or nothing, and why.
+    """What was every column taken for, and why?
 
-    Roles follow from the shape of the table, not from names or outcomes. What is said with --unit, --repeat, --setting,
+    Every column is a unit, repeat, setting, cluster, run, watched or nothing. Roles follow from the shape of the table, not from names or outcomes. What is said with --unit, --repeat, --setting,
     --cluster, --run or --ignore wins.
 
     Examples:

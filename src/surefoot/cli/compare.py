@@ -113,7 +113,7 @@ def compare(
     pool_runs: two_runs.PoolRuns = False,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
-    weights: files.Weights = "units",
+    weights: files.Weights = None,
     *,
     reading: files.Reading,
     margin: files.Margin = 0.0,
@@ -159,7 +159,7 @@ def compare(
                 "--previous": previous, "--pass-at": pass_at, "--pass-all": pass_all,
                 "--human": human_labels, "--labels-method": labels_method,
                 "--population": population, "--helped-by": helped_by, "--randomised": randomised,
-                "--pool-runs": pool_runs, "--weights": None if weights == "units" else weights,
+                "--pool-runs": pool_runs, "--weights": weights,
                 "--target": target, "--dealt": dealt, "--lower-is-better": lower_is_better}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
@@ -187,21 +187,25 @@ def compare(
         if mixed:
             raise ValueError(f"`compare` must have two tallies or files, not both; got {' '.join(named)}.")
         _in_place("files", {"--using": using, "--details": details, "--baseline": baseline})
+        asked_of_pairs = {"--weights": weights, "--target": target, "--dealt": dealt,
+                          "--lower-is-better": lower_is_better,
+                          "--format": None if form in ("text", "json") else form, "--raw": raw}  # fmt: skip
         if by is not None:
-            _in_place("`--by`", {"--paired": paired})
+            _in_place("`--by`", {"--paired": paired, "--dealt": dealt})
         if pass_at is not None and pass_all is not None:
             raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
         attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
         if attempts is not None:
             name = "`--pass-at`" if pass_all is None else "`--pass-all`"
             _in_place(name, {"--by": by, "--paired": paired, "--gate": gate, "--score": reading.score,
-                                      "--previous": previous, "--human": human_labels})  # fmt: skip
+                                      "--previous": previous, "--human": human_labels, **asked_of_pairs})  # fmt: skip
         if previous is not None:
             _in_place("`--previous`", {"--human": human_labels})
         if population is not None:
             _in_place("`--population`", {"--by": by, "--paired": paired, "--gate": gate, "--previous": previous,
                                          "--human": human_labels, "--pass-at": pass_at,
-                                         "--pass-all": pass_all})  # fmt: skip
+                                         "--pass-all": pass_all, "--pool-runs": pool_runs,
+                                         **asked_of_pairs})  # fmt: skip
         elif helped_by is not None or randomised:
             raise ValueError("`--helped-by` and `--randomised` must come with `--population`.")
         if helped_by is not None:
@@ -317,6 +321,8 @@ def _of_runs(
         raise ValueError(
             f"`--by` must be left out when two runs are compared: each {spoken().policy} is compared with itself."
         )
+    names = ("dealt", "target", "lower_is_better")
+    _in_place("two runs", {f"--{name.replace('_', '-')}": wanted[name] for name in names})
     typer.echo(f"note: {two.says}", err=True)
-    known = {name: value for name, value in wanted.items() if name not in ("dealt", "target", "lower_is_better")}
+    known = {name: value for name, value in wanted.items() if name not in names}
     return change(two.now, two.before, paired=paired, names=two.names, **known)

@@ -82,7 +82,7 @@ Collected = Annotated[
     ),
 ]
 Weights = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--weights",
         "--weigh",
@@ -401,8 +401,10 @@ def _split_last(word: str) -> tuple[str, str, str]:
     return word, "", ""
 
 
-def weights_of(word: str) -> Any:
-    """What `--weights` asks for; the old word for units is 'tasks'."""
+def weights_of(word: str | None) -> Any:
+    """What `--weights` asks for, units alike when not said; the old word for units is 'tasks'."""
+    if word is None:
+        return "units"
     if word == "tasks":
         typer.echo("note: --weights tasks is old: say --weights units.", err=True)
         return "units"

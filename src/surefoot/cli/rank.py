@@ -18,7 +18,7 @@ def rank(
     figure: Annotated[Path | None, typer.Option("--figure", help="A figure to write: .svg, .png or .pdf.")] = None,
     pool_runs: two_runs.PoolRuns = False,
     target: files.Targeted = None,
-    weights: files.Weights = "units",
+    weights: files.Weights = None,
     lower_is_better: files.LowerIsBetter = False,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
@@ -28,10 +28,10 @@ def rank(
     own_intervals: Annotated[
         bool, typer.Option("--own-intervals", help="Each policy's own interval, not one that holds with all others.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the resamples, for preferences.")] = 0,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the resamples, for preferences; 0.")] = None,
     prior: Annotated[
-        float, typer.Option("--prior", help="For preferences: ties added between every two policies that met.")
-    ] = 0.0,
+        float | None, typer.Option("--prior", help="For preferences: ties added between every two policies that met.")
+    ] = None,
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
@@ -51,18 +51,20 @@ def rank(
     from surefoot.files.preferences import holds_preferences
 
     if len(paths) == 1 and holds_preferences(paths[0]):
-        useless = {"--figure": figure, "--human": human_labels, "--where": reading.where, "--sheet": reading.sheet}
-        terminal.refuse(
-            {"--own-intervals": own_intervals or None}, "come with rollouts; it does nothing for preferences."
-        )
+        useless = {"--figure": figure, "--human": human_labels, "--labels-method": labels_method,
+                   "--own-intervals": own_intervals, "--pool-runs": pool_runs, "--target": target,
+                   "--weights": weights, "--lower-is-better": lower_is_better, "--margin": margin or None,
+                   **{name: value for name, value in reading.said.items() if name != "--column"}}  # fmt: skip
         terminal.refuse(useless, "come with rollouts; it does nothing for preferences.")
-        _preferences(paths[0], reading.columns, seed, prior, confidence, as_json)
+        _preferences(paths[0], reading.columns, seed or 0, prior or 0.0, confidence, as_json)
         return
+    terminal.refuse({"--seed": seed, "--prior": prior}, "come with a file of preferences; nothing is drawn here.")
     from surefoot.analysis.labelled_comparisons import label_lines
     from surefoot.analysis.measurements import Measurement
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
     from surefoot.analysis.simultaneous import with_rows
     from surefoot.core.formatting import percent
+    from surefoot.reporting import answers
     from surefoot.reporting.tables import cells_of
 
     rollouts = files.table(paths, reading)
@@ -107,6 +109,9 @@ def rank(
         rows.append([name, *cells_of(shown), f"{shown.trials:,}", place, letter])
     header = "rate" if what == "success" else "mean"
     names = [rollouts.called("policy"), header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""]
+    said = answers.about_of(pairs)
+    for line in (*answers.levels_disagree(pairs), *([f"For {said}:"] if said else [])):
+        typer.echo(line)
     terminal.table(names, rows)
     for line in ranking.remarks:
         typer.echo(line)
@@ -121,6 +126,7 @@ def rank(
         typer.echo(f"Left out, because their {what} is not known: {', '.join(unknown)}.")
     for line in label_lines(pairs):
         typer.echo(line)
+    typer.echo(f"Read as: {rollouts.design.reading()}. surefoot columns explains.")
     files.show_serious(findings)
     if figure is not None:
         typer.echo(f"Wrote {figure}")

@@ -10,6 +10,7 @@ import typer
 from surefoot import _check, stats
 from surefoot.cli import files, label_options, terminal, two_runs
 from surefoot.core.interval import Side
+from surefoot.core.notes import Note
 from surefoot.stats.rate_methods import methods
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def rate(
     labels_method: label_options.Method = None,
     pool_runs: two_runs.PoolRuns = False,
     target: files.Targeted = None,
-    weights: files.Weights = "units",
+    weights: files.Weights = None,
     *,
     reading: files.Reading,
     confidence: terminal.Confidence = 0.95,
@@ -100,8 +101,15 @@ def rate(
         if attempts is None:
             table = label_options.labelled(table, human_labels, labels_method, reading.score)
             what_of = files.measure_of(table, reading.score)
+            if table.labels and what_of == "success":
+                said = {"--weights": weights, "--target": target}
+                terminal.refuse(said, "be left out with human labels: the corrected rate has one method.")
             _of_table(table, what_of, (files.weights_of(weights), files.target_of(target)), confidence, as_json)
             return
+        terminal.refuse(
+            {"--weights": weights, "--target": target, "--score": reading.score},
+            "be left out with several attempts: pass@k has one method.",
+        )
         labels = {"--human": human_labels, "--labels-method": labels_method}
         terminal.refuse(labels, "be left out with several attempts: pass@k is not corrected by labels.")
         import surefoot as sf
@@ -111,13 +119,15 @@ def rate(
         return
     of_files = {"--pass-at": pass_at, "--pass-all": pass_all, **reading.said, "--human": human_labels,
                 "--labels-method": labels_method, "--pool-runs": pool_runs or None, "--target": target,
-                "--weights": None if weights == "units" else weights}  # fmt: skip
+                "--weights": weights}  # fmt: skip
     terminal.refuse(of_files, f"come with a file of results; got {' '.join(what)}.")
     if lower and upper:
         raise ValueError("`--lower` and `--upper` must not be given together; leave both out for an interval.")
     if requires is not None and (using or lower or upper):
         raise ValueError("`--requires` must be given alone: a claim uses the guaranteed lower bound.")
     parsed = [terminal.tally(word) for word in what]
+    if seed is not None and (population is not None or requires is not None):
+        raise ValueError("`--seed` must come with a method that draws; `--requires` and `--population` do not.")
     if population is not None:
         if using or lower or upper or requires is not None:
             raise ValueError("`--population` must be given alone: the interval of a list has one method.")
@@ -149,12 +159,17 @@ def _of_table(table: Rollouts, measure: Measure, how: tuple[Any, Any], confidenc
         _corrected(table, confidence, as_json)
         return
     found = sf.measure(table, only=measure, weights=weights, target=target, confidence=confidence)
+    known = [own for one in found if (own := one.of(measure)) is not None]
+    notes = list(dict.fromkeys(note for own in known for note in own.notes))
+    subjects = [note for note in notes if isinstance(note, Note) and note.kind == "about"]
+    if len(subjects) == 1 and not as_json:
+        typer.echo(f"For {subjects[0].values['subject']}:")
+        notes.remove(subjects[0])
     terminal.show(found[0] if len(found) == 1 else found, as_json=as_json)
     if not as_json:
-        known = [own for one in found if (own := one.of(measure)) is not None]
-        for line in dict.fromkeys(str(note) for own in known for note in own.notes):
-            typer.echo(f"  {line}")
-        if table.design.unit is not None:
+        for note in notes:
+            typer.echo(f"  {note}")
+        if subjects:
             typer.echo(f"  Read as: {table.design.reading()}.")
 
 

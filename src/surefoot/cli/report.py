@@ -43,7 +43,7 @@ def report(
         Path | None, typer.Option("--previous", help="Results of a previous run: shows what changed since.")
     ] = None,
     pool_runs: two_runs.PoolRuns = False,
-    weights: files.Weights = "units",
+    weights: files.Weights = None,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
     *,

@@ -16,7 +16,7 @@ from surefoot.core import formatting, sentences
 from surefoot.core.record import Record
 from surefoot.core.sentences import fill
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
+from surefoot.core.words import plural, spoken
 
 SENTENCES: dict[str, Callable[..., str]] = {}
 """The sentence of every kind of note; filled below."""
@@ -298,14 +298,20 @@ def _micro_and_macro(
 
 @says("units vary more")
 def _units_vary_more(units: str, tries: str) -> str:
-    again = f"values of {tries}" if tries else "tries"
-    return f"{units.capitalize()} differ more than tries do: more {units} would help, more {again} would not."
+    again = _tries(tries)
+    return f"{units.capitalize()} vary more than {again}: more {units} would help, more {again} would not."
+
+
+def _tries(column: str) -> str:
+    """What tries are called after the column that counts them: ``trials``, or tries where it is no word for them."""
+    word = column.lower().replace("_", " ")
+    return plural(word) if word.isalpha() and len(word) > 2 and word not in ("order", "index") else "tries"
 
 
 @says("tries vary more")
 def _tries_vary_more(units: str, tries: str) -> str:
-    again = f"values of {tries}" if tries else "tries"
-    return f"Tries differ more than {units} do: more {units} or more {again} would help."
+    again = _tries(tries)
+    return f"{again.capitalize()} vary more than {units}: more {units} or more {again} would help."
 
 
 @says("several counters")

@@ -63,6 +63,9 @@ ANSWER = {
 }
 """The verdict after what it is about: ``For these 4 scenes: ...``."""
 
+NO_WORSE = "{first} is not worse by as much as {margin}"
+"""The same where only that was shown."""
+
 GATE_WORDS = {0: "passed", 1: "failed", 2: "cannot tell", 3: "not comparable"}
 """How a gate ends, in a word, by its exit code."""
 

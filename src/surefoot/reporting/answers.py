@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from surefoot.analysis.labelled_comparisons import label_lines
@@ -45,7 +47,11 @@ def behind(one: Comparison) -> list[str]:
 def short_answer(one: Comparison) -> str:
     """What the answer is about, and the verdict in a few words."""
     where = f" on {one.task}" if one.task else ""
-    return f"For {one.about}{where}: {_verdict(one, one.verdict) if one.comparable else 'not comparable'}"
+    if not one.comparable:
+        return f"For {one.about}{where}: {sentences.GATE_WORDS[3]}"
+    if one.verdict is Verdict.UNDECIDED and one.gain.margin and one.gain.not_worse:
+        return f"For {one.about}{where}: {sentences.NO_WORSE.format(first=one.first, margin=_margin(one.gain))}"
+    return f"For {one.about}{where}: {_verdict(one, one.verdict)}"
 
 
 def other_answer(one: Comparison) -> str:
@@ -62,6 +68,12 @@ def other_answer(one: Comparison) -> str:
     little = f" {NUMBERS[other.about.count]} say little." if few else ""
     gain = formatting.estimate(ends.estimate, ends.low, ends.high, ends.scale)
     return f"{about}: {_verdict(one, other.gain.verdict)}, {gain}{p}.{little}"
+
+
+def differing_answer(one: Comparison) -> list[str]:
+    """The answer for the other target, where its verdict differs."""
+    differs = one.other is not None and one.other.gain.verdict is not one.gain.verdict
+    return [other_answer(one)] if differs and one.comparable else []
 
 
 def _verdict(one: Comparison, verdict: Verdict) -> str:
@@ -88,23 +100,42 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
 
 
 def about(found: Overview) -> str:
-    """What the answers are about; empty where nothing tells units apart, or a policy is alone."""
-    told = {str(one.about): one.about for one in found.comparisons}
-    if len(told) == 1:
-        return next(iter(told))
-    if told:  # each two share others
-        first = next(iter(told.values()))
-        return f"{first.plural} like these" if first.target == "like" else f"these {first.plural}"
+    """What the answers are about; empty where nothing is known of a policy that is alone."""
+    if found.comparisons:
+        return about_of(found.comparisons)
     shown = found.policies[0].of(found.measure)
     notes = () if shown is None else shown.notes
     return next((str(note.values["subject"]) for note in notes if isinstance(note, Note) and note.kind == "about"), "")
 
 
+def about_of(comparisons: Sequence[Comparison]) -> str:
+    """What several comparisons are about; without a number where each two share others."""
+    told = {str(one.about): one.about for one in comparisons}
+    if len(told) == 1:
+        return next(iter(told))
+    first = next(iter(told.values()))
+    return f"{first.plural} like these" if first.target == "like" else f"these {first.plural}"
+
+
 def overview_front(found: Overview) -> list[str]:
     """What must be read before the answer: levels of columns that disagree with it, for each pair."""
-    if len(found.comparisons) == 1:
-        return in_front(found.comparisons[0])
-    return [f"{one.first} against {one.second}: {line}" for one in found.comparisons for line in in_front(one)]
+    return levels_disagree(found.comparisons)
+
+
+def levels_disagree(comparisons: Sequence[Comparison]) -> list[str]:
+    """The columns whose levels disagree with an answer; of several pairs, of how many."""
+    if len(comparisons) == 1:
+        return in_front(comparisons[0])
+    pairs = Counter(
+        str(name)
+        for one in comparisons
+        for name in dict.fromkeys(note.values["column"] for note in one.notes if note.kind in FIRST)
+    )
+    return [
+        f"The difference depends on {name} for {count:,} of the {len(comparisons):,} pairs: surefoot compare --by "
+        f"{shlex.quote(name)} shows it."
+        for name, count in pairs.items()
+    ]
 
 
 def reading(found: Overview) -> str:

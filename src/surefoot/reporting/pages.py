@@ -191,9 +191,11 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         compared = tables.rows_under("Every comparison", tables.COMPARED, rows) if several else None
         gains = shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")
         title = f"{'Which is better' if several else 'The gain'}, for {answers.about(found)}"
-        sections.append(tables.section(title, table=compared, figures=[gains], opened=False))
+        lines = [f"{one.first} against {one.second}: {line}" for one in found.comparisons if several
+                 for line in (*answers.in_front(one), *answers.differing_answer(one))]  # fmt: skip
+        sections.append(tables.section(title, lines, compared, figures=[gains], opened=False))
     if found.tasks or found.cells:
-        lines: list[str] = []
+        lines = []
         each: list[Any] = []
         if found.tasks:
             pair = f"{found.tasks[0].first} against {found.tasks[0].second}"

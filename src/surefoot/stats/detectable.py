@@ -59,6 +59,7 @@ class Outlook(Record):
         confidence: The confidence of the verdict.
         margin: The gain that would not matter.
         exact: Whether `up` and `down` are those of the exact test.
+        called: What several of what is counted are called, where it is not rollouts: tasks, documents.
     """
 
     up: float | None
@@ -74,6 +75,7 @@ class Outlook(Record):
     confidence: float
     margin: float = 0.0
     exact: bool = False
+    called: str = ""
 
     def __str__(self) -> str:
         return f"{self.seen} {self.wanted}"
@@ -120,13 +122,15 @@ class Outlook(Record):
 
     def _count(self, size: int) -> str:
         kinds = {"rollouts": f"{spoken().rollouts} of each {spoken().policy}", "environments": spoken().environments}
-        kind = kinds.get(self.unit, self.unit)
+        kind = kinds.get(self.unit, self.unit) if self.unit == "rollouts" or not self.called else self.called
         if size > MOST:
             return f"More than a million {kind}"
         of = f"{formatting.rollouts(size)} of each {spoken().policy}"
         return f"About {of if self.unit == 'rollouts' else self._units(size)}"
 
     def _units(self, size: int) -> str:
+        if self.called and size > 1:
+            return f"{size:,} {self.called}"
         if self.unit == "environments":
             return f"{size:,} {spoken().environment if size == 1 else spoken().environments}"
         return formatting.counted(size, self.unit.removesuffix("s"))

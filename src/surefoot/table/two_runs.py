@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from surefoot.table.columns import plain
+from surefoot.table.design import MEETS
 from surefoot.table.rollouts import Rollouts
 
 
@@ -21,10 +23,20 @@ def two_runs(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[Rollouts,
     )
     if not set(now.policies) & set(before.policies):
         return None
-    for key in rollouts.design.keys("unit", "setting"):
-        if not set(now.names(key)) & set(before.names(key)):  # parts of one run, a task each
-            return None
-    return now, before
+    return None if _parts(rollouts, now, before) else (now, before)
+
+
+def _parts(rollouts: Rollouts, now: Rollouts, before: Rollouts) -> bool:
+    """Whether the files are parts of one run: they share no unit, or no level of a setting.
+
+    A column of one level in each file may as well tell the runs apart; its name says whether it is what is met.
+    """
+    for column in (*rollouts.design.of("unit"), *rollouts.design.of("setting")):
+        levels = [set(table.names(column.key)) for table in (now, before)]
+        several = max(map(len, levels)) > 1 or plain(column.name) in MEETS
+        if several and all(levels) and not levels[0] & levels[1]:
+            return True
+    return False
 
 
 def sources(rollouts: Rollouts, path: Path) -> list[str]:
