@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import polars as pl
 import pytest
 
 import surefoot as sf
@@ -57,3 +58,19 @@ def test_another_thread_speaks_python():
         thread.start()
         thread.join()
     assert said == ["rng=7"]
+
+
+def test_an_argument_of_the_version_before_is_taken_and_says_the_new_one():
+    rows = [(p, f"t{t}", int(t + n < (3 if p == "a" else 2))) for p in "ab" for t in range(3) for n in range(4 + t)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+    new = {weights: sf.compare(table, "a", "b", weights=weights) for weights in ("units", "rollouts")}
+    assert new["units"].interval.estimate != new["rollouts"].interval.estimate
+    for old, weights in (("tasks", "units"), ("rollouts", "rollouts")):
+        with pytest.warns(DeprecationWarning, match=f"`weigh` is called `weights` now.*say weights='{weights}'"):
+            assert sf.compare(table, "a", "b", weigh=old) == new[weights]
+    for ask in (sf.rank, sf.measure, sf.report):
+        with pytest.warns(DeprecationWarning, match="`weigh` is called `weights` now"):
+            ask(table, weigh="tasks")
+    for ask in (sf.success_rate,):
+        with pytest.warns(DeprecationWarning, match="`weigh` is called `weights` now"):
+            ask(table.where(policy="a"), weigh="tasks")

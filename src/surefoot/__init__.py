@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.rankings import rank_preferences as rank_preferences
     from surefoot.analysis.replays import Replay as Replay
     from surefoot.analysis.replays import replay as replay
+    from surefoot.analysis.subjects import Reading as Reading
+    from surefoot.analysis.subjects import Subject as Subject
     from surefoot.auditing.audits import Audit as Audit
     from surefoot.auditing.audits import audit as audit
     from surefoot.console.client import Client as Client
@@ -106,6 +108,7 @@ if TYPE_CHECKING:
     from surefoot.study.studies import Study as Study
     from surefoot.study.verification import Verification as Verification
     from surefoot.study.verification import verify as verify
+    from surefoot.table.design import Column as Column
     from surefoot.table.design import Design as Design
     from surefoot.table.design_of import design as design
     from surefoot.table.findings import Finding as Finding
@@ -119,4 +122,4 @@ if TYPE_CHECKING:
 
 _HOMES = _lazy.homes(__name__, __file__)
 __all__ = list(_HOMES)
-__getattr__, __dir__ = _lazy.attach(__name__, _HOMES)
+__getattr__, __dir__ = _lazy.attach(__name__, _HOMES, {"compare_tasks": "compare_by"})

@@ -7,11 +7,16 @@ names of users stay as they are.
 from __future__ import annotations
 
 import contextlib
+import functools
 import shlex
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _OPTIONS: ContextVar[Mapping[str, str]] = ContextVar("options", default=MappingProxyType({}))
 
@@ -56,3 +61,32 @@ def _python(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_python, value)) or '...'}]"
     return "" if value is None else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def renamed(old: str, new: str, values: Mapping[str, str]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Let a function take an argument by its name of the version before, with a warning that says the new one.
+
+    Args:
+        old: The name before.
+        new: The name now.
+        values: What values are called now, by what they were called.
+    """
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def renaming(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            if old in kwargs:
+                value: Any = kwargs.pop(old)
+                value = values.get(value, value) if isinstance(value, str) else value
+                said = f"`{old}` is called `{new}` now, and goes in the next release: say {new}={value!r}."
+                warnings.warn(said, DeprecationWarning, stacklevel=2)
+                kwargs.setdefault(new, value)
+            return function(*args, **kwargs)
+
+        return renaming
+
+    return decorate
+
+
+weights_once_weigh = renamed("weigh", "weights", {"tasks": "units"})
+"""For functions that weigh units: `weigh` was the name, and "tasks" was what "units" is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import CodeType
@@ -93,16 +94,24 @@ def _imported(code: CodeType) -> dict[str, str]:
     return {name: home for name, home in found.items() if not name.startswith("_")}
 
 
-def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def attach(
+    package: str, homes: Mapping[str, str], renamed: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package whose names live in other modules.
 
     Args:
         package: The package's own name.
         homes: The module of each public name; a name that is its own module's last part is that module.
+        renamed: Names of the version before that still answer, each with its new one, and a warning.
     """
+    older = renamed or {}
 
     def __getattr__(name: str) -> Any:
         home = homes.get(name)
+        if name in older:
+            said = f"{package}.{name} is {package}.{older[name]} now, and goes in the next release."
+            warnings.warn(said, DeprecationWarning, stacklevel=2)
+            return __getattr__(older[name])
         if home is None:
             raise MissingNameError(package, name)
         module = importlib.import_module(home)

@@ -76,10 +76,10 @@ def test_a_record_comes_back_where_nothing_was_imported_yet() -> None:
 
 def test_from_dict_refuses_what_it_does_not_know() -> None:
     data = Tally(1, 2).to_dict()
-    assert data == {"type": "Tally", "schema": 2, "successes": 1, "trials": 2}
+    assert data == {"type": "Tally", "schema": 3, "successes": 1, "trials": 2}
     with pytest.raises(ValueError, match="must describe an Interval; got a Tally"):
         Interval.from_dict(data)
-    with pytest.raises(ValueError, match="must be of schema 2; got 9"):
+    with pytest.raises(ValueError, match="must be of schema 3; got 9"):
         Tally.from_dict({**data, "schema": 9})
     with pytest.raises(ValueError, match="must name a known type; got 'Tale'"):
         Tally.from_dict({**data, "type": "Tale"})

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.numerics import exponential_sums, score_tails
+from surefoot.numerics import score_samples, score_tails
 from surefoot.numerics.cluster_tails import WeighedSample
 
 
 def test_clusters_of_one_size_are_one_sample():
     z = np.array([0.2, 0.9, 0.5, 0.7, 1.0, 0.4])
-    weighed, plain = WeighedSample.of(z, np.full(6, 8.0)), score_tails.OneSample(exponential_sums.pool(z))
+    weighed, plain = WeighedSample.of(z, np.full(6, 8.0)), score_tails.OneSample(score_samples.pool(z))
     for mean in (0.1, 0.3, 0.5):
         assert weighed.log_p(mean) == pytest.approx(plain.log_p(mean), rel=1e-9)
     assert weighed.low_end(0.05) == pytest.approx(plain.low_end(0.05), abs=1e-9)

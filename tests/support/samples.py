@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-STUDIES = {FIXTURES / "studies", FIXTURES / "v0_1_0"}  # logs of studies: opened by another door
+STUDIES = {FIXTURES / name for name in ("studies", "v0_1_0", "v0_2_0")}  # studies and results: opened by another door
 YAML = find_spec("yaml") is not None  # an extra
 
 

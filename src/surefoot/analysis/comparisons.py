@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot import _arguments, _check, stats
+from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Asked, Found, Weights
 from surefoot.analysis.judged_gains import JudgedGain, judged_gain
 from surefoot.analysis.labelled_comparisons import by_labels
 from surefoot.analysis.levels import disagreeing, held_within, macro_average, spread_of_units
 from surefoot.analysis.measurements import MEASURED
 from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
-from surefoot.analysis.subjects import TARGETS, Reading, Subject, Target
+from surefoot.analysis.subjects import TARGETS, Reading, Subject, Target, reading_of_structure
 from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval
@@ -91,6 +92,17 @@ class Comparison(Record):
     uncorrected: Gain | None = None
     words: Words = field(default_factory=spoken)
 
+    @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """Version 0.2.0 wrote what it paired and clustered, a task, and weights by another name."""
+        if "structure" not in body:
+            return body
+        old = {name: body[name] for name in ("structure", "task", "weigh") if name in body}
+        rest = {name: value for name, value in body.items() if name not in old}
+        level = None if old.get("task") is None else ["task", old["task"]]
+        weights = "units" if old.get("weigh") == "tasks" else "rollouts"
+        return {**rest, "reading": reading_of_structure(old["structure"]), "level": level, "weights": weights}
+
     @property
     def refused(self) -> Note | None:
         """Why human labels allow no verdict; then no gate may pass."""
@@ -166,6 +178,7 @@ class Comparison(Record):
         return f"For {self.about}, {self.first} against {self.second}{where}: {said}"
 
 
+@weights_once_weigh
 @in_its_words
 def compare(
     rollouts: Rollouts,

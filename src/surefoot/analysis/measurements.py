@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
+from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Weights
 from surefoot.analysis.subjects import Subject, Target, runs_that_count
 from surefoot.core.formatting import Scale
@@ -61,6 +62,7 @@ class Measurement(Record):
         return f"{self.policy}{where}: {' '.join(parts)}"
 
 
+@weights_once_weigh
 def success_rate(
     rollouts: Rollouts, *, confidence: float = 0.95, weights: Weights = "units", target: Target | None = None
 ) -> Interval:
@@ -86,6 +88,7 @@ def success_rate(
     return _measured(rollouts, "success", confidence, weights, target)
 
 
+@weights_once_weigh
 def mean_score(
     rollouts: Rollouts, *, confidence: float = 0.95, weights: Weights = "units", target: Target | None = None
 ) -> Interval:
@@ -313,6 +316,7 @@ MEASURED: dict[Measure, Callable[..., Interval]] = {"success": success_rate, "sc
 """How one policy is measured, by what is measured."""
 
 
+@weights_once_weigh
 def measure(
     rollouts: Rollouts,
     *,

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from surefoot import _check, stats
+from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Asked, Found, Weights
 from surefoot.analysis.comparisons import (
     Comparison,
@@ -41,6 +42,7 @@ Progress = Callable[[int, int], None]
 Pairs = Sequence[tuple[str, str]]
 
 
+@weights_once_weigh
 def rank(
     rollouts: Rollouts,
     *,

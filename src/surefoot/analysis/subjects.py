@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from surefoot.core.record import Record
 from surefoot.core.words import plural
-from surefoot.table.design import FEW, MANY, Design, noun
+from surefoot.table.design import FEW, MANY, Column, Design, noun
 
 Target = Literal["like", "these"]
 """Units as a sample of units like them, or as the very ones that matter."""
@@ -109,3 +110,32 @@ class Reading(Record):
         if self.why:
             by = f", not paired: {self.why}"
         return f"Read as: {self.design.reading()}{by}."
+
+
+def reading_of_structure(structure: Mapping[str, Any]) -> dict[str, Any]:
+    """How version 0.2.0 read a table, as a reading of today: what it paired is the unit, what it clustered the cluster.
+
+    Its answers named no target; they were about rollouts, or pairs of them, like those that were run.
+    """
+
+    def column(role: str, keys: Sequence[str], levels: int) -> dict[str, Any]:
+        named = " and ".join(structure["named"].get(key, key) for key in keys)
+        made = Column(named, "unit" if role == "unit" else "cluster", levels, "as version 0.2.0 read it", keys[0])
+        return made.to_dict()
+
+    met, clusters, groups = structure["environment"], structure["clusters"], structure["groups"]
+    columns = [column("unit", met, structure["environments"])] if met else []
+    columns += [column("cluster", clusters, groups)] if groups and clusters and clusters != met else []
+    unpaired = structure["unpaired"]
+    reading = Reading(
+        Design(),
+        Subject("like", "", 0, "rollouts" if unpaired else "pairs"),
+        paired=unpaired is None,
+        units=structure["shared"] if met else 0,
+        cells=structure["shared"] if met else 0,
+        groups=groups,
+        repeats=2 if structure["recurring"] else 1,
+        why=f"{unpaired}" if unpaired and unpaired != "one policy" else "",
+    )
+    made = reading.to_dict()
+    return {**made, "design": {**made["design"], "columns": columns}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from surefoot.auditing import collection_checks, outcome_checks
 from surefoot.core import formatting
@@ -46,6 +47,11 @@ class Audit(Record):
     source: str = ""
     design: Design = field(default_factory=Design)
     words: Words = field(default_factory=spoken)
+
+    @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """Version 0.2.0 wrote what it paired and clustered in place of the role of every column."""
+        return {name: value for name, value in body.items() if name != "structure"}
 
     @property
     def serious(self) -> tuple[Finding, ...]:

@@ -56,6 +56,13 @@ class Note(Record):
     kind: str
     values: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """A kind that an earlier version had is kept by its name and its sentence."""
+        if body.get("kind") in SENTENCES or "says" not in body:
+            return body
+        return {"kind": "as told", "values": {"kind": body.get("kind"), "said": body["says"]}}
+
     def __post_init__(self) -> None:
         if self.kind not in SENTENCES:
             raise _check.refused("kind", f"be one of {', '.join(sorted(SENTENCES))}", self.kind)
@@ -82,7 +89,7 @@ class Note(Record):
 Noted = str | Note
 """What the notes of a result hold; only notes whose kind no code asks for may be bare sentences."""
 
-TELL_FILES = frozenset(("unused columns", "items guessed", "recurring column"))
+TELL_FILES = frozenset(("unused columns",))
 
 PLAIN = {
     "labels without items": "Human labels correct a gain item by item, and no column tells the items apart: say which "
@@ -100,13 +107,13 @@ PLAIN = {
     "{words.policies}.",
     "no partner": "{count:rollouts} had no partner and {count:was} left out.",
     "no outcome": "{count:rollouts} {count:has} no known {measure} and {count:was} left out.",
-    "tasks left out": "Left out, run with one {words.policy} only: {tasks:names}.",
     "without a task": "Left out, because they name no {words.task}: {count:rollouts}.",
     "few rollouts a task": "Some {words.task} has only {count:rollouts} of {words.a_policy}. The interval holds, but "
     "it is wide; 10 or more on every {words.task} make it much narrower.",
     "declared pairs": "Nothing in the table tells which {words.rollouts} share {words.an_environment}: the n-th of "
     "both on each {words.task} are paired as you say, which is right only if both met the same starts in the same "
     "order.",
+    "as told": "{said}",
     "about": "For {subject}.",
     "two ways": "{unit!r} and {cluster!r} are crossed, and {count:,} of one way count: for others like both, hardly "
     "any gain can be shown. If only one of them is a sample, say --setting for the other.",
@@ -115,18 +122,12 @@ PLAIN = {
     "capped": "Scores above {limit:g} count as {limit:g}.",
     "met unevenly": "{column!r} was met in unequal shares: the verdict must hold pooled and within it. Say "
     "--setting {column} or --ignore {column}.",
-    "one cluster": "All {words.rollouts} are of one cluster: this is about that cluster, and says "
-    "nothing about others.",
     "cluster dominates": "One cluster holds {share:.0%} of the {words.rollouts}.",
-    "clusters alike": "All clusters had the same result, so nothing is known about how they differ: each "
-    "counts as one.",
     "clusters not met decide": "Clusters that fail whole and were not met decide the width: more clusters, not more "
     "tries, would narrow it.",
     "not corrected": "Outcomes here are the judge's own: neither this gain nor its verdict is corrected for the "
     "judge's errors by the human labels.",
     "raw_verdict": "A verdict that comes early tends to overstate the observed gain.",
-    "met unequally often": "The two met some {words.environments} unequally often: the gain is the one within "
-    "{words.environments}, and may differ from the difference of their rates or mean scores.",
     "pooled the other way": "Pooled over {words.tasks} the gain is {gain:gain} points, the other way: {words.tasks} "
     "were run in unequal shares (Simpson).",
     "pooled verdict": "Pooled over {words.tasks} the gain is {gain:gain} points and the verdict '{pooled}', not "
@@ -326,15 +327,6 @@ def _several_counters(unit: str, units: int, repeats: Sequence[str], named: bool
 @says("of files")
 def _of_files(files: Sequence[str], said: Sequence[str]) -> str:
     return f"{formatting.some_names(files)}: {' '.join(said)}"
-
-
-@says("recurring column")
-def _recurring_column(column: str, values: int, times: int) -> str:
-    words, said = spoken(), write("columns", {"condition": column})
-    return (
-        f"{column!r} takes {values:,} values, and every {words.policy} met each of them {times:,} times. If they are "
-        f"items or scenes, those {words.rollouts} are not independent: say so, {said}."
-    )
 
 
 def _clusters_named(clusters: Sequence[int]) -> str:

@@ -12,8 +12,10 @@ from typing import Any, ClassVar, Self
 
 from surefoot import _check
 
-SCHEMA = 2
-"""Since 2, notes and assumptions are records; in 1 they were sentences, and still read."""
+SCHEMA = 3
+"""Since 3, comparisons and audits say what every column was taken for; since 2, notes and assumptions are records.
+
+What earlier versions wrote is still read."""
 LONGEST = 240
 """A result whose fields take more characters than this is shown by what it says."""
 
@@ -126,9 +128,8 @@ def _record(data: Mapping[str, Any]) -> Record:
     if data.get("schema") not in range(1, SCHEMA + 1):
         raise _check.wrong("data", f"be of schema {SCHEMA}; got {data.get('schema')!r}.", data)
     hints = typing.get_type_hints(kind)
-    body = kind.from_earlier(
-        {name: value for name, value in data.items() if name not in ("type", "schema", kind._made)}
-    )
+    body = kind.from_earlier({name: value for name, value in data.items() if name not in ("type", "schema")})
+    body.pop(kind._made, None)
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
     unknown = sorted(set(body) - {field.name for field in fields})
     if unknown:

@@ -259,7 +259,6 @@ SHOWN: dict[str, Callable[[Any], str]] = {
     "rounds": partial(formatting.counted, noun="round"),
     "was": lambda count: "was" if count == 1 else "were",
     "has": lambda count: "has" if count == 1 else "have",
-    "names": lambda names: ", ".join(names[:6]) + (f" and {len(names) - 6:,} more" if len(names) > 6 else ""),
     "quoted": lambda names: formatting.some_names([repr(name) for name in names], 12),
     "lines": formatting.lines,
     "percent": formatting.percent,

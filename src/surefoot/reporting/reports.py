@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from surefoot import _check
+from surefoot._arguments import weights_once_weigh
 from surefoot._files import write_whole
 from surefoot.analysis.overview import Overview, overview
 from surefoot.core.record import Record
@@ -221,6 +222,7 @@ def report(
 ) -> Report: ...
 @overload
 def report(rollouts: Study, *, title: str = ..., command: str = ...) -> Report | ProgressReport: ...
+@weights_once_weigh
 def report(
     rollouts: Rollouts | Study,
     *,
