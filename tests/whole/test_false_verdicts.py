@@ -79,8 +79,8 @@ def test_repeats_that_end_alike_give_one_answer_whatever_tells_them_apart() -> N
     answers = {str(sf.compare(sf.read(alike_repeats(3, repeat)), "new", "old").gain) for repeat in REPEATS}
     assert len(answers) == 1
     found = sf.compare(sf.read(alike_repeats(3, "seed")), "new", "old")
-    assert found.structure.clusters == ("condition",)
-    assert found.structure.groups == 20
+    assert found.reading.clusters == ("condition",)
+    assert (found.reading.groups, found.target, found.about.count) == (20, "like", 20)
 
 
 @pytest.mark.sample(3)
@@ -125,18 +125,20 @@ def test_tasks_met_unequally_are_compared_within_tasks() -> None:
     rows = [(policy, task, place < k) for policy, task, k, n in tallies for place in range(n)]
     found = sf.compare(sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row")), "new", "old")
     assert found.gain.estimate == pytest.approx(0.0)
-    assert found.structure.tasks == 2
-    assert "each weighs by its share of rollouts" in found.why
+    assert (found.target, found.reading.units, found.reading.paired) == ("these", 2, True)
+    assert found.verdict is sf.Verdict.UNDECIDED
 
 
 def test_the_target_is_named_and_tasks_can_weigh_alike() -> None:
     tallies = [("new", "a", 45, 50), ("new", "b", 10, 20), ("old", "a", 30, 50), ("old", "b", 12, 20)]
     rows = [(policy, task, place < k) for policy, task, k, n in tallies for place in range(n)]
     rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
-    by_rollouts, by_tasks = (sf.compare(rollouts, "new", "old", weigh=weigh) for weigh in ("rollouts", "tasks"))
+    by_rollouts, by_tasks = (sf.compare(rollouts, "new", "old", weights=how) for how in ("rollouts", "units"))
+    assert sf.compare(rollouts, "new", "old").weights == "units"
+    assert str(by_tasks.about) == str(by_rollouts.about) == "these 2 settings (task)"
     assert by_rollouts.gain.estimate == pytest.approx((100 * 0.3 - 40 * 0.1) / 140)
     assert by_tasks.gain.estimate == pytest.approx((0.3 - 0.1) / 2)
-    assert "every task weighs the same" in by_tasks.why
+    assert by_rollouts.why != by_tasks.why
     assert by_tasks.of_first.estimate == pytest.approx((0.9 + 0.5) / 2)
 
 

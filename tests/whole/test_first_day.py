@@ -84,9 +84,10 @@ def test_repeats_are_clusters_whether_a_column_numbers_them_or_not(folder, capsy
     Path("llm.csv").write_text(f"policy,condition,sample,success\n{text}", encoding="utf-8")
     assert run(["compare", "llm.csv"]) == 0
     bare = capsys.readouterr().out
-    assert "one for each condition, because one policy met it several times" in bare
-    assert run(["compare", "llm.csv", "--column", "repeat=sample"]) == 0
-    assert capsys.readouterr().out == bare
+    assert "unit condition (8), repeat sample (2)" in bare
+    for said in ("--repeat", "--ignore"):
+        assert run(["compare", "llm.csv", said, "sample"]) == 0
+        assert capsys.readouterr().out.splitlines()[:4] == bare.splitlines()[:4]  # both targets, rates, verdict
 
 
 def test_a_replay_without_scores_names_the_option_for_successes(folder, capsys):
@@ -149,8 +150,8 @@ def test_a_sheet_kept_by_hand_is_read_as_it_is(folder, capsys):
     assert run(["compare", "lab.csv"]) == 64
     assert "'ACT V2' and 'ACT v2' differ by letter case or spaces only" in capsys.readouterr().err
     Path("lab.csv").write_text(LAB.replace("V2", "v2").replace("\n", "\r\n"), encoding="utf-8")
-    assert run(["compare", "lab.csv", "--column", "condition=start pos"]) == 0
-    assert "Paired by Task and start pos: 2 pairs." in capsys.readouterr().out
+    assert run(["compare", "lab.csv", "--unit", "start pos"]) == 0
+    assert "unit start pos (2), paired by start pos" in capsys.readouterr().out
     assert len(sf.read("lab.csv")) == 4
 
 
@@ -165,7 +166,7 @@ def test_a_sheet_kept_by_hand_is_read_as_it_is(folder, capsys):
             "row 4, line 6: `policy` (column 'Checkpoint name') must name a checkpoint in every row; got an",
         ),
         ("Date", "A title,,,,,\nDate", "", "Is the header further down? Delete the lines above it."),
-        ("", "", "--by Progress", "If 'Progress' is a column, make it the task: --column task=Progress --by task."),
+        ("", "", "--by Progress", "`by` must name a column of labels; 'Progress' is the score."),
         ("", "", "--column task=Taks", "the column must have the same name in all of them."),
     ],
 )

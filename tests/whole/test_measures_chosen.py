@@ -33,9 +33,9 @@ def test_every_command_names_what_decides(tmp_path: Path, capsys: pytest.Capture
     more = ["--first", "a", "--second", "b"] if command in ("compare", "replay") else []
     more += ["-o", str(tmp_path / "r.html")] if command == "report" else []
     run([command, str(tmp_path / "r.csv"), *more])
-    assert "note: success decides; to go by the score in 'progress': --score progress." in capsys.readouterr().err
+    assert "note: Comparing success rates; use --score progress for scores." in capsys.readouterr().err
     run([command, str(tmp_path / "r.csv"), "--score", "progress", *more])
-    assert "decides" not in capsys.readouterr().err
+    assert "Comparing success rates" not in capsys.readouterr().err
 
 
 def test_replay_and_compare_of_one_file_go_by_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,7 +130,8 @@ def test_json_of_a_report_carries_values(tmp_path):
     for comparison in data["overview"]["comparisons"]:
         stated = comparison["gain"]["interval"]["assumptions"]
         assert all(one["type"] == "Assumption" and one["kind"] and one["says"].endswith(".") for one in stated)
-        assert comparison["structure"]["unpaired"] is None
+        assert comparison["reading"]["paired"] is True
+        assert comparison["reading"]["why"] == ""
 
 
 def test_tables_head_columns_as_the_user_calls_them(tmp_path, capsys, monkeypatch):

@@ -48,7 +48,7 @@ def answers(frame: pl.DataFrame) -> str:
     said = [one.to_dict() for what in ("success", "score") for one in sf.measure(rollouts, only=what)]  # type: ignore[arg-type]
     for what in ("success", "score"):
         said.append(sf.compare(rollouts, "new", "old", measure=what).to_dict())  # type: ignore[arg-type]
-        said.append(sf.compare(rollouts, "new", "old", measure=what, weigh="tasks").to_dict())  # type: ignore[arg-type]
+        said.append(sf.compare(rollouts, "new", "old", measure=what, weights="rollouts").to_dict())  # type: ignore[arg-type]
         said.append(sf.rank(rollouts, measure=what).to_dict())  # type: ignore[arg-type]
     said.append(sf.audit(rollouts).to_dict())
     return json.dumps(said)
