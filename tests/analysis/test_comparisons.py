@@ -170,9 +170,16 @@ def test_with_a_margin_the_intervals_of_a_family_decide():
 def test_how_units_weigh():
     """Units of 12 and of 4 rollouts: gains 1/2 and 0 by hand."""
     sizes = {"x": 12, "y": 4}
-    rows = [(p, t, i % 2 if p == "old" or t == "y" else 1) for t, n in sizes.items() for p in ("new", "old") for i in range(n)]
+    rows = [
+        (p, t, i % 2 if p == "old" or t == "y" else 1)
+        for t, n in sizes.items()
+        for p in ("new", "old")
+        for i in range(n)
+    ]
     rollouts = _of_rows(rows, "policy", "task", "success")
-    gains = {way: sf.compare(rollouts, "new", "old", unit="task", weights=way).gain.estimate for way in ("units", "rollouts")}
+    gains = {
+        way: sf.compare(rollouts, "new", "old", unit="task", weights=way).gain.estimate for way in ("units", "rollouts")
+    }
     assert gains == {"units": pytest.approx(0.25), "rollouts": pytest.approx(0.375)}
     with pytest.raises(ValueError, match="`weights` must be one of units, settings, rollouts; got 'tasks'"):
         sf.compare(rollouts, "new", "old", weights="tasks")
@@ -180,7 +187,9 @@ def test_how_units_weigh():
 
 @pytest.mark.parametrize("by", [(), "task", ("task", "robot")])
 def test_levels_of_any_columns_are_a_family(by):
-    rows = [(p, t, r, (i + len(p + t)) % 3 > 0) for p in ("a", "bb") for t in "xyz" for r in ("r1", "r2") for i in range(8)]
+    rows = [
+        (p, t, r, (i + len(p + t)) % 3 > 0) for p in ("a", "bb") for t in "xyz" for r in ("r1", "r2") for i in range(8)
+    ]
     rollouts = _of_rows(rows, "policy", "task", "robot", "success")
     found = sf.compare_by(rollouts, "a", "bb", by=by)
     assert len(found) == (6 if len(by) == 2 else 3)

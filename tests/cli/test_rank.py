@@ -63,7 +63,9 @@ def test_tasks_that_weigh_alike_are_shown_so(capsys, tmp_path):
     _, out, err = said(capsys, "rank", str(tmp_path / "results.csv"), "--weigh", "tasks")  # the old words
     assert "note: --weights tasks is old: say --weights units." in err
     assert "For these 2 settings (task):" in out.splitlines()
-    assert out.startswith("The gain differs between levels of task (p = ")  # +60 points on the hard one, none on the easy
+    assert out.startswith(
+        "The gain differs between levels of task (p = "
+    )  # +60 points on the hard one, none on the easy
 
 
 def test_several_pairs_hold_together_and_preferences_have_no_figure(capsys, tmp_path):

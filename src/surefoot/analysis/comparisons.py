@@ -416,7 +416,8 @@ def columns_of(rollouts: Rollouts, by: str | Sequence[str]) -> tuple[str, ...]:
         if key in ("policy", "success", "score"):
             what = "policy" if key == "policy" else "outcome"
             raise DataError(
-                f"`{_arguments.named('by')}` must name a column of labels; {word!r} is the {what}.", source=rollouts.source
+                f"`{_arguments.named('by')}` must name a column of labels; {word!r} is the {what}.",
+                source=rollouts.source,
             )
         if key not in rollouts.columns:
             raise DataError(

@@ -55,7 +55,7 @@ def short_answer(one: Comparison) -> str:
 
 
 def other_answer(one: Comparison) -> str:
-    """The answer for the other target, in full where its verdict differs, else in half a sentence; empty without one."""
+    """The answer for the other target: in full where its verdict differs, else half a sentence; empty without one."""
     other = one.other
     if other is None or not one.comparable:
         return ""
