@@ -25,8 +25,8 @@ def columns(
 ) -> None:
     """What was every column taken for, and why?
 
-    Every column is a unit, repeat, setting, cluster, run, watched or nothing. Roles follow from the shape of the table, not from names or outcomes. What is said with --unit, --repeat, --setting,
-    --cluster, --run or --ignore wins.
+    Every column is a unit, repeat, setting, cluster, run, watched or nothing. Roles follow from the shape of the table,
+    not from names or outcomes. What is said with --unit, --repeat, --setting, --cluster, --run or --ignore wins.
 
     Examples:
 
