@@ -60,9 +60,17 @@ def test_two_models_are_compared(results, capsys):
 
 
 def test_clusters_of_problems_are_counted(results):
-    frame = results[1].rename({"document": "cluster", "problem_id": "item_id"})
-    found = sf.pass_rates(sf.read(frame), 5)[0]
-    assert found.interval.method == "pass@5, cluster-robust t"
+    frame = results[1].rename({"problem_id": "item_id"})
+    plain, declared = (sf.pass_rates(sf.read(frame).declare(**said), 5)[0] for said in ({}, {"cluster": "document"}))
+    assert plain.by == ("document", "item_id")  # of six documents each is a setting
+    alike = [f"d{problem % 6}" for problem in range(30)]
+    of = [
+        sf.Tally(int(part["success"].sum()), 10)
+        for part in frame.filter(model="new").partition_by("item_id", maintain_order=True)
+    ]
+    wanted = sf.stats.mean_pass_at(of, 5, clusters=alike)
+    assert (declared.interval.low, declared.interval.high) == pytest.approx((wanted.low, wanted.high))
+    assert declared.interval.method == wanted.method != plain.interval.method
 
 
 def test_what_cannot_be_judged_is_refused(results, capsys, tmp_path):
@@ -72,7 +80,7 @@ def test_what_cannot_be_judged_is_refused(results, capsys, tmp_path):
     bare = tmp_path / "bare.csv"
     frame.select("model", "success").write_csv(bare)
     assert run(("rate", str(bare), "--pass-at", "2")) == 65
-    assert "tells problems apart" in capsys.readouterr().err
+    assert "must tell problems apart" in capsys.readouterr().err
     assert run(("rate", "38/50", "--pass-at", "2")) == 64
     assert "must come with a file" in capsys.readouterr().err
 
@@ -81,14 +89,14 @@ def test_the_rates_of_a_file(results, capsys):
     assert run(("rate", str(results[0]))) == 0
     out = capsys.readouterr().out
     assert "new: success" in out
-    assert "one for each item_id" in out  # attempts at one item are not independent
+    assert "For items like these 30." in out  # attempts at one item are not independent
 
 
-@pytest.mark.parametrize(("clusters", "method"), [(1, "pass@2"), (6, "pass@2"), (3, "pass@2, cluster-robust t")])
+@pytest.mark.parametrize(("clusters", "method"), [(1, "pass@2"), (6, "pass@2"), (3, "pass@2, guarded cluster t")])
 def test_one_cluster_or_one_for_each_problem_is_as_good_as_none(clusters, method):
     rows = [("new", f"p{place}", f"d{place % clusters}", (place + k) % 3 == 0) for place in range(6) for k in range(4)]
     frame = pl.DataFrame(rows, schema=["policy", "item", "cluster", "success"], orient="row")
-    (found,) = sf.pass_rates(sf.read(frame), 2)
+    (found,) = sf.pass_rates(sf.read(frame).declare(cluster="cluster"), 2)
     assert found.interval.method.startswith(method)
     (plain,) = sf.pass_rates(sf.read(frame.drop("cluster")), 2)
     assert (found.interval == plain.interval) == (clusters != 3)
@@ -97,10 +105,11 @@ def test_one_cluster_or_one_for_each_problem_is_as_good_as_none(clusters, method
 
 def test_policies_without_a_common_problem_or_a_known_success_are_refused():
     rows = [("new", "p0", 1), ("new", "p0", 0), ("old", "p1", 1), ("old", "p1", 1), ("none", "p2", None)]
-    table = sf.read(pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row"))
+    rows += [("all", item, 1) for item in ("p0", "p1", "p2")]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row")).declare(unit="item")
     with pytest.raises(sf.DataError, match="'new' and 'old' must share a problem; they share none"):
         sf.compare_pass_rates(table, "new", "old", attempts=2)
     with pytest.raises(sf.DataError, match="'none' must have a known success; got none"):
-        sf.pass_rates(table, 2)
+        sf.pass_rates(table.where(policy="none"), 2)
     (found,) = sf.pass_rates(table.where(policy="new"), 2)
     assert (found.interval.estimate, found.fewest) == (1.0, 2)  # of two attempts one succeeds, whichever it is

@@ -39,7 +39,7 @@ def test_tasks_and_repeats_are_named_where_they_tell() -> None:
     )
     found = flips(rollouts, "new", "old")
     assert found is not None
-    assert found.lost == ("cut / a / 1",)
+    assert found.lost == ("a / cut / 1",)  # the unit first
 
 
 def test_pairs_that_the_user_declared() -> None:
@@ -54,10 +54,11 @@ def test_without_pairs_there_are_none() -> None:
     assert flips(table(policy=["new", "old"], success=[1, 0]), "new", "old") is None
 
 
-def test_the_cluster_of_an_item_is_no_part_of_its_name() -> None:
+def test_what_an_item_belongs_to_is_no_part_of_its_name() -> None:
     rollouts = table(
-        policy=["new"] * 4 + ["old"] * 4, condition=[*"abcd"] * 2, cluster=[*"xxyy"] * 2, success=[0, 1, 1, 1] + [1] * 4
+        policy=["new"] * 4 + ["old"] * 4, condition=[*"abcd"] * 2, user=[*"xxyy"] * 2, success=[0, 1, 1, 1] + [1] * 4
     )
-    found = flips(rollouts, "new", "old")
-    assert found is not None
-    assert found.lost == ("a",)
+    for role in ("setting", "cluster"):
+        found = flips(rollouts.declare(**{role: "user"}), "new", "old")
+        assert found is not None
+        assert found.lost == ("a",)

@@ -101,8 +101,8 @@ def test_labels_of_different_items_are_refused():
 
 
 def test_labels_of_one_document_are_refused():
-    frame = table(documents=300)
-    found = sf.judged_gain(sf.read(frame.with_columns(pl.lit("d").alias("cluster"))), "a", "b")
+    frame = table().with_columns(pl.lit("d").alias("page"))
+    found = sf.judged_gain(sf.read(frame).declare(cluster="page"), "a", "b")
     assert (found.gain, found.refused.kind) == (None, "labels of one cluster")
 
 
@@ -211,9 +211,9 @@ def test_rollouts_of_no_item_are_left_out():
 
 def test_what_the_judge_says_of_each_item_before_anything_is_labelled():
     rows = [("a", "x", 1), ("a", "x", 0), ("a", "y", 1), ("b", "x", 0), ("b", "y", 1), ("b", "z", 1), ("c", "x", None)]
-    frame = pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row")
-    assert judge_gains(sf.read(frame.filter(pl.col("policy") != "c"))) == [0.5, 0.0]
-    assert judge_gains(sf.read(frame.filter(pl.col("policy") != "b"))) == []  # nothing is known of c
+    read = sf.read(pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row")).declare(unit="item")
+    assert judge_gains(read.where(policy=["a", "b"])) == [0.5, 0.0]
+    assert judge_gains(read.where(policy=["a", "c"])) == []  # nothing is known of c
 
 
 def test_kappa_of_two_people_by_hand():

@@ -52,7 +52,7 @@ def test_only_the_new_system_runs_where_the_other_ran_all(helped):
     assert found.interval.low <= gain <= found.interval.high
     assert Note("predictions", {"explained": state.explained, "saved": round(state.saved)}) in found.notes
     assert str(found).startswith("On these 120 items new is better (")
-    assert "Of items like these, at this number of items: new against old: " in str(found)
+    assert "At this number of items: For items like these 80, new against old: " in str(found)
     assert sf.ListComparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
@@ -110,9 +110,10 @@ def test_lists_that_do_not_fit_are_refused(change, asked, words):
 
 def test_items_must_be_told_apart_and_shared():
     bare = sf.read(pl.DataFrame({"policy": ["new", "old"], "success": [1, 0]}))
-    with pytest.raises(sf.DataError, match="items must be told apart by a column such as `condition`"):
+    with pytest.raises(sf.DataError, match="some column must tell items apart; none does"):
         sf.compare_on_list(bare, "new", "old", **ASKED)
-    apart = sf.read(pl.DataFrame({"policy": ["new", "old"], "condition": ["a", "b"], "success": [1, 0]}))
+    met = {"policy": ["new", "old", "all", "all"], "condition": ["a", "b"] * 2, "success": [1, 0, 1, 0]}
+    apart = sf.read(pl.DataFrame(met)).declare(unit="condition")
     with pytest.raises(sf.DataError, match="'new' and 'old' must have items in common; got none"):
         sf.compare_on_list(apart, "new", "old", **ASKED)
     without = sf.read(listed()[0].drop("guess"), columns={"condition": "item"})

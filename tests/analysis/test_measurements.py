@@ -7,18 +7,9 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot import stats
-from surefoot.analysis import measurements
+from surefoot.core.notes import Note
 from tests.support.comparisons import _ends, streams
 from tests.support.comparisons import table as comparisons_table
-
-
-def test_a_table_of_very_many_scores_is_measured_by_its_moments(monkeypatch):
-    monkeypatch.setattr(measurements, "MANY", 50)
-    table = sf.read(pl.DataFrame({"policy": ["a"] * 100, "score": np.random.default_rng(6).random(100)}))
-    found = sf.mean_score(table)
-    assert found.data == (table.moments(),)
-    assert found.low == pytest.approx(stats.empirical_bernstein(table.scores()).low)
 
 
 def test_a_score_outside_the_range_is_refused_from_moments_too():
@@ -35,7 +26,8 @@ def test_a_success_rate_needs_one_policy():
         sf.success_rate(streams(17, 8))
 
 
-def test_repeats_of_one_condition_are_clusters():
+def test_repeats_of_few_units_are_drawn_from_these_very_units():
+    """Equal numbers of rollouts in equal cells: the pooled count is at least as spread as it is (Hoeffding 1956)."""
     rollouts = comparisons_table(
         policy=["new"] * 12,
         condition=[str(i // 3) for i in range(12)],
@@ -43,22 +35,40 @@ def test_repeats_of_one_condition_are_clusters():
         success=[1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0],
     )
     found = sf.success_rate(rollouts)
-    assert found.method == "Korn-Graubard"
-    assert found.width > sf.stats.wilson(sf.Tally(7, 12)).width
-    assert found.notes[-1].kind == "in clusters"
-    assert found.notes[-1].values["structure"].clusters == ("condition",)
-    assert str(found.notes[-1]).startswith("12 rollouts in 4 clusters, one for each condition")
+    assert _ends(found) == pytest.approx(_ends(sf.stats.clopper_pearson(sf.Tally(7, 12))))
+    assert found.notes[-1] == Note("about", {"subject": "these 4 conditions"})
+    like = sf.success_rate(rollouts, target="like")
+    assert _ends(like) == pytest.approx(_ends(sf.stats.score_mean(sf.Scores([1.0, 0.0, 1.0, 1 / 3]))))
+    assert like.notes[-1] == Note("about", {"subject": "conditions like these 4"})
 
 
-def test_a_cluster_column_is_believed():
+@pytest.mark.parametrize("sizes", ["aabbccdd", "aaabbccd"])
+def test_a_cluster_column_is_believed(sizes):
     scores = [0.2, 0.9, 0.5, 0.7, 0.7, 0.1, 0.4, 0.3]
-    even, uneven = (
-        comparisons_table(policy=["new"] * 8, cluster=list(of), score=scores) for of in ("aabbccdd", "aaabbccd")
-    )
-    assert sf.mean_score(uneven).method == "cluster-robust t"
-    alike = sf.mean_score(even)  # clusters of one size are units like any other
-    assert _ends(alike) == pytest.approx(_ends(sf.stats.score_mean(sf.Scores([0.55, 0.6, 0.4, 0.35]))))
-    assert alike.trials == 8
+    rollouts = comparisons_table(policy=["new"] * 8, user=list(sizes), score=scores).declare(cluster="user")
+    found = sf.mean_score(rollouts)
+    means = [np.mean([score for score, one in zip(scores, sizes, strict=True) if one == user]) for user in "abcd"]
+    assert _ends(found) == pytest.approx(_ends(sf.stats.score_mean(sf.Scores(means))))  # every user weighs the same
+    assert found.trials == 8
+    assert found.notes[-1] == Note("about", {"subject": "users like these 4"})
+
+
+@pytest.mark.parametrize("role", ["cluster", "run"])
+def test_runs_of_its_own_are_clusters_of_a_policys_rollouts(role):
+    rows = [(policy, f"{policy}{n}", int(n % 3 > 0)) for policy in ("new", "old") for n in range(6) for _ in range(4)]
+    rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "training", "success"], orient="row"))
+    own = rollouts.where(policy="new")
+    assert sf.success_rate(own) == sf.stats.wilson(sf.Tally(16, 24))  # six are too few where nobody says so
+    found = sf.success_rate(rollouts.declare(**{role: "training"}).where(policy="new"))
+    wanted = sf.stats.cluster_mean(sf.Scores([row[2] for row in rows[:24]]), [row[1] for row in rows[:24]]).interval
+    assert _ends(found) == pytest.approx(_ends(wanted))
+
+
+def test_targets_that_cannot_be_measured_are_refused():
+    for rows, must in (({}, "column must tell units apart"), ({"task": list("abcd")}, "unit must be met again")):
+        table = comparisons_table(policy=["a"] * 4, success=[1, 0, 1, 1], **rows).declare(**({"unit": "task"} if rows else {}))
+        with pytest.raises(sf.DataError, match=must):
+            sf.success_rate(table, target="these")
 
 
 def test_measurements_per_policy_and_task_count_every_rollout():
@@ -74,12 +84,6 @@ def test_measurements_per_policy_and_task_count_every_rollout():
     ]
     assert all(one.success and one.score for one in found)
     assert {one.policy: one.success.estimate for one in sf.measure(rollouts)} == {"a": 0.5, "b": 1.0}
-
-
-def test_very_many_scores_get_the_one_pass_interval(monkeypatch):
-    monkeypatch.setattr("surefoot.analysis.measurements.MANY", 100)
-    rollouts = comparisons_table(policy=["a"] * 101, score=np.random.default_rng(1).random(101))
-    assert sf.mean_score(rollouts) == sf.stats.moments_mean(rollouts.moments())
 
 
 def test_a_cluster_column_that_joins_nothing_makes_no_clusters():

@@ -15,9 +15,10 @@ from tests.support.comparisons import table
 def test_more_clusters_not_more_rollouts_would_tell():
     rows = [(name, c, (c + i) % k == 0) for name, k in (("new", 2), ("old", 3)) for c in range(8) for i in range(5)]
     table = sf.read(pl.DataFrame(rows, schema=["policy", "cluster", "success"], orient="row"))
-    found = sf.compare(table, "new", "old")
+    found = sf.compare(table, "new", "old", cluster="cluster")
     assert found.verdict is Verdict.UNDECIDED
     assert found.outlook.unit == "clusters"
+    assert sf.compare(table, "new", "old").outlook.unit == "rollouts"  # of these eight
 
 
 def test_an_undecided_score_says_what_could_have_been_seen():
@@ -36,5 +37,5 @@ def test_an_undecided_score_says_what_could_have_been_seen():
 def test_every_task_that_was_not_decided_says_what_would_decide_it():
     rows = [(name, task, i % 3 > 0) for name in ("new", "old") for task in ("cut", "pour") for i in range(12)]
     rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
-    for one in sf.compare_tasks(rollouts, "new", "old"):
+    for one in sf.compare_by(rollouts, "new", "old"):
         assert str(one.outlook).startswith("12 rollouts each could ")

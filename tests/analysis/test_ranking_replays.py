@@ -49,7 +49,8 @@ def test_every_task_is_ranked_alone_unless_pooled():
     assert found.rankings[0].horizon == 25
     assert str(found).startswith("cut:\n")
     assert len(sf.replay_ranking(read, pooled=True).rankings) == 1
-    two = sf.read(table(rows, task=["cut", "pour"] * 30).filter((pl.col("policy") != "c") | (pl.col("task") == "cut")))
+    less = table(rows, task=["cut", "pour"] * 30).filter((pl.col("policy") != "c") | (pl.col("task") == "cut"))
+    two = sf.read(less).declare(unit="task")
     assert [one.task for one in sf.replay_ranking(two).rankings] == ["cut"]
 
 
@@ -76,11 +77,12 @@ def test_refusals():
         sf.replay_ranking(read, policies=("a", "b", "x"))
     with pytest.raises(ValueError, match="`horizon` must be at least 1"):
         sf.replay_ranking(read, horizon=0)
-    apart = table(rows, task=["cut"] * 10).with_columns(task=pl.col("policy"))
+    both = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")]
+    apart = pl.DataFrame([(p, t, 1) for p, t in both for _ in range(5)], schema=["policy", "task", "success"], orient="row")
     with pytest.raises(DataError, match="the policies must share a task"):
-        sf.replay_ranking(sf.read(apart))
+        sf.replay_ranking(sf.read(apart).declare(unit="task"))
     places = {"a": (0, 1, 2, 3), "b": (2, 3, 4, 5), "c": (0, 1, 4, 5)}  # each two share some
     met = [(name, f"s{place}", 1) for name, of in places.items() for place in of]
     alone = pl.DataFrame(met, schema=["policy", "condition", "success"], orient="row")
     with pytest.raises(DataError, match="got none that all of them met"):
-        sf.replay_ranking(sf.read(alone))
+        sf.replay_ranking(sf.read(alone).declare(unit="condition"))

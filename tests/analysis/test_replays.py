@@ -79,8 +79,9 @@ def test_blocked_order_is_warned_about_and_random_order_is_not():
     blocked = [f"scene {i // 20}" for i in range(80)]
     rng = np.random.default_rng(0)
     mixed = rng.permutation(blocked).tolist()
-    assert any("in blocks of session" in n for n in replay(read(table(session=blocked)), "new", "old").notes)
-    assert not any("blocked" in n for n in replay(read(table(session=mixed)), "new", "old").notes)
+    for session, warned in ((blocked, True), (mixed, False)):
+        found = replay(read(table(session=session)), "new", "old", pooled=True)
+        assert any("in blocks of session" in note for note in found.notes) is warned
     tasks = replay(read(table(task=blocked)), "new", "old", pooled=True)
     assert any("in blocks of task" in note for note in tasks.notes)
 
@@ -113,11 +114,12 @@ def test_an_undecided_replay_counts_its_horizon_and_says_so():
 def test_tasks_that_one_policy_never_ran_are_left_out():
     kinds = ["x", "x", "y", "y"] * 20
     frame = table(task=kinds).filter(~((pl.col("task") == "y") & (pl.col("policy") == "old")))
-    found = replay(read(frame), "new", "old")
+    found = replay(read(frame).declare(unit="task"), "new", "old")
     assert [one.task for one in found.comparisons] == ["x"]
-    apart = table(task=["x", "y"] * 40)  # new runs x only, old y only
+    third = table(task=kinds).with_columns(policy=pl.lit("third"))
+    apart = pl.concat([table(task=["x", "y"] * 40), third])  # new runs x only, old y only
     with pytest.raises(DataError, match="'new' and 'old' must share a task; got none"):
-        replay(read(apart), "new", "old")
+        replay(read(apart).declare(unit="task"), "new", "old")
 
 
 def test_pooled_tasks_numbered_apart_are_warned_about():
@@ -177,11 +179,19 @@ def test_what_makes_no_sense_is_refused():
 @pytest.mark.parametrize("mixed", [False, True])
 def test_clusters_are_warned_about_and_blocks_of_them_too(mixed):
     labels = [str(pair % 8 if mixed else pair // 5) for pair in range(40) for _ in range(2)]
-    found = replay(read(table(cluster=labels)), "new", "old")
+    found = replay(read(table(user=labels)).declare(cluster="user"), "new", "old")
     assert say(CLUSTERED) in found.notes
-    assert any("in blocks of cluster" in note for note in found.notes) is not mixed
-    alone = replay(read(table(cluster=[str(place) for place in range(80)])), "new", "old")
+    assert any("in blocks of user" in note for note in found.notes) is not mixed
+    alone = replay(read(table(user=[str(place) for place in range(80)])), "new", "old")
     assert say(CLUSTERED) not in alone.notes
+
+
+def test_each_of_few_units_is_a_stream_of_its_own():
+    found = replay(read(table(scene=[f"s{place // 2 % 4}" for place in range(80)])), "new", "old")
+    assert [(one.task, one.pairs) for one in found.comparisons] == [(f"s{place}", 10) for place in range(4)]
+    assert say(CLUSTERED) not in found.notes
+    once = replay(read(table(scene=[f"s{place // 2}" for place in range(80)])), "new", "old")
+    assert [(one.task, one.pairs) for one in once.comparisons] == [(None, 40)]
 
 
 def test_a_replay_counts_in_pairs_and_plans_what_was_recorded(capsys, tmp_path):

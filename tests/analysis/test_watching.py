@@ -104,6 +104,15 @@ def test_rollouts_of_different_tasks_are_never_a_pair() -> None:
     rollouts = table(rows, "task")
     found = look(rollouts, declare(rollouts, "new", "old", horizon=100))
     assert (found.pairs, found.verdict) == (60, sf.Verdict.UNDECIDED)
+    assert (found.watch.keys, found.watch.environments) == (("task",), "stratified")
+    begun = declare(table(rows[:4], "task"), "new", "old", horizon=100)
+    assert (begun.keys, begun.environments) == (("task",), "stratified")
+
+
+def test_many_units_that_are_met_again_are_refused() -> None:
+    rows = [(policy, f"q{n}", n % 2) for _ in range(3) for n in range(25) for policy in BOTH]
+    with pytest.raises(sf.DataError, match="'new' met one again"):
+        declare(table(rows, "question"), "new", "old", horizon=100)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +131,7 @@ def test_environments_met_twice_or_not_told_are_refused(rows: list[tuple], says:
 
 def test_clusters_and_one_policy_twice_are_refused() -> None:
     with pytest.raises(sf.DataError, match="must not come in clusters"):
-        declare(table(ROWS, "cluster"), "new", "old", horizon=50)
+        declare(table(ROWS, "user").declare(cluster="user"), "new", "old", horizon=50)
     with pytest.raises(ValueError, match="another policy than the first"):
         declare(table(ROWS), "new", "new", horizon=50)
     with pytest.raises(sf.DataError, match=r"the declared rule must be one of .*; got 'odd'"):
@@ -131,7 +140,7 @@ def test_clusters_and_one_policy_twice_are_refused() -> None:
 
 def test_pairs_are_told_by_the_columns_declared() -> None:
     watch = declare(table(ROWS, "seed"), "new", "old", horizon=50)
-    with pytest.raises(sf.DataError, match="must be identified by seed, as declared; now there is condition"):
+    with pytest.raises(sf.DataError, match="must be identified by seed, as declared; 'seed' is not there"):
         look(table(ROWS), watch)
 
 
@@ -148,9 +157,7 @@ def test_a_file_declared_by_more_columns_stays_declared_so() -> None:
     rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "condition", "seed", "success"], orient="row"))
     old = replace(declare(table(ROWS), "new", "old", horizon=50), keys=("condition", "seed"))
     assert look(rollouts, old).pairs == 30
-    with pytest.raises(
-        sf.DataError, match="must be identified by condition, seed, as declared; now there is condition"
-    ):
+    with pytest.raises(sf.DataError, match="must be identified by condition, seed, as declared; 'seed' is not there"):
         look(table(ROWS), old)
 
 

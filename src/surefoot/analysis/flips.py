@@ -42,9 +42,9 @@ def flips(
     values = pairs.values(measure)
     labels = pairs.labels(pairs.on, measure)
     telling = [at for at in range(len(pairs.on)) if len({label[at] for label in labels}) > 1]
-    alone = [at for at in telling if pairs.on[at] not in rollouts.design.keys("cluster")]
+    alone = [at for at in telling if pairs.on[at] in rollouts.design.keys("unit")]
     if alone and len({tuple(label[at] for at in alone) for label in labels}) == len(labels):
-        telling = alone  # the cluster an item belongs to is no part of its name where the item's own name will do
+        telling = alone  # what an item belongs to is no part of its name where the item's own name will do
     named = [
         (" / ".join(str(label[at]) for at in telling), one - two)
         for label, (one, two) in zip(labels, values, strict=True)

@@ -60,7 +60,7 @@ class ListComparison(Record):
         lines = [str(self.notes[0]), f"{self.first} - {self.second} on these items: {gain}, {sure}."]
         lines += [str(note) for note in self.notes[1:]]
         if self.elsewhere is not None:
-            lines.append(f"Of items like these, at this number of items: {self.elsewhere}")
+            lines.append(f"At this number of items: {self.elsewhere}")
         return "\n".join(lines)
 
 

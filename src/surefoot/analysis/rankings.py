@@ -133,8 +133,8 @@ def all_pairs(
         how.append(found_between(pair.compared, target=target))
         if progress is not None:
             progress(done, 2 * len(pairs))
-    if target is None and len({one.reading.about.target for one in how if one.reading.units}) > 1:
-        how = [found_between(pair.compared, target="these", strict=False) for pair in asked]  # the weakest pair's
+    if target is None and (common := _common_target(how)) is not None:
+        how = [found_between(pair.compared, target=common, strict=False) for pair in asked]
     how = [
         held_within(pair.compared, one, paired=None, target=one.reading.about.target)
         for pair, one in zip(asked, how, strict=True)
@@ -153,6 +153,16 @@ def all_pairs(
         if progress is not None:
             progress(len(pairs) + done, 2 * len(pairs))
     return family(found, confidence)
+
+
+def _common_target(how: Sequence[Found]) -> Target | None:
+    """The target that all pairs can have where theirs differ; None where they do not, or no target fits all."""
+    known = [one for one in how if one.reading.units]
+    if len({one.reading.about.target for one in known}) < 2:
+        return None
+    ways: tuple[Target, ...] = ("these", "like")
+    able = (way for way in ways if all(one.reading.about.target == way or one.other is not None for one in known))
+    return next(able, None)
 
 
 def _gains(how: Sequence[Found], confidence: float, margin: float, *, central: bool) -> list[Gain]:

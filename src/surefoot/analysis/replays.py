@@ -270,7 +270,7 @@ def tasks_apart(rollouts: Rollouts, *, pooled: bool) -> Sequence[str | None]:
 def one_task(rollouts: Rollouts, task: str) -> Rollouts:
     """The rollouts of one task, whose columns keep the roles that they have in the whole table."""
     part = rollouts.where(**{str(rollouts.split): task})
-    return replace(part, declared=rollouts.design_roles())
+    return replace(part, declared={**rollouts.design_roles(), str(rollouts.split): "ignore"})
 
 
 def replay_pairs(
@@ -379,7 +379,7 @@ def _replayed(
             where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(sizes[0] - sizes[1]))
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
     notes += [say(BLOCKED, what=what) for what in blocking(part)]
-    if part.design.cluster or (recurs and part.design.units > 1):
+    if part.design.cluster or recurs:
         notes.append(say(CLUSTERED))
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")
@@ -458,4 +458,5 @@ def _by_unit(
 def blocking(part: Rollouts) -> list[str]:
     """The columns that name contexts which were run in blocks."""
     columns = part.design.keys("unit", "setting", "cluster")
-    return [name for name in columns if any(in_blocks(part.where(policy=p).column(name)) for p in part.policies)]
+    blocked = (name for name in columns if any(in_blocks(part.where(policy=p).column(name)) for p in part.policies))
+    return [part.called(name) for name in blocked]

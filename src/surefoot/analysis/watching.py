@@ -26,6 +26,8 @@ from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Rule
 from surefoot.sequential.validity import holding
 from surefoot.table import start_order as starts
+from surefoot.table.coverage import coverage
+from surefoot.table.design import MANY
 from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.start_order import Prefix, Started
 
@@ -49,8 +51,7 @@ class Watch(Record):
         confidence: Over all looks.
         claim: What the rule may find.
         randomised: Whether the order of the environments was drawn at random.
-        keys: The columns that tell which rollouts are a pair; where only a task does, or nothing, rollout n of it
-            meets rollout n.
+        keys: The columns that tell which rollouts are a pair, or of which kind; without any, rollout n meets rollout n.
         low: The lowest score possible.
         high: The highest score possible.
         start_order: The column that tells the order of the starts, as it was declared.
@@ -63,6 +64,7 @@ class Watch(Record):
         running: The places of those rows that had no outcome yet.
         entered: How many pairs have entered.
         pairs_seen: The hash of those pairs.
+        kinds: Whether the keys only tell of which kind a rollout is, and rollout n of a kind meets rollout n.
     """
 
     first: str
@@ -86,6 +88,7 @@ class Watch(Record):
     running: tuple[int, ...] = ()
     entered: int = 0
     pairs_seen: str = ""
+    kinds: bool = False
 
     @property
     def fingerprint(self) -> str:
@@ -100,6 +103,8 @@ class Watch(Record):
     @property
     def environments(self) -> registry.Environments:
         """How the rollouts of a pair relate."""
+        if self.kinds or self.keys == ("task",):  # so 0.2.0 kept it: a task only says that they were of one kind
+            return "stratified"
         return "shared" if self.keys else "independent"
 
     @property
@@ -212,6 +217,7 @@ def declare(
             source=rollouts.source,
         )
     low, high = rollouts.ends(what)
+    keys, kinds = pair_keys(rollouts)
     made = Watch(
         first=first,
         second=second,
@@ -221,7 +227,8 @@ def declare(
         confidence=_check.confidence(confidence),
         claim=_check.choice(claim, "claim", {"either": "either", "first better": "first better"}),
         randomised=randomised,
-        keys=pair_keys(rollouts),
+        keys=keys,
+        kinds=kinds,
         low=low,
         high=high,
         start_order=start_order,
@@ -279,16 +286,17 @@ def look(rollouts: Rollouts, watch: Watch) -> Look:
     )
 
 
-def pair_keys(rollouts: Rollouts) -> tuple[str, ...]:
-    """The columns that tell which rollouts belong together, fixed when a rule is declared.
+def pair_keys(rollouts: Rollouts) -> tuple[tuple[str, ...], bool]:
+    """The columns that tell which rollouts belong together, fixed when a rule is declared; whether they tell kinds only.
 
-    A file that has only begun has no shape yet: then a column that is called condition or seed tells, in its task.
+    Few units that are met again and again are kinds. A file that has only begun has no shape yet: then a column that is
+    called condition or seed tells, in its task.
     """
     keys = rollouts.design.keys("setting", "unit")
     if keys or len(rollouts) >= BEGUN:
-        return keys
+        return keys, bool(keys) and rollouts.design.units < MANY and coverage(rollouts).recurring > 0
     telling = [name for name in ("condition", "seed") if name in rollouts.columns][:1]
-    return (*(("task",) if "task" in rollouts.columns and telling else ()), *telling)
+    return (*(("task",) if "task" in rollouts.columns else ()), *telling), "task" in rollouts.columns and not telling
 
 
 BEGUN = 20

@@ -354,7 +354,7 @@ class _Decision:
     def _distinct(self, chosen: Sequence[str]) -> list[str]:
         """Row 6: of columns that divide the rows alike one stays."""
         kept: list[str] = []
-        known = self._has("unit", "setting", "cluster", "repeat", "run")
+        known = self._has("unit", "setting", "repeat", "run")  # a cluster for each unit leaves the unit what it is
         for name in chosen:
             twin = next((other for other in (*known, *kept) if self.labels.same(name, other)), None)
             if twin is None:
