@@ -47,7 +47,7 @@ def test_the_figure_of_tasks_has_the_policies_in_the_order_of_the_table():
 
 
 def test_what_was_not_run_is_not_drawn():
-    found = overview(by_tally(("a", "x", 5, 10), ("a", "y", 5, 10), ("b", "x", 2, 10)))
+    found = overview(by_tally(("a", "x", 5, 10), ("a", "y", 5, 10), ("b", "x", 2, 10)).declare(unit="task"))
     shown = [text.get_text() for text in figures.heat_figure(found.cells, "success", ["a", "b"]).axes[0].texts]
     assert [text.split()[0] for text in shown] == ["50.0%", "20.0%", "50.0%"]
     with style.drawing():

@@ -54,7 +54,7 @@ def test_the_page_needs_nothing_from_outside(full_page):
 def test_the_first_screen_answers():
     two = sf.report(rollouts())
     assert two.overview.comparisons[0].verdict is Verdict.BETTER
-    assert answers.overview_answer(two.overview)[0] == "new is better than old."
+    assert answers.overview_answer(two.overview)[0] == "For these 2 settings (task): new is better than old."
     page = two.html()
     assert page.index("new is better than old.") < page.index("Where each policy stands")
 

@@ -41,7 +41,7 @@ def rollouts(new: str = "new", old: str = "old", *, items: int = 60, seed: int =
 
 def review(table: sf.Rollouts, first: str, second: str, gate: Judged | None = None) -> Review:
     found = sf.compare(table, first, second)
-    return Review((found,), (flips(table, first, second),), sf.compare_tasks(table, first, second), (), gate)
+    return Review((found,), (flips(table, first, second),), sf.compare_by(table, first, second, by="task"), (), gate)
 
 
 def rendered(markdown: str) -> str:
@@ -53,17 +53,17 @@ def rendered(markdown: str) -> str:
 def test_the_comment_says_what_a_reviewer_needs() -> None:
     text = review(rollouts(), "new", "old", Judged(0, "passed")).markdown()
     first, *rest = text.splitlines()
-    assert first.startswith("### Gate passed. `new` is better than `old`: by at least ")
+    assert first.startswith("### Gate passed. For conditions like these 60: `new` is better than `old`: by at least ")
     assert rest[1].startswith("Gain **+")
     assert "| `t0` | " in text
     assert "**Won " in text
-    assert "Paired by task and condition" in text
+    assert "Read as: unit condition (60), setting task (3), paired by condition." in text
     assert len(text.splitlines()) < 25
 
 
 def test_an_open_question_says_what_it_would_take() -> None:
     text = review(rollouts(items=6), "new", "old", Judged(2, "Gate: cannot tell (exit code 2).")).markdown()
-    assert text.startswith("### Gate cannot tell. Cannot tell: the gain may be anything from ")
+    assert text.startswith("### Gate cannot tell. For conditions like these 6: cannot tell: the gain may be anything ")
     assert "What it would take: " in text
     assert "Gate: cannot tell (exit code 2)." in text
 
@@ -106,7 +106,8 @@ def test_the_suite_is_well_formed_and_read_back(tmp_path: Path, name: str) -> No
     for code, kind in ((0, None), (1, "failure"), (2, "failure"), (3, "error")):
         text = review(table, first, "old", Judged(code, f"why {name}", () if code == 3 else (code,))).junit()
         root = ElementTree.fromstring(text)
-        assert [child.tag for child in root.iter()] == ["testsuite", "testcase", *([kind] if kind else [])]
+        assert [child.tag for child in root.iter()] == ["testsuite", "testcase", kind or "system-out"]
+        assert "For conditions like these 60" in str(root[0][0].text)
         back = sf.read(put(tmp_path, f"gate{code}.xml", text))
         assert back.column("success") == ((1 if code == 0 else 0),)
         assert back.findings == ()
@@ -119,7 +120,7 @@ def test_a_refusal_has_every_form() -> None:
 
 def test_several_comparisons_are_a_table() -> None:
     table = rollouts()
-    found = sf.compare_tasks(table, "new", "old")
+    found = sf.compare_by(table, "new", "old", by="task")
     flipped = tuple(flips(table.where(task=str(one.task)), "new", "old") for one in found)
     text = Review(found, flipped, (), (), None).markdown()
     assert text.startswith("### 3 comparisons\n")
@@ -154,10 +155,15 @@ def test_what_can_make_it_wrong_is_quoted_and_no_flip_is_said() -> None:
     assert short["bounds"]["confidence"] == 0.95
 
 
+def sharing_no_task() -> sf.Rollouts:
+    """Two policies without a task in common, and one that ran all: so the table shows that tasks are met by several."""
+    met = {"new": ("cut", "slice"), "old": ("pour", "stir"), "mid": ("cut", "slice", "pour", "stir")}
+    rows = [(name, task, at % 2) for name, tasks in met.items() for task in tasks for at in range(8)]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+
+
 def test_policies_that_share_no_task_are_not_judged() -> None:
-    rows = [(name, task, at % 2) for name, task in (("new", "cut"), ("old", "pour")) for at in range(8)]
-    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
-    text = Review((sf.compare(table, "new", "old"),)).markdown()
+    text = Review((sf.compare(sharing_no_task(), "new", "old"),)).markdown()
     assert text.startswith("### `new` and `old` share no task: the gain only describes the data, and no gate passes.")
 
 

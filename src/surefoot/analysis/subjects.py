@@ -44,6 +44,8 @@ class Subject(Record):
             return f"{self.rollouts} like these"
         word, beside = self._noun()
         runs = f" and these {self.runs} runs of each" if self.runs else ""
+        if self.target == "these" and self.count == 1:
+            return f"this setting ({self.column}){runs}"
         if self.target == "these":
             return f"these {self.count:,} {word}{beside}{runs}"
         return f"{word} like these {self.count:,}{beside}{runs}"

@@ -316,6 +316,8 @@ def _start_column(rollouts: Rollouts, start_order: str | None, in_rows: bool, pa
     Raises:
         DataError: The order of the starts is not told, or the file contradicts it.
     """
+    if parallel is not None:
+        _check.whole(parallel, "parallel", least=1)
     if start_order is None and not in_rows:
         raise unknown_order(rollouts.source)
     if start_order is None:
@@ -335,8 +337,6 @@ def _start_column(rollouts: Rollouts, start_order: str | None, in_rows: bool, pa
             None,
             f"Say how many run at once, {write('parallel', 8)} for instance, or number the starts.",
         )
-    if parallel is not None:
-        _check.whole(parallel, "parallel", least=1)
     return column
 
 

@@ -98,6 +98,9 @@ def watch(
         from surefoot.analysis.watching import unknown_order
 
         raise unknown_order(str(path))
+    if in_start_order:
+        numbered = {"--first-start": first_start, "--parallel": parallel}
+        terminal.refuse(numbered, "come with `--start-order`; it does nothing where the rows are in that order.")
     said, state = "", (-1, False)
     while True:
         now = path.stat()

@@ -13,7 +13,8 @@ from surefoot.analysis.rankings import leading_outlook
 from surefoot.core import formatting, sentences
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
+from surefoot.core.words import plural, spoken
+from surefoot.table.design import noun
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
@@ -110,11 +111,12 @@ def about(found: Overview) -> str:
 
 def about_of(comparisons: Sequence[Comparison]) -> str:
     """What several comparisons are about; without a number where each two share others."""
-    told = {str(one.about): one.about for one in comparisons}
-    if len(told) == 1:
-        return next(iter(told))
+    told = {str(one.about): one.about for one in comparisons if one.comparable} or {"": comparisons[0].about}
     first = next(iter(told.values()))
-    return f"{first.plural} like these" if first.target == "like" else f"these {first.plural}"
+    if not first.column or (len(told) == 1 and (first.count > 1 or len(comparisons) == 1)):
+        return str(first)
+    units = plural(noun(first.column).replace("_", " "))
+    return f"{units} like those that each two share" if first.target == "like" else f"the {units} that each two share"
 
 
 def overview_front(found: Overview) -> list[str]:

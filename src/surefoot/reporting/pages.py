@@ -224,7 +224,7 @@ def _heat(found: Overview, links: RolloutLinks) -> dict[str, Any]:
     for row in heat["rows"]:
         for policy, cell in zip(heat["policies"], row["cells"], strict=True):
             if cell is not None and links.rows:
-                which = {"policy": policy, "task": row["task"]}
+                which = {"policy": policy, "condition" if found.split == "condition" else "task": row["task"]}
                 best = "success" if found.measure == "success" else "counted"
                 cell |= {"to": links.to(**which, outcome=best), "all": links.to(**which, outcome="counted")}
     return heat

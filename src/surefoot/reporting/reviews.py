@@ -19,9 +19,10 @@ from surefoot.core.formatting import counted, number, p_value, percent, span, un
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.words import say, spoken
+from surefoot.reporting import answers
 
 if TYPE_CHECKING:
-    from surefoot.analysis.comparisons import Comparison
+    from surefoot.analysis.comparisons import Comparison, OtherTarget
     from surefoot.analysis.flips import Flips
     from surefoot.table.findings import Finding
 
@@ -76,7 +77,11 @@ class Review:
         lines = [*self._one(self.found[0])] if len(self.found) == 1 else self._several()
         for finding in self.findings:
             lines += ["", f"> **{inert(finding.about)}**: {inert(finding.says)} {inert(finding.remedy)}"]
-        how = " ".join(dict.fromkeys(part for one in self.found for part in (one.how, holds_if(one.gain.assumptions))))
+        alone = len(self.found) == 1
+        parts = [
+            part for one in self.found for part in (one.why if alone else one.how, holds_if(one.gain.assumptions))
+        ]
+        how = " ".join(dict.fromkeys(parts))
         return "\n".join([*lines, "", f"<sub>{inert(how)}</sub>", ""])
 
     def junit(self) -> str:
@@ -92,10 +97,12 @@ class Review:
         return [_short(one, flips) for one, flips in zip(self.found, flipped, strict=True)]
 
     def _one(self, one: Comparison) -> list[str]:
-        first, second = code_span(one.first), code_span(one.second)
-        lines = [
-            f"### {self._badge()}{sentence_of(one, first, second)}",
-            "",
+        answer = sentence_of(one, code_span(one.first), code_span(one.second))
+        about = inert(str(one.about)) if one.comparable else ""
+        lines = [f"### {self._badge()}{sentences.about_units(about, answer)}", ""]
+        for line in (*answers.in_front(one), *filter(None, (answers.other_answer(one),))):
+            lines += [inert(line), ""]
+        lines += [
             f"Gain **{_gain(one)}** {_span(one.interval)} ({_level(one)})",
             "",
             f"| | {'rate' if one.measure == 'success' else 'mean'} | interval | n |",
@@ -110,16 +117,19 @@ class Review:
             lines += ["", inert(self.gate.says)]
         if one.outlook is not None:
             lines += ["", f"What it would take: {inert(str(one.outlook))}"]
+        for line in answers.behind(one):
+            lines += ["", inert(line)]
         return lines
 
     def _several(self) -> list[str]:
         lines = [f"### {self._badge()}{counted(len(self.found), 'comparison')}", ""]
-        lines += ["| | gain | interval | verdict | lost | won |", "|---|---|---|---|---|---|"]
+        lines += ["| | for | gain | interval | verdict | lost | won |", "|---|---|---|---|---|---|---|"]
         flipped = self.flipped or (None,) * len(self.found)
         for one, flips in zip(self.found, flipped, strict=True):
             lost, won = (len(flips.lost), len(flips.won)) if flips else ("", "")
             verdict = sentences.CELL[one.verdict]
-            cells = [code_span(_title(one), cell=True), _gain(one), _span(one.interval), verdict, lost, won]
+            about = inert(str(one.about))
+            cells = [code_span(_title(one), cell=True), about, _gain(one), _span(one.interval), verdict, lost, won]
             lines.append(f"| {' | '.join(map(str, cells))} |")
         for one, flips in zip(self.found, flipped, strict=True):
             if flips is not None and flips.lost:
@@ -197,16 +207,19 @@ def _allowed(text: str) -> str:
 
 
 def _case(name: str, code: int, says: str, why: str) -> str:
-    start = f'  <testcase classname="surefoot.gate" name={quoteattr(_allowed(name))}'
+    start = f'  <testcase classname="surefoot.gate" name={quoteattr(_allowed(name))}>\n'
+    said = escape(_allowed(says))
     if code == 0:
-        return f"{start}/>\n"
+        return f"{start}    <system-out>{said}</system-out>\n  </testcase>\n"
     kind = "error" if code == 3 else "failure"
     message = f"message={quoteattr(_allowed(why))} type={quoteattr(sentences.GATE_WORDS[code])}"
-    return f"{start}>\n    <{kind} {message}>{escape(_allowed(says))}</{kind}>\n  </testcase>\n"
+    return f"{start}    <{kind} {message}>{said}</{kind}>\n  </testcase>\n"
 
 
 def _words(one: Comparison) -> str:
-    return f"{one} {sentence_of(one, one.first, one.second)}"
+    """What a test says: levels that disagree, the answer and what it is about, and the other target's."""
+    said = (*answers.in_front(one), str(one), sentence_of(one, one.first, one.second), answers.other_answer(one))
+    return " ".join(filter(None, said))
 
 
 def _title(one: Comparison) -> str:
@@ -274,9 +287,12 @@ def _short(one: Comparison, flips: Flips | None) -> dict[str, Any]:
         "measure": one.measure,
         "verdict": one.verdict.value,
         "comparable": one.comparable,
+        "about": str(one.about),
+        "target": one.target,
         "says": sentence_of(one, one.first, one.second),
         "paired": _paired(one) > 0,
         "gain": _gain_numbers(one.gain, one.p_value),
+        "other": None if one.other is None else _other(one.other),
         "of_first": _numbers(one.of_first),
         "of_second": _numbers(one.of_second),
         "why": one.why,
@@ -293,6 +309,12 @@ def _short(one: Comparison, flips: Flips | None) -> dict[str, Any]:
         items = {"lost_items": list(flips.lost[:SHORT_ITEMS]), "won_items": list(flips.won[:SHORT_ITEMS])}
         body["flipped"] = {"pairs": flips.pairs, "lost": len(flips.lost), "won": len(flips.won), **items}
     return body
+
+
+def _other(other: OtherTarget) -> dict[str, Any]:
+    """The answer for the other target."""
+    gain = _gain_numbers(other.gain, other.gain.p_value)
+    return {"about": str(other.about), "target": other.about.target, "gain": gain}
 
 
 def _gain_numbers(gain: Gain, p: float | None) -> dict[str, Any]:
