@@ -92,7 +92,7 @@ def headline_target(cells: Cells, design: Design, runs: int) -> Target:
     """What the headline is about: units like these from 20 units on, these very ones below."""
     if cells.units < 2 and not cells.once:
         return "these"
-    if runs or any(column.levels >= MANY for column in design.of("cluster")) or cells.single:
+    if runs or any(column.levels >= MANY for column in design.of("cluster")) or cells.once:
         return "like"
     return "like" if cells.units >= MANY else "these"
 
