@@ -6,7 +6,8 @@ and Pearson's) lower 95% limit of their chance; it fails where that limit is abo
 under the null of the one that should be answered. A table that is refused gives no verdict and is counted apart.
 
 `--renaming` asks of every table whether other names, another order of rows and columns, a constant and a note change
-the answer: any number or the verdict (it fails then), or the words, new names put back (told only).
+the answer: any number or the verdict (it fails then, unless the answer says that a name decided), or the words, new
+names put back (told only).
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ import surefoot as sf  # noqa: E402
 
 TARGETS = ("like", "these", "headline")
 LEVEL = 0.05
-BY_NAME = frozenset({"counter of 50 shared", "task_id 10 x episode 50", "model_seed 3 x 40"})
-"""Shapes where the name of a counter decides, and says so: their renamings are compared among themselves."""
+BY_NAME = frozenset(
+    {"counted runs", "counter meets", "several counters", "not paired by counter", "sound like results"}
+)
+"""Notes that say that a name decided: tables that say so are compared among themselves."""
 VERDICTS = f"{'shape':<32}{'target':<10}{'tables':>7}{'false':>7}{'share':>8}{'limit':>8}{'refused':>9}"
 RENAMINGS = f"{'shape':<32}{'target':<10}{'tables':>7}{'same':>7}{'words':>8}{'numbers':>9}{'refused':>9}"
 DECIDED = (sf.Verdict.BETTER, sf.Verdict.WORSE)
@@ -78,14 +81,17 @@ def decided(question: Question) -> str:
         return f"refused: {refusal}"
 
 
-def numbers(compared: sf.Comparison) -> tuple[str, tuple[float, ...]]:
+Numbers = tuple[str, tuple[float, ...]]
+
+
+def numbers(compared: sf.Comparison) -> Numbers:
     """The verdict and every number of an answer."""
     interval = compared.interval
     p_value = math.nan if compared.p_value is None else compared.p_value
     return str(compared.verdict), (interval.estimate, interval.low, interval.high, p_value)
 
 
-def same(first: tuple[str, tuple[float, ...]], second: tuple[str, tuple[float, ...]]) -> bool:
+def same(first: Numbers, second: Numbers) -> bool:
     """Whether two answers say the same, up to the order in which floats were added."""
     return first[0] == second[0] and bool(
         np.allclose(first[1], second[1], rtol=1e-7, atol=1e-9, equal_nan=True)  # ends are found by bisection
@@ -97,9 +103,8 @@ def kept(question: Question) -> str:
     frame, declared = question.table()
     rng = question.generator()
     versions = [renamed(frame, rng) for _ in range(question.renamings)]
-    if question.shape not in BY_NAME:
-        versions.insert(0, (frame, {name: name for name in frame.columns}))
-    seen = []
+    versions.insert(0, (frame, {name: name for name in frame.columns}))
+    seen: dict[frozenset[tuple[str, bool]], list[tuple[Numbers, str]]] = {}
     for other, names in versions:
         try:
             compared = answer(other, question.target, {role: names[column] for role, column in declared.items()})
@@ -108,10 +113,12 @@ def kept(question: Question) -> str:
         words = str(compared)
         for old, new in names.items():
             words = words.replace(new, old)
-        seen.append((numbers(compared), " ".join(words.split())))
-    if not all(same(seen[0][0], found) for found, _ in seen):
+        notes = [note for note in compared.notes if note.kind in BY_NAME]
+        said = frozenset((note.kind, bool(note.values.get("named", True))) for note in notes)
+        seen.setdefault(said, []).append((numbers(compared), " ".join(words.split())))
+    if not all(same(alike[0][0], found) for alike in seen.values() for found, _ in alike):
         return "numbers"
-    return "same" if len({words for _, words in seen}) == 1 else "words"
+    return "same" if all(len({words for _, words in alike}) == 1 for alike in seen.values()) else "words"
 
 
 def lower_limit(count: int, tables: int, confidence: float = 0.95) -> float:

@@ -171,7 +171,7 @@ def _nonsense(frame: pl.DataFrame, rng: np.random.Generator) -> dict[str, str]:
 
 def _word(rng: np.random.Generator) -> str:
     """A word that means nothing: it begins and ends as no name does."""
-    return "zq" + "".join(rng.choice(list(string.ascii_lowercase), 6)) + "x"
+    return "zq" + "".join(rng.choice(list(string.ascii_lowercase), 6)) + "b"
 
 
 # --- Who met what
