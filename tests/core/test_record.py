@@ -96,3 +96,11 @@ def test_from_dict_refuses_what_it_does_not_know() -> None:
 def test_a_list_in_the_place_of_a_text_stays_what_it_was() -> None:
     data = {**wilson(Tally(3, 5)).to_dict(), "method": ["Wilson", "Wald"]}
     assert Interval.from_dict(data).method == ("Wilson", "Wald")
+
+
+def test_a_record_of_another_package_does_not_displace_ours() -> None:
+    class Tally(Record):
+        pass
+
+    assert Record._known["Tally"].__module__ == "surefoot.core.tally"
+    assert Tally.__name__ == "Tally"

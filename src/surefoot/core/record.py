@@ -34,7 +34,8 @@ class Record:
     """What `to_dict` adds to the fields, made from them."""
 
     def __init_subclass__(cls) -> None:
-        Record._known[cls.__name__] = cls
+        if _own(cls) or cls.__name__ not in Record._known or not _own(Record._known[cls.__name__]):
+            Record._known[cls.__name__] = cls  # another package's record does not displace surefoot's of that name
         if "__repr__" not in vars(cls):
             cls.__repr__ = Record.__repr__  # type: ignore[method-assign]  # else a dataclass writes all of itself
 
@@ -144,6 +145,11 @@ def _record(data: Mapping[str, Any]) -> Record:
     if lacking:
         raise _check.wrong("data", f"hold every field of {kind.__name__}; {', '.join(lacking)} missing.", data)
     return kind(**{name: _restore(value, hints[name]) for name, value in body.items()})
+
+
+def _own(kind: type) -> bool:
+    """Whether a class is surefoot's own."""
+    return kind.__module__.partition(".")[0] == "surefoot"
 
 
 def _kind(name: str) -> type[Record] | None:
