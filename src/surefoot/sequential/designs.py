@@ -15,6 +15,8 @@ import time
 import zipfile
 from contextlib import suppress
 from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -38,7 +40,7 @@ SEARCHED = 500
 LONGEST = 2000
 """At twice this horizon the boundary and one pass over it would need over a gigabyte and minutes."""
 
-SHIPPED = Path(__file__).parent / "shipped"
+SHIPPED = files("surefoot.sequential") / "shipped"
 """Where the designs that come with the package are; `make designs` writes them."""
 
 _FORMAT = 1
@@ -88,7 +90,7 @@ class ExactDesign(NamedTuple):
 def design(declared: Declared) -> ExactDesign:
     """The design: shipped, from the cache, or computed now and cached."""
     packed = SHIPPED / f"{declared.family}.zip"
-    found = read(packed, declared) if packed.exists() else None
+    found = read(packed, declared) if packed.is_file() else None
     if found is not None:
         return found
     kept = _cache() / f"v{_FORMAT}" / f"{declared.name}.zip"
@@ -165,14 +167,14 @@ def _digest(stored: bytes) -> str:
     return hashlib.sha256(stored).hexdigest()
 
 
-def read(path: Path, declared: Declared) -> ExactDesign | None:
+def read(path: Traversable, declared: Declared) -> ExactDesign | None:
     """The design in this file; none when the file does not hold it.
 
     Raises:
         DataError: The file is damaged.
     """
     try:
-        with zipfile.ZipFile(path) as file:
+        with path.open("rb") as packed, zipfile.ZipFile(packed) as file:
             entry = json.loads(file.read("index.json")).get(declared.name)
             if entry is None:
                 return None
@@ -199,7 +201,7 @@ def keep(path: Path, made: list[ExactDesign]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, buffer.getvalue())
     except OSError:
-        if path.is_relative_to(SHIPPED):
+        if path.is_relative_to(str(SHIPPED)):
             raise
 
 
