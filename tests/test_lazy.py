@@ -1,13 +1,18 @@
 """Tests of `surefoot._lazy`."""
 
 import importlib
+import json
 import py_compile
+import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from surefoot import _lazy
+
+SRC = Path(__file__).parents[1] / "src"
 
 
 def test_a_name_is_fetched_from_its_module_and_a_module_is_itself():
@@ -91,3 +96,59 @@ def test_a_name_of_the_version_before_answers_and_says_the_new_one():
     with pytest.warns(DeprecationWarning, match=r"surefoot\.compare_tasks is surefoot\.compare_by now"):
         assert sf.compare_tasks is sf.compare_by
     assert "compare_tasks" not in dir(sf)
+
+
+@pytest.fixture(scope="module")
+def zipped(tmp_path_factory):
+    """The package as one zip file."""
+    place = tmp_path_factory.mktemp("zip") / "surefoot.zip"
+    with zipfile.ZipFile(place, "w") as file:
+        for path in sorted((SRC / "surefoot").rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                file.write(path, path.relative_to(SRC))
+    return place
+
+
+LISTED = """
+import importlib, json
+import surefoot
+from surefoot.files.formats import importers
+from surefoot.sequential import registry
+from surefoot.stats import rate_methods
+names = {}
+for room in ("surefoot", "surefoot.stats", "surefoot.sequential", "surefoot.planning"):
+    package = importlib.import_module(room)
+    names[room] = [name for name in dir(package) if getattr(package, name) is not None]
+print(json.dumps({
+    "file": surefoot.__file__,
+    "names": names,
+    "rules": [kind.__qualname__ for kind in registry.kinds()],
+    "formats": [one.ABOUT.name for one in importers()],
+    "methods": {str(side): list(rate_methods.methods(side)) for side in (None, "lower", "upper")},
+    "design": surefoot.sequential.ExactBinary(horizon=20).table,
+}))
+"""
+
+
+def running(place, code, **options):
+    """What a program prints that takes surefoot from a place."""
+    found = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(place)!r})\n{code}"]
+    return subprocess.run(found, check=True, capture_output=True, **options).stdout
+
+
+def test_a_zip_file_offers_all_that_a_folder_does(zipped, tmp_path):
+    held, folder = (
+        json.loads(running(place, LISTED, env={"XDG_CACHE_HOME": str(tmp_path)})) for place in (zipped, SRC)
+    )
+    assert held.pop("file").startswith(str(zipped))
+    assert folder.pop("file").startswith(str(SRC))
+    assert held == folder
+    assert len(held["rules"]) == 9
+    assert not list(tmp_path.iterdir())  # the designs that come with the package are found: none is computed
+
+
+@pytest.mark.parametrize("words", [["rate", "38/50"], ["report", "rows.csv", "-o", "page.html"], ["demo"]])
+def test_a_zip_file_answers(zipped, tmp_path, words):
+    (tmp_path / "rows.csv").write_text("policy,success\n" + "new,1\nold,0\n" * 20)
+    command = f"from surefoot.cli.main import run\nsys.exit(run({words!r}))"
+    assert running(zipped, command, cwd=tmp_path)

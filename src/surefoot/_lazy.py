@@ -5,18 +5,9 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any
-
-
-def sources(package: str) -> Iterator[tuple[str, str]]:
-    """The modules of a package and their text, without importing them: what registers itself is found by it."""
-    for folder in importlib.import_module(package).__path__:
-        for file in sorted(Path(folder).glob("*.py")):
-            if file.stem != "__init__":
-                yield f"{package}.{file.stem}", file.read_text(encoding="utf-8")
 
 
 class MissingNameError(AttributeError):

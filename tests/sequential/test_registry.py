@@ -1,60 +1,26 @@
-"""A rule is one file: a toy rule in a file of its own appears everywhere, with no other file touched."""
+"""A rule of another package appears everywhere that ours do, with no file of ours touched."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import sys
 from itertools import product
+from pathlib import Path
 
 import polars as pl
 import pytest
 from tools import registry_tables
 
 import surefoot as sf
-from surefoot import sequential
+from surefoot import _plugins, sequential
 from surefoot.cli.main import run
-from surefoot.core.record import Record
 from surefoot.errors import StudyError
 from surefoot.sequential import registry
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.validity import declared
 from surefoot.study.expectations import expect
 from tests.sequential import test_conformance, test_rules, test_simulation
-from tests.support import conformance
-
-TOY = '''
-"""What if one always bet a third?"""
-
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-
-from surefoot.sequential.betting import BettingRule
-from surefoot.sequential.registry import registered
-
-
-@registered
-@dataclass(frozen=True, slots=True)
-class Third(BettingRule):
-    """Bets a third of the wealth on every pair."""
-
-    name: ClassVar[str] = "third"
-    title: ClassVar[str] = "rule of thirds"
-    label: ClassVar[str] = "THIRD"
-    summary: ClassVar[str] = "Always bets a third."
-
-    def opening(self):
-        return np.zeros((1, 1))
-
-    def stake(self, memory, log_wealth, seen, beyond, past):
-        return np.full(memory.shape[1], 1.0 / 3.0), None
-
-    def learn(self, memory, seen, outcome, how):
-        return memory.copy()
-'''
-
+from tests.support import conformance, plugins
 
 RANKS = '''
 """What if one compared the totals of many policies, after so many rounds?"""
@@ -132,51 +98,55 @@ class LeadState(Standing, Record):
 
 
 @pytest.fixture
-def added(tmp_path, monkeypatch):
-    """Toy rules as files of the room, gone afterwards."""
-    (tmp_path / "room").mkdir()
-    monkeypatch.setattr(sequential, "__path__", [*sequential.__path__, str(tmp_path / "room")])
-    for name in ("replay", "plan", "plan_rank", "study", "study_create"):
-        monkeypatch.delitem(sys.modules, f"surefoot.cli.{name}", raising=False)  # help is made when it is imported
-    kinds = []
-
-    def add(name, text):
-        (tmp_path / "room" / f"{name}.py").write_text(text)
-        registry._homes.cache_clear()
-        kinds.extend(registry.kinds(name))
-        return kinds[-1]
-
-    yield add
-    monkeypatch.undo()
-    for kind in kinds:
-        sys.modules.pop(kind.__module__, None)
-        registry.REGISTRY.pop(kind.name, None)
-        for name in [name for name, one in Record._known.items() if one.__module__ == kind.__module__]:
-            Record._known.pop(name)
-    registry._homes.cache_clear()
-
-
-@pytest.fixture
-def third(added):
+def third(tmp_path):
     """The toy rule for two policies."""
-    return added("third", TOY)
+    with plugins.installed(plugins.put_toy(tmp_path / "site")):
+        yield registry.kinds("third")[0]
 
 
 @pytest.fixture
-def lead(added):
+def lead(tmp_path):
     """The toy rule for many policies."""
-    return added("lead", RANKS)
+    package = plugins.put(tmp_path / "site", "leads", {"rules": {"lead": "leads:Lead"}}, {"leads": RANKS})
+    with plugins.installed(package):
+        yield registry.kinds("lead")[0]
 
 
 def rollouts() -> sf.Rollouts:
     return sf.read(pl.DataFrame({"policy": ["new", "old"] * 30, "success": [1, 0] * 30}))
 
 
-def test_it_is_found_without_being_imported(third):
-    sys.modules.pop(third.__module__), registry.REGISTRY.pop("third")
-    assert registry.names()[-1] == "third"
-    assert third.__module__ not in sys.modules
-    assert registry.kinds("third")[0].label == "THIRD"
+def test_each_rule_of_the_room_is_in_the_table_of_files():
+    for name, files in registry.HOMES.items():
+        assert [kind.__module__.rpartition(".")[2] for kind in registry.kinds(name)] == list(files)
+    room = Path(registry.__file__).parent
+    entered = {path.stem for path in room.glob("*.py") if "\n@registered\n" in path.read_text(encoding="utf-8")}
+    assert entered == {file for files in registry.HOMES.values() for file in files}
+    assert {name for name in registry.HOMES if registry.kinds(name)[0].ranks(2)} == set(registry.PAIRS)
+
+
+def test_a_plan_of_ours_looks_for_no_other_package(monkeypatch):
+    monkeypatch.setattr(_plugins, "added", lambda *_: pytest.fail("entry points were read"))
+    for setting in ({}, {"measure": "score"}, {"policies": tuple("abc")}):
+        assert registry.one_of(registry.advised(Setting(**setting)), Setting(**setting))
+    assert sf.Plan(policies=("new", "old"), rule="wsr").rule == "wsr"
+
+
+def test_a_rule_of_a_script_is_known_and_one_of_a_taken_name_is_refused():
+    class Ours(sequential.Wsr):
+        name = "ours"
+
+    class Again(sequential.Wsr):
+        pass
+
+    try:
+        assert registry.registered(Ours) is registry.registered(Ours) is registry.kinds("ours")[0]
+        assert registry.kinds("ours") == (Ours,)
+    finally:
+        del registry.REGISTRY["ours"]
+    with pytest.raises(ValueError, match=r"`name` must be new; got 'wsr', which surefoot\.sequential\.wsr has"):
+        registry.registered(Again)
+    assert registry.kinds("wsr") == (sequential.Wsr,)
 
 
 def test_a_plan_names_it_and_shows_it(third, tmp_path, capsys):

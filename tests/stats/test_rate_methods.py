@@ -1,8 +1,9 @@
-"""A method is one file: a toy interval in a file of its own appears everywhere, with no other file touched."""
+"""A method is one function: a toy interval with the decorator above it appears everywhere."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 from tools import registry_tables
@@ -12,38 +13,33 @@ from surefoot import stats
 from surefoot.cli.main import run
 from surefoot.stats import all_counts, rate_methods
 
-TOY = '''
-"""What if every rate were known to ten points?"""
-
-from surefoot.core.interval import Interval
-from surefoot.stats.rate_methods import rate_method
+SIDES = (None, "lower", "upper")
 
 
 def _ends(k, n, tail):
     return k / n - 0.1, k / n + 0.1
 
 
-@rate_method("ten", "Ten points on both sides.", ends=_ends)
-def ten(tally, *, confidence=0.95):
-    """Ten points on both sides."""
-    low, high = _ends(tally.successes, tally.trials, 1.0 - confidence)
-    return Interval(low, high, tally.rate, confidence, "ten points", tally.trials)
-'''
-
-SIDES = (None, "lower", "upper")
-
-
 @pytest.fixture
-def ten(tmp_path, monkeypatch):
-    """The toy interval as a file of the room."""
-    (tmp_path / "room").mkdir()
-    (tmp_path / "room" / "ten_points.py").write_text(TOY)
-    monkeypatch.setattr(stats, "__path__", [*stats.__path__, str(tmp_path / "room")])
-    rate_methods._read.cache_clear()
+def ten(monkeypatch):
+    """A toy interval, entered by a script before the commands are imported, which make their help then."""
+    for command in ("rate", "plan"):
+        monkeypatch.delitem(sys.modules, f"surefoot.cli.{command}", raising=False)
+
+    @rate_methods.rate_method("ten", "Ten points on both sides.", ends=_ends)
+    def ten(tally, *, confidence=0.95):
+        """Ten points on both sides."""
+        low, high = _ends(tally.successes, tally.trials, 1.0 - confidence)
+        return sf.Interval(low, high, tally.rate, confidence, "ten points", tally.trials)
+
     yield rate_methods.methods()["ten"]
-    monkeypatch.undo()
-    for table, key in ((rate_methods.REGISTRY, ("ten", None)), (sys.modules, "surefoot.stats.ten_points")):
-        table.pop(key)
+    del rate_methods.REGISTRY["ten", None]
+
+
+def test_each_file_that_enters_a_method_is_named():
+    room = Path(rate_methods.__file__).parent
+    entering = {path.stem for path in room.glob("*.py") if "\n@rate_method(" in path.read_text(encoding="utf-8")}
+    assert {f"surefoot.stats.{name}" for name in entering} == set(rate_methods.HOMES)
 
 
 def test_the_command_line_offers_it(ten, capsys):

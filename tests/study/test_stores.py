@@ -25,6 +25,7 @@ from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.stores.postgres import PostgresStore
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
+from tests.support import plugins
 from tests.support.stores import chain, events, put
 
 PLAN = Plan(policies=("new", "old"), rule="mixture", horizon=40)
@@ -250,3 +251,17 @@ def test_a_copied_file_is_a_study_too(tmp_path):
     study.store.close()
     shutil.copy(tmp_path / "study.db", tmp_path / "copy.db")
     assert Study.open(tmp_path / "copy.db").fold.results == study.fold.results
+
+
+def test_an_address_is_opened_by_the_package_that_added_its_scheme(tmp_path):
+    package = {"stores": {"bad": "lab:opened"}}, {"lab": "def opened(address): ..."}
+    with plugins.installed(plugins.put_toy(tmp_path / "toy"), plugins.put(tmp_path / "lab", "lab", *package)):
+        kept = Study.create(PLAN, f"toy://{tmp_path / 'log'}")
+        kept.record(kept.next_turn(), True)
+        assert Study.open(f"toy://{tmp_path / 'log'}").fold.results == kept.fold.results
+        with pytest.raises(StudyError, match=r"lab 1\.0 gave no store for bad://: it must have append, read"):
+            open_store("bad://here")
+        with pytest.raises(
+            StudyError, match=r"at an address of postgresql://, bad://, toy://; got 'new://me:\*\*\*@x'"
+        ):
+            open_store("new://me:secret@x")

@@ -145,7 +145,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         app = application(words[0] if words else None)
     command = typer.main.get_command(app)
     try:
-        options = _options(command, left)
+        called = _called(command, left)
+        options = {name: one for one in called.params if one.param_type_name == "option" for name in one.opts}
+        if {"-h", "--help"} & set(left):
+            from surefoot.cli.added_help import added_by_packages
+
+            called.epilog = added_by_packages(one.name for one in called.params)
         written = [(one.name, max(one.opts, key=len)) for one in options.values()]
         own = dict(written) | {option.strip("-").replace("-", "_"): option for _, option in written}
         with as_options(OPTIONS | own), said_in(Words()):
@@ -170,13 +175,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _stopped()
 
 
-def _options(command: Any, words: list[str]) -> dict[str, Any]:
-    """The options of the command that is called, by how they are written."""
+def _called(command: Any, words: list[str]) -> Any:
+    """The command that is called."""
     for word in words:
         if word not in getattr(command, "commands", {}):
             break
         command = command.commands[word]
-    return {name: one for one in command.params if one.param_type_name == "option" for name in one.opts}
+    return command
 
 
 def _check_values(options: dict[str, Any], words: list[str]) -> None:

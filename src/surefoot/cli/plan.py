@@ -198,7 +198,7 @@ def compare(
     rule: Annotated[
         str | None,
         typer.Option(
-            "--rule", help=f"With --sequential: {', '.join(registry.names())}; the one that fits best if left out."
+            "--rule", help=f"With --sequential: {', '.join(registry.HOMES)}; the one that fits best if left out."
         ),
     ] = None,
     horizon: Annotated[

@@ -36,7 +36,7 @@ def rank(
         str, typer.Option("--question", help="ranking, best, 'best or tied', or 'against NAME'.")
     ] = "ranking",
     rule: Annotated[
-        str | None, typer.Option("--rule", help=f"{', '.join(registry.names(3))}; the one that fits best if left out.")
+        str | None, typer.Option("--rule", help=f"{', '.join(registry.RANKINGS)}; the one that fits best if left out.")
     ] = None,
     correlation: Annotated[
         float, typer.Option("--correlation", help="How strongly shared conditions tie the scores of a round.")

@@ -54,7 +54,7 @@ def replay(
     rules: Annotated[
         list[str] | None,
         typer.Option(
-            "--rule", help=f"Only this rule, repeatable: {', '.join(registry.names())}. All suitable ones if left out."
+            "--rule", help=f"Only this rule, repeatable: {', '.join(registry.HOMES)}. All suitable ones if left out."
         ),
     ] = None,
     pooled: Annotated[bool, typer.Option("--pooled", help="All tasks as one comparison, in recorded order.")] = False,

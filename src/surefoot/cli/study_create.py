@@ -34,7 +34,7 @@ def create(
     ] = None,
     claim: Annotated[str | None, typer.Option(help="'either' or 'first better'.")] = None,
     rule: Annotated[
-        str | None, typer.Option(help=f"The rule that decides: {', '.join(registry.names())}; else one that fits.")
+        str | None, typer.Option(help=f"The rule that decides: {', '.join(registry.HOMES)}; else one that fits.")
     ] = None,
     confidence: Annotated[float | None, typer.Option("--confidence", "-c", help="Confidence over all looks.")] = None,
     futility: Annotated[

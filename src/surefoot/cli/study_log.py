@@ -69,7 +69,7 @@ def taking_part(store: str, author: str = "", holder: str = "", clips: Path | No
 
 
 def _there(store: str) -> str:
-    if not store.startswith(("postgresql://", "postgres://")) and not Path(store).is_file():
+    if "://" not in store and not Path(store).is_file():
         raise StudyError(f"{store}: there is no study here. Make one with `surefoot study create`.")
     return store
 

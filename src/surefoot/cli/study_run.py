@@ -26,7 +26,11 @@ def run(
     store: Kept = "study.db",
     command: Annotated[str, typer.Option(help="The command to run for each turn, through the shell.")] = "",
     runner: Annotated[
-        str, typer.Option(help="A Python function to call for each turn, in place of a command: module:function.")
+        str,
+        typer.Option(
+            help="A Python function to call for each turn, in place of a command: module:function, or the name of a "
+            "runner that an installed package adds."
+        ),
     ] = "",
     gym: Annotated[
         str, typer.Option(help="A Gymnasium environment to run the policies in, in place of a command: its id.")
@@ -107,7 +111,7 @@ def run(
         raise ValueError("`--batch` must be given with a `--command` that prints its results, without `--exit-code`.")
     if turns is not None and turns < 1:
         raise ValueError(f"`--turns` must be at least 1; got {turns}.")
-    rollout: Callable[[Turn], Any] | None = _function(runner) if runner else None
+    rollout: Callable[[Turn], Any] | None = _runner(runner) if runner else None
     if gym:
         rollout = _environment(gym, policy or [], success=success, max_steps=max_steps, video=video)
     study = taking_part(store, holder=holder, clips=clips)
@@ -176,6 +180,13 @@ def _environment(
         raise ValueError("`--policy` must be given for each policy of the study, such as --policy new=my_lab:new.")
     judged = _function(success, "--success") if success else None
     return GymnasiumRunner(env, named, success=judged, max_steps=max_steps, video=video or None)
+
+
+def _runner(word: str) -> Callable[..., Any]:
+    """The function that ``module:function`` names, or the runner that an installed package adds by that name."""
+    from surefoot.runners.added_runners import runner_names, runner_of
+
+    return runner_of(word) if ":" not in word and word in runner_names() else _function(word)
 
 
 def _function(word: str, option: str = "--runner") -> Callable[..., Any]:

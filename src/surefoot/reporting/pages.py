@@ -13,6 +13,7 @@ from surefoot.core import formatting, sentences
 from surefoot.core.assumptions import SIZE_FIXED, Assumed, conditions, promises
 from surefoot.core.words import spoken
 from surefoot.reporting import answers, study_pages, style, tables
+from surefoot.reporting.added_figures import captions, draw_added
 from surefoot.reporting.band_figures import band_figure
 from surefoot.reporting.evidence_figures import curves_figure
 from surefoot.reporting.figures import (
@@ -122,7 +123,7 @@ def page_figures(found: Overview) -> dict[str, Figure]:
         made["scores"] = scores_figure(values, letters, ends.low, ends.high)
         for name, band in named[:MOST_BANDS]:
             made[f"band {name}"] = band_figure(band, what=f"score of {name}")
-    return made
+    return made | draw_added(found)
 
 
 def methods(found: Overview) -> list[str]:
@@ -215,7 +216,8 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         spread = shown_figure(drawn, "scores", f"How the scores of each {spoken().policy} are spread.")
         bands = [shown_figure(drawn, name, "") for name in drawn if name.startswith("band ")]
         sections.append(tables.section("The whole distribution of scores", [line], figures=[spread, *bands]))
-    return sections
+    added = [shown_figure(drawn, name, caption) for name, caption in captions().items() if name in drawn]
+    return [*sections, tables.section("More figures", figures=added)] if added else sections
 
 
 def _heat(found: Overview, links: RolloutLinks) -> dict[str, Any]:
@@ -262,7 +264,7 @@ def drawn_twice(draw: Callable[[], dict[str, Figure]]) -> dict[str, tuple[Figure
     wide = draw()
     with style.sized(style.COLUMN):
         small = draw()
-    return {name: (figure, small[name]) for name, figure in wide.items()}
+    return {name: (figure, small[name]) for name, figure in wide.items() if name in small}
 
 
 def shown_figure(

@@ -1,25 +1,38 @@
 """Which sequential rules are there, what does each fit, and how is it shown?
 
-A rule is one file of this room. Its class says as constants what plan files call it, what it fits and how it is shown,
-and enters itself by `@registered`. Studies, replays, plans, the command line and the docs ask here, and know no rule by
-name. A file is imported when its rule is asked for; which files have one is read off their text.
+A rule is one file of this room, named in `PAIRS` or `RANKINGS`. Its class says as constants what plan files call it,
+what it fits and how it is shown, and enters itself by `@registered`. Studies, replays, plans, the command line and the
+docs ask here, and know no rule by name. A file is imported when its rule is asked for. Other packages add rules by the
+entry points `surefoot.rules`, and scripts by `@registered`; those are used where they are named, never unasked.
 """
 
 from __future__ import annotations
 
 import importlib
-import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import ClassVar, Literal, Self, TypeVar, get_args
+from inspect import isabstract
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 
-from surefoot import _check, _lazy
+from surefoot import _check, _plugins
 from surefoot.core.assumptions import Environments as Environments
 from surefoot.core.record import Record
 
 ROOM = "surefoot.sequential"
+PAIRS: Mapping[str, tuple[str, ...]] = {
+    "exact": ("exact_binary", "exact_paired_binary"),
+    "mixture": ("finite_horizon_mixture",),
+    "nscore": ("nscore",),
+    "wsr": ("wsr",),
+    "savi": ("savi",),
+    "fixed": ("fixed_size",),
+}
+"""The files of the rules that compare two policies, by the word in plan files, in the order shown."""
+RANKINGS: Mapping[str, tuple[str, ...]] = {"closed": ("closed_ranking",), "holm": ("ranking",)}
+"""The same of those that rank three policies or more."""
+HOMES = {**PAIRS, **RANKINGS}
+
 Lists = Literal["none", "whole", "any"]
 """About which lists a rule can decide: about none, about those as long as its horizon, or about any."""
 
@@ -142,38 +155,89 @@ REGISTRY: dict[str, list[type[Offered]]] = {}
 
 
 def registered(kind: K) -> K:
-    """Enter a rule; above its class, and above `@dataclass`."""
+    """Enter a rule; above its class, and above `@dataclass`.
+
+    Raises:
+        ValueError: It has no name, or one that another file's rule has.
+    """
     if not kind.name:
         raise _check.wrong("name", f"be the word in plan files; {kind.__qualname__} has none.")
-    known = REGISTRY.setdefault(kind.name, [])
-    known[:] = [one for one in known if (one.__module__, one.__qualname__) != (kind.__module__, kind.__qualname__)]
-    known.append(kind)
+    known = REGISTRY.get(kind.name, [])
+    homes = [f"{ROOM}.{home}" for home in HOMES.get(kind.name, ())] or [one.__module__ for one in known]
+    if homes and kind.__module__ not in homes:
+        raise _check.wrong("name", f"be new; got {kind.name!r}, which {homes[0]} has.")
+    REGISTRY[kind.name] = [one for one in known if _where(one) != _where(kind)] + [kind]
     return kind
+
+
+def _where(kind: type) -> tuple[str, str]:
+    return kind.__module__, kind.__qualname__
+
+
+def _admitted(name: str, kind: Any) -> type[Offered]:
+    """A rule of another package, under the name of its entry point.
+
+    Raises:
+        TypeError: It is no rule.
+        ValueError: Its name is another or taken.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Offered)):
+        raise TypeError(f"it must be a subclass of surefoot.sequential.Rule or RoundRule; it is {kind!r}")
+    if isabstract(kind):
+        raise TypeError(f"it must define {', '.join(sorted(getattr(kind, '__abstractmethods__', ())))}")
+    if kind.name != name:
+        raise ValueError(f"its `name` must be that of its entry point; it is {kind.name!r}")
+    return registered(kind)
 
 
 def names(policies: int | None = None) -> tuple[str, ...]:
     """The words for rules in plan files; with `policies`, of those that take so many, in the order they are shown."""
     if policies is not None:
         return tuple(dict.fromkeys(kind.name for kind in kinds() if kind.ranks(policies)))
-    return tuple(dict.fromkeys((*_homes(), *REGISTRY)))
+    _plugins.added("rules", _admitted)
+    return tuple(dict.fromkeys((*HOMES, *sorted(REGISTRY))))
+
+
+def known(name: Any) -> str:
+    """The word for a rule in plan files, if there is one of that name.
+
+    Raises:
+        ValueError: There is none.
+    """
+    if not (isinstance(name, str) and (name in HOMES or name in REGISTRY)):
+        _check.choice(name, "rule", dict.fromkeys(names()))
+    return str(name)
 
 
 def kinds(name: str | None = None) -> tuple[type[Offered], ...]:
-    """Every rule, or those of one name, in the order they are shown."""
-    for word, modules in _homes().items():
-        for module in modules if name in (None, word) else ():
-            importlib.import_module(module)
-    found = [kind for word, those in REGISTRY.items() if name in (None, word) for kind in those]
-    return tuple(sorted(found, key=lambda kind: (kind.place, kind.name)))
+    """Every rule, or those of one name, in the order they are shown: other packages' after surefoot's own."""
+    if name in HOMES:
+        return tuple(_own(name))
+    _plugins.added("rules", _admitted)
+    others = [kind for word, those in REGISTRY.items() if word not in HOMES and name in (None, word) for kind in those]
+    return (*(_own() if name is None else ()), *sorted(others, key=_shown))
+
+
+def _own(name: str | None = None) -> list[type[Offered]]:
+    """The rules of this room, or those of one name, in the order they are shown."""
+    words = HOMES if name is None else (name,)
+    for word in words:
+        for module in HOMES[word]:
+            importlib.import_module(f"{ROOM}.{module}")
+    return sorted((kind for word in words for kind in REGISTRY[word]), key=_shown)
+
+
+def _shown(kind: type[Offered]) -> tuple[int, str]:
+    return kind.place, kind.name
 
 
 def advised(setting: Setting) -> str:
-    """The name of the rule that fits best, where none is asked for.
+    """The name of the rule that fits best, where none is asked for; never another package's.
 
     Raises:
         ValueError: No rule fits.
     """
-    for kind in kinds():
+    for kind in _own():
         if kind.suits(setting):
             return kind.name
     raise ValueError("No rule fits: see `surefoot.sequential` for what each takes.")
@@ -190,7 +254,7 @@ def fitting(setting: Setting) -> tuple[type[Offered], ...]:
 
 def for_fewer(chosen: type[Offered], policies: int) -> str:
     """What to know where a rule that is shown earlier does not take so many policies; empty where none is."""
-    for kind in kinds():
+    for kind in _own():
         most = kind.policies[1]
         if kind.place < chosen.place and most is not None and 2 < most < policies:
             also = f"{kind.summary[:1].lower()}{kind.summary[1:]}"
@@ -214,7 +278,7 @@ def one_of(name: str, setting: Setting) -> type[Offered]:
     Raises:
         ValueError: There is none of this name, or it does not take so many policies, or no scores.
     """
-    _check.choice(name, "rule", dict.fromkeys(names()))
+    known(name)
     size = len(setting.policies)
     those = [kind for kind in kinds(name) if kind.ranks(size)]
     if not those:
@@ -225,20 +289,3 @@ def one_of(name: str, setting: Setting) -> type[Offered]:
         hint = f"Use rule = {advised(setting)!r}."
         raise _check.wrong("rule", f"take {setting.measure}s; got {chosen.title}.", None, hint)
     return chosen
-
-
-_NAMED = re.compile(r'^    name: ClassVar\[str\] = "([^"]+)"', re.MULTILINE)
-_PLACED = re.compile(r"^    place: ClassVar\[int\] = (\d+)", re.MULTILINE)
-
-
-@cache
-def _homes() -> Mapping[str, tuple[str, ...]]:
-    """The files that have a rule, by its name, in the order shown."""
-    found: dict[str, tuple[str, ...]] = {}
-    places: dict[str, int] = {}
-    for module, text in _lazy.sources(ROOM):
-        place = min(map(int, _PLACED.findall(text)), default=Offered.place)
-        for name in _NAMED.findall(text):
-            found[name] = (*found.get(name, ()), module)
-            places[name] = min(place, places.get(name, place))
-    return {name: found[name] for name in sorted(found, key=lambda name: (places[name], name))}

@@ -1,7 +1,7 @@
 """By which methods can a success rate be shown, and what does each promise?
 
-A method is a function from a tally to an interval or a bound. The file that defines it enters it by `@rate_method`; the
-command line, plans, coverage and the docs ask here, and know no method by name.
+A method is a function from a tally to an interval or a bound, entered by `@rate_method` above it, in a file of
+`HOMES` or in a script. The command line, plans, coverage and the docs ask here, and know no method by name.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cache
 from typing import Any, TypeVar
 
-from surefoot import _lazy
 from surefoot.core.interval import Bound, Interval, Side
 
-ROOM = "surefoot.stats"
+HOMES = ("surefoot.stats.rates", "surefoot.stats.optimal_bounds")
+"""The files that enter a method."""
 Ends = tuple[Any, Any]
 M = TypeVar("M", bound=Callable[..., Interval | Bound])
 
@@ -75,9 +74,7 @@ def method_of(using: Any) -> RateMethod | None:
     return next((one for one in REGISTRY.values() if one.using is using), None)
 
 
-@cache
 def _read() -> None:
-    """Import the files of the room that enter a method."""
-    for module, text in _lazy.sources(ROOM):
-        if "\n@rate_method(" in text:
-            importlib.import_module(module)
+    """Import the files that enter a method."""
+    for module in HOMES:
+        importlib.import_module(module)

@@ -264,7 +264,7 @@ class Plan(Record):
             raise _check.refused("question", "be 'ranking' for two policies", self.question, hint)
         named: str | None = self.rule
         object.__setattr__(self, "rule", named or registry.advised(self.setting))
-        _check.choice(self.rule, "rule", dict.fromkeys(registry.names()))
+        registry.known(self.rule)
         if self.items and not any(kind.stands(self.setting) for kind in registry.kinds(self.rule)):
             hint = f"Use rule = {registry.advised(self.setting)!r}."
             raise _check.refused("rule", "take a declared list of items", self.rule, hint)

@@ -1,14 +1,17 @@
 """The files people have: one importer per format, each independent of the others.
 
 An importer is a module with `recognises(head)`, which looks at the beginning of a file and never at its name, with
-`load(head)`, which gives its rows as a `Sheet` or raises `DataError`, and with `ABOUT`, which tells users of it.
+`load(head)`, which gives its rows as a `Sheet` or raises `DataError`, and with `ABOUT`, which tells users of it. Other
+packages add one by an entry point of `surefoot.formats`: such a module, or an object that has the same.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from surefoot import _plugins
 
 if TYPE_CHECKING:
     from surefoot.files.importers import About, Sheet
@@ -27,21 +30,48 @@ class Importer(Protocol):
         """The rows of the file."""
 
 
-NAMES = (
+MARKED = (
     *("parquet", "arrays", "stable_baselines", "monitor", "lerobot", "inspect_robots", "inspect_logs", "promptfoo"),
     *("openai_evals", "swe_bench", "junit", "lm_eval", "lm_eval_results", "vla_eval", "diffusion_policy"),
     *("step_results", "tracked", "lbm", "roboarena", "roboarena_server", "libero_logs", "fieldtrial", "droid"),
-    *("counts", "delimited", "matrix", "wide", "lines"),
 )
+TABLES = ("counts", "delimited", "matrix", "wide", "lines")
+NAMES = (*MARKED, *TABLES)
 """In the order they are asked: those that know a format by its own marks before those that take any table."""
 
 
 def importers() -> Iterator[Importer]:
-    """All of them, in the order they are asked; each is imported when its turn comes."""
-    for name in NAMES:
-        yield cast(Importer, importlib.import_module(f"{__name__}.{name}"))
+    """All of them, in the order they are asked, other packages' before any table; imported when their turn comes."""
+    yield from map(_own, MARKED)
+    yield from _plugins.added("formats", _admitted).values()
+    yield from map(_own, TABLES)
 
 
 def importer_of(head: Head) -> Importer | None:
     """The importer that recognises a file; none when nobody does."""
     return next((importer for importer in importers() if importer.recognises(head)), None)
+
+
+def _own(name: str) -> Importer:
+    return cast(Importer, importlib.import_module(f"{__name__}.{name}"))
+
+
+class _Added:
+    """An importer of another package; one whose `recognises` fails recognises nothing from then on."""
+
+    def __init__(self, name: str, importer: Importer) -> None:
+        self.name, self.importer, self.ABOUT, self.load = name, importer, importer.ABOUT, importer.load
+
+    def recognises(self, head: Head) -> bool:
+        return bool(_plugins.used("formats", self.name, lambda: self.importer.recognises(head)))
+
+
+def _admitted(name: str, importer: Any) -> Importer:
+    from surefoot.files.importers import About
+
+    if name in NAMES:
+        raise ValueError(f"surefoot has a format {name} already")
+    _plugins.lacking(importer, ("ABOUT", "recognises", "load"))
+    if not isinstance(importer.ABOUT, About):
+        raise TypeError(f"its ABOUT must be a surefoot.files.importers.About; it is {importer.ABOUT!r}")
+    return _Added(name, importer)

@@ -1,4 +1,8 @@
-"""Where a study's log is kept: one interface of two methods and a folder, and its stores."""
+"""Where a study's log is kept: one interface of two methods and a folder, and its stores.
+
+Another package adds a store by an entry point of `surefoot.stores`: named by the scheme of its addresses, a class or a
+function from an address to a `Store`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from surefoot._secret import Secret
+from surefoot import _plugins
+from surefoot._secret import Secret, without_password
 from surefoot.errors import StudyError
 from surefoot.study.events import Event, Line
+
+POSTGRES = ("postgresql", "postgres")
+METHODS = ("append", "read", "clips")
 
 
 class ConflictError(StudyError):
@@ -111,15 +119,52 @@ def line_of(number: int, hash_: str, text: str, private: str | None) -> Line:
 
 
 def open_store(address: str | Path) -> Store:
-    """The store at an address: a file's path, ``postgresql://host/database?study=NAME``, or ``:memory:``."""
+    """The store at an address: a file's path, ``postgresql://host/database?study=NAME``, or ``:memory:``.
+
+    An address with another scheme, such as ``lab://grasping``, is opened by the package that added that scheme.
+
+    Raises:
+        StudyError: No installed package opens addresses of that scheme.
+    """
     if address == ":memory:":
         from surefoot.study.stores.memory import MemoryStore
 
         return MemoryStore()
-    if isinstance(address, str) and address.startswith(("postgresql://", "postgres://")):
+    scheme, colon, _ = address.partition("://") if isinstance(address, str) else ("", "", "")
+    if scheme in POSTGRES:
         from surefoot.study.stores.postgres import PostgresStore
 
-        return PostgresStore.at(address)
+        return PostgresStore.at(str(address))
+    if colon:
+        return _added(scheme, str(address))
     from surefoot.study.stores.sqlite import SQLiteStore
 
     return SQLiteStore(address)
+
+
+def schemes() -> tuple[str, ...]:
+    """The schemes of addresses that other packages open."""
+    return tuple(_plugins.added("stores", _admitted))
+
+
+def _added(scheme: str, address: str) -> Store:
+    """The store of another package."""
+    known = _plugins.added("stores", _admitted)
+    if scheme not in known:
+        others = ", ".join(f"{name}://" for name in ("postgresql", *known))
+        raise StudyError(f"A study must be a file or at an address of {others}; got {without_password(address)!r}.")
+    store: Any = known[scheme](address)
+    try:
+        _plugins.lacking(store, METHODS)
+    except TypeError as error:
+        raise StudyError(f"{_plugins.packages('stores')[scheme]} gave no store for {scheme}://: {error}.") from None
+    opened: Store = store
+    return opened
+
+
+def _admitted(name: str, opens: Any) -> Any:
+    if name in (*POSTGRES, "http", "https", "file"):
+        raise ValueError(f"addresses of {name}:// are surefoot's own")
+    if isinstance(opens, type):
+        _plugins.lacking(opens, METHODS)
+    return _plugins.callable_only(name, opens)
