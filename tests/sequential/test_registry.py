@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import tomllib
 from itertools import product
 from pathlib import Path
 
@@ -123,6 +124,13 @@ def test_each_rule_of_the_room_is_in_the_table_of_files():
     entered = {path.stem for path in room.glob("*.py") if "\n@registered\n" in path.read_text(encoding="utf-8")}
     assert entered == {file for files in registry.HOMES.values() for file in files}
     assert {name for name in registry.HOMES if registry.kinds(name)[0].ranks(2)} == set(registry.PAIRS)
+
+
+def test_the_contract_on_imports_knows_every_rule():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = (one for one in project["tool"]["importlinter"]["contracts"] if "Sequential rules" in one["name"])
+    listed = [file for layer in contract["layers"] for file in layer.split(" | ")]
+    assert sorted(listed) == sorted(file for files in registry.HOMES.values() for file in files)
 
 
 def test_a_plan_of_ours_looks_for_no_other_package(monkeypatch):
