@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.notes import Note
-from tests.files.test_workbooks import inline, workbook
+from tests.files.test_workbooks import inline, relations, workbook
 from tests.support.samples import put
 
 TEN = "policy,success\n" + "new,1\nold,0\n" * 5
@@ -151,7 +151,7 @@ def test_blank_rows_are_named(tmp_path: Path) -> None:
 def book(*sheets: tuple[str, str, list[list[str]]]) -> bytes:
     """A workbook of sheets: name, state, rows; a row that is empty is not written."""
     tabs = "".join(f'<sheet name="{name}" state="{state}" r:id="r{at}"/>' for at, (name, state, _) in enumerate(sheets))
-    links = "".join(f'<Relationship Id="r{at}" Target="/xl/worksheets/s{at}.xml"/>' for at in range(len(sheets)))
+    links = [(f"r{at}", "worksheet", f"/xl/worksheets/s{at}.xml") for at in range(len(sheets))]
     members = {
         f"xl/worksheets/s{at}.xml": "<worksheet><sheetData>"
         + "".join(
@@ -168,7 +168,7 @@ def book(*sheets: tuple[str, str, list[list[str]]]) -> bytes:
         "",
         **{
             "xl/workbook.xml": f"<workbook><sheets>{tabs}</sheets></workbook>".encode(),
-            "xl/_rels/workbook.xml.rels": f"<Relationships>{links}</Relationships>".encode(),
+            "xl/_rels/workbook.xml.rels": relations(*links),
             **{name: text.encode() for name, text in members.items()},
         },
     )

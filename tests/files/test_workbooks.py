@@ -13,13 +13,20 @@ from tests.support.samples import FIXTURES, deflated, put
 FILE = FIXTURES / "excel" / "trials.xlsx"
 
 
+def relations(*parts: tuple[str, str, str]) -> bytes:
+    """Which parts belong together, each by its id, kind and place."""
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    each = "".join(f'<Relationship Id="{id_}" Type="{kinds}/{kind}" Target="{at}"/>' for id_, kind, at in parts)
+    return f"<Relationships>{each}</Relationships>".encode()
+
+
 def workbook(sheet: str, *, strings: str = "", **members: bytes) -> bytes:
     """A workbook with one sheet called Trials."""
     return deflated(
         {
+            "_rels/.rels": relations(("rId1", "officeDocument", "xl/workbook.xml")),
             "xl/workbook.xml": b'<workbook><sheets><sheet name="Trials" r:id="rId1"/></sheets></workbook>',
-            "xl/_rels/workbook.xml.rels": b'<Relationships><Relationship Id="rId1" Target="/xl/worksheets/one.xml"/>'
-            b"</Relationships>",
+            "xl/_rels/workbook.xml.rels": relations(("rId1", "worksheet", "/xl/worksheets/one.xml")),
             "xl/worksheets/one.xml": f"<worksheet><sheetData>{sheet}</sheetData></worksheet>".encode(),
             "xl/sharedStrings.xml": f"<sst>{strings}</sst>".encode(),
             **members,
@@ -63,11 +70,69 @@ def test_kinds_of_cells(tmp_path: Path) -> None:
     assert [(group.key, group.successes) for group in rollouts.summary()] == [(("new",), 1), (("old",), 0)]
 
 
+def test_dates_are_dates_and_whole_numbers_whole(tmp_path: Path) -> None:
+    styles = b'<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="22"/><xf numFmtId="46"/></cellXfs></styleSheet>'
+    head = f"<row r='1'>{''.join(inline(f'{at}1', name) for at, name in zip('ABCDE', NAMES, strict=True))}</row>"
+    cells = (
+        "<c r='B2'><v>1</v></c><c r='C2' s='1'><v>46024.1875</v></c><c r='D2' s='2'><v>0.25</v></c>"
+        "<c r='E2'><v>7.0</v></c>"
+    )
+    sheet = f"{head}<row r='2'>{inline('A2', 'new')}{cells}</row>"
+    parts = relations(("rId1", "worksheet", "worksheets/one.xml"), ("rId2", "styles", "styles.xml"))
+    rollouts = sf.read(
+        put(tmp_path, "a.xlsx", workbook(sheet, **{"xl/styles.xml": styles, "xl/_rels/workbook.xml.rels": parts}))
+    )
+    assert [str(rollouts.column(name)[0]) for name in ("started_at", "took", "seed")] == [
+        "2026-01-02 04:30:00",
+        "21600",
+        "7",
+    ]
+
+
+NAMES = ("policy", "success", "started_at", "took", "seed")
+
+
+@pytest.mark.parametrize("error", ["#N/A", "#SPILL!"])
+def test_a_formula_that_failed_is_no_blank_cell(tmp_path: Path, error: str) -> None:
+    rows = f"<row r='2'>{inline('A2', 'new')}<c r='B2' s='0' t='e'><f>NA()</f><v>{error}</v></c></row>"
+    with pytest.raises(sf.DataError, match=f"got '{error}'"):
+        sf.read(put(tmp_path, "a.xlsx", workbook(HEAD + rows)))
+
+
+def test_what_looks_like_a_count_or_an_error_in_a_text_stays(tmp_path: Path) -> None:
+    odd = "&lt;sst count=&quot;2&quot;&gt; &lt;c t='e'&gt;"
+    row = f"<row r='2'>{inline('A2', odd)}<c r='B2'><v>1</v></c></row>"
+    assert sf.read(put(tmp_path, "a.xlsx", workbook(HEAD + row))).policies == ("<sst count=\"2\"> <c t='e'>",)
+
+
+def test_a_wrong_count_of_texts_sets_no_memory_aside(tmp_path: Path) -> None:
+    texts = b"<sst count='9' uniqueCount='99999999999999'><si><t>new</t></si></sst>"
+    row = "<row r='2'><c r='A2' t='s'><v>0</v></c><c r='B2'><v>1</v></c></row>"
+    assert sf.read(put(tmp_path, "a.xlsx", workbook(HEAD + row, **{"xl/sharedStrings.xml": texts}))).policies == (
+        "new",
+    )
+
+
+def test_a_chart_is_no_sheet_and_a_style_no_cell(tmp_path: Path) -> None:
+    tabs = (
+        b"""<workbook><sheets><sheet name="Plot" r:id="rId2"/><sheet name="Trials" r:id="rId1"/></sheets></workbook>"""
+    )
+    where = relations(("rId1", "worksheet", "worksheets/one.xml"), ("rId2", "chartsheet", "chartsheets/one.xml"))
+    rows = (
+        f"<row r='2'>{inline('A2', 'new')}<c r='B2'><v>1</v></c></row><row r='1048576'><c r='XFD1048576' s='0'/></row>"
+    )
+    more = {"xl/workbook.xml": tabs, "xl/_rels/workbook.xml.rels": where, "xl/chartsheets/one.xml": b"<chartsheet/>"}
+    rollouts = sf.read(put(tmp_path, "a.xlsx", workbook(HEAD + rows, **more)))
+    assert (rollouts.tally(), rollouts.notes) == (sf.Tally(1, 1), ())
+
+
 def test_merged_cells_fill_the_rows_that_are_there(tmp_path: Path) -> None:
     rows = "".join(f"<row r='{at}'>{inline(f'B{at}', str(at % 2))}</row>" for at in (2, 4))
     merged = "".join(f"<mergeCell ref='{ref}'/>" for ref in ("A2:A4", "C2:C4", "A1"))
     sheet = f"{HEAD}{rows}{inline('A2', 'new')}<mergeCells>{merged}</mergeCells>"
-    (group,) = sf.read(put(tmp_path, "a.xlsx", workbook(sheet))).summary()
+    rollouts = sf.read(put(tmp_path, "a.xlsx", workbook(sheet)))
+    (group,) = rollouts.summary()
+    assert "A merged cell's value is read in every row that it spans: line 4." in map(str, rollouts.notes)
     assert (group.key, group.successes, group.outcomes) == (("new",), 0, 2)
 
 
@@ -75,13 +140,16 @@ def test_merged_cells_fill_the_rows_that_are_there(tmp_path: Path) -> None:
     ("content", "says"),
     [
         (workbook(""), "the sheet must hold a table; it is empty"),
-        (workbook("<row><c t='s'><v>7</v></c></row>"), "a cell must name a text of the workbook; got '7'"),
+        (workbook("<row><c t='s'><v>7</v></c></row>"), "the workbook must be whole; Cell string index not found"),
         (workbook(HEAD + inline("A9999999", "x")), "at most 1,048,576 rows; got row 9,999,999"),
+        (workbook(HEAD + inline("XFD1048576", "x")), "at most 10,000 columns; got 16,384"),
+        (workbook(HEAD + inline("BZZ1048576", "x")), "must span at most 20,000,000 cells; got 1,048,576 rows of 2,054"),
+        (workbook(HEAD + inline("A99999999999999", "x")), "at most 1,048,576 rows; got row 999,999,999"),
         (workbook(HEAD + inline("ZZZ2", "x")), "at most 10,000 columns; got 18,278"),
         (workbook("<!DOCTYPE x>"), "complete XML"),
         (workbook(HEAD, **{"xl/workbook.xml": b"<!DOCTYPE x><workbook/>"}), "must not declare a document type"),
         (workbook(HEAD, **{"xl/workbook.xml": b"<workbook/>"}), "must hold a sheet"),
-        (workbook(HEAD, **{"xl/_rels/workbook.xml.rels": b"<x><Relationship Id='rId1' Target='no.xml'/></x>"}),
+        (workbook(HEAD, **{"xl/_rels/workbook.xml.rels": relations(("rId1", "worksheet", "no.xml"))}),
          "must be complete; xl/no.xml is missing"),
         (workbook("<row>" + inline("A1", "hello") + "</row>" + inline("A2", "1")), "must be a table of rollouts"),
     ],
@@ -119,8 +187,7 @@ NOTES = b"<worksheet><sheetData><row>%s</row></sheetData></worksheet>" % inline(
 TABS = (
     b"""<workbook><sheets><sheet name="Remarks" r:id="rId2"/><sheet name="Trials" r:id="rId1"/></sheets></workbook>"""
 )
-WHERE = b"""<Relationships><Relationship Id="rId1" Target="/xl/worksheets/one.xml"/>
-<Relationship Id="rId2" Target="/xl/worksheets/two.xml"/></Relationships>"""
+WHERE = relations(("rId1", "worksheet", "/xl/worksheets/one.xml"), ("rId2", "worksheet", "worksheets/two.xml"))
 
 
 def test_remarks_before_the_table_and_a_title_above_it_are_no_table(tmp_path: Path) -> None:

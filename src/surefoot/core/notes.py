@@ -159,6 +159,7 @@ PLAIN = {
     "stray marks": "Read without a stray {mark!r}: {lines:lines}.",
     "apostrophes": "An apostrophe before a number, as spreadsheets mark text, is left out: {columns:quoted}.",
     "hidden rows": "Hidden in the sheet, and read like the others: {lines:lines}.",
+    "merged cells": "A merged cell's value is read in every row that it spans: {lines:lines}.",
     "models by items": "Each row is {words.a_policy}, named in {column!r}, and {items:,} columns are items; the cells "
     "are {kind}, and {empty:,} empty ones were not run.",
     "unused columns": "Not used: {columns:quoted}.",

@@ -1,15 +1,19 @@
 """How does a sheet of an Excel workbook become delimited text, which every importer of tables reads?
 
-An `.xlsx` file is a zip file of XML: it is unpacked within limits and parsed without expanding anything. Formulas are
-never computed: a cell has the value that was saved with it.
+python-calamine reads the cells. It is handed a copy of the parts that it needs, unpacked within limits, since it has
+none of its own: one cell far from the others, or a wrong count, would end the program. Formulas are never computed: a
+cell has the value that was saved with it.
 """
 
 from __future__ import annotations
 
 import csv
+import datetime
+import functools
 import io
-import posixpath
 import re
+import zipfile
+from collections.abc import Collection
 from pathlib import Path
 
 from surefoot._arguments import write
@@ -30,10 +34,19 @@ ABOUT = About(
     example="surefoot compare results.xlsx --sheet Trials --first new --second old",
 )
 WORKBOOK = "xl/workbook.xml"
+RELATIONS = "xl/_rels/workbook.xml.rels"
+STRINGS = "xl/sharedStrings.xml"
+NEEDED = ("_rels/.rels", RELATIONS, WORKBOOK)
+SHARED = (*NEEDED, STRINGS, "xl/styles.xml")
 MOST_ROWS = 1_048_576
 MOST_CELLS = 20_000_000
 """Of the rectangle that the filled cells span; Excel's own sheet has 17 thousand million."""
-PLACE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
+PLACE = re.compile(r"([A-Z]{1,9})(\d+)", re.IGNORECASE)
+COUNTS = re.compile(rb"(<(?:\w+:)?sst\b)[^>]*?(/?>)")
+ERROR = re.compile(rb"""(<(?:\w+:)?c\s(?:[^>]*\s)?t\s*=\s*)(?:"e"|'e')""")
+
+Rows = dict[int, dict[int, str]]
+"""The filled cells of a sheet, by row and column from 0."""
 
 
 def is_workbook(head: Head) -> bool:
@@ -50,42 +63,38 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[No
         sheet: The sheet's name; the first that is not hidden and holds a table when None.
     """
     with Archive(head.path, head.name) as archive:
-        names, hidden = _sheets(archive, head.name)
-        if not names:
+        shared = {name: _part(archive, name, head.name) for name in SHARED if name in archive.names or name in NEEDED}
+        parts, hidden = _sheets(shared, head.name)
+        if not parts:
             raise DataError("the workbook must hold a sheet; it has none.", source=head.name)
-        if sheet is not None and sheet not in names:
+        if sheet is not None and sheet not in parts:
             raise DataError(
-                f"the sheet must be one of {some_names([repr(name) for name in names])}; got {sheet!r}.",
+                f"the sheet must be one of {some_names([repr(name) for name in parts])}; got {sheet!r}.",
                 source=head.name,
             )
-        strings = _strings(archive, head.name)
-        tried = [name for name in names if name not in hidden] or list(names) if sheet is None else [sheet]
-        made = ((name, _read(archive, names[name], strings, head.name)) for name in tried)
-        chosen, cells = next(((name, cells) for name, cells in made if sheet or cells.hold_a_table), (tried[0], None))
-        cells = cells or _read(archive, names[tried[0]], strings, head.name)
-    path = folder / "sheet.csv"
-    text = io.StringIO()
-    titles, lines, rows = _below_titles(*cells.table())
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    write_whole(path, text.getvalue())
-    others, notes = [repr(name) + " (hidden)" * (name in hidden) for name in names if name != chosen], list[Noted]()
+        tried = [name for name in parts if name not in hidden] or list(parts) if sheet is None else [sheet]
+        for chosen in (*tried, tried[0]):
+            content = {parts[chosen]: _part(archive, parts[chosen], head.name)}
+            rows, said = _read(chosen, {**shared, **content}, parts[chosen], folder / "book.xlsx", head.name)
+            if sheet or sum(len(row) > 1 for row in rows.values()) > 1:  # remarks on a sheet of their own are no table
+                break
+    others = [repr(name) + " (hidden)" * (name in hidden) for name in parts if name != chosen]
+    notes = list[Noted]()
     if others:
         notes.append(f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by {write('sheet')}.")
     if chosen in hidden:
         notes.append(f"The sheet {chosen!r} is hidden.")
+    titles, lines, table = _below_titles(*_table(rows, head.name))
     if titles:
         notes.append(f"What stands above the header is left out: {some_names([repr(title) for title in titles])}.")
-    if unseen := [line for line in cells.hidden if line in lines]:
-        notes.append(Note("hidden rows", {"lines": tuple(unseen)}))
-    made_of = Head(path, head.name)
+    for kind, found in said.items():
+        if told := tuple(row + 1 for row in found if row + 1 in lines):
+            notes.append(Note(kind, {"lines": told}))
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(table)
+    made_of = Head(write_whole(folder / "sheet.csv", text.getvalue()), head.name)
     made_of.lines = tuple(lines)
     return made_of, tuple(notes)
-
-
-def _read(archive: Archive, member: str, strings: list[str], source: str) -> _Cells:
-    cells = _Cells(strings, source)
-    read_xml(_member(archive, member, source), cells, source)
-    return cells
 
 
 def _below_titles(lines: list[int], rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
@@ -99,10 +108,11 @@ def _below_titles(lines: list[int], rows: list[list[str]]) -> tuple[list[str], l
     return [], lines, rows
 
 
-def _member(archive: Archive, name: str, source: str) -> bytes:
+def _part(archive: Archive, name: str, source: str) -> bytes:
+    """A part as python-calamine can have it: it trusts the count of texts, and takes errors for blank cells."""
     if name not in archive.names:
         raise DataError(f"the workbook must be complete; {name} is missing.", source=source)
-    return archive.read(name)
+    return ERROR.sub(rb'\1"str"', COUNTS.sub(rb"\1\2", archive.read(name)))
 
 
 class _Listed(Reader):
@@ -116,143 +126,106 @@ class _Listed(Reader):
             self.found.append({key.rpartition(":")[2]: value for key, value in attributes.items()})
 
 
-def _sheets(archive: Archive, source: str) -> tuple[dict[str, str], set[str]]:
-    """The file of each sheet, by its name, in the order of the tabs, and the names of those that are hidden."""
+def _sheets(shared: dict[str, bytes], source: str) -> tuple[dict[str, str], set[str]]:
+    """The part of each sheet, by its name, in the order of the tabs, and the names of those that are hidden."""
     tabs, relations = _Listed("sheet"), _Listed("Relationship")
-    read_xml(_member(archive, WORKBOOK, source), tabs, source)
-    read_xml(_member(archive, "xl/_rels/workbook.xml.rels", source), relations, source)
-    targets = {one.get("Id"): one.get("Target", "") for one in relations.found if "sheet" in one.get("Type", "sheet")}
+    read_xml(shared[WORKBOOK], tabs, source)
+    read_xml(shared[RELATIONS], relations, source)
+    targets = {one.get("Id"): one.get("Target", "") for one in relations.found if "worksheet" in one.get("Type", "")}
     hidden = {tab.get("name", "") for tab in tabs.found if "hidden" in tab.get("state", "").casefold()}
-    files = {
-        tab.get("name", ""): posixpath.normpath(posixpath.join("/xl", targets[tab.get("id")])).lstrip("/")
+    parts = {
+        tab.get("name", ""): target.lstrip("/") if target.lstrip("/").startswith("xl/") else f"xl/{target}"
         for tab in tabs.found
-        if targets.get(tab.get("id"))
+        if (target := targets.get(tab.get("id")))
     }
-    return files, hidden
+    return parts, hidden
 
 
-class _Strings(Reader):
-    """The texts that cells share; a text may be written in several pieces."""
+def _read(
+    name: str, parts: dict[str, bytes], part: str, copy: Path, source: str
+) -> tuple[Rows, dict[str, Collection[int]]]:
+    """The filled cells of a sheet, and the rows to tell of by the kind of note."""
+    from python_calamine import CalamineError, load_workbook  # here, since few files need it
+
+    seen = _Seen()
+    read_xml(parts[part], seen, source)
+    seen.refuse_far_cells(source)
+    with zipfile.ZipFile(copy, "w") as archive:
+        for one, content in parts.items():
+            archive.writestr(one, content)
+    try:
+        with load_workbook(copy) as book:
+            sheet = book.get_sheet_by_name(name)
+    except CalamineError as error:
+        raise DataError(f"the workbook must be whole; {str(error)[:120]}.", source=source) from None
+    top, left = sheet.start or (0, 0)
+    texts = (
+        (row, {at: text for at, value in enumerate(values, left) if (text := _text(value))})
+        for row, values in enumerate(sheet.to_python(), top)
+    )
+    rows, filled = {row: cells for row, cells in texts if cells}, set[int]()
+    for (first, column), (last, _) in sheet.merged_cell_ranges or ():
+        if value := rows.get(first, {}).get(column):
+            below = {row for row in range(first + 1, min(last, MOST_ROWS) + 1) if column not in rows.get(row, {column})}
+            filled |= below
+            for row in below:
+                rows[row][column] = value
+    return rows, {"hidden rows": seen.hidden, "merged cells": sorted(filled)}
+
+
+class _Seen(Reader):
+    """What python-calamine does not say of a sheet: the rows that are hidden, and how far cells reach."""
 
     def __init__(self) -> None:
-        self.found, self._parts, self._sounds = list[str](), list[str](), 0
-
-    def starts(self, name: str, _attributes: Attributes) -> None:
-        self._sounds += name == "rPh"  # how a text is pronounced, which is no part of it
-
-    def ends(self, name: str, content: str) -> None:
-        if name == "t" and not self._sounds:
-            self._parts.append(content)
-        elif name == "si":
-            self.found.append("".join(self._parts))
-            self._parts = []
-        self._sounds -= name == "rPh"
-
-
-def _strings(archive: Archive, source: str) -> list[str]:
-    name = "xl/sharedStrings.xml"
-    if name not in archive.names:
-        return []
-    strings = _Strings()
-    read_xml(archive.read(name), strings, source)
-    return strings.found
-
-
-class _Cells(Reader):
-    """The filled cells of a sheet, by row and column from 0."""
-
-    def __init__(self, strings: list[str], source: str) -> None:
-        self._strings, self._source = strings, source
-        self._cells: dict[int, dict[int, str]] = {}
-        self._merged: list[tuple[int, int, int, int]] = []
-        self.hidden: list[int] = []
-        self._row, self._column, self._kind, self._texts = -1, -1, "n", list[str]()
+        self.hidden, self._row, self._column, self._height, self._width = list[int](), -1, -1, 0, 0
 
     def starts(self, name: str, attributes: Attributes) -> None:
         if name == "row":
             said = attributes.get("r", "")
-            self._row, self._column = (int(said[:8]) - 1 if said.isdecimal() else self._row + 1), -1
+            self._row, self._column = (int(said[:9]) - 1 if said.isdecimal() else self._row + 1), -1
             if attributes.get("hidden", "") in ("1", "true"):
-                self.hidden.append(self._row + 1)
+                self.hidden.append(self._row)
         elif name == "c":
-            place = PLACE.fullmatch(attributes.get("r", ""))
-            if place:
-                self._row, self._column = _at(place)
-            else:
-                self._column += 1
-            self._kind, self._texts = attributes.get("t", "n"), []
-        elif name == "mergeCell":
-            self._merge(attributes.get("ref", ""))
+            self._column += 1
+            if place := PLACE.match(attributes.get("r", "")):
+                self._row = int(place[2][:9]) - 1
+                self._column = (
+                    functools.reduce(lambda so_far, letter: 26 * so_far + ord(letter) - 64, place[1].upper(), 0) - 1
+                )
+        elif name in ("v", "is"):
+            self._height, self._width = max(self._height, self._row + 1), max(self._width, self._column + 1)
 
-    def ends(self, name: str, content: str) -> None:
-        if name == "v" or (name == "t" and self._kind == "inlineStr"):
-            self._texts.append(content)
-        elif name == "c":
-            text = " ".join(self._value("".join(self._texts)).split())
-            if text:
-                self._put(self._row, self._column, text)
-
-    def _value(self, text: str) -> str:
-        if self._kind == "b":
-            return {"1": "true", "0": "false"}.get(text.strip(), text)
-        if self._kind != "s" or not text:
-            return text
-        if not text.strip().isdecimal() or int(text[:9]) >= len(self._strings):
-            raise DataError(f"a cell must name a text of the workbook; got {text[:20]!r}.", source=self._source)
-        return self._strings[int(text[:9])]
-
-    def _put(self, row: int, column: int, text: str) -> None:
-        if not 0 <= row < MOST_ROWS:
-            raise DataError(f"a sheet must have at most {MOST_ROWS:,} rows; got row {row + 1:,}.", source=self._source)
-        if column >= MOST_COLUMNS:
-            raise too_wide(column + 1, self._source)
-        self._cells.setdefault(row, {})[column] = text
-
-    def _merge(self, ref: str) -> None:
-        ends = [PLACE.fullmatch(end) for end in ref.split(":")]
-        if len(ends) == 2 and ends[0] and ends[1]:
-            self._merged.append((*_at(ends[0]), *_at(ends[1])))
-
-    @property
-    def hold_a_table(self) -> bool:
-        """Whether two rows have more than one filled cell: remarks on a sheet of their own have not."""
-        return sum(len(row) > 1 for row in self._cells.values()) > 1
-
-    def table(self) -> tuple[list[int], list[list[str]]]:
-        """The rectangle of filled cells with their rows' numbers, from 1; blank rows between others are one.
-
-        A merged cell has its value in every row that it spans.
-        """
-        for top, left, bottom, _ in self._merged:
-            text = self._cells.get(top, {}).get(left)
-            if text is not None:
-                for row in range(top + 1, min(bottom, MOST_ROWS - 1) + 1):
-                    if row in self._cells:
-                        self._cells[row].setdefault(left, text)
-        if not self._cells:
-            raise DataError("the sheet must hold a table; it is empty.", source=self._source)
-        used = {column for row in self._cells.values() for column in row}
-        first, last = min(used), max(used)
-        if (last - first + 1) * len(self._cells) > MOST_CELLS:
+    def refuse_far_cells(self, source: str) -> None:
+        """Refuse a sheet whose cells span too large a rectangle, which is held in memory as a whole."""
+        if self._height > MOST_ROWS:
+            raise DataError(f"a sheet must have at most {MOST_ROWS:,} rows; got row {self._height:,}.", source=source)
+        if self._width > MOST_COLUMNS:
+            raise too_wide(self._width, source)
+        if self._height * self._width > MOST_CELLS:
             raise DataError(
-                f"a sheet must span at most {MOST_CELLS:,} cells; got {len(self._cells):,} rows of "
-                f"{last - first + 1:,} columns. Is there a cell far from the table?",
-                source=self._source,
+                f"a sheet must span at most {MOST_CELLS:,} cells; got {self._height:,} rows of {self._width:,} "
+                "columns. Is there a cell far from the table?",
+                source=source,
             )
-        columns = range(first, last + 1)
-        filled = sorted(self._cells)
-        rows = [
-            row
-            for at, row in enumerate(filled)
-            for row in ((row - 1, row) if at and row - 1 > filled[at - 1] else (row,))
-        ]
-        return [row + 1 for row in rows], [
-            [self._cells.get(row, {}).get(column, "") for column in columns] for row in rows
-        ]
 
 
-def _at(place: re.Match[str]) -> tuple[int, int]:
-    column = 0
-    for letter in place[1]:
-        column = 26 * column + ord(letter) - 64
-    return int(place[2]) - 1, column - 1
+def _text(value: object) -> str:
+    """A cell as a delimited file has it: dates as ISO 8601 writes them, durations in seconds."""
+    if isinstance(value, datetime.timedelta):
+        value = value.total_seconds()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return " ".join((str(value).lower() if isinstance(value, bool) else str(value)).split())
+
+
+def _table(rows: Rows, source: str) -> tuple[list[int], list[list[str]]]:
+    """The rectangle of filled cells with their rows' numbers, from 1; blank rows between others are one."""
+    if not rows:
+        raise DataError("the sheet must hold a table; it is empty.", source=source)
+    used = {column for row in rows.values() for column in row}
+    filled = sorted(rows)
+    lines = [
+        row for at, row in enumerate(filled) for row in ((row - 1, row) if at and row - 1 > filled[at - 1] else (row,))
+    ]
+    columns = range(min(used), max(used) + 1)
+    return [row + 1 for row in lines], [[rows.get(row, {}).get(column, "") for column in columns] for row in lines]
