@@ -83,7 +83,7 @@ format: $(READY)  ## Format and fix what can be fixed.
 
 lock: $(READY)  ## Pin the newest versions that pyproject.toml allows.
 	$(BIN)/python -m pip install -q uv
-	$(BIN)/uv pip compile pyproject.toml --extra console --extra postgres --extra cluster --extra yaml --extra gymnasium \
+	$(BIN)/uv pip compile pyproject.toml --extra console --extra postgres --extra cluster --extra yaml --extra seal --extra gymnasium \
 		--group test --group check --group docs --universal --python-version 3.11 --no-annotate --no-header \
 		--upgrade -q -o requirements/lock.txt
 

@@ -88,7 +88,18 @@ def smoke(python: Path, place: Path) -> None:
     """The commands that a newcomer tries first, with the core dependencies only."""
     work = place / "work"
     work.mkdir()
-    for extra in ("starlette", "uvicorn", "psycopg", "joblib", "dask", "pandas", "pyarrow", "yaml", "gymnasium"):
+    for extra in (
+        "starlette",
+        "uvicorn",
+        "psycopg",
+        "joblib",
+        "dask",
+        "pandas",
+        "pyarrow",
+        "yaml",
+        "cryptography",
+        "gymnasium",
+    ):
         said(1, python, "-c", f"import {extra}", cwd=work)
     passes = {"new": 4, "old": 2}  # of five
     rows = [f"{policy},lift,{seed},{int(seed % 5 < passes[policy])}" for seed in range(40) for policy in passes]

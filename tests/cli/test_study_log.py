@@ -72,6 +72,7 @@ def test_verify_tells_of_clips_that_are_missing_or_changed(here, capsys):
 
 
 def test_a_sealed_backup_tells_nothing_of_clips(here, capsys):
+    pytest.importorskip("cryptography", reason="needs the extra `seal`")
     study = filmed(here, unblinded=False)
     code, out, _ = said(capsys, "backup", "study.db", "-o", "monday.backup")
     assert (code, "The clips are not in it: copy the folder study.clips too." in out) == (0, True)
@@ -105,6 +106,7 @@ def test_status_tells_who_holds_turns_and_that_a_verdict_is_exploratory(here, ca
 
 
 def test_a_backup_has_one_key_and_a_report_its_figures(here, capsys, monkeypatch):
+    pytest.importorskip("cryptography", reason="needs the extra `seal`")
     monkeypatch.setattr(pages, "drawn_twice", lambda _: {})
     study = sf.Study.create(plan(), "study.db")
     code, out, _ = said(capsys, "backup", "-o", "monday.backup")
@@ -129,3 +131,11 @@ def test_a_file_without_a_study_and_a_log_that_cannot_be_followed(here, capsys):
     link.close()
     code, _, err = said(capsys, "report", "-o", "a.md")
     assert (code, "study.db: no report can be made. " in err) == (65, True)
+
+
+def test_without_the_extra_no_key_is_left_behind(here, capsys, monkeypatch):
+    sf.Study.create(plan(), "study.db")
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+    code, _, err = said(capsys, "backup", "-o", "monday.backup")
+    assert (code, "pip install '.[seal]'" in err) == (65, True)
+    assert [path.name for path in here.iterdir() if path.suffix in (".key", ".backup")] == []

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+from pathlib import Path
 
 import pytest
 
 import surefoot as sf
 from surefoot._secret import Secret
 from surefoot.errors import StudyError
-from surefoot.study.log_files import marks
+from surefoot.study.log_files import STEP, marks
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
 from tests.support.attacked_studies import finished as attacks_finished
@@ -68,6 +71,12 @@ def address(request, tmp_path):
 KEY = Secret("a key that is long enough")
 
 
+@pytest.fixture
+def _sealing():
+    pytest.importorskip("cryptography", reason="needs the extra `seal`")
+
+
+@pytest.mark.usefixtures("_sealing")
 def test_a_blinded_study_can_be_backed_up_and_the_backup_tells_nothing(address, tmp_path):
     study = driven(Study.create(plan(title="Mugs"), address), outcomes(1, new=0.9, old=0.2), 9)
     held = study.next_turn(holder="arm 1")
@@ -82,6 +91,7 @@ def test_a_blinded_study_can_be_backed_up_and_the_backup_tells_nothing(address, 
     assert study.backup(KEY) != text  # sealed afresh each time
 
 
+@pytest.mark.usefixtures("_sealing")
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
@@ -91,6 +101,8 @@ def test_a_blinded_study_can_be_backed_up_and_the_backup_tells_nothing(address, 
             "the key belongs to another backup, or the backup was changed",
         ),
         (lambda text: text[:-20] + "AAAA" + text[-16:], "cannot be|was changed"),
+        (lambda text: text.replace('"schema":2', '"schema":3'), "made by a newer surefoot: schema 3"),
+        (lambda text: text.replace('"schema":2', '"schema":1'), "cannot be read: 'proof'"),
         (lambda text: text.splitlines()[0] + "\n", "cut off"),
         (lambda text: text[: len(text) // 2], "not JSON"),
     ],
@@ -103,6 +115,39 @@ def test_a_spoilt_backup_restores_nothing(tmp_path, spoil, said):
     assert not (tmp_path / "again.db").exists()
     with pytest.raises(StudyError, match="give its key"):
         Study.restore(text, tmp_path / "again.db")
+
+
+@pytest.mark.usefixtures("_sealing")
+def test_the_size_of_a_backup_tells_no_outcome():
+    sizes = set()
+    for good in (True, False):
+        study, grown = Study.create(plan(rule="fixed"), ":memory:"), []
+        for _ in range(12):
+            study.record(study.next_turn(), good)
+            grown.append(len(study.backup(KEY).splitlines()[1]))
+        sizes.add(tuple(grown))
+    assert len(sizes) == 1
+    hidden = len(json.loads(study.backup(KEY).splitlines()[1])["log"]) * 3 // 4
+    assert 0 < hidden - 16 < 2 * STEP * study.version
+
+
+def test_without_the_extra_a_backup_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+    with pytest.raises(StudyError, match=r"needs the `seal` extra: in a clone of surefoot, pip install '\.\[seal\]'\."):
+        Study.create(plan(), ":memory:").backup(KEY)
+
+
+OLD = Path(__file__).parents[1] / "fixtures" / "studies" / "0.2.0.backup"
+
+
+def test_a_backup_of_0_2_opens_without_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+    text = OLD.read_text(encoding="utf-8")
+    study = Study.restore(text, tmp_path / "again.db", key=KEY)
+    assert (study.version, study.fold.head) == (15, "cf0c9fb2fa61946f112c764d0df53072381071aa18de23001124ca77a11d86b3")
+    for spoilt, key in ((text, Secret("some other key, also long")), (text.replace('"lines":15', '"lines":14'), KEY)):
+        with pytest.raises(StudyError, match="the key belongs to another backup, or the backup was changed"):
+            Study.restore(spoilt, tmp_path / "no.db", key=key)
 
 
 def test_a_cut_export_restores_nothing(tmp_path):

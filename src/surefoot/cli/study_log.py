@@ -275,7 +275,8 @@ def backup(
     """Copy the whole study, at any moment, blinded too.
 
     The copy is sealed: without its key it tells the log's length and head, and nothing else. The key is made once and
-    opens every backup of the study; keep it apart from them. `surefoot study restore` reads a backup.
+    opens every backup of the study; keep it apart from them. `surefoot study restore` reads a backup. Both need the
+    `seal` extra.
 
     Examples:
 
@@ -286,9 +287,11 @@ def backup(
     study = opened(store)
     place = key or Path(f"{study.status().study}.key" if "://" in store else f"{store}.key")
     new = not place.exists()
+    secret = Secret(secrets.token_urlsafe(32)) if new else _key(place)
+    text = study.backup(secret)
     if new:
-        write_whole(place, secrets.token_urlsafe(32) + "\n", private=True)
-    write_whole(output, study.backup(_key(place)))
+        write_whole(place, secret.reveal() + "\n", private=True)
+    write_whole(output, text)
     typer.echo(f"Wrote {output}: {counted(study.version, 'line')}, sealed.")
     typer.echo(
         f"{'Made its key' if new else 'Its key is'} {place}: keep a copy apart from the backup; without it, "

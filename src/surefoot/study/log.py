@@ -210,7 +210,11 @@ class StudyLog:
         return log_files.written(seeded(self._store.read()))
 
     def backup(self, key: Secret) -> str:
-        """The log, sealed: whoever lacks the key learns its length and head, and nothing else. `restore` reads it."""
+        """The log, sealed: whoever lacks the key learns its length and head, and nothing else. `restore` reads it.
+
+        Raises:
+            StudyError: The `seal` extra is not installed.
+        """
         self.refresh()
         return log_files.sealed(seeded(self._store.read()), key)
 

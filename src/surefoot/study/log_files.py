@@ -23,11 +23,16 @@ from surefoot.study.plans import canonical
 from surefoot.study.state import folded
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
     from surefoot.study.status import Status
 
 END = "end"
 BACKUP = "surefoot backup"
 NOTHING = "Nothing was restored."
+NONCE = bytes(12)
+"""The same for all: the salt makes a key that is used once."""
+STEP = 512
 MARK = re.compile(r"surefoot-log:([0-9a-f]{16}):([1-9]\d{0,9}):([0-9a-f]{64})")
 
 
@@ -108,18 +113,38 @@ def _rows(text: str) -> Iterable[dict[str, Any]]:
         yield data
 
 
-# Sealing: encrypted with a keyed BLAKE2b in counter mode, then authenticated with HMAC-SHA256; keys by scrypt.
+# Sealing: ChaCha20-Poly1305 of `cryptography`, with a key that scrypt makes of the user's key and a fresh salt.
 
 
 def sealed(lines: list[Line], key: Secret) -> str:
-    """The log as a backup that only the key opens."""
+    """The log as a backup that only the key opens.
+
+    Blank lines fill it up to a multiple of 512 bytes for each line of the log: its size tells their number, which it
+    says anyway, and not how many of them are failures, whose word is one letter longer.
+
+    Raises:
+        StudyError: `cryptography` is not installed.
+    """
     salt = secrets.token_bytes(16)
-    head = {"kind": BACKUP, "schema": 1, "salt": salt.hex(), "lines": len(lines), "mark": str(mark_of(lines))}
-    hiding, proving = _keys(key, salt)
-    hidden = _hidden(written(lines).encode(), hiding)
-    proof = hmac.new(proving, canonical(head).encode() + b"\n" + hidden, hashlib.sha256).hexdigest()
-    body = {"proof": proof, "log": base64.b64encode(hidden).decode()}
-    return f"{canonical(head)}\n{canonical(body)}\n"
+    head = {"kind": BACKUP, "schema": 2, "salt": salt.hex(), "lines": len(lines), "mark": str(mark_of(lines))}
+    text = written(lines).encode()
+    text += b"\n" * (-len(text) % (STEP * len(lines)))
+    hidden = _cipher(key, salt).encrypt(NONCE, text, canonical(head).encode())
+    return f"{canonical(head)}\n{canonical({'log': base64.b64encode(hidden).decode()})}\n"
+
+
+def _cipher(key: Secret, salt: bytes) -> ChaCha20Poly1305:
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    except ImportError:
+        raise StudyError(
+            "A sealed backup needs the `seal` extra: in a clone of surefoot, pip install '.[seal]'."
+        ) from None
+    return ChaCha20Poly1305(_derived(key, salt, 32))
+
+
+def _derived(key: Secret, salt: bytes, size: int) -> bytes:
+    return hashlib.scrypt(key.reveal().encode(), salt=salt, n=2**14, r=8, p=1, dklen=size, maxmem=64 * 1024 * 1024)
 
 
 def _unsealed(rows: list[dict[str, Any]], key: Secret | None) -> str:
@@ -128,28 +153,35 @@ def _unsealed(rows: list[dict[str, Any]], key: Secret | None) -> str:
     if len(rows) != 2:
         raise StudyError(f"The backup was cut off. {NOTHING}")
     head, body = rows
+    if head.get("schema") not in (1, 2):
+        raise StudyError(f"The backup was made by a newer surefoot: schema {head.get('schema')!r}. {NOTHING}")
     try:
-        hiding, proving = _keys(key, bytes.fromhex(head["salt"]))
-        hidden = base64.b64decode(body["log"], validate=True)
-        proof = hmac.new(proving, canonical(head).encode() + b"\n" + hidden, hashlib.sha256).hexdigest()
-        good = hmac.compare_digest(proof.encode(), str(body["proof"]).encode())
+        salt, hidden = bytes.fromhex(head["salt"]), base64.b64decode(body["log"], validate=True)
+        text = _opened_0_2(head, body, hidden, key, salt) if head["schema"] == 1 else _opened(head, hidden, key, salt)
     except (KeyError, TypeError, ValueError) as error:
         raise StudyError(f"The backup cannot be read: {error}. {NOTHING}") from None
-    if not good:
+    if text is None:
         raise StudyError(
             f"The backup cannot be opened: the key belongs to another backup, or the backup was changed. {NOTHING}"
         )
-    return _hidden(hidden, hiding).decode()
+    return text.decode()
 
 
-def _keys(key: Secret, salt: bytes) -> tuple[bytes, bytes]:
-    both = hashlib.scrypt(key.reveal().encode(), salt=salt, n=2**14, r=8, p=1, dklen=96, maxmem=64 * 1024 * 1024)
-    return both[:64], both[64:]
+def _opened(head: dict[str, Any], hidden: bytes, key: Secret, salt: bytes) -> bytes | None:
+    cipher = _cipher(key, salt)
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        return cipher.decrypt(NONCE, hidden, canonical(head).encode())
+    except InvalidTag:
+        return None
 
 
-def _hidden(text: bytes, key: bytes) -> bytes:
-    """The text under the key's stream; the same again gives the text."""
-    blocks = range(-(-len(text) // 64))
-    stream = b"".join(hashlib.blake2b(place.to_bytes(8, "big"), key=key).digest() for place in blocks)[: len(text)]
-    size = len(text)
-    return (int.from_bytes(text, "big") ^ int.from_bytes(stream, "big")).to_bytes(size, "big")
+def _opened_0_2(head: dict[str, Any], body: dict[str, Any], hidden: bytes, key: Secret, salt: bytes) -> bytes | None:
+    """What a backup of 0.2 holds (keyed BLAKE2b in counter mode, HMAC-SHA256). Only read, and in 0.3 only."""
+    both = _derived(key, salt, 96)
+    proof = hmac.new(both[64:], canonical(head).encode() + b"\n" + hidden, hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(proof.encode(), str(body["proof"]).encode()):
+        return None
+    blocks = (hashlib.blake2b(at.to_bytes(8, "big"), key=both[:64]).digest() for at in range(-(-len(hidden) // 64)))
+    return bytes(one ^ other for one, other in zip(hidden, b"".join(blocks), strict=False))
