@@ -41,7 +41,4 @@ def rollouts_of(fold: Fold) -> Rollouts:
         )
     frame = pl.DataFrame(rows, infer_schema_length=None)
     known = [name for name in frame.columns if frame[name].null_count() < frame.height]
-    table = read(frame.select(known), low=plan.low, high=plan.high, collected=plan.environments)
-    settings = [name for name in ("task", "condition") if name in known and frame[name].n_unique() > 1]
-    shared = plan.environments == "shared" and frame["seed"].n_unique() < frame.height
-    return table.declare(setting=settings, unit="seed" if shared else None)  # as planned, not by their shape
+    return read(frame.select(known), low=plan.low, high=plan.high, collected=plan.environments)

@@ -167,11 +167,12 @@ class Design(Record):
 
     @property
     def split(self) -> Column | None:
-        """The column whose levels a table shows side by side: few units, or else the finest setting."""
+        """The column whose levels a table shows side by side: few units, else the finest setting, else watched tasks."""
         unit = self.unit_column
         if unit is not None and 1 < unit.levels < MANY:
             return unit
-        return next(iter(self.of("setting")), None)
+        tasks = (column for column in self.of("watched") if column.key == "task")
+        return next(iter((*self.of("setting"), *tasks)), None)
 
     def reading(self) -> str:
         """How the table was read, in a sentence: ``unit task (88), repeat trial (5)``."""
