@@ -167,12 +167,12 @@ class Design(Record):
 
     @property
     def split(self) -> Column | None:
-        """The column whose levels a table shows side by side: few units, else the finest setting, else watched tasks."""
+        """The column whose levels a table shows side by side: few units, else the finest setting or watched column."""
         unit = self.unit_column
         if unit is not None and 1 < unit.levels < MANY:
             return unit
-        tasks = (column for column in self.of("watched") if column.key == "task")
-        return next(iter((*self.of("setting"), *tasks)), None)
+        watched = (column for column in self.of("watched") if not column.result)
+        return next(iter((*self.of("setting"), *watched)), None)
 
     def reading(self) -> str:
         """How the table was read, in a sentence: ``unit task (88), repeat trial (5)``."""
