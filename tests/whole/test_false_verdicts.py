@@ -158,3 +158,53 @@ def test_a_name_does_not_steer_the_answer(name: str) -> None:
     )
     assert str(found.outlook) == str(other.outlook) != ""
     assert found.gain == other.gain
+
+
+def trainings() -> sf.Rollouts:
+    """Four trainings of two policies on 25 scenes; a training has a level of its own."""
+    levels = {"new": (21, 17, 19, 20), "old": (16, 11, 12, 15)}
+    rows = [
+        (policy, seed, f"scene {scene}", int((7 * scene + 11 * seed) % 25 < level))
+        for policy, own in levels.items()
+        for seed, level in enumerate(own)
+        for scene in range(25)
+    ]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "seed", "scene", "success"], orient="row"))
+
+
+def test_declared_trainings_count_in_a_rate_as_in_a_comparison() -> None:
+    """What a whole training shares was left out of the rates, and not of the gain."""
+    told = trainings().declare(run="seed")
+    for policy in ("new", "old"):
+        plain, over_runs = (sf.success_rate(table.where(policy=policy)) for table in (trainings(), told))
+        outcomes = told.where(policy=policy)
+        clusters = sf.stats.cluster_rate(outcomes.outcomes(), outcomes.column("seed")).interval
+        assert over_runs.width > plain.width
+        assert (over_runs.low, over_runs.high) == pytest.approx((clusters.low, clusters.high), abs=1e-9)
+        assert sf.success_rate(outcomes, target="these").width < over_runs.width
+    assert sf.compare(told, "new", "old").interval.width > sf.compare(trainings(), "new", "old").interval.width
+
+
+def test_units_met_once_in_each_setting_are_answered_for_units_like_these() -> None:
+    """It was refused: the headline was about these very units, which no unit was met again to tell."""
+    rows = [(p, f"pose {n}", task, int(n % 3 < k)) for p, k in (("a", 2), ("b", 1)) for n in range(8) for task in "xy"]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "pose", "task", "success"], orient="row"))
+    found = sf.compare(table, "a", "b", unit="pose", setting="task")
+    assert (found.target, found.reading.units, found.reading.cells, found.other) == ("like", 8, 16, None)
+
+
+def test_labels_leave_no_answer_of_the_judge_alone_beside_the_headline() -> None:
+    """The other target was the judge's opinion, uncorrected, below a corrected headline that said something else."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for policy, lenient in (("new", 0.5), ("old", 0.1)):
+        for item in range(120):
+            for epoch in range(2):
+                truth = rng.random() < 0.5
+                judged = truth or rng.random() < lenient
+                rows.append((policy, f"item {item}", epoch, int(judged), int(truth) if item < 60 else None))
+    frame = pl.DataFrame(rows, schema=["policy", "item", "epoch", "success", "human"], orient="row")
+    found = sf.compare(sf.read(frame), "new", "old")
+    assert found.judged is not None
+    assert found.other is None
+    assert sf.compare(sf.read(frame.drop("human")), "new", "old").other is not None

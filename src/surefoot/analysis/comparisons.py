@@ -285,7 +285,7 @@ def plain_comparison(
 
 def in_context(made: Comparison, asked: Asked, found: Found, *, confidence: float, margin: float) -> Comparison:
     """A comparison with the answer for the other target, and notes of levels that disagree with it."""
-    if found.other is not None:
+    if found.other is not None and made.judged is None:  # labels correct the headline, and not the other
         made = replace(made, other=_other(found, confidence, margin))
     if not made.comparable or made.judged is not None or asked.level is not None:
         return made
