@@ -72,12 +72,13 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
     shown = formatting.some_names([repr(name) for name in policies], 8)
     said = [f"The columns {shown} are compared, and each row is shared by them; the cells are {kind}.", *notes]
     said += [f"{formatting.counted(empty, 'empty cell')} counted as not run."] if empty else []
+    known = {*long.columns, *match(long.columns, columns)[0]}  # a column keeps the sheet's own name until it is read
     return replace(
         sheet,
         frame=long.lazy(),
         notes=(*sheet.notes, *said),
         named={"policy": "", **sheet.named, **named},
-        roles={"condition": "unit", "repeat": "repeat"} if "condition" in long.columns else {"seed": "unit"},
+        roles={"condition": "unit", "repeat": "repeat"} if "condition" in known else {"seed": "unit"},
         policies_in=(),
         hold=True,
         left_out=LeftOut(),
