@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -65,14 +64,11 @@ def used(group: Group, name: str, use: Callable[[], T]) -> T | None:
     return None
 
 
-@dataclass(slots=True)
 class _LeavingOut:
     """Names in one warning line an added object that fails, in whatever way, and goes on."""
 
-    group: Group
-    name: str
-    package: str
-    failed: bool = False
+    def __init__(self, group: Group, name: str, package: str) -> None:
+        self.group, self.name, self.package, self.failed = group, name, package, False
 
     def __enter__(self) -> Self:
         return self
