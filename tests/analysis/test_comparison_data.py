@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import surefoot as sf
 from surefoot.core.notes import Note
-from tests.support.comparisons import by_tally, table
+from tests.support.comparisons import by_tally
 
 
 def test_policies_whose_common_task_has_no_name_are_compared_on_all():

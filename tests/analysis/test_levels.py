@@ -1,4 +1,4 @@
-"""Tests of `surefoot.analysis.levels`."""
+"""Levels that disagree with the headline, columns met unevenly, and how settings weigh."""
 
 from __future__ import annotations
 
@@ -11,9 +11,182 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot import stats
+from surefoot import Verdict, stats
+from surefoot.core.notes import Note
 from surefoot.stats.exact_gains import exact_p
 from surefoot.stats.strata import least_p
+from tests.oracles.strata import rule_x
+from tests.support.designs import counted, crossed
+
+
+def of_kind(found: sf.Comparison, kind: str) -> list[Note]:
+    return [note for note in found.notes if isinstance(note, Note) and note.kind == kind]
+
+
+def by_dataset(gains: dict[str, tuple[int, int]], *, scenes: int = 6, trials: int = 20) -> sf.Rollouts:
+    """Successes of new and old in every scene of each dataset."""
+    cells = {}
+    for dataset, (x, y) in gains.items():
+        for scene in range(scenes):
+            cells[("new", f"s{scene}", dataset)] = (x, trials)
+            cells[("old", f"s{scene}", dataset)] = (y, trials)
+    return counted(cells, "scene", "dataset")
+
+
+# --- Settings that disagree
+
+
+def test_opposite_gains_are_named_and_stand_first() -> None:
+    found = sf.compare(by_dataset({"real": (16, 8), "sim": (8, 15)}), "new", "old")
+    (note,) = of_kind(found, "depends on")
+    assert found.notes[0] is note
+    assert note.values["column"] == "dataset"
+    levels = {level: (gain, low, high, claimed) for level, gain, low, high, claimed in note.values["levels"]}
+    assert {level: round(gain, 6) for level, (gain, *_) in levels.items()} == {"real": 0.4, "sim": -0.35}
+    assert all(claimed for *_, claimed in levels.values())
+    assert levels["real"][1] > 0.0 > levels["sim"][2]
+    assert note.values["p"] < 1e-6
+
+
+def test_gains_that_differ_are_told_and_gains_alike_are_not() -> None:
+    found = sf.compare(by_dataset({"real": (19, 6), "sim": (12, 10)}), "new", "old")
+    (note,) = of_kind(found, "gain differs")
+    assert note.values["p"] < 0.05
+    assert found.verdict is Verdict.BETTER
+    alike = sf.compare(by_dataset({"real": (14, 10), "sim": (15, 11)}), "new", "old")
+    assert not {note.kind for note in alike.notes} & {"depends on", "gain differs", "levels disagree"}
+
+
+def test_the_gain_of_a_level_is_that_of_rule_x_within_it() -> None:
+    found = sf.compare(by_dataset({"real": (16, 8), "sim": (8, 15)}), "new", "old")
+    (note,) = of_kind(found, "depends on")
+    level, gain, low, _, _ = note.values["levels"][0]
+    assert level == "real"
+    rows, weights = [(16, 20, 8, 20)] * 6, [1 / 6] * 6
+    assert gain == pytest.approx(0.4)
+    assert rule_x(rows, weights, low) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_few_units_that_disagree_are_named() -> None:
+    cells = {("new", "easy"): (20, 20), ("old", "easy"): (2, 20), ("new", "hard"): (3, 20), ("old", "hard"): (19, 20)}
+    cells |= {(p, "even"): (10, 20) for p in ("new", "old")}
+    (note,) = of_kind(sf.compare(counted(cells, "scene"), "new", "old"), "depends on")
+    assert note.values["column"] == "scene"
+    assert [(level, claimed) for level, *_, claimed in note.values["levels"]] == [
+        *(("easy", True), ("even", False), ("hard", True)),
+    ]
+
+
+def test_a_level_alone_looks_at_no_levels() -> None:
+    for one in sf.compare_by(by_dataset({"real": (16, 8), "sim": (8, 15)}), "new", "old", by="dataset"):
+        assert not {note.kind for note in one.notes if isinstance(note, Note)} & {"depends on", "gain differs"}
+
+
+# --- Micro and macro
+
+
+def held(gains: dict[str, tuple[int, float, float]]) -> sf.Rollouts:
+    """Items in benchmarks: how many, and the chances of new and old, outcomes spread evenly."""
+    cells = {}
+    for benchmark, (items, p, q) in gains.items():
+        for item in range(items):
+            for policy, rate in (("new", p), ("old", q)):
+                cells[(policy, f"{benchmark}{item}", benchmark)] = (int((item * 7 % items + 0.5) / items < rate), 1)
+    return counted(cells, "item", "benchmark")
+
+
+def test_both_ways_to_weigh_are_told_where_they_differ() -> None:
+    table = held({"big": (200, 0.9, 0.5), "small": (20, 0.2, 0.8)})
+    found = sf.compare(table, "new", "old")
+    assert (found.reading.design.unit, found.reading.design.settings) == ("item", ("benchmark",))
+    (note,) = of_kind(found, "micro and macro")
+    assert note.values["micro"][0] == pytest.approx((200 * 0.4 - 20 * 0.6) / 220)
+    assert note.values["macro"][0] == pytest.approx((0.4 - 0.6) / 2)
+    assert (note.values["unit"], note.values["setting"], note.values["levels"]) == ("item", "benchmark", 2)
+    macro = sf.compare(table, "new", "old", weights="settings")
+    assert macro.gain.estimate == pytest.approx(note.values["macro"][0])
+    assert not of_kind(macro, "micro and macro")
+
+
+def test_one_way_is_enough_where_both_say_the_same() -> None:
+    assert not of_kind(
+        sf.compare(held({"big": (200, 0.9, 0.5), "small": (20, 0.9, 0.5)}), "new", "old"), "micro and macro"
+    )
+
+
+# --- Columns met unevenly
+
+
+def lit(shares: tuple[float, float], rates: tuple[float, float], size: int = 100) -> sf.Rollouts:
+    """No gain on either light, which the two policies met in these shares."""
+    cells = {}
+    for policy, share in zip(("new", "old"), shares, strict=True):
+        for light, rate, part in (("lit", rates[0], share), ("dim", rates[1], 1 - share)):
+            cells[(policy, light)] = (round(rate * part * size), round(part * size))
+    return counted(cells, "light")
+
+
+def test_a_verdict_must_hold_within_a_column_that_was_met_unevenly() -> None:
+    table = lit((0.7, 0.3), (0.9, 0.3))
+    assert table.design.watched == ("light",)
+    found = sf.compare(table, "new", "old")
+    assert of_kind(found, "met unevenly") == [Note("met unevenly", {"column": "light"})]
+    assert found.verdict is Verdict.UNDECIDED
+    pooled = sf.compare(table, "new", "old", ignore="light")
+    assert pooled.verdict is Verdict.BETTER
+    assert not of_kind(pooled, "met unevenly")
+    assert sf.compare(table, "new", "old", dealt=True).gain == pooled.gain
+    within = sf.compare(table, "new", "old", setting="light")
+    assert within.gain.estimate == pytest.approx(0.0, abs=1e-9)
+    assert found.interval.low == min(pooled.interval.low, within.interval.low)
+    assert found.interval.high == max(pooled.interval.high, within.interval.high)
+    assert found.p_value == max(pooled.p_value, within.p_value)
+
+
+def test_shares_that_are_alike_need_no_check() -> None:
+    found = sf.compare(lit((0.5, 0.5), (0.9, 0.3)), "new", "old")
+    assert not of_kind(found, "met unevenly")
+
+
+def test_what_sounds_like_a_result_is_not_held_within() -> None:
+    table = sf.read(lit((0.7, 0.3), (0.9, 0.3)).polars().rename({"light": "collision"}))
+    assert not of_kind(sf.compare(table, "new", "old"), "met unevenly")
+
+
+def test_units_met_once_share_all_that_was_set() -> None:
+    frame = crossed(scene=60)
+    light = np.where((frame["policy"] == "a").to_numpy(), "lit", "dim")
+    light[:10], light[-10:] = "dim", "lit"
+    found = sf.compare(sf.read(frame.with_columns(light=pl.Series(light))), "a", "b")
+    assert not of_kind(found, "met unevenly")
+
+
+def test_policies_without_a_common_level_are_not_comparable() -> None:
+    cells = {("a", "r1"): (18, 20), ("b", "r2"): (4, 20), ("c", "r1"): (10, 20), ("c", "r2"): (10, 20)}
+    table = counted(cells, "robot")
+    for said in ({}, {"setting": "robot"}, {"unit": "robot"}):
+        found = sf.compare(table, "a", "b", **said)
+        assert not found.comparable
+        assert found.verdict is Verdict.UNDECIDED
+        assert sf.compare(table, "a", "c", **said).comparable
+
+
+# --- What varies more
+
+
+@pytest.mark.parametrize(("apart", "kind"), [(True, "units vary more"), (False, "tries vary more")])
+def test_what_would_tell_more_is_said_where_nothing_is_decided(apart: bool, kind: str) -> None:
+    rng = np.random.default_rng(7)
+    cells = {}
+    for unit in range(40):
+        rate = rng.choice([0.05, 0.95]) if apart else 0.5
+        for policy in ("new", "old"):
+            own = rng.choice([0.05, 0.95]) if apart else rate
+            cells[(policy, f"u{unit}")] = (int(rng.binomial(8, own)), 8)
+    found = sf.compare(counted(cells, "task").declare(unit="task"), "new", "old")
+    assert found.verdict is Verdict.UNDECIDED
+    assert {note.kind for note in found.notes if "vary more" in note.kind} == {kind}
+
 
 LEVELS = st.lists(st.tuples(*[st.integers(0, 12)] * 2), min_size=1, max_size=4)
 

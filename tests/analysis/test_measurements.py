@@ -66,7 +66,9 @@ def test_runs_of_its_own_are_clusters_of_a_policys_rollouts(role):
 
 def test_targets_that_cannot_be_measured_are_refused():
     for rows, must in (({}, "column must tell units apart"), ({"task": list("abcd")}, "unit must be met again")):
-        table = comparisons_table(policy=["a"] * 4, success=[1, 0, 1, 1], **rows).declare(**({"unit": "task"} if rows else {}))
+        table = comparisons_table(policy=["a"] * 4, success=[1, 0, 1, 1], **rows).declare(
+            **({"unit": "task"} if rows else {})
+        )
         with pytest.raises(sf.DataError, match=must):
             sf.success_rate(table, target="these")
 
@@ -107,3 +109,28 @@ def test_measuring_only_what_is_no_measure_is_refused():
     assert sf.measure(rollouts, only="success") == sf.measure(rollouts)
     with pytest.raises(ValueError, match="`only` must be one of success, score; got 'rate'"):
         sf.measure(rollouts, only="rate")  # type: ignore[arg-type]
+
+
+def test_clusters_that_cross_the_units_count_both_ways():
+    rng = np.random.default_rng(5)
+    rows = [
+        ("a", f"s{s}", f"u{u}", float(rng.random() < 0.3 + 0.4 * (u % 3 == 0))) for s in range(30) for u in range(20)
+    ]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "scene", "user", "success"], orient="row"))
+    table = table.declare(unit="scene", cluster="user")
+    wanted = sf.stats.cluster_mean(
+        sf.Scores([row[3] for row in rows]), [row[2] for row in rows], crossed=[row[1] for row in rows]
+    ).interval
+    found = sf.success_rate(table)
+    assert _ends(found) == pytest.approx(_ends(wanted), abs=1e-9)
+    assert found.width > sf.stats.wilson(table.tally()).width
+
+
+@pytest.mark.parametrize("again", ["text", "numbers", "none"])
+def test_units_met_again_are_not_more_units(again):
+    """Whatever tells the tries, three alike of a hundred items are a hundred items."""
+    rows = [("a", f"i{i}", f"r{r}" if again == "text" else r, int(i < 60)) for i in range(100) for r in range(3)]
+    frame = pl.DataFrame(rows, schema=["policy", "item", "take", "success"], orient="row")
+    found = sf.success_rate(sf.read(frame.drop("take") if again == "none" else frame).declare(unit="item"))
+    exact = sf.stats.clopper_pearson(sf.Tally(60, 100))
+    assert _ends(found) == pytest.approx(_ends(exact), abs=1e-6)

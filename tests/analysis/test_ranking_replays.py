@@ -78,7 +78,9 @@ def test_refusals():
     with pytest.raises(ValueError, match="`horizon` must be at least 1"):
         sf.replay_ranking(read, horizon=0)
     both = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")]
-    apart = pl.DataFrame([(p, t, 1) for p, t in both for _ in range(5)], schema=["policy", "task", "success"], orient="row")
+    apart = pl.DataFrame(
+        [(p, t, 1) for p, t in both for _ in range(5)], schema=["policy", "task", "success"], orient="row"
+    )
     with pytest.raises(DataError, match="the policies must share a task"):
         sf.replay_ranking(sf.read(apart).declare(unit="task"))
     places = {"a": (0, 1, 2, 3), "b": (2, 3, 4, 5), "c": (0, 1, 4, 5)}  # each two share some

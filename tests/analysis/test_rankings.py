@@ -98,7 +98,12 @@ def test_a_ranking_hears_what_a_comparison_hears_of_columns_met_unevenly():
 
 
 def test_one_target_for_all_pairs_even_where_some_policies_met_units_once():
-    rows = [(p, f"t{t}", (t + k + len(p)) % 3 > 0) for p, n in (("a", 1), ("bb", 1), ("c", 3)) for t in range(10) for k in range(n)]
+    rows = [
+        (p, f"t{t}", (t + k + len(p)) % 3 > 0)
+        for p, n in (("a", 1), ("bb", 1), ("c", 3))
+        for t in range(10)
+        for k in range(n)
+    ]
     table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row")).declare(unit="task")
     assert {sf.compare(table, *pair).about.target for pair in (("a", "bb"), ("a", "c"))} == {"like", "these"}
     assert {one.about.target for one in all_pairs(table)} == {"like"}

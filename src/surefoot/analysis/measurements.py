@@ -128,6 +128,16 @@ class _OwnCells:
     def units(self) -> int:
         return int(self.unit.max()) + 1
 
+    def crossing(self, key: str) -> bool:
+        """Whether a column takes several levels in one unit."""
+        return len(set(zip(self.unit.tolist(), self.codes(key).tolist(), strict=True))) > self.units
+
+    @property
+    def held(self) -> bool:
+        """Whether units lie in several levels of a setting, so that they are not of one law."""
+        settings = (key for key in self.design.keys("setting") if key in self.keys)
+        return any(not self.crossing(key) and len(set(self.codes(key).tolist())) > 1 for key in settings)
+
     def unit_means(self) -> Any:
         import numpy as np
 
@@ -187,7 +197,7 @@ def _measured(
         must = "column must tell units apart; none does" if cells is None else f"{unit} must be met again; none was"
         raise DataError(f"for these very units some {must}.", source=rollouts.source)
     runs = None if target == "these" else _by_runs(rollouts, measure, policy, confidence)
-    if cells is None or ((cells.tries == 1).all() and not _clusters(cells)):
+    if cells is None or (cells.units == cells.tries.sum() and not _clusters(cells)):
         return runs or _standing_alone(rollouts, measure, confidence)
     chosen = target or ("like" if runs else _headline(cells))
     words = rollouts.words.rollouts
@@ -200,6 +210,9 @@ def _measured(
         name = next(column.name for column in rollouts.design.of("cluster") if column.key == key)
         about = Subject("like", name, len(set(cells.codes(key).tolist())), words)
         found = _by_clusters(cells, rollouts, measure, key, confidence)
+        for other in clusters[1:]:  # the weakest of several
+            also = _by_clusters(cells, rollouts, measure, other, confidence)
+            found = replace(found, low=min(found.low, also.low), high=max(found.high, also.high))
     else:
         found = _like(cells, rollouts, measure, confidence, weights)
     if runs is not None:  # what units share and what runs share both count
@@ -264,8 +277,7 @@ def _like(cells: _OwnCells, rollouts: Rollouts, measure: Measure, confidence: fl
     """Units as a sample of units like them."""
     means = _scores(rollouts, measure, cells.unit_means())
     if weights == "units":
-        several = bool(cells.design.of("setting"))
-        found = stats.score_mean(means, several_tasks=several, confidence=confidence)
+        found = stats.score_mean(means, several_tasks=cells.held, confidence=confidence)
         return _as(measure, found, cells.tries.sum())
     share = cells.cell_weights(weights)
     times = [max(1, round(1000 * len(share) * float(weight))) for weight in share]
@@ -279,17 +291,15 @@ def _by_clusters(cells: _OwnCells, rollouts: Rollouts, measure: Measure, key: st
     """Clusters of units, or units crossed with clusters."""
     import numpy as np
 
-    codes = cells.codes(key)
-    crossing = len(np.unique(np.stack((cells.unit, codes)), axis=1).T) > cells.units
-    if crossing:
-        values = _scores(rollouts, measure, cells.means)
-        found = stats.cluster_mean(values, codes.tolist(), crossed=cells.unit.tolist(), confidence=confidence)
-    else:
-        unit_cluster = np.zeros(cells.units, dtype=np.int64)
-        unit_cluster[cells.unit] = codes
-        means = _scores(rollouts, measure, cells.unit_means())
-        found = stats.cluster_mean(means, unit_cluster.tolist(), confidence=confidence)
-    return _as(measure, found.interval, cells.tries.sum())
+    if cells.crossing(key):
+        means, of = _scores(rollouts, measure, cells.means), cells.codes(key).tolist()
+        both = stats.cluster_mean(means, of, crossed=cells.unit.tolist(), confidence=confidence)
+        return _as(measure, both.interval, cells.tries.sum())
+    unit_cluster = np.zeros(cells.units, dtype=np.int64)
+    unit_cluster[cells.unit] = cells.codes(key)
+    means = _scores(rollouts, measure, cells.unit_means())
+    found = stats.cluster_mean(means, unit_cluster.tolist(), confidence=confidence).interval
+    return _as(measure, found, cells.tries.sum())
 
 
 def _these(

@@ -78,9 +78,7 @@ class Review:
         for finding in self.findings:
             lines += ["", f"> **{inert(finding.about)}**: {inert(finding.says)} {inert(finding.remedy)}"]
         alone = len(self.found) == 1
-        parts = [
-            part for one in self.found for part in (one.why if alone else one.how, holds_if(one.gain.assumptions))
-        ]
+        parts = [part for one in self.found for part in (one.why if alone else one.how, holds_if(one.gain.assumptions))]
         how = " ".join(dict.fromkeys(parts))
         return "\n".join([*lines, "", f"<sub>{inert(how)}</sub>", ""])
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from surefoot import _check
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.table.columns import plain
@@ -484,7 +483,7 @@ def check_declared(design: Design, labels: Labels, declared: Mapping[str, str], 
         if role == "unit" and key in labels.columns and labels.of_one_policy(key):
             name = next((one.name for one in design.columns if one.key == key), key)
             raise DataError(
-                f"{_check.article('unit')} must be met by several policies; each level of {name!r} belongs to one.",
+                f"a unit must be met by several policies; each level of {name!r} belongs to one.",
                 source=source,
                 cure=f"Say --run {name} or --cluster {name}.",
             )
