@@ -65,7 +65,7 @@ def test_runs_of_its_own_are_clusters_of_a_policys_rollouts(role):
 
 
 def test_targets_that_cannot_be_measured_are_refused():
-    for rows, must in (({}, "column must tell units apart"), ({"task": list("abcd")}, "unit must be met again")):
+    for rows, must in (({}, "column must tell units apart"), ({"task": list("abcd")}, "must be met again")):
         table = comparisons_table(policy=["a"] * 4, success=[1, 0, 1, 1], **rows).declare(
             **({"unit": "task"} if rows else {})
         )
