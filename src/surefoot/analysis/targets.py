@@ -90,7 +90,7 @@ def _of_cells(cells: Cells, design: Design, target: Target | None) -> Found:
 
 def headline_target(cells: Cells, design: Design, runs: int) -> Target:
     """What the headline is about: units like these from 20 units on, these very ones below."""
-    if cells.units < 2:
+    if cells.units < 2 and not cells.single:
         return "these"
     if runs or any(column.levels >= MANY for column in design.of("cluster")) or cells.once:
         return "like"
