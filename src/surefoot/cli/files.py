@@ -247,12 +247,13 @@ def kept_roles(paths: Sequence[Path], rollouts: Rollouts, said: Mapping[str, lis
         kept = tomllib.loads(path.read_text(encoding="utf-8")).get("columns", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{KEPT} must be TOML; {error}.", source=str(path)) from None
+    now = {rollouts.key(word) for words in said.values() for word in words}
     roles: dict[str, list[str]] = {}
     for role, words in kept.items():
         if role not in ROLES:
             raise DataError(f"`[columns]` must name roles among {', '.join(ROLES)}; got {role!r}.", source=str(path))
         listed = [words] if isinstance(words, str) else list(words)
-        roles[role] = [word for word in listed if rollouts.key(word) in rollouts.columns]
+        roles[role] = [word for word in listed if rollouts.key(word) in {*rollouts.columns} - now]
     used = {role: words for role, words in roles.items() if words and role not in said}
     if used:
         told = ", ".join(f"{role} {', '.join(words)}" for role, words in used.items())
