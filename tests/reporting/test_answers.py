@@ -42,7 +42,10 @@ def test_the_better_policy_is_first_though_it_met_harder_tasks():
     assert overview_answer(found)[0] == "For these 2 settings (task): A is better than each of the others."
     few = overview(by_tally(*simpson, ("C", "easy", 1, 1), ("C", "hard", 1, 2)).declare(unit="task"))
     assert [one.policy for one in few.policies] == ["C", "A", "B"]  # by tasks alike: .75, .675, .425
-    assert overview_answer(few)[0] == "For these 2 settings (task): cannot tell which of 3 policies is best; C has the highest estimate."
+    assert (
+        overview_answer(few)[0]
+        == "For these 2 settings (task): cannot tell which of 3 policies is best; C has the highest estimate."
+    )
 
 
 def test_cannot_tell_is_said_and_not_turned_into_a_winner():

@@ -108,7 +108,9 @@ def test_every_number_leads_to_exactly_the_rollouts_that_it_counts(made, measure
         else:  # the rate of a policy on a task leads to its successes
             rate = re.fullmatch(r"(\d+\.\d)%", text)
             own = page.behind(address), page.behind(address.replace("outcome=success", "outcome=counted"))
-            assert rate is None or float(rate[1]) == pytest.approx(100 * share(*own, alike="third" not in asked), abs=0.05)
+            assert rate is None or float(rate[1]) == pytest.approx(
+                100 * share(*own, alike="third" not in asked), abs=0.05
+            )
     assert {frozenset({"policy", "outcome"}), frozenset({"policy", "failure", "outcome"}), frozenset({"turn"})} <= seen
     assert {frozenset({"outcome"}), frozenset({"operator"})} <= seen
     tasks = {frozenset({"policy", "task", "outcome"}), frozenset({"policy", "task", "condition", "outcome"})}

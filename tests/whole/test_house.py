@@ -175,7 +175,7 @@ def test_every_module_has_its_mirrored_test_file():
 
 
 FIELD = {
-    "statistics": "acceptance buehler chebyshev conduct crosstab expectations factorials hypergeometric labelling "
+    "statistics": "acceptance buehler chebyshev chi conduct crosstab expectations factorials hypergeometric labelling "
     "melding multiplicity properties protocol schedules staircase superiority validity verification",
     "software": "app archives authentication delimited formatting importers lazy middleware normalising queue "
     "recognising registry responses selection workbooks",
