@@ -11,8 +11,8 @@ from surefoot import Verdict
 from surefoot.analysis.overview import overview
 from surefoot.reporting import answers
 from surefoot.reporting.answers import overview_answer
-from tests.support.comparisons import by_tally
 from tests.reporting.test_reviews import sharing_no_task
+from tests.support.comparisons import by_tally
 from tests.support.reports import rollouts as reports_rollouts
 
 

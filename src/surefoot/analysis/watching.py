@@ -287,7 +287,7 @@ def look(rollouts: Rollouts, watch: Watch) -> Look:
 
 
 def pair_keys(rollouts: Rollouts) -> tuple[tuple[str, ...], bool]:
-    """The columns that tell which rollouts belong together, fixed when a rule is declared; whether they tell kinds only.
+    """The columns that tell which rollouts belong together, fixed when a rule is declared; whether they tell kinds.
 
     Few units that are met again and again are kinds. A file that has only begun has no shape yet: then a column that is
     called condition or seed tells, in its task.
