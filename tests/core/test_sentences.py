@@ -78,6 +78,7 @@ def test_what_a_rule_has_shown_is_said_as_it_was_claimed():
 
 ELSEWHERE = {
     "cli/compare.py": "the help of --gate",
+    "cli/files.py": "the help of --lower-is-better",
     "core/assumptions.py": "a mean gain is the same throughout",
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",

@@ -29,6 +29,30 @@ def test_rule_x_is_that_of_its_twin(data, gain):
     assert found[1] == pytest.approx(twin.rule_x(table, weights, 0.0), rel=1e-7, abs=1e-12)
 
 
+@given(data=drawn, base=st.sampled_from([0.0, 1.0]), share=st.floats(0.02, 0.98))
+@settings(max_examples=60)
+def test_any_weighted_sum_of_rates_is_that_of_the_twin(data, base, share):
+    table = rows(data)
+    weights = shares([(n, m) for _, n, _, m in table], "tasks")
+    hits, trials = strata_rule.cells([row[:2] for row in table], [row[2:] for row in table])
+    both = np.tile(weights, 2) / (1.0 if base else 2.0)
+    wanted = float(both.sum()) * share
+    (found,) = strata_rule.p_values(hits, trials, both, np.array([wanted - base]), base=base)
+    assert found == pytest.approx(twin.of_cells(list(hits), list(trials), list(both), wanted), rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_the_ends_of_a_rate_are_where_its_p_value_crosses_the_error(error):
+    hits, trials, weights = np.array([3.0, 9, 0]), np.array([4.0, 10, 6]), np.array([0.5, 0.25, 0.25])
+    low, high = strata_rule.rate_ends(hits, trials, weights, error)
+    for end, outward in ((low, -1e-6), (high, 1e-6)):
+        assert twin.of_cells(hits, trials, weights, end) >= error - 1e-7
+        if 0.0 < end < 1.0:
+            assert twin.of_cells(hits, trials, weights, end + outward) <= error + 1e-7
+    assert strata_rule.rate_ends(np.zeros(2), np.array([3.0, 5.0]), np.full(2, 0.5), error)[0] == 0.0
+    assert strata_rule.rate_ends(np.array([3.0, 5.0]), np.array([3.0, 5.0]), np.full(2, 0.5), error)[1] == 1.0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "size", "rate"), [(16, 20, 0.5), (16, 20, 0.9), (8, 40, 0.5), (12, 5, 0.8), (10, 10, 0.93)]

@@ -17,15 +17,27 @@ def rule_x(rows: Rows, weights: Sequence[float], gain: float) -> float:
     """The p-value of a gain."""
     hits = [x for x, _, _, _ in rows] + [m - y for _, _, y, m in rows]
     trials = [n for _, n, _, _ in rows] + [m for _, _, _, m in rows]
-    shares = [*weights, *weights]
+    return of_cells(hits, trials, [*weights, *weights], 1 + gain)
+
+
+def gap(inside: Rows, outside: Rows, ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """The p-value of no difference between two gains: the policies are exchanged outside, and rule X asked at 2."""
+    hits = [x for x, _, _, _ in inside] + [m - y for _, _, y, m in inside]
+    hits += [n - x for x, n, _, _ in outside] + [y for _, _, y, _ in outside]
+    trials = [size for side in (inside, outside) for which in (1, 3) for size in (row[which] for row in side)]
+    return of_cells(hits, trials, [*ours, *ours, *theirs, *theirs], 2.0)
+
+
+def of_cells(hits: Sequence[float], trials: Sequence[float], shares: Sequence[float], wanted: float) -> float:
+    """The p-value of a weighted sum of the rates of cells."""
     a = 0.1 if min(trials) >= 5 else 0.25
     drawn = [(x + a) / (n + 2 * a) for x, n in zip(hits, trials, strict=True)]
     pulls = [w / (n + 2 * a) for w, n in zip(shares, trials, strict=True)]
-    estimate = math.fsum(w * x / n for w, x, n in zip(shares, hits, trials, strict=True)) - 1
-    target, f = 1 + gain, list(drawn)
+    estimate = math.fsum(w * x / n for w, x, n in zip(shares, hits, trials, strict=True))
+    target, f = wanted, list(drawn)
     turned = math.fsum(w * p for w, p in zip(shares, drawn, strict=True)) < target
     if turned:
-        target, f = 2 - target, [1 - p for p in drawn]
+        target, f = math.fsum(shares) - target, [1 - p for p in drawn]
 
     def rates(size: float) -> list[float]:
         return [
@@ -51,7 +63,7 @@ def rule_x(rows: Rows, weights: Sequence[float], gain: float) -> float:
     parts = max(sets, key=math.fsum)
     total = math.fsum(parts)
     freedom = max(1.0, total**2 / math.fsum(v * v / n for v, n in zip(parts, trials, strict=True)))
-    return float(2 * stats.t.sf(abs(estimate - gain) / math.sqrt(total), freedom))
+    return float(2 * stats.t.sf(abs(estimate - wanted) / math.sqrt(total), freedom))
 
 
 def miettinen_nurminen(rows: Rows, confidence: float = 0.95) -> tuple[float, float]:

@@ -1,5 +1,8 @@
 """Two policies on several tasks, compared within tasks: twins, exact sizes, power, laws, edges, refusals."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,9 +13,12 @@ from scipy.special import ndtri
 from surefoot import Scores, Tally, Verdict
 from surefoot.numerics import strata_rule
 from surefoot.stats import (
+    clopper_pearson,
     exact_gain,
+    gain_gap_p,
     stratified_gain,
     stratified_hoeffding_gain,
+    stratified_rate,
     stratified_rate_gain,
     stratified_score_test,
     stratified_t_gain,
@@ -307,6 +313,98 @@ def test_little_wider_than_the_score_interval_where_that_is_valid(rate):
     assert np.mean(ours) <= 1.06 * np.mean(theirs)
 
 
+# --- Does a gain differ? (methods, 21c)
+
+STORED = json.loads((Path(__file__).parents[1] / "reference" / "oracle3.json").read_text(encoding="utf-8"))
+GAPS = [case for case in STORED["slice.cases"] if "inside" in case and "outside" in case]
+
+
+def gap_p(inside, outside):
+    """Rows of successes, rollouts, successes, rollouts and weight, inside and outside."""
+    columns = [np.array(column, float) for column in zip(*inside, *outside, strict=True)]
+    side = np.array([True] * len(inside) + [False] * len(outside))
+    return gain_gap_p(*columns[:4], inside=side, weights=columns[4])
+
+
+@pytest.mark.parametrize("case", GAPS, ids=lambda case: str(case["id"]))
+def test_gaps_of_the_reference_cases(case):
+    assert gap_p(case["inside"], case["outside"]) == pytest.approx(case["value"][0], rel=1e-6)
+
+
+counts = st.tuples(st.integers(1, 30), st.integers(1, 30)).flatmap(
+    lambda sizes: st.tuples(
+        st.integers(0, sizes[0]), st.just(sizes[0]), st.integers(0, sizes[1]), st.just(sizes[1]), st.just(1.0)
+    )
+)
+some_strata = st.lists(counts, min_size=1, max_size=4)
+
+
+@given(inside=some_strata, outside=some_strata)
+@settings(max_examples=60)
+def test_gaps_are_those_of_the_twin_and_have_no_side(inside, outside):
+    found = gap_p(inside, outside)
+    shares = [[1 / len(side)] * len(side) for side in (inside, outside)]
+    plain = [[row[:4] for row in side] for side in (inside, outside)]
+    assert found == pytest.approx(min(1.0, twin.gap(*plain, *shares)), rel=1e-6, abs=1e-12)
+    assert gap_p(outside, inside) == pytest.approx(found, rel=1e-6, abs=1e-12)
+    exchanged = [[(y, m, x, n, w) for x, n, y, m, w in side] for side in (inside, outside)]
+    assert gap_p(*exchanged) == pytest.approx(found, rel=1e-6, abs=1e-12)
+
+
+def test_a_gain_everywhere_has_no_gap():
+    rows = np.array([[8.0, 10.0, 3.0, 10.0]] * 3).T
+    for side in (np.ones(3, bool), np.zeros(3, bool)):
+        assert gain_gap_p(*rows, inside=side, weights=np.ones(3)) == 1.0
+
+
+# --- The rate of one policy over strata
+
+
+def test_strata_alike_are_one_count():
+    """Hoeffding 1956: unlike rates spread the count less than one rate does."""
+    found = stratified_rate({"pick": Tally(18, 20), "place": Tally(11, 20)})
+    exact = clopper_pearson(Tally(29, 40))
+    assert (found.low, found.high, found.estimate) == (exact.low, exact.high, exact.estimate)
+    assert found.method == "stratified Clopper-Pearson"
+
+
+tallies = st.integers(1, 25).flatmap(lambda n: st.builds(Tally, st.integers(0, n), st.just(n)))
+
+
+@given(of=st.lists(tallies, min_size=2, max_size=6), weigh=st.sampled_from(["tasks", "rollouts"]))
+@settings(max_examples=60)
+def test_the_rate_of_unlike_strata_is_rule_x_with_one_policy(of, weigh):
+    found = stratified_rate({str(place): tally for place, tally in enumerate(of)}, weights=weigh)
+    sizes = [tally.trials for tally in of]
+    shares = [1 / len(of)] * len(of) if weigh == "tasks" else [size / sum(sizes) for size in sizes]
+    assert found.estimate == pytest.approx(sum(w * t.successes / t.trials for w, t in zip(shares, of, strict=True)))
+    assert 0.0 <= found.low <= found.estimate <= found.high <= 1.0
+    assert found.trials == sum(sizes)
+    if len(set(sizes)) == 1:
+        return
+    hits = [tally.successes for tally in of]
+    for end, outward in ((found.low, -1e-7), (found.high, 1e-7)):
+        if 0.0 < end < 1.0:  # where the larger variance changes hands the p-value jumps
+            assert twin.of_cells(hits, sizes, shares, end) >= 0.05 - 1e-6
+            assert twin.of_cells(hits, sizes, shares, end + outward) <= 0.05 + 1e-6
+    turned = stratified_rate({str(p): Tally(t.failures, t.trials) for p, t in enumerate(of)}, weights=weigh)
+    assert (turned.low, turned.high) == pytest.approx((1 - found.high, 1 - found.low), abs=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(5, 20, 10), (3, 3, 12), (40, 10, 10, 5)])
+def test_the_rate_over_strata_covers_its_rate(sizes):
+    rng = np.random.default_rng(44)
+    for rates in (np.full(len(sizes), 0.5), np.linspace(0.2, 0.95, len(sizes)), np.full(len(sizes), 0.9)):
+        wins, runs = rng.binomial(sizes, rates, (1500, len(sizes))), 0
+        for row in wins:
+            p = strata_rule.p_values(
+                row.astype(float), np.array(sizes, float), np.full(len(sizes), 1 / len(sizes)),
+                np.array([rates.mean()]), base=0.0,
+            )  # fmt: skip
+            runs += int(p[0] <= 0.05)
+        assert runs <= scipy_stats.binom.ppf(0.999, 1500, 0.055)
+
+
 # --- Refusals
 
 REFUSED = [
@@ -319,6 +417,8 @@ REFUSED = [
     (lambda: stratified_gain(STONES, confidence=95), "strictly between 0 and 1"),
     (lambda: stratified_gain(STONES, margin=2), "`margin` must be below 1"),
     (lambda: stratified_hoeffding_gain(STONES), "equally many rollouts of both policies on every task"),
+    (lambda: stratified_rate({}), "at least one stratum"),
+    (lambda: stratified_rate({"x": Tally(1, 2)}, weights={"y": 1.0}), "got a difference in x, y"),
     (lambda: stratified_t_gain({}), "at least one stratum"),
     (lambda: stratified_t_gain({"x": (Scores([1]), Scores([1, 0]))}), "at least 2 scores; got 1"),
     (
