@@ -100,7 +100,7 @@ def test_more_refusals(tmp_path):
         sf.label(sf.read(frame()), path)
     with pytest.raises(
         sf.DataError,
-        match=r"item 'q1', policy 'a' fits 3 rollouts\. Say which one in "
+        match=r"policy 'a', item 'q1' fits 3 rollouts\. Say which one in "
         r"the column `epoch`\.",
     ):
         sf.label(unlabelled(frame(3)), path)
@@ -169,7 +169,7 @@ def test_a_label_of_a_rollout_that_was_not_run_is_refused(tmp_path):
     path.write_text(GOOD, encoding="utf-8")
     lacking = frame().filter((pl.col("item") != "q1") | (pl.col("policy") != "b"))
     with pytest.raises(
-        sf.DataError, match=r"row 2: a label must belong to a rollout of the table; item 'q1', policy 'b' fits none"
+        sf.DataError, match=r"row 2: a label must belong to a rollout of the table; policy 'b', item 'q1' fits none"
     ):
         sf.label(unlabelled(lacking), path)
     assert sf.label(sf.read(frame().drop("human").to_pandas()), path).labels == 2
@@ -193,3 +193,16 @@ def test_a_draw_from_a_shorter_list_or_with_more_labels_proves_nothing(tmp_path)
     extra = f"{code(draw.head, 'a', (undrawn,))},{undrawn},1,\n"
     path.write_text(path.read_text(encoding="utf-8") + extra, encoding="utf-8")
     assert (sf.label(unlabelled(full), path).labels, sf.label(unlabelled(full), path).labelling.drawn) == (81, None)
+
+
+@pytest.mark.parametrize("policies", ["ab", "a"])
+def test_items_in_a_column_of_any_name_are_labelled(tmp_path, policies):
+    rows = [(policy, f"q {item}", item % 2) for policy in policies for item in range(30)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "my ref", "success"], orient="row"))
+    path = tmp_path / "labels.csv"
+    path.write_text("policy,my ref,human\na,q 1,1\na,q 2,0\n", encoding="utf-8")
+    found = sf.label(table, path).polars().drop_nulls("human")
+    assert found.select("policy", "my ref", "human").rows() == [("a", "q 1", 1.0), ("a", "q 2", 0.0)]
+    path.write_text("policy,human\na,1\n", encoding="utf-8")
+    with pytest.raises(sf.DataError, match="the labels must name the item, as 'my ref' does in the table"):
+        sf.label(table, path)

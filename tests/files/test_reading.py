@@ -14,14 +14,16 @@ from tests.support.formats import tallies
 from tests.support.samples import FIXTURES, put
 
 
-def test_columns_that_were_not_used_are_a_value(tmp_path: Path) -> None:
+def test_columns_of_any_name_are_kept_and_not_noted(tmp_path: Path) -> None:
     path = put(tmp_path, "r.csv", "policy,success,lab,weather\na,1,x,dry\nb,0,y,wet\n")
-    rollouts = sf.read(path)
-    assert rollouts.notes == (Note("unused columns", {"columns": ("lab", "weather")}),)
-    assert str(rollouts.notes[0]) == "Not used: 'lab', 'weather'."
-    assert sf.read(path, columns={"session": "weather", "cluster": "lab"}).notes == ()
-    assert sf.read(pl.read_csv(path)).notes == rollouts.notes
-    assert sf.read(pl.read_csv(path).to_pandas()).notes == rollouts.notes
+    for given in (path, pl.read_csv(path), pl.read_csv(path).to_pandas()):
+        rollouts = sf.read(given)
+        assert rollouts.notes == ()
+        assert rollouts.columns == ("policy", "success", "lab", "weather")
+        assert rollouts.column("weather") == ("dry", "wet")
+    assert sf.read(path, columns={"session": "weather", "cluster": "lab"}).columns == (
+        *("policy", "success", "cluster", "session"),
+    )
 
 
 def test_a_time_in_seconds_is_the_duration(tmp_path: Path) -> None:
@@ -36,23 +38,21 @@ def test_a_column_left_out_on_purpose_is_not_named(tmp_path: Path) -> None:
 
 
 def test_each_path_is_said_once(tmp_path: Path) -> None:
-    one = put(tmp_path / "a", "r.csv", "Method,Scenario,ok,lab\nnew,cut,1,x\n")
-    two = put(tmp_path / "b", "r.csv", "Policy,skill,ok,lab\nold,cut,1,x\n")
+    one = put(tmp_path / "a", "r.csv", "Method,Scenario,ok,grade\nnew,cut,1,0.5\n")
+    two = put(tmp_path / "b", "r.csv", "Policy,skill,ok,rating\nold,cut,1,0.5\n")
     rollouts = sf.read([one, two], columns={"success": "ok"})
-    for path in (one, two):
-        assert sum(str(note).count(path.as_posix()) for note in rollouts.notes) == 1
     assert [str(note) for note in rollouts.notes] == [
-        f"{one.as_posix()}: task is guessed to be the column 'Scenario'.",
-        "Not used: 'lab'.",
-        f"{two.as_posix()}: task is guessed to be the column 'skill'.",
+        f"{one.as_posix()}: score is guessed to be the column 'grade'.",
+        f"{two.as_posix()}: score is guessed to be the column 'rating'.",
     ]
+    assert rollouts.column("task") == ("cut", "cut")  # a label, whatever it is called: no guess that matters
 
 
-def test_what_one_file_has_unused_names_the_file(tmp_path: Path) -> None:
+def test_a_label_that_one_file_has_is_empty_in_the_other(tmp_path: Path) -> None:
     one, two = put(tmp_path, "a.csv", "policy,success,lab\na,1,x\n"), put(tmp_path, "b.csv", "policy,success\nb,1\n")
-    found = sf.read([one, two]).notes
-    assert found == (Note("unused columns", {"columns": ("lab",), "files": ("a.csv",)}),)
-    assert str(found[0]) == "a.csv: Not used: 'lab'."
+    rollouts = sf.read([one, two])
+    assert rollouts.notes == ()
+    assert rollouts.column("lab") == ("x", None)
 
 
 def test_measures_of_a_log_that_were_not_chosen_are_no_unused_columns() -> None:

@@ -78,14 +78,14 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, says: str) -> None:
 
 def test_harmless_quotes_inside_a_cell_are_characters(tmp_path: Path) -> None:
     table = sf.read(put(tmp_path, "r.csv", f'{HEADER}new,the "red" cup,1,x\nold,"a ""b""",0,"8"" pan"\n'))
-    assert table.tasks == ('a "b"', 'the "red" cup')
+    assert table.names("task") == ('a "b"', 'the "red" cup')
     assert table.column("note") == ("x", '8" pan')
 
 
 def test_quotes_of_a_row_that_is_whole_change_nothing(tmp_path: Path) -> None:
     table = sf.read(put(tmp_path, "r.csv", f'{HEADER}new,the "red" cup,1,"a ""b"" c"\nold,"cut,high,x\nold,cut",0,\n'))
     assert table.column("note") == ('a "b" c', None)
-    assert table.tasks == ("cut,high,x\nold,cut", 'the "red" cup')  # 'high' is no outcome: the lines are no rows
+    assert table.names("task") == ("cut,high,x\nold,cut", 'the "red" cup')  # 'high' is no outcome: the lines are no rows
 
 
 @pytest.mark.parametrize(

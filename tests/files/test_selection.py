@@ -16,7 +16,7 @@ CSV = "Method,Task,seed,Outcome,room\nnew,cut,1,1,A\nold,cut,1,0,A\nnew,pour,2,1
 
 def test_rows_by_canonical_and_own_columns(tmp_path: Path) -> None:
     path = put(tmp_path, "a.csv", CSV)
-    assert sf.read(path, where={"task": "cut"}).tasks == ("cut",)
+    assert sf.read(path, where={"task": "cut"}).names("task") == ("cut",)
     assert len(sf.read(path, where={"room": ["A", "b"]})) == 3
     assert len(sf.read(path, where={"room": "B", "task": "pour"})) == 1
     assert len(sf.read(path, where={"seed": "2"})) == 1
@@ -42,7 +42,7 @@ def test_a_file_without_such_rows_is_left_out(tmp_path: Path) -> None:
 
 def test_frames(tmp_path: Path) -> None:
     frame = pl.read_csv(put(tmp_path, "a.csv", CSV))
-    assert sf.read(frame, where={"task": ["cut"]}).tasks == ("cut",)
+    assert sf.read(frame, where={"task": ["cut"]}).names("task") == ("cut",)
 
 
 def test_a_logs_filter_and_metric(tmp_path: Path) -> None:
@@ -69,8 +69,7 @@ def test_tasks_without_outcomes_are_named_and_left_out(tmp_path: Path) -> None:
             "word_perplexity": [-70.5, 31], "bits_per_byte": [-70.5, 160]}  # fmt: skip
     put(tmp_path, "run/samples_wikitext_2026-01-02T03-04-05.678901.jsonl", json.dumps(line) + "\n" + json.dumps(line))
     rollouts = sf.read(tmp_path / "run")
-    assert "wikitext" not in rollouts.tasks
-    assert rollouts.tasks == ("gsm8k",)
+    assert rollouts.names("task") == ("gsm8k",)
     assert any("the task wikitext has word_perplexity, bits_per_byte only. It is left out" in str(note)
                for note in rollouts.notes)  # fmt: skip
     with pytest.raises(sf.DataError, match="must have its own outcome"):

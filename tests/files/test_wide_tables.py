@@ -29,7 +29,7 @@ def test_poses_and_trials_are_no_policies(tmp_path: Path) -> None:
     assert rollouts.where(policy="ACT").column("condition") == ("left", "left", "right")
     assert rollouts.where(policy="ACT").column("repeat") == ("1", "2", "3")
     assert (rollouts.called("condition"), rollouts.called("repeat")) == ("Initial pose", "Trial")
-    assert rollouts.pairs("ACT", "DP").matched == 3
+    assert rollouts.declare(unit="Initial pose", repeat="Trial").pairs("ACT", "DP").matched == 3
     said = "The columns 'ACT', 'DP', 'pi0' are compared, and each row is shared by them; the cells are success."
     assert said in rollouts.notes
     assert "1 empty cell counted as not run." in rollouts.notes
@@ -38,7 +38,7 @@ def test_poses_and_trials_are_no_policies(tmp_path: Path) -> None:
 def test_tasks_and_trials(tmp_path: Path) -> None:
     rollouts = read(tmp_path, "task,trial,A,B\ncut,1,1,0\ncut,2,0,0\npour,1,1,1\npour,2,0,1\n")
     assert tallies(rollouts) == {"A": (2, 4), "B": (2, 4)}
-    assert rollouts.tasks == ("cut", "pour")
+    assert rollouts.names("task") == ("cut", "pour")
     assert rollouts.called("condition") == "trial"
     assert rollouts.pairs("A", "B").matched == 4
 
@@ -101,7 +101,7 @@ def test_the_user_says_which_columns_are_policies(tmp_path: Path) -> None:
     rollouts = read(tmp_path, text, policies_in=["ACT", "DP"], high=100, columns={"session": "lab"})
     assert rollouts.where(policy="ACT").scores().values == (50.0, 30.0)
     assert rollouts.where(policy="DP").column("session") == ("x",)
-    assert str(rollouts.notes[-1]) == "Not used: 'grasped'."
+    assert rollouts.where(policy="DP").column("grasped") == ("1",)
     with pytest.raises(
         sf.DataError, match=r"`policies_in` must name columns, each once; there is no 'pi0'\. There are"
     ):

@@ -62,7 +62,8 @@ def test_inspect_headline_inside_a_dictionary_of_scores(tmp_path: Path) -> None:
 def test_inspect(made: Path, name: str) -> None:
     rollouts = sf.read(made / name)
     assert rollouts.policies == ("acme/small",)
-    assert rollouts.tasks == ("arithmetic",)
+    assert rollouts.names("task") == ("arithmetic",)
+    assert rollouts.design.keys("unit") == ("condition",)
     assert tallies(rollouts) == {("acme/small",): (3, 5)}
     assert tallies(rollouts, "condition") == {("1",): (1, 2), ("3",): (0, 1), ("two",): (2, 2)}
     assert "timeout" in rollouts.column("failure")

@@ -20,7 +20,8 @@ def test_inspect_robots() -> None:
     rollouts = sf.read(FIXTURES / "inspect_robots" / "log.json")
     assert rollouts.policies == ("pi0",)
     assert rollouts.scores().values == (1.0, 0.25, 0.5, 0.5)
-    assert rollouts.names("cluster") == ("s1", "s2")
+    assert rollouts.names("condition") == ("s1", "s2")
+    assert (rollouts.design.keys("unit"), rollouts.design.keys("repeat")) == (("condition",), ("repeat",))
     assert rollouts.names("repeat") == ("1", "2")
 
 

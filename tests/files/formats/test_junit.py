@@ -25,7 +25,7 @@ def test_totals_are_the_suites_own() -> None:
 
 def test_suites_are_tasks() -> None:
     rollouts = sf.read(FOLDER / "promptfoo.xml")
-    assert len(rollouts.tasks) == 4
+    assert len(rollouts.names("task")) == 4
     assert rollouts.findings == ()
     assert (rollouts.tally().successes, rollouts.tally().trials) == (8, 12)
 

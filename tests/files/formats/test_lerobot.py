@@ -91,7 +91,7 @@ def test_finished_tasks_are_read_and_the_others_named() -> None:
 
 def test_one_finished_task_alone(tmp_path: Path) -> None:
     rollouts = sf.read(put(tmp_path, "results.jsonl", as_lines(lines()[:1])))
-    assert rollouts.tasks == ("libero_10",)
+    assert rollouts.names("task") == ("libero_10",)
     assert rollouts.tally().successes == 3
 
 

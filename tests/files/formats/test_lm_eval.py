@@ -41,7 +41,7 @@ def test_lm_eval_takes_the_first_metric_that_is_one_number(tmp_path: Path) -> No
 def test_lm_eval_samples() -> None:
     path = next((FIXTURES / "lm_eval").glob("samples_*"))
     rollouts = sf.read(path)
-    assert rollouts.tasks == ("gsm8k",)
+    assert rollouts.names("task") == ("gsm8k",)
     assert rollouts.policies == ("lm_eval",)
     assert str(rollouts.tally()) == "1 of 2 rollouts succeeded."
     assert rollouts.column("condition") == ("h0", "h1")
@@ -71,7 +71,7 @@ def test_totals_of_a_metric_are_the_harness_own(metric: str) -> None:
 
 def test_a_folder_with_a_task_of_perplexities() -> None:
     rollouts = sf.read(REAL)
-    assert rollouts.tasks == ("toy_gen", "toy_mc")
+    assert rollouts.names("task") == ("toy_gen", "toy_mc")
     notes = " ".join(map(str, rollouts.notes))
     assert "the task toy_ppl has word_perplexity, bits_per_byte only. It is left out." in notes
     assert "only totals, so left out; the rollouts themselves are here" in notes

@@ -25,7 +25,7 @@ def read(folder: Path, events: list[Any]) -> sf.Rollouts:
 def test_totals_are_the_logs_own() -> None:
     rollouts = sf.read(FILE)
     assert rollouts.policies == ("gpt-small",)
-    assert rollouts.tasks == ("test-match.s1.simple-v0",)
+    assert rollouts.names("task") == ("test-match.s1.simple-v0",)
     tally = rollouts.tally()
     assert tally.successes / tally.trials == lines()[1]["final_report"]["accuracy"]
     assert rollouts.findings == ()

@@ -37,11 +37,11 @@ def test_totals_are_the_files_own() -> None:
     assert any("2 results ended in an error" in str(note) for note in rollouts.notes)
 
 
-def test_repeats_of_a_test_are_one_cluster() -> None:
+def test_repeats_of_a_test_are_tries_at_one_unit() -> None:
     rollouts = sf.read(FOLDER / "out.json")
     assert rollouts.names("condition") == ("one", '{"x": 2}', '{"x": 3}')
     assert rollouts.names("repeat") == ("1", "2")
-    assert rollouts.column("cluster") == rollouts.column("condition")
+    assert (rollouts.design.keys("unit"), rollouts.design.keys("repeat")) == (("condition",), ("repeat",))
     assert rollouts.pairs("large", "small").matched == 6
 
 

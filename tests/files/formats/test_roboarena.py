@@ -17,7 +17,7 @@ def test_roboarena_sessions() -> None:
     rollouts = sf.read(FIXTURES / "roboarena")
     assert tallies(rollouts) == {("pi0_droid",): (1, 2), ("pi0_fast_droid",): (0, 2)}
     assert rollouts.where(policy="pi0_fast_droid").scores().values == (0.4, 0.0)
-    assert rollouts.tasks == ("put the cup in the bowl", "wipe the table: twice")
+    assert rollouts.names("task") == ("put the cup in the bowl", "wipe the table: twice")
     assert rollouts.pairs("pi0_droid", "pi0_fast_droid").tally() == sf.PairTally(0, 1, 0, 1)
     assert sf.audit(rollouts).collected == "shared"
     assert any("It adds no evidence" in note for note in rollouts.notes)
