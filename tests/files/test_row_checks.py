@@ -85,7 +85,10 @@ def test_harmless_quotes_inside_a_cell_are_characters(tmp_path: Path) -> None:
 def test_quotes_of_a_row_that_is_whole_change_nothing(tmp_path: Path) -> None:
     table = sf.read(put(tmp_path, "r.csv", f'{HEADER}new,the "red" cup,1,"a ""b"" c"\nold,"cut,high,x\nold,cut",0,\n'))
     assert table.column("note") == ('a "b" c', None)
-    assert table.names("task") == ("cut,high,x\nold,cut", 'the "red" cup')  # 'high' is no outcome: the lines are no rows
+    assert table.names("task") == (
+        "cut,high,x\nold,cut",
+        'the "red" cup',
+    )  # 'high' is no outcome: the lines are no rows
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def judged_gain(
         ...     "human": [1, 1, 1, 0, 0] * 12 + [None] * 240 + [1, 0, 1, 0, 0] * 12 + [None] * 240,
         ... })
         >>> print(sf.judged_gain(sf.read(frame), "new", "old").gain)
-        +20.1 points [+11.2, +29.1] n=60 (95% judge-corrected interval), p < 0.0001: the first is better.
+        +20.0 points [+15.3, +24.7] n=60 (95% judge-corrected interval), p < 0.0001: the first is better.
     """
     items = items_of(rollouts, measure)
     confidence = _check.confidence(confidence)

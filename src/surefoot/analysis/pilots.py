@@ -149,7 +149,7 @@ def plan_from_pilot(
         >>> rows = [(p, f"scene {n}", int(n % 10 < k)) for p, k in (("new", 8), ("old", 6)) for n in range(20)]
         >>> pilot = sf.read(pl.DataFrame(rows, schema=["policy", "condition", "success"], orient="row"))
         >>> sf.plan_from_pilot(pilot, "new", "old", gain=0.2).needed
-        28
+        27
     """
     wanted, confidence = _check.fraction(power, "power"), _check.confidence(confidence)
     what = chosen(rollouts, measure)

@@ -77,7 +77,7 @@ def rank(
         >>> counts = {"new": 19, "mid": 10, "old": 4}
         >>> rows = [(name, i < k) for name, k in counts.items() for i in range(20)]
         >>> print(sf.rank(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row"))))
-        new  95.0% [70.4%, 100.0%] n=20  rank 1  a
+        new  95.0% [70.4%, 99.96%] n=20  rank 1  a
         mid  50.0% [23.3%, 76.7%] n=20  rank 2 to 3  b
         old  20.0% [4.1%, 48.6%] n=20  rank 2 to 3  b
         Intervals: 95% for all rows together.

@@ -85,7 +85,7 @@ def audit(rollouts: Rollouts) -> Audit:
         >>> import polars as pl
         >>> import surefoot as sf
         >>> rows = {"policy": ["new"] * 3 + ["old"] * 2, "seed": [1, 2, 3, 1, 2], "success": [1, None, 0, 0, 1]}
-        >>> [finding.about for finding in sf.audit(sf.read(pl.DataFrame(rows))).findings]
+        >>> [finding.about for finding in sf.audit(sf.read(pl.DataFrame(rows)).declare(unit="seed")).findings]
         ['missing values', 'incomplete pairs']
     """
     met = coverage(a_table(rollouts))

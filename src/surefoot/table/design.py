@@ -473,17 +473,3 @@ def as_number(level: str | None) -> float | None:
     except ValueError:
         return None
     return number if number == number and abs(number) != float("inf") else None
-
-
-def check_declared(design: Design, labels: Labels, declared: Mapping[str, str], source: str) -> None:
-    """Refuse a declared unit whose every level belongs to one policy."""
-    from surefoot.errors import DataError
-
-    for key, role in declared.items():
-        if role == "unit" and key in labels.columns and labels.of_one_policy(key):
-            name = next((one.name for one in design.columns if one.key == key), key)
-            raise DataError(
-                f"a unit must be met by several policies; each level of {name!r} belongs to one.",
-                source=source,
-                cure=f"Say --run {name} or --cluster {name}.",
-            )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
-from surefoot.table.design import DECLARED, EMPTY, Design, as_number, assigned, check_declared, whole_numbers
+from surefoot.table.design import DECLARED, EMPTY, Design, as_number, assigned, whole_numbers
 from surefoot.table.normalising import home, small
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def design_of(rollouts: Rollouts) -> Design:
         levels={name: facts[name][0] for name in barred},
         said_again=_said_again(frame, left),
     )
-    check_declared(made, labels, rollouts.declared, rollouts.source)
     results = tuple(column.name for column in made.of("watched") if column.result)
     said = (Note("sound like results", {"columns": results}),) if results else ()
     return replace(made, said=(*made.said, *said))
@@ -195,8 +194,23 @@ def declaring(rollouts: Rollouts, roles: Mapping[str, str | Sequence[str] | None
     if sum(role == "unit" for role in said.values()) > 1:
         both = " and ".join(repr(rollouts.called(key)) for key, role in said.items() if role == "unit")
         raise DataError(f"one column must be the unit; got {both}.", source=rollouts.source)
+    for key, role in said.items():
+        if role == "unit":
+            _refuse_own(rollouts, key)
     kept = {key: role for key, role in rollouts.declared.items() if not (role == "unit" and "unit" in said.values())}
     return replace(rollouts, declared={**kept, **said}) if said else rollouts
+
+
+def _refuse_own(rollouts: Rollouts, key: str) -> None:
+    """Refuse a unit of which each policy has its own levels; what a format says is then not paired, and said."""
+    levels = [group.key[1] for group in rollouts.summary(by=("policy", key)) if None not in group.key]
+    if len(rollouts.policies) > 1 and len(set(levels)) == len(levels):
+        name = rollouts.called(key) if key in rollouts.named else key
+        raise DataError(
+            f"a unit must be met by several policies; each level of {name!r} belongs to one.",
+            source=rollouts.source,
+            cure=f"Say --run {name} or --cluster {name}.",
+        )
 
 
 def with_unit(rollouts: Rollouts) -> Rollouts:
