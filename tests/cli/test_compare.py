@@ -217,3 +217,28 @@ def test_models_questions_and_all_of_k(tmp_path, capsys):
     assert "`--first` must be one of the models 'a', 'b', 'c'; got 'd'." in capsys.readouterr().err
     assert surefoot(["compare", "0.76", "80%"]) == 64
     assert "A tally must be SUCCESSES/ROLLOUTS" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "17/20 14/20 --weights units",
+        "17/20 14/20 --target like",
+        "17/20 14/20 --dealt",
+        "17/20 14/20 --lower-is-better",
+        "FILE --pass-at 1 --format github",
+        "FILE --pass-at 1 --weights rollouts",
+        "FILE --pass-at 1 --target these",
+        "FILE --by task --dealt",
+        "FILE --by task --paired",
+        "FILE --population 50 --randomised --target like",
+        "FILE --previous FILE --target like",
+        "FILE --previous FILE --lower-is-better",
+        "FILE --previous FILE --dealt",
+    ],
+)
+def test_an_option_that_does_nothing_is_refused(capsys, results, words):
+    given = [results if word == "FILE" else word for word in words.split()]
+    code, out, err = said(capsys, "compare", *given)
+    assert (code, out) == (64, "")
+    assert f"`{next(word for word in reversed(given) if word.startswith('--'))}`" in err

@@ -80,7 +80,7 @@ def test_a_previous_run_on_the_gate(tmp_path: Path, capsys: pytest.CaptureFixtur
     main = table(tmp_path, "main.csv", only="new")
     code, out, _ = said(capsys, "compare", worse, "--previous", main, "--gate", "--format", "github")
     assert code == 1
-    assert out.startswith("### Gate failed. `new (pr.csv)` is worse than `new (main.csv)`")
+    assert out.startswith("### Gate failed. For items like these 600: `new (pr.csv)` is worse than `new (main.csv)`")
     assert "**Lost " in out
     assert "| `t0` |" in out
     code, out, _ = said(capsys, "compare", worse, "--previous", main, "--gate", "--format", "junit")

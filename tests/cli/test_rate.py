@@ -87,3 +87,23 @@ def test_what_belongs_to_a_tally_is_refused_with_a_file(capsys, tmp_path):
         assert (code, words in err) == (64, True)
     (found,) = json.loads(f"[{said(capsys, 'rate', '170/340', '--population', '500', '--json')[1]}]")
     assert found["trials"] == 340
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "38/50 --seed 7",
+        "38/50 --requires 0.6 --seed 7",
+        "38/50 --population 500 --seed 7",
+        "38/50 --weights units",
+        "38/50 --weights x",
+        "38/50 --target like",
+        "38/50 --unit task",
+        "38/50 --pool-runs",
+    ],
+)
+def test_an_option_that_does_nothing_is_refused(capsys, words):
+    given = words.split()
+    code, out, err = said(capsys, "rate", *given)
+    assert (code, out) == (64, "")
+    assert f"`{next(word for word in reversed(given) if word.startswith('--'))}`" in err

@@ -59,6 +59,30 @@ def test_the_first_screen_answers():
     assert page.index("new is better than old.") < page.index("Where each policy stands")
 
 
+def test_headings_name_the_target_and_the_appendix_has_the_roles():
+    made = sf.report(rollouts())
+    page = made.html()
+    assert "<h2>Where each policy stands, for these 2 settings (task)</h2>" in page
+    assert "<h2>The gain, for these 2 settings (task)</h2>" in page
+    roles = page.split("<h3>What every column was taken for</h3>")[1].split("</table>")[0]
+    for column in made.overview.audit.design.columns:
+        assert re.search(rf"{column.name}</th><td>{column.role}</td><td class=\"num\">{column.levels}</td>", roles)
+    assert f"| {made.overview.audit.design.columns[0].name} | " in made.markdown()
+
+
+def test_levels_that_disagree_stand_before_the_answer():
+    rows = [
+        (name, task, int(place < (38 if (name == "new") == (task == "cut") else 12)))
+        for name in ("new", "old") for task in ("cut", "pour") for place in range(40)
+    ]  # fmt: skip
+    made = sf.report(sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row")))
+    said = "The difference depends on task: worse on pour -65.0 points"
+    assert str(made).startswith(said)
+    page = made.html()
+    assert page.index(said) < page.index("For these 2 settings (task): cannot tell whether")
+    assert page.index(said) < page.index('<p class="answer">')
+
+
 def test_what_must_hold_is_apart_from_what_is_promised(full_page):
     methods, holds = full_page.split("<h3>Methods</h3>")[1].split("<h3>What must hold</h3>")
     holds = holds.split("</ul>")[0]

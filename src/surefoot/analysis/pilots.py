@@ -169,7 +169,7 @@ def plan_from_pilot(
     keys = reading.clusters or reading.environment
     asked = _Asked(what, aim, wanted, confidence, high - low)
     of_table = Asked(rollouts, first, second, what)
-    if keys and reading.paired:
+    if keys and reading.paired and reading.units >= FEWEST:  # fewer are fixed: rollouts on them are what is drawn
         seen = _environments([rows(of_table, name, keys) for name in names], keys, reading.paired, asked)
     else:
         values = [rows(of_table, name)["value"] for name in names]

@@ -247,12 +247,16 @@ def kept_roles(paths: Sequence[Path], rollouts: Rollouts, said: Mapping[str, lis
         kept = tomllib.loads(path.read_text(encoding="utf-8")).get("columns", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{KEPT} must be TOML; {error}.", source=str(path)) from None
+    if not isinstance(kept, dict):
+        raise DataError(f"`columns` must be a table of roles, [columns]; got {kept!r}.", source=str(path))
     now = {rollouts.key(word) for words in said.values() for word in words}
     roles: dict[str, list[str]] = {}
     for role, words in kept.items():
         if role not in ROLES:
             raise DataError(f"`[columns]` must name roles among {', '.join(ROLES)}; got {role!r}.", source=str(path))
-        listed = [words] if isinstance(words, str) else list(words)
+        listed = [words] if isinstance(words, str) else words
+        if not isinstance(listed, list) or not all(isinstance(word, str) for word in listed):
+            raise DataError(f"`{role}` must be a column's name or a list of names; got {words!r}.", source=str(path))
         roles[role] = [word for word in listed if rollouts.key(word) in {*rollouts.columns} - now]
     used = {role: words for role, words in roles.items() if words and role not in said}
     if used:

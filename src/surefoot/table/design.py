@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
+from surefoot.core.words import plural
 from surefoot.table.columns import plain
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ class Design(Record):
         for tells in (
             lambda one: one.name == word or one.key == word,
             lambda one: plain(one.name) == wanted or noun(one.name) == wanted,
+            lambda one: wanted in (plural(noun(one.name)), plural(plain(one.name))),
         ):
             found = [one for one in self.columns if tells(one)]
             if found:
@@ -382,7 +384,7 @@ class _Decision:
         if unit is None and rest:
             meets = [name for name in rest if name in counters]
             unit = meets[0] if meets else rest[0]  # the most levels
-            self.taken[unit] = _Taken("unit", "set for every policy, with the most levels")
+            self.taken[unit] = _Taken("unit", "met by all alike, with the most levels")
         for name in rest:
             if name != unit and unit is not None:
                 self.taken[name] = self._beside(name, unit)

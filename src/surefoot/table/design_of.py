@@ -86,7 +86,7 @@ def design(
         >>> import surefoot as sf
         >>> rows = [(p, f"scene {s}", (s + len(p)) % 2) for p in ("new", "old!") for s in range(30)]
         >>> print(sf.design(sf.read(pl.DataFrame(rows, schema=["policy", "where", "success"], orient="row"))))
-        where  unit           30 levels  set for every policy, with the most levels
+        where  unit           30 levels  met by all alike, with the most levels
     """
     said = {"unit": unit, "repeat": repeat, "setting": setting, "cluster": cluster, "run": run, "ignore": ignore}
     return rollouts.declare(**said).design

@@ -21,6 +21,7 @@ from surefoot.core.words import NOUNS, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.table.cells import outside
 from surefoot.table.columns import COLUMNS, NUMBERS, TEXT, WHOLE
+from surefoot.table.design import as_number
 from surefoot.table.findings import Finding
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.labelling import Labelling
@@ -257,9 +258,11 @@ class Rollouts:
                 if not set(wanted).intersection(there):
                     raise DataError(_not_there(self.called(column), wanted, there), source=self.source)
             else:
-                if any(isinstance(item, str) for item in values):
+                numbers = [as_number(item) if isinstance(item, str) else item for item in values]  # levels are text
+                if None in numbers:
                     raise _check.mistyped(column, "be a number or a list of numbers", value)
-                wanted = [int(item) if isinstance(item, bool) else item for item in values]
+                whole = (item for item in numbers if item is not None)
+                wanted = [int(item) if isinstance(item, bool) or column in WHOLE else item for item in whole]
             frame = frame.filter(nw.col(column).is_in(wanted))
             narrowed[column] = wanted
         table = replace(self, frame=frame)
