@@ -78,7 +78,8 @@ def test_a_page_says_that_the_highest_is_too_high():
 def test_a_tie_has_no_winner():
     """T31: 12/20 v 12/20 said that one of them has the highest estimate."""
     said = answers.overview_answer(overview(table([12, 12, 11], n=20)))[0]
-    assert said == "For rollouts like these: cannot tell which of 3 policies is best; p00 and p01 are tied for the highest estimate."
+    assert said.startswith("For rollouts like these: cannot tell which of 3 policies is best; ")
+    assert said.endswith("p00 and p01 are tied for the highest estimate.")
 
 
 def test_no_page_promises_more_than_its_verdicts():

@@ -9,6 +9,7 @@ import typer
 
 from surefoot._files import write_whole
 from surefoot.cli import files, terminal
+from surefoot.core.formatting import counted
 from surefoot.core.words import spoken
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def draw(
         return
     typer.echo(str(drawn))
     if drawn.left_out:
-        typer.echo(f"{drawn.left_out:,} items could not be drawn: some {spoken().policy} has no outcome on them.")
+        items = counted(drawn.left_out, "item")
+        typer.echo(f"{items} could not be drawn: some {spoken().policy} has no outcome there.")
     typer.echo(
         f"Wrote {output}: fill in `human` (and `rater`, when several people label the same {spoken().rollouts})."
     )

@@ -14,6 +14,7 @@ from surefoot.core import formatting, sentences
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import plural, spoken
+from surefoot.reporting.tables import FIRST
 from surefoot.table.design import noun
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from surefoot.core.gain import Gain
 
 MOST_CORRECTED = 4
-FIRST = ("depends on", "gain differs", "levels disagree")
-"""Notes that stand before the answer: levels that disagree with it."""
 FEW = 10
 """Fewer units than these say little about others like them, and it is said."""
 NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
@@ -119,6 +118,10 @@ def about_of(comparisons: Sequence[Comparison]) -> str:
     return f"{units} like those that each two share" if first.target == "like" else f"the {units} that each two share"
 
 
+def _of_pairs(count: int, pairs: int) -> str:
+    return f"all {pairs:,} pairs" if count == pairs else f"{count:,} of the {pairs:,} pairs"
+
+
 def overview_front(found: Overview) -> list[str]:
     """What must be read before the answer: levels of columns that disagree with it, for each pair."""
     return levels_disagree(found.comparisons)
@@ -134,7 +137,7 @@ def levels_disagree(comparisons: Sequence[Comparison]) -> list[str]:
         for name in dict.fromkeys(note.values["column"] for note in one.notes if note.kind in FIRST)
     )
     return [
-        f"The difference depends on {name} for {count:,} of the {len(comparisons):,} pairs: surefoot compare --by "
+        f"The difference depends on {name} for {_of_pairs(count, len(comparisons))}: surefoot compare --by "
         f"{shlex.quote(name)} shows it."
         for name, count in pairs.items()
     ]

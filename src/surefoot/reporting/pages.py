@@ -192,9 +192,20 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         compared = tables.rows_under("Every comparison", tables.COMPARED, rows) if several else None
         gains = shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")
         title = f"{'Which is better' if several else 'The gain'}, for {answers.about(found)}"
-        lines = [f"{one.first} against {one.second}: {line}" for one in found.comparisons if several
-                 for line in (*answers.in_front(one), *answers.differing_answer(one))]  # fmt: skip
+        lines = [
+            f"{one.first} against {one.second}: {line}"
+            for one in found.comparisons
+            if several
+            for line in answers.differing_answer(one)
+        ]
         sections.append(tables.section(title, lines, compared, figures=[gains], opened=False))
+        levels = tables.level_rows(found)
+        if levels:
+            disagree = tables.rows_under("Every level", tables.LEVELS, levels)
+            depends = "Each level by itself, at the confidence of the pair; named are columns whose levels disagree."
+            sections.append(
+                tables.section("Where the gain depends on a column", [depends], disagree, opened=not several)
+            )
     if found.tasks or found.cells:
         lines = []
         each: list[Any] = []
@@ -204,7 +215,8 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             lines = [f"{pair}, {together} at {formatting.percent(found.confidence)}.", *map(str, found.disagreements)]
             each = [shown_figure(drawn, "tasks", f"Gain on each {spoken().task}. {answers.reading(found)}")]
         column = found.split or spoken().task
-        by_task = tables.section(f"{column[:1].upper()}{column[1:]} by {column}", lines, figures=each)
+        title = f"{column[:1].upper()}{column[1:]} by {column[:1].lower()}{column[1:]}"
+        by_task = tables.section(title, lines, figures=each)
         sections.append({**by_task, "heat": _heat(found, links)})
     if found.curves:
         sections.append(_evidence(found, drawn))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
+from surefoot.core.verdict import Verdict
 from surefoot.core.words import spoken
 from surefoot.reporting.figures import tile_colours
 
@@ -22,6 +23,10 @@ MANY = 12
 Table = dict[str, Any]
 COMPARED = ["first", "second", "gain", "interval", "p-value", "verdict"]
 """The header of a table of comparisons."""
+LEVELS = ["first", "second", "column", "level", "gain", "interval", "verdict"]
+"""The header of a table of levels that disagree."""
+FIRST = ("depends on", "gain differs", "levels disagree")
+"""Notes that stand before an answer: levels that disagree with it."""
 
 
 def section(
@@ -175,6 +180,18 @@ def comparison_row(one: Comparison) -> list[str]:
     """One comparison as the cells of a table."""
     p = "" if one.p_value is None else formatting.p_value(one.p_value).removeprefix("p = ").removeprefix("p ")
     return [one.first, one.second, *cells_of(one.interval), p, sentences.CELL[one.verdict]]
+
+
+def level_rows(found: Overview) -> list[list[str]]:
+    """The gain on every level of the columns whose levels disagree with an answer, a row each."""
+    rows = []
+    for one in found.comparisons:
+        for note in one.notes:
+            for level, gain, low, high, sure in note.values["levels"] if note.kind in FIRST else ():
+                verdict = Verdict.UNDECIDED if not sure else Verdict.BETTER if gain > 0.0 else Verdict.WORSE
+                shown = formatting.number(gain, "gain") + formatting.unit("gain"), formatting.span(low, high, "gain")
+                rows.append([one.first, one.second, note.values["column"], str(level), *shown, sentences.CELL[verdict]])
+    return rows
 
 
 def roles(found: Overview) -> dict[str, Any]:
