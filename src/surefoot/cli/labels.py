@@ -78,8 +78,8 @@ def draw(
         return
     typer.echo(str(drawn))
     if drawn.left_out:
-        items = counted(drawn.left_out, "item")
-        typer.echo(f"{items} could not be drawn: some {spoken().policy} has no outcome there.")
+        spare = counted(drawn.left_out, "item")
+        typer.echo(f"{spare} could not be drawn: some {spoken().policy} has no outcome there.")
     typer.echo(
         f"Wrote {output}: fill in `human` (and `rater`, when several people label the same {spoken().rollouts})."
     )
