@@ -89,7 +89,7 @@ def test_the_rates_of_a_file(results, capsys):
     assert run(("rate", str(results[0]))) == 0
     out = capsys.readouterr().out
     assert "new: success" in out
-    assert "For items like these 30." in out  # attempts at one item are not independent
+    assert "For items like these 30:" in out  # attempts at one item are not independent
 
 
 @pytest.mark.parametrize(("clusters", "method"), [(1, "pass@2"), (6, "pass@2"), (3, "pass@2, guarded cluster t")])

@@ -107,7 +107,7 @@ def test_a_path_with_an_equals_sign_in_it() -> None:
 def test_a_sheet_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(FIXTURES / "excel" / "trials.xlsx")
     assert run(["compare", path, "--sheet", "Side by side", "--first", "ACT", "--second", "DP"]) == 0
-    assert capsys.readouterr().out.startswith("For trials like these 4: cannot tell. ACT - DP = +50.0 points, ")
+    assert capsys.readouterr().out.startswith("For these 2 settings (Initial pose): cannot tell. ACT - DP = +50.0 points, ")
 
 
 def test_a_column_said_to_be_a_cluster_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +116,7 @@ def test_a_column_said_to_be_a_cluster_is_one(tmp_path: Path, capsys: pytest.Cap
     for option in (["--cluster", "the day"], ["--column", "cluster=the day"]):
         assert run(["rate", str(path), *option, "--target", "like"]) == 0
         out, err = capsys.readouterr()
-        assert "12 (95% guarded cluster t interval)" in out
+        assert "n=12 (95% Gaffke interval)" in out
         assert "Read as: cluster the day (3)." in out
         assert ("is old: say --cluster 'the day'." in err) is (option[0] == "--column")
 

@@ -185,6 +185,7 @@ CALLS = {
     "rate": "3/5",
     "compare": "rows.csv",
     "rank": "three.csv",
+    "best": "three.csv",
     "band": "0.1 0.5 0.7",
     "audit": "rows.csv",
     "columns": "rows.csv",

@@ -33,7 +33,7 @@ def dropped(client: TestClient, name: str = "results.csv", content: str = TABLE)
 
 def test_a_file_becomes_a_report_that_runs_nothing(client: TestClient) -> None:
     told = client.post("/reports", json={"files": [dropped(client)], "confidence": 0.9}).json()
-    assert told["says"] == f"new is better than {HOSTILE}."
+    assert told["says"] == f"For rollouts like these: new is better than {HOSTILE}."
     page = client.get(f"/reports/{told['report']}")
     assert "at 90% confidence" in page.text
     assert HOSTILE not in page.text

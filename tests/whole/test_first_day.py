@@ -87,7 +87,7 @@ def test_repeats_are_clusters_whether_a_column_numbers_them_or_not(folder, capsy
     assert "unit condition (8), repeat sample (2)" in bare
     for said in ("--repeat", "--ignore"):
         assert run(["compare", "llm.csv", said, "sample"]) == 0
-        assert capsys.readouterr().out.splitlines()[:4] == bare.splitlines()[:4]  # both targets, rates, verdict
+        assert capsys.readouterr().out.splitlines()[:3] == bare.splitlines()[:3]  # both targets, rates
 
 
 def test_a_replay_without_scores_names_the_option_for_successes(folder, capsys):
@@ -166,7 +166,7 @@ def test_a_sheet_kept_by_hand_is_read_as_it_is(folder, capsys):
             "row 4, line 6: `policy` (column 'Checkpoint name') must name a checkpoint in every row; got an",
         ),
         ("Date", "A title,,,,,\nDate", "", "Is the header further down? Delete the lines above it."),
-        ("", "", "--by Progress", "`by` must name a column of labels; 'Progress' is the score."),
+        ("", "", "--by Progress", "`--by` must name a column of labels; 'Progress' is the outcome."),
         ("", "", "--column task=Taks", "the column must have the same name in all of them."),
     ],
 )

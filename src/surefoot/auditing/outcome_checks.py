@@ -238,19 +238,35 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
     if len(rollouts.policies) < 2:
         return []
     alone = [column for column in rollouts.design.of("run") if column.key not in rollouts.declared]
-    few = [column for column in rollouts.design.of("nothing") if 1 < column.levels < MANY]
-    alone += [one for one in few if one.key not in (*NAMED, *rollouts.declared) and _of_one_policy(rollouts, one.key)]
+    nothing = [column for column in rollouts.design.of("nothing") if column.key not in rollouts.declared]
+    few = [column for column in nothing if 1 < column.levels < MANY and column.key not in NAMED]
+    alone += [column for column in few if _of_one_policy(rollouts, column.key)]
+    says = {
+        column: f"Each of the {column.levels:,} levels of {column.name!r} belongs to one {spoken().policy}."
+        for column in alone
+    }
+    for column in nothing:
+        apart = _one_each(rollouts) if column.key == "task" else {}
+        if len(set(apart.values())) > 1:
+            met = some([f"{task!r} for {name!r}" for name, task in apart.items()])
+            says[column] = f"{column.name!r} is the same in all rows of a {spoken().policy}: {met}."
     return [
         Finding(
             about=APART,
             values={"column": column.name, "levels": column.levels},
-            says=f"Each of the {column.levels:,} levels of {column.name!r} belongs to one {spoken().policy}.",
+            says=said,
             threatens=f"If {column.name!r} tells what was run, the {spoken().policies} were not run on the same.",
             remedy=f"Say what it is: --run {column.name}, --setting {column.name} or --ignore {column.name}.",
             serious=column.key == "task" and column.levels < MANY,
         )
-        for column in alone
+        for column, said in says.items()
     ]
+
+
+def _one_each(rollouts: Rollouts) -> dict[str, str]:
+    """The task of every policy, where each was run on one only; nothing otherwise."""
+    met = [group.key for group in rollouts.summary(by=("policy", "task")) if None not in group.key]
+    return {str(name): str(task) for name, task in met} if len(met) == len({name for name, _ in met}) else {}
 
 
 def _of_one_policy(rollouts: Rollouts, key: str) -> bool:

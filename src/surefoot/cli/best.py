@@ -25,7 +25,7 @@ def best(
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
-    """Show which policies may be the best, how good the highest really is, and how much it may lose.
+    """Which policies may be the best, and how good is the highest?
 
     The highest of many is probably not as good as it looks: its bound allows for the choice. How often each policy was
     run must have been fixed beforehand.

@@ -153,7 +153,7 @@ def paired_power(
     Example:
         >>> from surefoot.stats import paired_power
         >>> print(paired_power(0.25, 0.05, 50))
-        verdict better 77.4%, worse 0.0% of the time (exact_paired_gain, 95% confidence).
+        verdict better 77.4%, worse 0.0001% of the time (exact_paired_gain, 95% confidence).
 
     Reference:
         By enumeration of all tables; compare Duffy (1984), "Asymptotic and exact power for the McNemar test and

@@ -192,8 +192,9 @@ def gain_gap_p(
         >>> from surefoot.stats.strata import gain_gap_p
         >>> n = np.full(2, 50.0)
         >>> inside, weights = np.array([True, False]), np.ones(2)
-        >>> round(gain_gap_p(np.array([40.0, 20]), n, np.array([20.0, 30]), n, inside=inside, weights=weights), 5)
-        0.0
+        >>> found = gain_gap_p(np.array([40.0, 20]), n, np.array([20.0, 30]), n, inside=inside, weights=weights)
+        >>> print(f"{found:.5f}")
+        0.00003
 
     Reference:
         As for `stratified_rate_gain`.
