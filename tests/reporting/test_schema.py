@@ -83,7 +83,7 @@ def test_a_table_of_many_scores_holds():
         (lambda data: data.update(extra=1), "$: extra is not known"),
         (lambda data: data["overview"].update(measure="luck"), "is none of ['success', 'score']"),
         (lambda data: data["overview"].update(rollouts="many"), "is no integer"),
-        (lambda data: data["overview"]["comparisons"][0]["gain"].update(schema=3), "3 is not 2"),
+        (lambda data: data["overview"]["comparisons"][0]["gain"].update(schema=9), "9 is not 3"),
     ],
 )
 def test_a_departure_is_found(change, said):
