@@ -80,6 +80,7 @@ ELSEWHERE = {
     "cli/compare.py": "the help of --gate",
     "cli/compare_output.py": "what one unit cannot tell",
     "cli/files.py": "the help of --lower-is-better",
+    "cli/compare_output.py": "lower is better, beside a difference",
     "core/assumptions.py": "a mean gain is the same throughout",
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",
