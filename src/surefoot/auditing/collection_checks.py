@@ -158,6 +158,8 @@ def _mixes_of(rollouts: Rollouts, column: Column) -> list[Finding]:
             groups[group.key[0]][group.key[1]] = group
     if column.role == "watched" and _chance_of_shares(groups) > BY_CHANCE:
         return []
+    if column.role == "unit" and all(_size(group) == 1 for of in groups.values() for group in of.values()):
+        return []  # what one policy did not meet is an incomplete pair
     totals = {policy: sum(map(_size, levels.values())) for policy, levels in groups.items()}
     gaps, turned = [], []
     for first, second in combinations(groups, 2):
