@@ -86,7 +86,7 @@ def audit(rollouts: Rollouts) -> Audit:
         >>> import surefoot as sf
         >>> rows = {"policy": ["new"] * 3 + ["old"] * 2, "seed": [1, 2, 3, 1, 2], "success": [1, None, 0, 0, 1]}
         >>> [finding.about for finding in sf.audit(sf.read(pl.DataFrame(rows)).declare(unit="seed")).findings]
-        ['missing values', 'incomplete pairs', 'unequal mixes']
+        ['missing values', 'incomplete pairs']
     """
     met = coverage(a_table(rollouts))
     collected, why = _collected(rollouts, met)
