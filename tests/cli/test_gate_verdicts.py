@@ -59,7 +59,7 @@ def test_no_gate_passes_on_policies_that_share_no_task(capsys, tmp_path):
     code, out, err = compare_said(capsys, "compare", str(path), "--first", "new", "--second", "old", "--gate")
     assert code == 3
     assert "+85.0 points" in out  # shown, as a description
-    assert "! one policy a level: 'task' is the same in all rows of a policy: 'x' for 'new', 'y' for 'old'." in out
+    assert "! one policy a level: 'task' has one level in all rows of a policy: 'x' for 'new', 'y' for 'old'." in out
     assert "not comparable: 'new' and 'old' share no task" in err
 
 

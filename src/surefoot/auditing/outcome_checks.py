@@ -249,7 +249,7 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
         apart = _one_each(rollouts) if column.key == "task" else {}
         if len(set(apart.values())) > 1:
             met = some([f"{task!r} for {name!r}" for name, task in apart.items()])
-            says[column] = f"{column.name!r} is the same in all rows of a {spoken().policy}: {met}."
+            says[column] = f"{column.name!r} has one level in all rows of a {spoken().policy}: {met}."
     return [
         Finding(
             about=APART,

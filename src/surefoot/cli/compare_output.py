@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,13 +48,9 @@ def format_of(said: str | None, *, as_json: bool, raw: bool, gate: bool) -> str:
     return chosen
 
 
-MOST_PATHS = 3
-"""The command that explains how files were read names at most so many."""
-
-
 def show(found: Sequence[Comparison], paths: Sequence[str] = ()) -> None:
     """Print comparisons: what each is about and its answer, the two rates, how the table was read, what to do next."""
-    explained = f" surefoot columns {shlex.join(paths)} explains." if 0 < len(paths) <= MOST_PATHS else ""
+    explained = files.explained(paths)
     if len(found) > 1 and all(one.level is not None for one in found):
         _show_levels(found, explained)
     else:
@@ -128,7 +123,7 @@ def headline(one: Comparison) -> str:
 def _names(one: Comparison) -> str:
     """What is subtracted from what."""
     if one.lower_is_better:
-        return f"{one.second} - {one.first} (lower is better)"
+        return f"{one.second} - {one.first} ({sentences.LOWER_IS_BETTER})"
     return f"{one.first} - {one.second}"
 
 

@@ -119,7 +119,7 @@ Targeted = Annotated[
     ),
 ]
 LowerIsBetter = Annotated[
-    bool, typer.Option("--lower-is-better", help="Less is better: for cost, latency, steps, collisions.")
+    bool, typer.Option("--lower-is-better", help="The smaller wins: for cost, latency, steps, collisions.")
 ]
 Margin = Annotated[float, typer.Option("--margin", help="A gain that would not matter.")]
 StartOrder = Annotated[
@@ -318,6 +318,15 @@ def show_serious(findings: Sequence[Finding]) -> None:
     """Print serious findings, each in a line that is seen."""
     for finding in findings:
         typer.echo(f"  ! {finding}")
+
+
+MOST_PATHS = 3
+"""The command that explains how files were read names at most so many."""
+
+
+def explained(paths: Sequence[str | Path]) -> str:
+    """Which command tells how the files were read, as the end of a line; empty for very many files."""
+    return f" surefoot columns {shlex.join(map(str, paths))} explains." if 0 < len(paths) <= MOST_PATHS else ""
 
 
 MOST_NAMED = 12

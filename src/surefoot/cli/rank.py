@@ -126,7 +126,7 @@ def rank(
         typer.echo(f"Left out, because their {what} is not known: {', '.join(unknown)}.")
     for line in label_lines(pairs):
         typer.echo(line)
-    typer.echo(f"Read as: {rollouts.design.reading()}. surefoot columns explains.")
+    typer.echo(f"Read as: {rollouts.design.reading()}.{files.explained(paths)}")
     files.show_serious(findings)
     if figure is not None:
         typer.echo(f"Wrote {figure}")

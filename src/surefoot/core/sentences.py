@@ -63,6 +63,9 @@ ANSWER = {
 }
 """The verdict after what it is about: ``For these 4 scenes: ...``."""
 
+LOWER_IS_BETTER = "lower is better"
+"""Beside a gain that counts how much less the first has."""
+
 NO_WORSE = "{first} is not worse by as much as {margin}"
 """The same where only that was shown."""
 
