@@ -22,6 +22,7 @@ from surefoot.errors import DataError
 from surefoot.numerics.normal_quantiles import upper_quantile
 from surefoot.planning.comparisons import plan_comparison, plan_paired_comparison
 from surefoot.stats.score_gains import paired_score_gain
+from surefoot.table.design import FEW
 from surefoot.table.rollouts import Measure, Rollouts
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def plan_from_pilot(
     keys = reading.clusters or reading.environment
     asked = _Asked(what, aim, wanted, confidence, high - low)
     of_table = Asked(rollouts, first, second, what)
-    if keys and reading.paired and reading.units >= FEWEST:  # fewer are fixed: rollouts on them are what is drawn
+    if keys and reading.paired and (reading.units >= FEW or reading.repeats == 1):  # fewer are settings: rollouts count
         seen = _environments([rows(of_table, name, keys) for name in names], keys, reading.paired, asked)
     else:
         values = [rows(of_table, name)["value"] for name in names]
