@@ -107,7 +107,8 @@ def test_a_path_with_an_equals_sign_in_it() -> None:
 def test_a_sheet_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(FIXTURES / "excel" / "trials.xlsx")
     assert run(["compare", path, "--sheet", "Side by side", "--first", "ACT", "--second", "DP"]) == 0
-    assert capsys.readouterr().out.startswith("For these 2 settings (Initial pose): cannot tell. ACT - DP = +50.0 points, ")
+    about = "For these 2 settings (Initial pose): cannot tell. ACT - DP = +50.0 points, "
+    assert capsys.readouterr().out.startswith(about)
 
 
 def test_a_column_said_to_be_a_cluster_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

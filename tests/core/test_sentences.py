@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from surefoot import Gain, Interval, Verdict
 from surefoot.core import formatting, sentences
 from surefoot.core.gain import decide
-from surefoot.core.sentences import BEHIND, HOLDS, still_possible
+from surefoot.core.sentences import HOLDS, still_possible
 from surefoot.sequential.after_stop import IntervalKind
 
 
@@ -78,9 +78,8 @@ def test_what_a_rule_has_shown_is_said_as_it_was_claimed():
 ELSEWHERE = {
     "auditing/outcome_checks.py": "a column is the same in all rows of a policy",
     "cli/compare.py": "the help of --gate",
-    "cli/compare_output.py": "what one unit cannot tell",
-    "cli/files.py": "the help of --lower-is-better",
     "cli/compare_output.py": "lower is better, beside a difference",
+    "cli/files.py": "the help of --lower-is-better",
     "core/assumptions.py": "a mean gain is the same throughout",
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",

@@ -26,8 +26,8 @@ Method = Annotated[
     str | None,
     typer.Option(
         "--labels-method",
-        help="With human labels: 'judge', which lets the judge help (approximate; measured coverage at least 93.5%), or "
-        "'labels' alone (guaranteed). Fix it beforehand. [default: judge]",
+        help="With human labels: 'judge', which lets the judge help (approximate; measured coverage at least 93.5%), "
+        "or 'labels' alone (guaranteed). Fix it beforehand. [default: judge]",
     ),
 ]
 
