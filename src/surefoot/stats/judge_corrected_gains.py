@@ -151,7 +151,8 @@ def judge_corrected_gain(
         gain = _guaranteed(h[there], documents[there], span, scale, confidence, margin)
     else:
         p = used.evidence.p_value(0.0)
-        sides = Sides.of(min(1.0, 2.0 * p), used.mean)  # whose smaller one is p
+        above, below = (p if sign * used.mean > 0.0 else 1.0 for sign in (1.0, -1.0))
+        sides = Sides(above, below, above, below)
         low, high = (span * end for end in agreeing(used.evidence.interval(error), sides, error, 0.0))
         name, promise = ("judge-corrected", JUDGE_MEASURED) if left_out is None else ("clustered labels alone", ROUGH)
         held = (LABELS_DRAWN, HUMANS_TRUE, *((DOCUMENTS_APART,) if grouped < n else ()), promise)
