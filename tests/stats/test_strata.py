@@ -15,7 +15,6 @@ from surefoot.numerics import strata_rule
 from surefoot.stats import (
     clopper_pearson,
     exact_gain,
-    gain_gap_p,
     stratified_gain,
     stratified_hoeffding_gain,
     stratified_rate,
@@ -23,6 +22,7 @@ from surefoot.stats import (
     stratified_score_test,
     stratified_t_gain,
 )
+from surefoot.stats.strata import gain_gap_p
 from tests.oracles import strata as twin
 from tests.support.strata import blocks, drawn, rows, shares
 

@@ -29,6 +29,9 @@ FEW = 5
 ROUNDED = 1e-6
 """More than a p-value differs by how many gains it is computed for at a time."""
 
+UNEQUAL = 0.05
+"""Shares of rollouts that differ by no more are not the reason why pooled counts say otherwise."""
+
 Strata = Mapping[str, tuple[Tally, Tally]]
 
 
@@ -378,7 +381,7 @@ def _warning(
 ) -> tuple[Note, ...]:
     """What the counts say when the tasks are thrown together, where the policies met them in unequal shares."""
     first, second = (_pooled([pair[side] for pair in each]) for side in (0, 1))
-    if all(a.trials * second.trials == b.trials * first.trials for a, b in each):
+    if max(abs(a.trials / first.trials - b.trials / second.trials) for a, b in each) <= UNEQUAL:
         return ()
     pooled = exact_gains.observed_gain(first, second)
     if estimate * pooled < 0.0 and min(abs(estimate), abs(pooled)) > 1e-12:
