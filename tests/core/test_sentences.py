@@ -76,10 +76,7 @@ def test_what_a_rule_has_shown_is_said_as_it_was_claimed():
 
 
 ELSEWHERE = {
-    "auditing/outcome_checks.py": "a column is the same in all rows of a policy",
     "cli/compare.py": "the help of --gate",
-    "cli/compare_output.py": "lower is better, beside a difference",
-    "cli/files.py": "the help of --lower-is-better",
     "core/assumptions.py": "a mean gain is the same throughout",
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",
