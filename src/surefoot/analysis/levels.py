@@ -145,9 +145,13 @@ class _Level:
         return self.make.args if isinstance(self.make, partial) and self.make.func is stats.exact_gain else None
 
     @property
+    def estimate(self) -> float:
+        """The gain that was seen; it takes no interval where the level is one cell."""
+        return self.gain.estimate if self._cell is None else observed_gain(*self._cell)
+
+    @property
     def verdict(self) -> Verdict:
-        estimate = self.gain.estimate if self._cell is None else observed_gain(*self._cell)
-        return Verdict.BETTER if estimate > 0.0 else Verdict.WORSE
+        return Verdict.BETTER if self.estimate > 0.0 else Verdict.WORSE
 
     def least_p(self, error: float) -> float:
         """At most the p-value of the gain, without its interval where that is dear."""
@@ -174,7 +178,7 @@ def _p_values(levels: list[_Level], error: float) -> list[float]:
 
 def _ends(own: list[_Level]) -> list[_Level]:
     """The levels with the lowest and the highest gain."""
-    ordered = sorted(own, key=lambda level: level.gain.estimate)
+    ordered = sorted(own, key=lambda level: level.estimate)
     return [ordered[0], ordered[-1]]
 
 
