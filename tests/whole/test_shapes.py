@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import surefoot as sf
 from tests.oracles.roles import roles
 from tests.support.shapes import LISTED, MANY, MORE, SHAPES, drawn, renamed, shape
 from tests.whole.test_tools import tool
@@ -111,12 +112,11 @@ def test_roles_by_shape_do_not_change_under_renaming(name):
         assert list(found.values()) == ["nothing", "nothing"]
 
 
-def test_the_names_that_decide_are_those_the_tool_leaves_out():
-    decided = set()
-    for name in SMALL:
-        frame, _ = shape(name, np.random.default_rng(8))
-        decided |= {name} if found_roles(frame) != found_roles(frame, names=False) else set()
-    assert decided == COUNTS.BY_NAME
+@pytest.mark.parametrize("name", SMALL)
+def test_where_a_name_decides_the_design_says_it(name):
+    frame, _ = shape(name, np.random.default_rng(8))
+    if found_roles(frame) != found_roles(frame, names=False):
+        assert COUNTS.BY_NAME.intersection(note.kind for note in sf.read(frame).design.said)
 
 
 def test_a_share_is_too_large_when_its_lower_limit_is():
