@@ -49,9 +49,7 @@ def test_labels_of_one_policy_need_no_key_and_the_draw_is_json_too(tmp_path, cap
     asked = ["labels", "draw", str(tmp_path / "runs.csv"), "--seed", "7", "-o", str(out), "--n"]
     assert run([*asked, "1"]) == 0
     assert "1 item could not be drawn: some model has no outcome there." in capsys.readouterr().out
-    assert run([*asked, "3", "--force", "--where", "model=a"]) == 65  # a row has one question: it may number the rows
-    assert "Say which: --unit COLUMN." in capsys.readouterr().err
-    asked += ["3", "--force", "--where", "model=a", "--unit", "question"]
+    asked += ["3", "--force", "--where", "model=a"]
     assert run(asked) == 0
     assert "behind each code" not in capsys.readouterr().out
     assert run([*asked, "--json"]) == 0

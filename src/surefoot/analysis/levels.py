@@ -40,20 +40,13 @@ def held_within(asked: Asked, found: Found, *, paired: bool | None, target: Targ
     ways, notes = [found.make], []
     for column in uneven:
         finer = _within(asked, column, found, paired, target)
-        if finer is None and column.key == "task" and _nothing_within(asked, column):
+        if finer is None:  # what the column tells and the policy cannot be told apart
             return replace(found, notes=(*found.notes, Note("no common task")))
-        if finer is None:
-            continue
         ways.append(finer)
         notes.append(Note("met unevenly", {"column": column.name}))
     if not notes:
         return found
     return replace(found, make=asked.shown(weakest(ways)), tallies=None, notes=(*found.notes, *notes))
-
-
-def _nothing_within(asked: Asked, column: Column) -> bool:
-    """Whether the two policies met no level of a column in common."""
-    return not cells_of(asked, (column.key,)).frame.height
 
 
 def _distance(asked: Asked, column: Column) -> float:

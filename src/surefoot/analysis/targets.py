@@ -69,8 +69,6 @@ def found_between(
         return _separate(asked, design, paired, target)
     if target is not None and not strict and not _possible(cells, target):
         target = None
-    if target is None and cells.units < 2 and cells.once:
-        return _separate(asked, design, None, None)  # one rollout of each tells nothing of units
     return _of_cells(cells, design, target)
 
 
