@@ -61,7 +61,7 @@ def test_the_first_screen_of_a_phone_answers(chromium, pages):
     box = page.locator(".answer").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] < 500
-    assert page.locator(".answer").inner_text() == "new is better than old."
+    assert page.locator(".answer").inner_text() == "For conditions like these 120: new is better than old."
     context.close()
 
 

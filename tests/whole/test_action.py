@@ -125,7 +125,7 @@ def test_what_it_leaves_behind(worse: tuple[Runner, int]) -> None:
     made = runner.outputs["compare"]
     comment = Path(made["comment"]).read_text()
     assert comment.startswith("<!-- surefoot gate -->\n### Gate failed. ")
-    assert "**Lost 30**: `t0 / q90`" in comment
+    assert "**Lost 30**: `q90`" in comment
     assert "| `t1` |" in comment
     assert runner.summary == comment.split("\n", 1)[1]
     assert '"code": 1' in Path(made["json"]).read_text()

@@ -348,7 +348,7 @@ class _Decision:
     def _unset(self, name: str) -> None:
         """Row 5: a column that was measured, or drawn at random."""
         if len(self.labels.columns[name]) < MANY and name not in self.said_again:
-            self.taken[name] = _Taken("watched", "met in shares that differ by chance: looked at, not a stratum")
+            self.taken[name] = _Taken("watched", "met in shares that differ by chance: looked at, not compared within")
         else:
             why = "repeats the outcome" if name in self.said_again else "not met alike by the policies"
             self.taken[name] = _Taken("nothing", why)
