@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import pwd
@@ -10,6 +11,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,3 +85,112 @@ class Cluster:
 def _children(parent: int) -> list[int]:
     path = Path(f"/proc/{parent}/task/{parent}/children")
     return [int(word) for word in path.read_text().split()] if path.exists() else []
+
+
+class Line:
+    """A wire to a database, on a port of its own, that carries so many bytes a second each way."""
+
+    def __init__(self, cluster: Cluster, rate: float) -> None:
+        self.cluster, self.rate = cluster, rate
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.wires = [self.listener]
+        threading.Thread(target=self._take, daemon=True).start()
+
+    def address(self) -> str:
+        return self.cluster.address().replace(f":{self.cluster.port}/", f":{self.listener.getsockname()[1]}/")
+
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for wire in self.wires:
+            with contextlib.suppress(OSError):
+                wire.shutdown(socket.SHUT_RDWR)
+            wire.close()
+
+    def _take(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near = self.listener.accept()[0]
+                self.wires.append(near)
+                self._joined(near)
+
+    def _joined(self, near: socket.socket) -> None:
+        far = socket.create_connection(("127.0.0.1", self.cluster.port))
+        self.wires.append(far)
+        for one, other in ((near, far), (far, near)):
+            threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+
+    def _carry(self, one: socket.socket, other: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while block := one.recv(4096):
+                time.sleep(len(block) / self.rate)
+                other.sendall(block)
+        other.close()
+
+
+class Pooler(Line):
+    """As PgBouncer in transaction mode: after each transaction a client may be given another's connection."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.free: list[socket.socket] = []
+        super().__init__(cluster, rate=1e12)
+
+    def _joined(self, near: socket.socket) -> None:
+        threading.Thread(target=self._serve, args=(near,), daemon=True).start()
+
+    def _far(self) -> socket.socket:
+        """A connection that has just ended a transaction of anybody's: never the one used last, where there are two."""
+        if len(self.free) >= 2:
+            return self.free.pop(0)
+        far = socket.create_connection(("127.0.0.1", self.cluster.port))
+        self.wires.append(far)
+        body = b"\0\3\0\0user\0postgres\0database\0postgres\0\0"
+        far.sendall((len(body) + 4).to_bytes(4) + body)
+        self.hello = _until_ready(far)
+        return far
+
+    def _serve(self, near: socket.socket) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            while _exactly(near, _exactly(near, 4, whole=True) - 4)[:4] in (b"\4\xd2\x16\x2f", b"\4\xd2\x16\x30"):
+                near.sendall(b"N")  # neither TLS nor GSS
+            self.free.append(self._far())
+            near.sendall(self.hello)
+            while True:
+                ended, far, asked = b"E", None, b""
+                while ended != b"I":  # a transaction
+                    while True:
+                        kind = _exactly(near, 1)
+                        size = _exactly(near, 4)
+                        asked += kind + size + _exactly(near, int.from_bytes(size) - 4)
+                        if kind in b"QSX":
+                            break
+                    if kind == b"X":
+                        near.close()
+                        return
+                    far = far or self._far()
+                    far.sendall(asked)
+                    answer, asked = _until_ready(far), b""
+                    near.sendall(answer)
+                    ended = answer[-1:]
+                self.free.append(far)
+
+
+def _exactly(wire: socket.socket, size: int, *, whole: bool = False) -> Any:
+    found = b""
+    while len(found) < size:
+        block = wire.recv(size - len(found))
+        if not block:
+            raise EOFError
+        found += block
+    return int.from_bytes(found) if whole else found
+
+
+def _until_ready(wire: socket.socket) -> bytes:
+    """All that the database says until it is ready for the next question."""
+    found = b""
+    while True:
+        head = _exactly(wire, 5)
+        found += head + _exactly(wire, int.from_bytes(head[1:]) - 4)
+        if head[:1] == b"Z":
+            return found

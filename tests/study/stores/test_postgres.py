@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from surefoot.study.events import broken
+from surefoot.study import log_files
+from surefoot.study.events import GENESIS, broken, seeded
 from surefoot.study.plans import Plan
 from surefoot.study.stores import ConflictError, StoreError, open_store
 from surefoot.study.studies import Study
+from tests.support.databases import Line, Pooler
 from tests.support.stores import chain, put
 
 PLAN = Plan(policies=("new", "old"), rule="mixture", horizon=40)
@@ -48,14 +50,85 @@ def test_a_server_that_is_lax_is_made_to_keep_its_word(postgres):
     import psycopg
 
     plain = postgres.address("x").split("?")[0]
+    Study.create(PLAN, postgres.address())
     with psycopg.connect(plain, autocommit=True) as link:
-        link.execute("alter role postgres set synchronous_commit = off")
-    try:
-        store = open_store(postgres.address("lax"))
-        assert store._ask("show synchronous_commit", ()) == [("on",)]
-    finally:
-        with psycopg.connect(plain, autocommit=True) as link:
-            link.execute("alter role postgres reset synchronous_commit")
+        link.execute("create table seen (word text)")
+        link.execute(
+            "create function look() returns trigger language plpgsql as "
+            "$$ begin insert into seen values (current_setting('synchronous_commit')); return null; end $$"
+        )
+        link.execute("create trigger looks after insert on surefoot_log for each row execute function look()")
+        for word in ("off", "local", "on"):
+            link.execute(f"alter role postgres set synchronous_commit = {word}")
+            Study.create(PLAN, postgres.address())
+        link.execute("alter role postgres reset synchronous_commit")
+        found = link.execute("select word from seen").fetchall()
+        link.execute("drop trigger looks on surefoot_log")
+    assert found == [("on",), ("local",), ("on",)]
+
+
+def grown(results):
+    study = Study.create(replace(PLAN, horizon=4 * results), ":memory:")
+    for _ in range(results):
+        study.record(study.next_turn(), True, note="it slipped " * 20)
+    return study
+
+
+def test_a_long_log_over_a_slow_line_takes_its_time(postgres):
+    """More than the limit on an answer, to write and to read."""
+    study = grown(600)
+    text = log_files.written(seeded(study.store.read()))
+    with Line(postgres, rate=len(text) / 6) as line:  # six seconds; the limit on silence is four
+        kept = Study.restore(text, line.address())
+        assert kept.fold.head == study.fold.head
+        assert kept.store.read() == study.store.read()
+
+
+def test_a_long_log_is_put_there_whole_or_not_at_all(postgres):
+    study, store = grown(300), open_store(postgres.address())
+    lines = study.store.read()
+    store.append(lines[:1], after=GENESIS)
+    bent = [*lines[1:400], replace(lines[400], number=398), *lines[401:]]
+    with pytest.raises(ConflictError):
+        store.append(bent, after=lines[0].hash)
+    assert store.read() == lines[:1]
+    store.append(lines[1:], after=lines[0].hash)
+    assert store.read() == lines
+
+
+def together(address, workers=4, each=9):
+    """So many at once, and every result there once."""
+
+    def robot(name):
+        study = Study.open(address, author=name)
+        for _ in range(each):
+            study.record(study.next_turn(holder=name), True, holder=name)
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(robot, [f"arm {number}" for number in range(workers)]))
+    study = Study.open(address)
+    assert len(study.fold.results) == workers * each
+    assert broken(study.store.read()) is None
+
+
+def test_a_study_behind_a_pooler_of_transactions(postgres):
+    with Pooler(postgres) as pooler:
+        address = pooler.address()
+        Study.create(replace(PLAN, horizon=400), address)
+        together(address)
+
+
+def test_a_database_that_is_serializable_by_default(postgres):
+    import psycopg
+
+    plain, address = postgres.address("x").split("?")[0], postgres.address()
+    Study.create(replace(PLAN, horizon=400), address)
+    with psycopg.connect(plain, autocommit=True) as link:
+        link.execute("alter role postgres set default_transaction_isolation = 'serializable'")
+        try:
+            together(address)
+        finally:
+            link.execute("alter role postgres reset default_transaction_isolation")
 
 
 def test_a_killed_database_comes_back_with_all_it_acknowledged(postgres):

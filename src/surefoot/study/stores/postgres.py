@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,20 +48,28 @@ where (%(last)s, %(after)s) = (
     select coalesce(max(number), 0), coalesce((array_agg(hash order by number desc))[1], %(genesis)s) from (
         select number, hash from surefoot_log where study = %(study)s order by number desc limit 1
     ) as newest
+) and (
+    select case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', true)
+        else '' end is not null
 )
 returning number
 """
-"""Kept only when the log's last line is the one that they follow: a replica that lags behind takes nothing."""
+"""Kept only when the log's last line is the one that they follow: a replica that lags behind takes nothing. A line is
+kept before it is acknowledged, however the server is set up; a pooler lets a setting hold for one transaction only.
+"""
 LAST = "select coalesce(max(number), 0) from surefoot_log where study = %(study)s"
 READ = """
 select number, hash, event, private from surefoot_log where study = %(study)s and number > %(after)s order by number
+limit %(page)s
 """
 
 
 ANSWER, CONNECT = 4.0, 4.0
-"""Seconds to wait for an answer, and for a connection."""
-DURABLE = "select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'"
-"""A line is kept before it is acknowledged, however the server is set up."""
+"""Seconds to wait for an answer, and for a connection: of each page, so that a long log may take its time."""
+PAGE = 250
+"""Lines of one question: some 150 KB, which a slow line carries within the limit."""
+AGAIN = 50
+"""How often a transaction is tried that the database rolled back because of others."""
 
 
 class PostgresStore(Linked):
@@ -112,7 +122,23 @@ class PostgresStore(Linked):
 
     def append(self, lines: Sequence[Line], *, after: str) -> None:
         """Keep all lines for good, or raise and keep none."""
-        values: dict[str, Any] = {
+        pages = [lines[start : start + PAGE] for start in range(0, len(lines), PAGE)]
+        heads = (after, *(page[-1].hash for page in pages))
+        values = [self._values(page, head) for page, head in zip(pages, heads, strict=False)]
+        try:
+            kept = self._ask(WRITE, *values)
+        except (ConflictError, TimeLimitError):
+            raise
+        except StoreError:  # cut off: the lines were kept or they were not, so look
+            found = [line.hash for line in self.read(lines[0].number - 1)]
+            if found[: len(lines)] != [line.hash for line in lines]:
+                raise
+            return
+        if not kept:
+            raise refused(lines, self._ask(LAST, {"study": self.study})[0][0])
+
+    def _values(self, lines: Sequence[Line], after: str) -> dict[str, Any]:
+        return {
             "study": self.study,
             "numbers": [line.number for line in lines],
             "hashes": [line.hash for line in lines],
@@ -123,24 +149,28 @@ class PostgresStore(Linked):
             "after": after,
             "genesis": GENESIS,
         }
-        try:
-            kept = self._ask(WRITE, values)
-        except (ConflictError, TimeLimitError):
-            raise
-        except StoreError:  # cut off: the lines were kept or they were not, so look
-            found = [row[1] for row in self._ask(READ, {"study": self.study, "after": lines[0].number - 1})]
-            if found[: len(lines)] != [line.hash for line in lines]:
-                raise
-            return
-        if not kept:
-            raise refused(lines, self._ask(LAST, {"study": self.study})[0][0])
 
     def read(self, after: int = 0) -> list[Line]:
-        """All lines after number `after`, in order."""
-        return [line_of(*row) for row in self._ask(READ, {"study": self.study, "after": after})]
+        """All lines after number `after`, in order, page by page: lines are never changed, so no two pages differ."""
+        found: list[Line] = []
+        while True:
+            last = found[-1].number if found else after
+            rows = self._ask(READ, {"study": self.study, "after": last, "page": PAGE})
+            found += [line_of(*row) for row in rows]
+            if len(rows) < PAGE:
+                return found
 
-    def _ask(self, query: str, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """Run one statement as one transaction, on a fresh connection when the last one died.
+    def _ask(self, query: str, *values: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """Ask, and again where the database rolled back because others wrote at the same moment (40001, 40P01)."""
+        for number in range(AGAIN):
+            try:
+                return self._asked(query, *values)
+            except _OthersError:
+                time.sleep(random.uniform(0, 0.002 * 2 ** min(number, 6)))
+        raise ConflictError("Others write to the log without a pause; nothing was recorded: try again.")
+
+    def _asked(self, query: str, *values: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """Run one statement, with each of `values` in turn, as one transaction; a fresh connection when the last died.
 
         Raises:
             ConflictError: Somebody else wrote that line first.
@@ -151,16 +181,15 @@ class PostgresStore(Linked):
             limit, whole = _Limit(), False
             try:
                 if self._link is None or self._link.closed:
-                    self._link = self._driver.connect(
-                        self._address.reveal(), autocommit=True, connect_timeout=int(CONNECT)
+                    self._link = self._driver.connect(  # behind a pooler another connection may run what one prepared
+                        self._address.reveal(), autocommit=True, connect_timeout=int(CONNECT), prepare_threshold=None
                     )
-                    with limit.on(self._link):
-                        self._link.execute(DURABLE)
-                with limit.on(self._link):
-                    answer = self._link.execute(query, values)
-                    rows = answer.fetchall() if answer.description else []
+                rows = self._run(self._link, limit, query, values)
                 whole = True
                 return rows
+            except (self._driver.errors.SerializationFailure, self._driver.errors.DeadlockDetected):
+                whole = True
+                raise _OthersError from None
             except (self._driver.errors.UniqueViolation, *self._made_twice):
                 whole = True
                 raise ConflictError("That line of the log was written by somebody else first.") from None
@@ -171,6 +200,23 @@ class PostgresStore(Linked):
                 if not whole and self._link is not None:  # also after Ctrl+C: the answer must not be the next one's
                     self._link.close()
                     self._link = None
+
+    def _run(
+        self, link: Connection[Any], limit: _Limit, query: str, values: tuple[dict[str, Any], ...]
+    ) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = []
+        with link.transaction() if len(values) > 1 else contextlib.nullcontext():
+            for each in values or (None,):
+                with limit.on(link):
+                    answer = link.execute(query, each)
+                    rows = answer.fetchall() if answer.description else []
+                if len(values) > 1 and not rows:  # not what the next lines follow: none of them is kept
+                    raise self._driver.Rollback
+        return rows
+
+
+class _OthersError(Exception):
+    """The database rolled a transaction back because of another."""
 
 
 class _Limit:
