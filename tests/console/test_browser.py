@@ -669,7 +669,7 @@ def test_the_phone_says_what_was_recorded_and_ends_its_session(chromium, program
     ann.page.tap("#undo-box button[value=cancel]")
     log = ann.page.inner_text("#log")
     kept = opened(program).fold
-    assert log == f"Log: {kept.version} lines, head {kept.head[:12]}"
+    assert log == f"Log: {kept.version} lines, mark {kept.version}:{kept.head[:16]}"
     held = len(opened(program).held())
     ann.page.tap("#end")
     ann.page.tap("#end-box button[value=end]")
@@ -751,6 +751,7 @@ def test_a_whole_study_on_two_phones_and_a_desk(chromium, planned, tmp_path):
     bob.page.tap("#end")
     bob.page.tap("#end-box button[value=end]")
     bob.page.wait_for_selector("#again:visible")
+    bob.settled()  # all his turns are handed back before the night falls
     bob.page.screenshot(path=tmp_path / "ended.png")
     program.night.ahead = timedelta(hours=14)  # Ann's phone sleeps with turns in hand, and nobody runs them
     ann.page.reload()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import io
 import random
 import socket
 import threading
 import urllib.error
+import urllib.response
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ from surefoot.console import client
 from surefoot.console.authentication import Tokens
 from surefoot.errors import StudyError
 from surefoot.study.clips import Clip
+from surefoot.study.events import Line, head_of
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
 from tests.support.clips import GIF
@@ -281,7 +283,7 @@ class Answers:
         content = io.BytesIO(body)
         if status != 200:
             raise urllib.error.HTTPError(question.full_url, status, "", headers, content)
-        return contextlib.closing(content)
+        return urllib.response.addinfourl(content, headers, question.full_url)
 
 
 def test_an_answer_that_is_none_of_ours_is_told_by_its_number(monkeypatch, caplog):
@@ -300,7 +302,7 @@ def test_a_log_that_has_become_shorter_is_told(served):
     client = sf.Client(address, tokens.runner.reveal())
     client.next_turn()
     client.mark = dataclasses.replace(client.mark, lines=99)
-    with pytest.raises(StudyError, match="has lost lines that it had confirmed: it had 99 lines and has 2"):
+    with pytest.raises(StudyError, match="knows line 99 of the study's log; here it ends at line 2"):
         client.status()
 
 
@@ -314,3 +316,80 @@ def test_a_clip_is_added_to_a_result_afterwards(served, tmp_path):
     assert robot.clip(turn, film).turns == (turn.number,)
     opened.refresh()
     assert opened.fold.results[turn.number].clip.kind == "gif"
+
+
+def forged(path, lines):
+    """A log of our own in the place of another, as somebody with the disk could put it there."""
+    path.unlink()
+    SQLiteStore(path).append(lines, after=head_of(None))
+
+
+def rewritten(lines, at, **body):
+    """The log with another line `at` (counted from 0), every hash right."""
+    events = [line.event for line in lines]
+    events[at] = replace(events[at], body={**events[at].body, **body})
+    made = []
+    for event in events:
+        made.append(Line.after(made[-1] if made else None, event, private=None if made else lines[0].private))
+    return made
+
+
+@pytest.mark.parametrize("what", ["flipped", "regrown", "cut", "flipped and grown"])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_forged_log_is_noticed_at_the_next_request(tmp_path, what, restarted):
+    tokens, opened = Tokens.fresh(), study(tmp_path, horizon=100)
+    names = {"holder": "arm 1", "marks": tmp_path / "marks"}
+    with threaded(opened, tokens) as address:
+        robot = sf.Client(address, tokens.runner.reveal(), **names)
+        for _ in range(3):
+            robot.record(robot.next_turn(), True)
+    lines = opened.store.read()
+    kept = f"{robot.mark.lines}:{robot.mark.head[:16]}"
+    assert lines[-1].event.kind == "recorded"
+    opened.store.close()
+    forged(
+        tmp_path / "study.db",
+        {"flipped": rewritten(lines, -1, result=False), "flipped and grown": rewritten(lines, -1, result=False)}.get(
+            what, lines[:-2]
+        ),
+    )
+    grown = Study.open(tmp_path / "study.db")
+    for _ in range({"regrown": 3, "flipped and grown": 1}.get(what, 0)):
+        grown.record(grown.next_turn(holder="another"), False, holder="another")
+    assert not sf.verify(grown.store, heads=[kept]).sound
+    before = grown.version
+    with threaded(grown, tokens) as address:
+        if restarted:
+            robot = sf.Client(address, tokens.runner.reveal(), **names)
+        else:
+            robot._address = address
+        with pytest.raises(StudyError, match=r"arm 1 knows line 7 of the study's log|lost lines"):
+            robot.next_turn()
+        fresh = sf.Client(address, tokens.runner.reveal(), marks=tmp_path / "none")
+        assert fresh.status().version == before, "nothing was written"
+
+
+def test_a_true_log_is_never_doubted(tmp_path):
+    """However often robots are started again, side by side, on one disk."""
+    tokens, opened = Tokens.fresh(), study(tmp_path, horizon=100)
+    with threaded(opened, tokens) as address:
+        for number in range(12):
+            robot = sf.Client(address, tokens.runner.reveal(), holder=f"arm {number % 3}", marks=tmp_path / "marks")
+            turn = robot.next_turn()
+            robot.record(turn, True)
+            assert opened.refresh()
+            assert robot.mark.head == opened.fold.head
+    (tmp_path / "marks" / f"{robot.mark.study}.mark").write_text("no mark at all")
+    with threaded(opened, tokens) as address:
+        assert sf.Client(address, tokens.runner.reveal(), marks=tmp_path / "marks").status().recorded == 12
+
+
+def test_a_server_that_shows_another_line_is_not_believed(tmp_path):
+    """Sixteen characters are sent; the whole hash must come back."""
+    tokens, opened = Tokens.fresh(), study(tmp_path)
+    with threaded(opened, tokens) as address:
+        robot = sf.Client(address, tokens.runner.reveal(), marks=tmp_path / "marks")
+        known = robot.status()
+        robot.mark = dataclasses.replace(robot.mark, head=known.head[:16] + 48 * "0")
+        with pytest.raises(StudyError, match="its line 1 is another now"):
+            robot.status()

@@ -20,9 +20,16 @@ ROWS = [f"{policy},{int(n % 10 < level)}" for policy, level in (("new", 8), (HOS
 TABLE = "policy,success\n" + "\n".join(ROWS) + "\n"
 
 
+def entered(page: LocalPage) -> TestClient:
+    """A browser that was given the link."""
+    client = TestClient(page.app(), base_url="http://127.0.0.1:80")
+    assert client.get(page.link(80)).status_code == 200
+    return client
+
+
 @pytest.fixture
 def client(tmp_path: Path) -> TestClient:
-    return TestClient(LocalPage(tmp_path).app(), base_url="http://127.0.0.1")
+    return entered(LocalPage(tmp_path))
 
 
 def dropped(client: TestClient, name: str = "results.csv", content: str = TABLE) -> str:
@@ -48,7 +55,7 @@ def test_a_file_becomes_a_report_that_runs_nothing(client: TestClient) -> None:
 )
 def test_no_name_is_a_path(tmp_path: Path, name: str) -> None:
     page = LocalPage(tmp_path)
-    dropped(TestClient(page.app(), base_url="http://127.0.0.1"), name)
+    dropped(entered(page), name)
     (path,) = page.files.values()
     assert path.parent.parent == tmp_path
     assert path.is_file()
@@ -99,17 +106,33 @@ def test_only_this_machine_and_this_page_are_answered(tmp_path: Path) -> None:
     assert elsewhere.post("/rate", json={"tally": "1/2"}).status_code == 403
 
 
+def test_nobody_else_of_this_machine_reads_or_changes_anything(tmp_path: Path) -> None:
+    page = LocalPage(tmp_path)
+    ours = entered(page)
+    report = ours.post("/reports", json={"files": [dropped(ours)]}).json()["report"]
+    for cookies in ({}, {"surefoot_open_80": "x" * 24}, {"surefoot_open_81": page.token}):
+        other = TestClient(page.app(), base_url="http://127.0.0.1:80", cookies=cookies)
+        for path in ("/", "/?token=x", f"/reports/{report}", f"/reports/{report}?download"):
+            answer = other.get(path)
+            assert (answer.status_code, "new" in answer.text) == (401, False), path
+        for path in ("/files?name=a.csv", "/reports", "/rate", "/compare", "/plan"):
+            assert other.post(path, content=TABLE).status_code == 401, path
+    assert len(page.files) == 1
+    assert "token" not in str(ours.get("/").url)
+
+
 @contextlib.contextmanager
 def served(folder: Path) -> Iterator[str]:
     import uvicorn
 
     socket = listener(Place("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(LocalPage(folder).app(), log_level="warning"))
+    page = LocalPage(folder)
+    server = uvicorn.Server(uvicorn.Config(page.app(), log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
     thread.start()
     while not server.started:
         time.sleep(0.02)
-    yield f"http://127.0.0.1:{socket.getsockname()[1]}/"
+    yield page.link(socket.getsockname()[1])
     server.should_exit = True
     thread.join()
     socket.close()
@@ -173,7 +196,7 @@ def test_what_is_no_object_or_gone_is_said(client: TestClient) -> None:
 def test_the_oldest_file_goes_when_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_page, "MOST_KEPT", 2)
     page = LocalPage(tmp_path)
-    client = TestClient(page.app(), base_url="http://127.0.0.1")
+    client = entered(page)
     first, *others = [dropped(client, f"{name}.csv") for name in "abc"]
     assert list(page.files) == others
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)

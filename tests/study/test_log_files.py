@@ -42,7 +42,7 @@ def test_an_export_is_restored_whole(tmp_path):
         (lambda rows: ["3", *rows], "not an event"),
         (lambda rows: [*rows[:4], *rows[5:]], "line 5 is missing"),
         (lambda rows: [row.replace('"result":true', '"result":false') for row in rows], "was changed by hand"),
-        (lambda rows: [rows[0].replace('"schema":2', '"schema":9'), *rows[1:]], "newer surefoot"),
+        (lambda rows: [rows[0].replace('"schema":3', '"schema":9'), *rows[1:]], "newer surefoot"),
         (lambda rows: [re.sub(r'"seed":"."', '"seed":"x"', rows[0]), *rows[1:]], "seed"),
         (
             lambda rows: [row[: len(row) // 2] if i == 9 else row for i, row in enumerate(rows)],

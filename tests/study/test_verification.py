@@ -12,7 +12,7 @@ import pytest
 import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.study.events import Line, broken
-from surefoot.study.log_files import anchor_of, marks
+from surefoot.study.log_files import Mark, anchor_of, marks
 from surefoot.study.state import folded
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
@@ -261,7 +261,7 @@ def test_every_tampering_is_noticed_by_a_witness():
     for name, bent in attacks_tampered(lines):
         names.append(name)
         assert not verified(bent, (), {"anchor.txt": anchor}).sound, name
-        assert not verified(bent, (known.head[:8],)).sound, name
+        assert not verified(bent, (f"{known.version}:{known.head[:16]}",)).sound, name
     assert len(set(names)) == 19
 
 
@@ -282,10 +282,35 @@ def test_robots_phones_and_papers_are_witnesses(tmp_path):
     for path in sorted(tmp_path.iterdir()):
         if path.suffix != ".db":
             known = marks(path.read_text())
-            assert len(known) == 1, path
+            assert len(known) == (known[-1].lines if path.suffix == ".jsonl" else 1), path
             assert sf.verify(study.store, witnesses={path.name: known}).sound
-            cut = verified(study.store.read()[: known[0].lines - 1], (), {path.name: known})
+            cut = verified(study.store.read()[: known[-1].lines - 1], (), {path.name: known})
             assert any("it was cut off" in fault for fault in cut.faults)
     other = attacks_finished()
     stranger = verified(other.store.read(), (), {"report.md": marks((tmp_path / "report.md").read_text())})
     assert any("is not a witness of this study" in fault for fault in stranger.faults)
+
+
+@pytest.mark.parametrize(
+    "short", ["9f2c51d0", "9f2c51d0a7b3e466", "12:9f2c51d0a7b3e46", "0:9f2c51d0a7b3e466", "x:" + 20 * "a"]
+)
+def test_a_mark_is_a_number_and_sixteen_characters_at_least(short):
+    with pytest.raises(ValueError, match="16 characters"):
+        verified(attacks_finished().store.read(), (short,))
+
+
+def test_several_marks_name_the_first_line_that_differs():
+    study = attacks_finished()
+    lines = study.store.read()
+    at = {number: f"{number}:{lines[number - 1].hash[:16]}" for number in (4, 7, 12, len(lines))}
+    assert verified(lines, tuple(at.values())).sound
+    for first in range(2, len(lines) + 1):
+        forged = attacks_rechained(
+            [*lines[: first - 1], *[replace(one, event=replace(one.event, author="x")) for one in lines[first - 1 :]]]
+        )
+        below = max((number for number in at if number < first), default=0)
+        above = min(number for number in at if number >= first)
+        where = f"line {above}" if above == below + 1 else f"one of lines {below + 1} to {above}"
+        assert f"The first line that differs is {where}." in verified(forged, tuple(at.values())).faults
+        known = tuple(Mark("", line.number, line.hash) for line in lines)
+        assert f"The first line that differs is line {first}." in verified(forged, (), {"log.jsonl": known}).faults

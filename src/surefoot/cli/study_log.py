@@ -110,7 +110,7 @@ def status(store: Kept = "study.db", as_json: terminal.AsJson = False) -> None:
         typer.echo(known.claim)
     else:
         typer.echo(f"Verdict on {study.plan.policies[0]}: {known.verdict.value}.")
-    typer.echo(f"Log: {counted(known.version, 'line')}, head {known.head[:16]}.")
+    typer.echo(f"Log: {counted(known.version, 'line')}, mark {known.version}:{known.head[:16]}.")
 
 
 def holders(study: Study) -> list[str]:
@@ -210,7 +210,8 @@ def report(
 def verify(
     store: Kept = "study.db",
     head: Annotated[
-        list[str] | None, typer.Option(help="A hash that you wrote down, or its first 8 characters; repeatable.")
+        list[str] | None,
+        typer.Option(help="A mark that you wrote down: a line's number and 16 characters of its hash; repeatable."),
     ] = None,
     witness: Annotated[
         list[Path] | None, typer.Option(help="A file that knows the log: a report, an anchor, an export; repeatable.")
@@ -228,7 +229,7 @@ def verify(
 
         surefoot study verify study.db
 
-        surefoot study verify study.db --head 9f2c51d0a7b3e466
+        surefoot study verify study.db --head 12:9f2c51d0a7b3e466
 
         surefoot study verify study.db --witness anchor.txt --witness report.html
     """

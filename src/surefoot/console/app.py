@@ -66,7 +66,8 @@ class Api:
                 values["number"] = turn_number(request.path_params["number"])
             if "request" in values and not values["request"]:
                 values["request"] = request.headers.get("idempotency-key", "")[:100]
-            return JSONResponse(await self.service.ask(operation.name, session, **values))
+            found = await self.service.ask(operation.name, session, **values)
+            return JSONResponse(found, headers=self.service.shown(session))
 
         return answer
 
@@ -78,7 +79,7 @@ class Api:
         """The log as JSON lines, once the study is not blinded."""
         session = self.door.enter(request, *OPERATIONS["export"].roles)
         text = await self.service.ask("export", session)
-        headers = {"content-disposition": 'attachment; filename="study.jsonl"'}
+        headers = {"content-disposition": 'attachment; filename="study.jsonl"', **self.service.shown(session)}
         return PlainTextResponse(text, headers=headers, media_type="application/jsonl")
 
     async def events(self, request: Request) -> Response:
@@ -170,6 +171,10 @@ def create_app(
             answer.headers.update(error.headers)
         return answer
 
+    def may(request: Request) -> None:  # who asks is known before the body is waited for; a form shows its token in it
+        if request.url.path.startswith(f"{BASE}/"):
+            door.enter(request)
+
     app = Starlette(
         routes=[
             *Api(service, door).routes,
@@ -177,7 +182,7 @@ def create_app(
             Route("/worker.js", worker),
             Mount("/static", _Static(directory=STATIC)),
         ],
-        middleware=[Middleware(Guard, hosts=hosts)],
+        middleware=[Middleware(Guard, hosts=hosts, may=may)],
         exception_handlers={Refusal: refused, HTTPException: refused, 500: refused},
         lifespan=lifespan,
     )

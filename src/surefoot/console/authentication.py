@@ -15,7 +15,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -26,11 +26,14 @@ from surefoot.console.operations import clean
 from surefoot.console.responses import Refusal
 from surefoot.errors import StudyError
 from surefoot.study.events import Role
+from surefoot.study.log_files import Mark, marks
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 ROLES: tuple[Role, ...] = ("operator", "runner", "owner")
+MARKED = "x-surefoot-mark"
+"""The header in which a device says what it knows of the log, and the server shows that line."""
 SESSION_SECONDS = 7 * 24 * 3600
 LEAST = 16
 """Characters of a token, at least: shorter ones can be guessed."""
@@ -108,12 +111,14 @@ class Session:
         device: The browser or script, under which turns are held.
         name: Who they say they are; the author of their events.
         browser: Whether a cookie vouches for them: then requests must come from our own pages.
+        mark: What they know of the log; nothing if they know none.
     """
 
     role: Role
     device: str
     name: str = ""
     browser: bool = False
+    mark: Mark | None = None
 
     @property
     def author(self) -> str:
@@ -210,7 +215,7 @@ class Door:
             raise Refusal(403, "The request does not say that it comes from our own page.", "Use a current browser.")
         if roles and session.role not in roles:
             raise Refusal(403, f"Only the {' or '.join(roles)} may do this; you are the {session.role}.")
-        return session
+        return replace(session, mark=next(iter(marks(request.headers.get(MARKED, "")[:200])), None))
 
     def known(self, request: Request) -> Session | None:
         """The session of a request, if it has one.

@@ -1,15 +1,18 @@
 """How does a robot's script or a simulator take part in a study on another machine?
 
 Nothing but Python's own library is needed. A request that was cut off is sent again with the same word, so that a
-result is recorded once. Each acknowledgement carries the log's length and head, so that every client is a witness.
+result is recorded once. Each acknowledgement carries the mark of the log's last line; it is kept on this machine's disk
+and sent with the next request, so that every client is a witness.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import http.client
 import json
 import logging
+import os
 import secrets
 import socket
 import time
@@ -22,14 +25,16 @@ from typing import Any, get_args
 from urllib.parse import quote, urlencode, urlsplit
 
 from surefoot import _check
+from surefoot._files import write_whole
 from surefoot._secret import Secret
 from surefoot.console.operations import OPERATIONS
 from surefoot.console.responses import Refusal
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
+from surefoot.study import log_files
 from surefoot.study.clips import MOST_BYTES, Clip, checked, clip_of, no_clip
 from surefoot.study.leases import LEASE, Wait
-from surefoot.study.log_files import Mark
+from surefoot.study.log_files import SHORT, Mark
 from surefoot.study.plans import Plan
 from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import Ended, RefusedError, Why
@@ -54,7 +59,9 @@ class Client(StudyOperations):
         ...     study.record(turn, run_policy(turn.policy, turn.task, turn.condition))
     """
 
-    def __init__(self, url: str, token: str, *, holder: str = "", patience: float = 300.0) -> None:
+    def __init__(
+        self, url: str, token: str, *, holder: str = "", patience: float = 300.0, marks: str | Path | None = None
+    ) -> None:
         """Nothing is sent yet.
 
         Args:
@@ -63,6 +70,7 @@ class Client(StudyOperations):
             holder: The robot's name; a script that is started again under the same name gets its turn back. By
                 default a fresh name, so that two scripts never share a turn.
             patience: Seconds to keep trying while the server cannot be reached; the log says so at once.
+            marks: The folder in which the last mark of each study is kept; by default ``~/.local/state/surefoot``.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -72,6 +80,8 @@ class Client(StudyOperations):
         self.holder = holder or f"{socket.gethostname()}-{secrets.token_hex(3)}"
         self.patience = _check.positive(patience, "patience")
         self.mark: Mark | None = None
+        self._marks = state_folder() if marks is None else Path(marks)
+        self._looked = False  # whether what was kept of this study was looked for
         self._taken: dict[int, tuple[int, str]] = {}  # by turn, the attempt and the holder for whom it was asked for
         direct: dict[str, str] | None = (
             {} if parts.hostname in ("localhost", "127.0.0.1", "::1") else None
@@ -257,13 +267,34 @@ class Client(StudyOperations):
         told["waits"] = None if row["waits"] is None else Wait(**row["waits"])
         told["verdict"] = None if row["verdict"] is None else Verdict(row["verdict"])
         status, before = Status(**told), self.mark
-        if before is not None and before.study == status.study and status.version < before.lines:
-            raise StudyError(
-                f"The study's log has lost lines that it had confirmed: it had {before.lines} lines and has "
-                f"{status.version}. Tell its owner, and keep this: {before}"
-            )
-        self.mark = Mark(status.study, status.version, status.head)
+        now = Mark(status.study, status.version, status.head)
+        if before is not None and before.study == now.study:
+            if now.lines < before.lines:
+                raise _lost(before, f"it has {now.lines}")
+            if now.lines == before.lines and now.head != before.head:
+                raise _lost(before, f"its line {now.lines} is another now")
+        if now != before:
+            self.mark = now
+            self._keep(now)
         return status
+
+    def _keep(self, mark: Mark) -> None:
+        """Write the mark down; whoever cannot be a witness after a restart still is one until then."""
+        try:
+            self._marks.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_whole(self._marks / f"{mark.study}.mark", f"{mark}\n", private=True)
+        except OSError as error:
+            LOG.warning("surefoot: The mark of the log cannot be kept in %s: %s", self._marks, error)
+
+    def _look(self) -> None:
+        """Before the first request: what an earlier run on this machine knew of the study that is served."""
+        self._looked = True
+        if self.mark is not None or not any(self._marks.glob("*.mark")):
+            return
+        study = self._ask("status")["study"]
+        with contextlib.suppress(OSError):
+            text = (self._marks / f"{study}.mark").read_text(encoding="utf-8", errors="replace")
+            self.mark = next((mark for mark in log_files.marks(text) if mark.study == study), None)
 
     def _ask(
         self, name: str, number: int | None = None, patience: float | None = None, **fields: Any
@@ -271,6 +302,14 @@ class Client(StudyOperations):
         """The answer of an operation of the table."""
         answer: dict[str, Any] = json.loads(self._fetch(name, number, fields, patience or self.patience))
         return answer
+
+    def _headers(self) -> dict[str, str]:
+        """Who asks, and what is known here of the log."""
+        headers = {"Authorization": f"Bearer {self._token.reveal()}", "Content-Type": "application/json"}
+        headers["X-Surefoot-Name"] = quote(self.holder)
+        if self.mark is not None:
+            headers["X-Surefoot-Mark"] = str(dataclasses.replace(self.mark, head=self.mark.head[:SHORT]))
+        return headers
 
     def _fetch(
         self, name: str, number: int | None, fields: dict[str, Any], patience: float, file: Path | None = None
@@ -285,8 +324,9 @@ class Client(StudyOperations):
                 data = b"" if operation.file else json.dumps(given, allow_nan=False).encode()
             except Refusal as refusal:
                 raise RefusedError("invalid", refusal.message) from None
-        headers = {"Authorization": f"Bearer {self._token.reveal()}", "Content-Type": "application/json"}
-        headers["X-Surefoot-Name"] = quote(self.holder)
+        if not self._looked:
+            self._look()
+        mark, headers = self.mark, self._headers()
         until, pause, warned = time.monotonic() + patience, 0.1, False
         address = f"{self._address}{operation.at(number)}{query}"
         while True:
@@ -294,9 +334,12 @@ class Client(StudyOperations):
                 question = urllib.request.Request(address, data if file is None else file.read_bytes(), headers)
                 with self._opener.open(question, timeout=ANSWER) as answer:
                     content: bytes = answer.read()
+                    shown = answer.headers.get("X-Surefoot-Mark")
                     if operation.answer != "application/jsonl":
                         json.loads(content)
-                    return content
+                if mark is not None and shown is not None and shown != str(mark):
+                    raise _lost(mark, f"its line {mark.lines} is another now")
+                return content
             except urllib.error.HTTPError as error:
                 with error:
                     refused = _refused(error)
@@ -314,6 +357,18 @@ class Client(StudyOperations):
                 warned = True
             time.sleep(max(wait, pause))
             pause = min(1.0, 2 * pause)
+
+
+def state_folder() -> Path:
+    """Where this machine keeps what it knows of studies."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "surefoot"
+
+
+def _lost(mark: Mark, now: str) -> StudyError:
+    return StudyError(
+        f"The study's log has lost lines that it had confirmed: it had {mark.lines} lines, and {now}. "
+        f"Tell its owner, and keep this: {mark}"
+    )
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -43,7 +43,7 @@ class LocalPage:
 
     def __init__(self, folder: Path) -> None:
         """Keep what is dropped in `folder`, which is the caller's to remove."""
-        self.folder = folder
+        self.folder, self.token = folder, secrets.token_urlsafe(18)
         self.files: dict[str, Path] = {}
         self.reports: dict[str, sf.Report] = {}
 
@@ -62,16 +62,35 @@ class LocalPage:
 
         async def refused(_: Request, error: Exception) -> Response:
             told = error if isinstance(error, Refusal) else Refusal(500, "The server failed on this request.")
-            return JSONResponse(told.body, told.status)
+            return JSONResponse(told.body, told.status, told.headers)
 
         return Starlette(
             routes=routes,
-            middleware=[Middleware(Guard, hosts=LOOPBACK, most=MOST_BYTES)],
+            middleware=[Middleware(Guard, hosts=LOOPBACK, most=MOST_BYTES, may=self._may)],
             exception_handlers={Refusal: refused, 500: refused},
         )
 
-    async def page(self, _: Request) -> Response:
-        """The one page."""
+    def link(self, port: int) -> str:
+        """The address of the page, with the word that lets in whoever shows it."""
+        return f"http://127.0.0.1:{port}/?token={self.token}"
+
+    def _may(self, request: Request) -> None:
+        """Other users of this machine reach the port too: only who was given the link may ask.
+
+        Raises:
+            Refusal: Neither the link's token nor the cookie that it was exchanged for.
+        """
+        shown = request.query_params.get("token") or request.cookies.get(_cookie(request), "")
+        if not secrets.compare_digest(shown.encode(), self.token.encode()):
+            raise Refusal(401, "This page is for whoever started it.", "Use the address that `surefoot open` printed.")
+
+    async def page(self, request: Request) -> Response:
+        """The one page; the token of its address becomes a cookie, so that it stays in no history."""
+        self._may(request)
+        if "token" in request.query_params:
+            answer = RedirectResponse("/", 303)
+            answer.set_cookie(_cookie(request), self.token, httponly=True, samesite="lax")
+            return answer
         text = (resources("surefoot.console") / "templates" / "open.html").read_text(encoding="utf-8")
         shown = next(reversed(self.reports), "")
         return HTMLResponse(text.replace("{{ report }}", shown), headers={"content-security-policy": PAGE_POLICY})
@@ -120,6 +139,7 @@ class LocalPage:
 
     async def show(self, request: Request) -> Response:
         """A report, in a frame that runs nothing; or to keep, where it is asked for."""
+        self._may(request)
         made = self.reports.get(request.path_params["name"])
         if made is None:
             return HTMLResponse("This report is gone. Drop the file again.", 404)
@@ -136,6 +156,11 @@ class LocalPage:
             return await _answered(lambda: work(asked))
 
         return route
+
+
+def _cookie(request: Request) -> str:
+    """Of its own for each port: browsers send cookies to every port of a host."""
+    return f"surefoot_open_{request.url.port}"
 
 
 def _rate(asked: dict[str, Any]) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 """What is refused before any of our code looks at it?
 
-A wrong host (DNS rebinding), a body too large or not all there, and a request that another site made a browser send.
-Every answer leaves with the same strict headers.
+A wrong host (DNS rebinding), a request that another site made a browser send, one without a token (before its body is
+waited for), and a body too large or not all there. Every answer leaves with the same strict headers.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Callable, Collection
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,6 +23,8 @@ from surefoot.study.clips import MOST_BYTES as MOST_CLIP
 MOST_BYTES = 64 * 1024
 ARRIVES = 10.0
 """Seconds in which a request's body must have arrived."""
+MOST_WAITED, MOST_OF_ONE = 500, 100
+"""Bodies that are waited for at one moment, in all and from one address; the oldest then gives way."""
 FILES = re.compile("|".join(one.at().replace("None", "[^/]+") for one in OPERATIONS.values() if one.file))
 """Addresses that take a file."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -49,9 +53,16 @@ class _GoneError(Exception):
 class Guard:
     """ASGI middleware around everything."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str], most: int = MOST_BYTES) -> None:
-        """Answer only requests that name one of `hosts` and hold at most so many bytes."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Collection[str],
+        most: int = MOST_BYTES,
+        may: Callable[[Request], object] = lambda _: None,
+    ) -> None:
+        """Answer only requests that name one of `hosts`, hold at most so many bytes, and that `may` does not refuse."""
         self.app, self.hosts, self.most = app, frozenset(host.lower() for host in hosts), most
+        self.may, self._waiting = may, _Waiting()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
@@ -70,10 +81,16 @@ class Guard:
             headers = Headers(scope=scope)
             self._right_host(headers)
             _same_origin(scope, headers)
+            if scope["method"] not in SAFE:
+                self.may(Request(scope))
             if FILES.fullmatch(scope["path"]):
                 await self.app(scope, _limited(headers, receive), headed)
+            elif scope["method"] in SAFE:
+                await self.app(scope, receive, headed)
             else:
-                await self.app(scope, await _whole_body(scope, headers, receive, self.most), headed)
+                async with self._waiting.of(scope):
+                    receive = await _whole_body(headers, receive, self.most)
+                await self.app(scope, receive, headed)
         except _GoneError:
             return
         except Refusal as refusal:
@@ -89,6 +106,31 @@ class Guard:
                 "This server does not answer requests for that host name.",
                 "Use the address that it printed when it started.",
             )
+
+
+class _Waiting:
+    """The bodies that are waited for, the oldest first: a stranger who sends halves must not keep others out."""
+
+    def __init__(self) -> None:
+        self._all: dict[asyncio.Timeout, str] = {}
+
+    @contextlib.asynccontextmanager
+    async def of(self, scope: Scope) -> AsyncIterator[None]:
+        """Wait for one more; where they are too many, the oldest, or the oldest of this address, is given up."""
+        address, limit = (scope.get("client") or ("",))[0], asyncio.timeout(ARRIVES)
+        ours = [one for one, whose in self._all.items() if whose == address]
+        if len(ours) >= MOST_OF_ONE or len(self._all) >= MOST_WAITED:
+            oldest = ours[0] if len(ours) >= MOST_OF_ONE else next(iter(self._all))
+            del self._all[oldest]
+            oldest.reschedule(0.0)
+        try:
+            async with limit:
+                self._all[limit] = address
+                yield
+        except TimeoutError:
+            raise Refusal(408, "The request's body did not arrive in time.", "It may be sent again.") from None
+        finally:
+            self._all.pop(limit, None)
 
 
 def _same_origin(scope: Scope, headers: Headers) -> None:
@@ -131,20 +173,13 @@ def _length(headers: Headers) -> str:
     return length
 
 
-async def _whole_body(scope: Scope, headers: Headers, receive: Receive, most: int) -> Receive:
+async def _whole_body(headers: Headers, receive: Receive, most: int) -> Receive:
     """The body, read once and never past the limit."""
-    if scope["method"] in SAFE:
-        return receive
     if int(_length(headers)[:12]) > most:
         raise Refusal(413, f"A request may hold at most {most // 1024:,} KiB.")
     chunks, size, more = [], 0, True
-    until = asyncio.get_running_loop().time() + ARRIVES
     while more:
-        try:
-            async with asyncio.timeout_at(until):
-                message = await receive()
-        except TimeoutError:
-            raise Refusal(408, "The request's body did not arrive in time.", "It may be sent again.") from None
+        message = await receive()
         if message["type"] == "http.disconnect":  # half a request is none: nobody waits for its answer
             raise _GoneError
         chunks.append(message.get("body", b""))

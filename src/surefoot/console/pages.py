@@ -41,6 +41,7 @@ class Pages:
         self._templates = Environment(
             loader=PackageLoader("surefoot.console", "templates"),
             autoescape=True,
+            finalize=formatting.finalize,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,

@@ -11,11 +11,12 @@ import logging
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from surefoot.console.authentication import Session
+from surefoot.console.authentication import MARKED, Session
 from surefoot.console.live_figures import Live, live_of
 from surefoot.console.queue import Queue, SharedStore
 from surefoot.console.responses import Refusal, away, plain
@@ -32,6 +33,7 @@ from surefoot.study.studies import Study
 FRESH = 1.0
 """Seconds after which a reader looks whether another server wrote to the log."""
 WARN_AGAIN = 60.0
+WITNESS = "Tell the study's owner: the whole log must be put back. What you entered is kept on your device."
 QUICK = ("record", "next")
 """Operations that write a line or two, and may share a trip to the store."""
 BROWSER = re.compile(r" \([0-9a-f]{8}\)$")
@@ -67,10 +69,36 @@ class Service:
         operation = getattr(self, f"_{name}", None) or partial(self._passed_on, name)
 
         def carried_out() -> Any:
+            self._known(session)
             self._study.author, self._study.role, self._study.holder = session.author, session.role, session.holder
             return operation(session, **values)
 
         return await self._queue.ask(carried_out, quick=name in QUICK)
+
+    def shown(self, session: Session) -> dict[str, str]:
+        """The whole hash of the line that a device knows the beginning of, so that it need not believe us."""
+        mark = session.mark if session.mark and session.mark.study == self.id else None
+        return {MARKED: str(replace(mark, head=self._study.fold.hash_at(mark.lines)))} if mark else {}
+
+    def _known(self, session: Session) -> None:
+        """Hold the log against what a device knows of it.
+
+        Raises:
+            Refusal: The device knows a line that the log lacks, or that reads otherwise here.
+        """
+        mark = session.mark
+        if mark is None or mark.study != self.id:
+            return
+        if mark.lines > self.version:  # perhaps another server wrote it
+            self._study.refresh()
+        here = self._study.fold.hash_at(mark.lines)
+        if not here.startswith(mark.head) or not here:
+            ends = f"its line {mark.lines} is another" if here else f"it ends at line {self.version}"
+            fault = f"{session.holder} knows line {mark.lines} of the study's log; here {ends}."
+            self._warn(f"{fault} Lines were cut off or rewritten. Its mark: {mark}")
+            raise Refusal(
+                409, f"{fault} Lines were cut off or rewritten; nothing was recorded.", WITNESS, why="witness"
+            )
 
     async def prepare(self) -> None:
         """Load what the rule decides by, so that the first who completes a pair need not wait for it."""

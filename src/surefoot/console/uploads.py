@@ -62,7 +62,8 @@ class Uploads:
             self._arriving -= 1
 
     async def _added(self, session: Session, number: int, clip: Clip, values: dict[str, Any]) -> Response:
-        return JSONResponse(await self.service.ask("clip", session, number=number, clip=clip, **values))
+        found = await self.service.ask("clip", session, number=number, clip=clip, **values)
+        return JSONResponse(found, headers=self.service.shown(session))
 
     async def _arrived(self, request: Request, name: str) -> Clip:
         folder = self.service.clips

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from surefoot import _check
 from surefoot._secret import Secret
 from surefoot.errors import StudyError
 from surefoot.study.events import Line, broken, seeded
@@ -33,12 +34,20 @@ NOTHING = "Nothing was restored."
 NONCE = bytes(12)
 """The same for all: the salt makes a key that is used once."""
 STEP = 512
-MARK = re.compile(r"surefoot-log:([0-9a-f]{16}):([1-9]\d{0,9}):([0-9a-f]{64})")
+MARK = re.compile(r"surefoot-log:([0-9a-f]{16}):([1-9]\d{0,9}):([0-9a-f]{16,64})(?![0-9a-f])")
+SHORT = 16
+"""Characters of a hash, at least, that with a line's number name what the log was: fewer can be forged."""
+EXPORTED = re.compile(r'"hash":"([0-9a-f]{64})","kind":"[a-z]+","number":([1-9]\d{0,9})[,}]')
+HEAD = re.compile(rf"([1-9]\d{{0,9}}):([0-9a-f]{{{SHORT},64}})|([0-9a-f]{{64}})")
+"""What is written down by hand: a line's number and its hash, or a whole hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What somebody else knows of a log: the hash of its line number `lines`, and so of all before it."""
+    """What somebody else knows of a log: the hash of its line number `lines`, and so of all before it.
+
+    Of the hash at least 16 characters. An empty `study` is any; `lines` of 0 is some line of that whole hash.
+    """
 
     study: str
     lines: int
@@ -47,10 +56,31 @@ class Mark:
     def __str__(self) -> str:
         return f"surefoot-log:{self.study}:{self.lines}:{self.head}"
 
+    @classmethod
+    def written(cls, text: str) -> Mark:
+        """What somebody wrote down: ``12:9f2c51d0a7b3e466``, a whole hash, or a whole mark.
+
+        Raises:
+            ValueError: It is none of these.
+        """
+        found, given = marks(text), HEAD.fullmatch(text.strip().lower())
+        if found or given is None:
+            if len(found) == 1:
+                return found[0]
+            raise _check.refused(
+                "head",
+                f"be a line's number and at least {SHORT} characters of its hash, such as 12:9f2c51d0a7b3e466",
+                text,
+            )
+        return cls("", int(given[1] or 0), given[2] or given[3])
+
 
 def marks(text: str) -> tuple[Mark, ...]:
-    """Every mark of a log in a text: a report, an anchor, an export, a message."""
-    return tuple(dict.fromkeys(Mark(study, int(lines), head) for study, lines, head in MARK.findall(text)))
+    """Every mark of a log in a text: a report, an anchor, a message, what a robot keeps; of an export, every line."""
+    found = [Mark(study, int(lines), head) for study, lines, head in MARK.findall(text)]
+    if found:
+        found[:0] = [Mark(found[-1].study, int(lines), head) for head, lines in EXPORTED.findall(text)]
+    return tuple(dict.fromkeys(found))
 
 
 def mark_of(lines: list[Line]) -> Mark:

@@ -22,7 +22,7 @@ from surefoot.study.clips import ClipFolder, faults_of
 from surefoot.study.decision import rule_of
 from surefoot.study.events import Line, breaks, seeded
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
-from surefoot.study.log_files import Mark, mark_of
+from surefoot.study.log_files import SHORT, Mark, mark_of
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn, block, seed_hash
 from surefoot.study.state import Fold
@@ -30,8 +30,6 @@ from surefoot.study.stores import Store, StoreError, open_store
 
 SKEW = timedelta(minutes=2)
 """How far the clocks of two machines may differ before it is said."""
-SHORT = 8
-"""Characters of a hash, at least, that name a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Verification(Record):
         known = f"\nWitnesses: {formatting.counted(self.witnesses, 'mark')} kept elsewhere, all in the log."
         return (
             f"The study verifies: {formatting.counted(self.lines, 'line')}, unbroken; {plan}; the verdict {said}.\n"
-            f"Head of the log: {self.head}{clips}{known if self.witnesses else ''}"
+            f"Head of the log: {self.lines}:{self.head}{clips}{known if self.witnesses else ''}"
         ) + "".join(f"\n  note: {note}" for note in self.notes)
 
 
@@ -93,7 +91,8 @@ def verify(
 
     Args:
         store: Where the log is kept.
-        heads: Hashes of lines that somebody wrote down, whole or their first eight characters at least.
+        heads: Marks that somebody wrote down: a line's number and at least 16 characters of its hash, such as
+            ``12:9f2c51d0a7b3e466``, or a whole hash.
         witnesses: What others know of the log, by their name: the marks in a report, an anchor, a receipt.
         clips: The folder of its clips, if they are not where the store keeps them; False does not check them.
 
@@ -125,7 +124,8 @@ def verified(
     """The same, of lines already read."""
     faults = [f"{clause[0].upper()}{clause[1:]}." for clause in breaks(lines)]
     faults += _declared(lines) + _times(lines)
-    faults += _unheard(lines, heads) + _contradicted(lines, witnesses or {})
+    told = {f"The mark {head}": (Mark.written(head),) for head in heads} | {**(witnesses or {})}
+    faults += _contradicted(lines, told)
     fold, fault = taken(lines)
     if fault and not (faults and fold.last is None):
         faults.append(fault)
@@ -146,41 +146,37 @@ def verified(
         table="" if fold.last is None else fold.table,
         mark=str(mark_of(lines)),
         notes=tuple(_jumps(lines)),
-        witnesses=len(heads) + sum(len(each) for each in (witnesses or {}).values()),
+        witnesses=sum(len(each) for each in told.values()),
     )
 
 
-def _unheard(lines: list[Line], heads: tuple[str, ...]) -> list[str]:
-    """Hashes that were written down and are not in the log."""
-    found = []
-    for head in heads:
-        wanted = head.strip().lower()
-        if len(wanted) < SHORT:
-            raise ValueError(f"A head must have at least {SHORT} characters; got {head!r}.")
-        if not any(line.hash.startswith(wanted) for line in lines):
-            found.append(
-                f"No line of the log has the head {wanted[:16]} that was kept elsewhere: lines were cut off, or the "
-                "log was rewritten."
-            )
-    return found
-
-
 def _contradicted(lines: list[Line], witnesses: Mapping[str, tuple[Mark, ...]]) -> list[str]:
-    """Marks that were kept elsewhere and that the log contradicts."""
-    known, study = {line.number: line.hash for line in lines}, mark_of(lines).study
-    found = []
+    """Marks that were kept elsewhere and that the log contradicts; last, the first line that differs."""
+    study, numbers = mark_of(lines).study, {line.hash: line.number for line in lines}
+    known, end = {number: hash_ for hash_, number in numbers.items()}, lines[-1].number
+    found, same, other = [], 0, end + 1
     for name, each in witnesses.items():
-        ours = [mark for mark in each if mark.study == study]
+        ours = sorted((mark for mark in each if mark.study in ("", study)), key=lambda mark: mark.lines)
         if not ours:
             found.append(f"{name} is not a witness of this study: it holds no mark of its log.")
-        for mark in ours:
-            if mark.lines not in known:
-                found.append(
-                    f"{name} knows line {mark.lines}; the log ends at line {lines[-1].number}: it was cut off."
-                )
-            elif known[mark.lines] != mark.head:
+        wrong = [mark for mark in ours if not _stands(mark, known, numbers)]
+        same = max([same, *(mark.lines for mark in ours if mark not in wrong)])
+        other = min([other, *(mark.lines for mark in wrong if mark.lines)])
+        for mark in wrong[:1]:
+            if not mark.lines:
+                found.append(f"No line of the log has the head {mark.head[:SHORT]} that was kept elsewhere.")
+            elif mark.lines > end:
+                found.append(f"{name} knows line {mark.lines}; the log ends at line {end}: it was cut off.")
+            else:
                 found.append(f"{name} knows another line {mark.lines}: the log was rewritten.")
+    if other <= end:
+        where = f"line {other}" if other == same + 1 else f"one of lines {same + 1} to {other}"
+        found.append(f"The first line that differs is {where}.")
     return found
+
+
+def _stands(mark: Mark, known: Mapping[int, str], numbers: Mapping[str, int]) -> bool:
+    return known.get(mark.lines, "").startswith(mark.head) if mark.lines else mark.head in numbers
 
 
 def _jumps(lines: list[Line]) -> list[str]:

@@ -8,11 +8,17 @@ export const made = (tag, text) => Object.assign(document.createElement(tag), { 
 export class Away extends Error {}
 export class SignedOut extends Error {}
 
+export function mark() { // the last line of the log that this browser was told of: the server shows it, or says that it cannot
+  const { version, head } = store.read("status", null) ?? {};
+  return head ? { "X-Surefoot-Mark": `surefoot-log:${study}:${version}:${head.slice(0, 16)}` } : {};
+}
+
 export async function ask(path, data) {
   const options = { credentials: "same-origin", cache: "no-store", signal: AbortSignal.timeout(10000) };
+  options.headers = mark();
   if (data !== undefined) {
     Object.assign(options, { method: "POST", body: JSON.stringify(data) });
-    options.headers = { "Content-Type": "application/json", "X-Surefoot-Study": study }; // another study may be served here by now
+    Object.assign(options.headers, { "Content-Type": "application/json", "X-Surefoot-Study": study }); // another study may be served here by now
   }
   let answer, content;
   try {
@@ -23,6 +29,10 @@ export async function ask(path, data) {
   }
   if ([421, 429, 502, 503, 504].includes(answer.status)) throw Object.assign(new Away(content.error), { told: true });
   if (answer.status === 401) throw new SignedOut();
+  if (content.why === "witness") { // what this browser knows is not in the log: nothing is dropped, and somebody must look
+    store.write("contradicted", true);
+    throw Object.assign(new Away(`${content.error} ${content.hint}`), { told: true });
+  }
   return { ok: answer.ok, said: [content.error, content.hint].filter(Boolean).join(" "), content };
 }
 

@@ -1,6 +1,6 @@
 /* A clip is chosen before its result and sent after it, so that no result waits for a video. A browser cannot keep a file
    for later: the page says so, and must stay open until the clip is sent. */
-import { $, made, study } from "./base.js";
+import { $, made, mark, study } from "./base.js";
 
 const AWAY = [0, 401, 408, 421, 429, 502, 503, 504];
 let chosen = null, told = () => {};
@@ -32,7 +32,7 @@ function send(one) {
   const request = new XMLHttpRequest();
   request.open("POST", `/api/v1/turns/${one.turn}/clip?${query}`);
   request.setRequestHeader("Content-Type", "application/octet-stream");
-  request.setRequestHeader("X-Surefoot-Study", study);
+  for (const [name, value] of Object.entries({ "X-Surefoot-Study": study, ...mark() })) request.setRequestHeader(name, value);
   request.upload.addEventListener("progress", (event) => { one.share = event.lengthComputable ? event.loaded / event.total : 0; draw(); });
   request.addEventListener("loadend", () => {
     let answer = {};

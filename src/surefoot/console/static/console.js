@@ -238,7 +238,7 @@ function render() {
   $("again").hidden = !store.read("ended", false);
   $("end").disabled = store.read("ended", false);
   $("last").textContent = store.read("last", "");
-  $("log").textContent = status?.head ? `Log: ${status.version} lines, head ${status.head.slice(0, 12)}` : "";
+  $("log").textContent = status?.head ? `Log: ${status.version} lines, mark ${status.version}:${status.head.slice(0, 16)}` : "";
   const kept = clock();
   const act = !kept ? "Start" : kept.stop ? "Resume" : "Stop";
   if (!$("start").firstChild.textContent.startsWith(act)) $("start").firstChild.textContent = `${act} `;

@@ -1,5 +1,5 @@
 /* The pages that only watch a study, and the page on which one joins. */
-import { $, SignedOut, ask } from "./base.js";
+import { $, SignedOut, ask, store } from "./base.js";
 
 // --- pages that only watch -------------------------------------------------------------------------------------
 
@@ -60,6 +60,7 @@ function parsed(text) {
 
 export async function join() {
   const token = decodeURIComponent(location.hash.slice(1));
+  if (token && store.read("contradicted", false)) for (const name of ["contradicted", "status"]) store.drop(name); // the owner lets it begin anew
   if (token) {
     history.replaceState(null, "", "/join"); // the token must not stay in the address bar or the history
     $("token").value = token;
