@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 
 import pytest
@@ -170,3 +171,9 @@ def test_a_line_about_another_result_makes_no_sense(film):
 def test_a_clip_is_a_path_or_a_link(clip):
     with pytest.raises(TypeError, match="`clip` must be a file's path or a link"):
         sf.Outcome(success=True, clip=clip)
+
+
+def test_a_pipe_is_no_clip_and_nobody_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "camera.gif")
+    assert ClipFolder(tmp_path / "kept").kept(tmp_path / "camera.gif").fault == "unreadable"
+    assert not (tmp_path / "kept").exists()

@@ -49,11 +49,20 @@ def test_a_result_that_was_undone_was_seen_before_the_change():
 
 def test_a_change_of_words_does_not():
     study = driven(begun(), outcomes(1, new=0.9, old=0.3), 4)
-    study.amend({"reset": "Home the arm.", "time_limit": 30}, reason="clearer")
+    study.amend({"reset": "Home the arm."}, reason="clearer")
     assert not study.fold.exploratory
     (said,) = said_of(study.fold)
-    assert "reset from nothing to Home the arm.; time limit from nothing to 30." in said
+    assert "reset from nothing to Home the arm." in said
     assert "exploratory" not in said
+
+
+@pytest.mark.parametrize("changes", [{"tasks": ["mug"]}, {"conditions": ["left"]}, {"time_limit": 30.0}])
+def test_dropping_a_task_after_results_makes_the_verdict_exploratory(changes):
+    study = driven(begun(tasks=("mug", "towel"), conditions=("left", "right")), outcomes(1, new=0.9, old=0.3), 8)
+    study.amend(changes, reason="it is too hard")
+    assert study.fold.exploratory
+    (said,) = said_of(study.fold)
+    assert said.endswith("The verdict is exploratory.")
 
 
 # --- deviations ---
@@ -194,7 +203,7 @@ def test_a_deviation_is_a_value_with_its_sentence():
     found = deviations(study.fold, ("line 3 was changed",))
     assert [one.kind for one in found] == ["fault", "amendment", "undo"]
     assert found[0].values == {"fault": "line 3 was changed"}
-    assert found[1].values == {"changes": {"time_limit": 60.0}, "results": 1, "binding": False}
+    assert found[1].values == {"changes": {"time_limit": 60.0}, "results": 1, "binding": True}
     assert found[2].values == {"undone": 1}  # while blinded, not of which policy
     for one in found:
         assert Deviation.from_dict(json.loads(json.dumps(one.to_dict()))) == one

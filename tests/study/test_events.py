@@ -20,7 +20,7 @@ def test_only_the_changed_line_is_named():
 
 
 def test_a_newer_log_is_refused_with_a_hint():
-    data = {**Event("checked", {"items": [], "note": ""}, "", "2026").to_dict(), "schema": 3}
+    data = {**Event("checked", {"items": [], "note": ""}, "", "2026").to_dict(), "schema": 4}
     with pytest.raises(StudyError, match="Use a newer surefoot"):
         Event.from_dict(data)
 

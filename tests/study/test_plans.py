@@ -14,7 +14,7 @@ from surefoot.errors import StudyError
 from surefoot.sequential import ExactBinary, FiniteHorizonMixture
 from surefoot.study.decision import decision_of, rule_of
 from surefoot.study.events import broken
-from surefoot.study.plans import BINDING, Plan
+from surefoot.study.plans import BINDING, Plan, binding
 from tests.support.studies import begun
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12).filter(str.strip)
@@ -222,8 +222,15 @@ def test_scores_are_held_to_range_and_rubric():
 
 
 def test_what_binds_is_what_the_verdict_rests_on():
-    assert {"rule", "claim", "confidence", "horizon", "low", "high", "levels", "margin", "policies"} <= set(BINDING)
-    assert not {"title", "reset", "time_limit", "void_reasons"} & set(BINDING)
+    assert {"rule", "claim", "confidence", "horizon", "low", "high", "levels", "margin", "policies", "tasks"} <= set(
+        BINDING
+    )
+    assert not {"title", "reset", "void_reasons"} & set(BINDING)
+
+
+def test_logs_of_earlier_schemas_are_read_as_they_were_declared():
+    assert binding(("tasks", "title", "time_limit", "horizon"), 2) == ["horizon"]
+    assert binding(("tasks", "title", "time_limit", "horizon"), 3) == ["tasks", "time_limit", "horizon"]
 
 
 def test_every_rule_is_declared_with_its_parameters():

@@ -12,3 +12,13 @@ def test_voided_rollouts_are_marked_in_the_table():
     rollouts = study.rollouts()
     assert len(rollouts) == 4
     assert sum(rollouts.where(policy=name).tally().trials for name in ("new", "old")) == 2
+
+
+def test_the_roles_of_a_study_do_not_depend_on_how_even_its_draw_turned_out():
+    roles = set()
+    for _ in range(12):  # each study draws its own order
+        study = begun(blinded=False, tasks=("fold", "pour"), conditions=("left", "right"), horizon=10, futility=0.0)
+        driven(study, lambda turn: turn.number % 3 > 0, 14)
+        roles.add(tuple(sorted((one.name, one.role) for one in study.rollouts().design.columns)))
+    assert len(roles) == 1
+    assert {("task", "watched"), ("condition", "watched")} <= set(*roles)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from itertools import pairwise
 
 import pytest
 
+from surefoot.core.verdict import Verdict
+from surefoot.sequential import ExactPairedBinary
+from surefoot.study.plans import Plan
 from surefoot.study.schedules import ALPHABET, STICK, block, code, drawn_order, shuffle
 from surefoot.study.studies import Study
 from tests.support.studies import plan
@@ -16,7 +20,7 @@ SEED = "a" * 64
 MANY = plan(tasks=("mug", "towel", "drawer"), conditions=("left", "right"))
 
 
-def scheduled(declared, count, seed=SEED, schema=2):
+def scheduled(declared, count, seed=SEED, schema=3):
     size, names = len(declared.policies), declared.policies
     return [block(declared, seed, n, size * (n - 1) + 1, names, schema=schema) for n in range(1, count + 1)]
 
@@ -94,14 +98,69 @@ def test_every_policy_is_as_often_at_every_place(schema):
 @pytest.mark.parametrize("environments", ["shared", "stratified"])
 def test_contexts_are_dealt_evenly_and_mixed(environments):
     declared = MANY.amended({"environments": environments})
-    met = [turns[0] for turns in scheduled(declared, 120)]
+    met = [turns[0] for turns in scheduled(declared, 120, schema=2)]
     contexts = [(turn.task, turn.condition) for turn in met]
-    assert all(turns[0].task == turns[1].task for turns in scheduled(declared, 120))
+    assert all(turns[0].task == turns[1].task for turns in scheduled(declared, 120, schema=2))
     for start in range(0, 120, 6):
         assert Counter(contexts[start : start + 6]) == Counter(declared.contexts)
     changes = sum(one != other for one, other in pairwise(contexts))
     assert changes > 0.75 * 119
     assert len({tuple(contexts[start : start + 6]) for start in range(0, 120, 6)}) > 15
+
+
+@pytest.mark.parametrize("environments", ["shared", "stratified"])
+def test_the_whole_horizon_is_dealt_in_one_order(environments):
+    declared = MANY.amended({"environments": environments, "horizon": 50})
+    dealt = [Counter((turns[0].task, turns[0].condition) for turns in part) for part in _decks(declared)]
+    assert all(set(one) == set(declared.contexts) and max(one.values()) - min(one.values()) <= 1 for one in dealt)
+    laps = [Counter((t[0].task, t[0].condition) for t in scheduled(declared, 6, seed=f"{at:064x}")) for at in range(40)]
+    assert sum(max(one.values()) > 1 for one in laps) > 20  # the first six are no lap of all six
+
+
+def _decks(declared):
+    turns = scheduled(declared, 100)
+    return turns[:50], turns[50:]
+
+
+@pytest.mark.parametrize(("horizon", "contexts"), [(20, 4), (50, 10), (60, 12), (100, 20)])
+def test_the_exact_rule_keeps_its_error_in_the_order_that_is_drawn(horizon, contexts):
+    """All contexts but one are failed by both; on the contested one either wins with chance one half.
+
+    Given where the contested context stands the error is summed exactly; over the draws it is averaged. In laps of all
+    contexts it is .0625 at 20 and at 60 pairs.
+    """
+    rule = ExactPairedBinary(horizon=horizon)
+    declared = Plan(
+        policies=("new", "old"),
+        horizon=horizon,
+        environments="shared",
+        conditions=tuple(f"c{n}" for n in range(contexts)),
+    )
+    errors = []
+    for at in range(200):
+        met = [turns[0].condition for turns in scheduled(declared, horizon, seed=f"{at:064x}")]
+        errors.append(_error(rule, [one == "c0" for one in met]))
+    slack = 3.0 * statistics.stdev(errors) / len(errors) ** 0.5
+    assert statistics.mean(errors) <= 0.05 + slack
+    assert statistics.mean(errors) + slack < 0.0625 or slack == 0.0
+
+
+def _error(rule, contested):
+    """The chance of a verdict when each contested pair is won by either with chance one half."""
+    alive, wrong = {(0, 0): (1.0, rule.start())}, 0.0
+    for differs in contested:
+        after = {}
+        for (won, lost), (chance, state) in alive.items():
+            steps = [((1, 0), 0.5), ((0, 1), 0.5)] if differs else [((0, 0), 1.0)]
+            for pair, share in steps:
+                key = (won + pair[0], lost + pair[1])
+                then = rule.step(state, pair) if key not in after else after[key][1]
+                if then.verdict is not Verdict.UNDECIDED:
+                    wrong += chance * share
+                elif not then.finished:
+                    after[key] = (after.get(key, (0.0,))[0] + chance * share, then)
+        alive = after
+    return wrong
 
 
 def test_independent_rollouts_draw_each_their_own_context():

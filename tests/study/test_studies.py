@@ -60,7 +60,7 @@ def test_every_event_says_who_and_when():
     clock.on(seconds=5)
     study.record(study.next_turn(), True)
     event = study.store.read()[-1].event
-    assert (event.author, event.time, event.schema) == ("Ann", "2026-01-01T00:00:05+00:00", 2)
+    assert (event.author, event.time, event.schema) == ("Ann", "2026-01-01T00:00:05+00:00", 3)
     assert event.role == "local"
 
 

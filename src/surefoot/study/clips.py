@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from surefoot import _check
-from surefoot._files import whole_file
+from surefoot._files import open_regular, whole_file
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
 
@@ -29,7 +29,7 @@ MOST_BYTES = 256 << 20
 """The largest file that a server takes."""
 FAULTS = {
     "missing": "there is no such file",
-    "unreadable": "the file cannot be read",
+    "unreadable": "the file cannot be read, or it is not a regular file",
     "unknown": f"it is not one of {', '.join(get_args(ClipKind))}",
     "not kept": "it could not be copied into the study's folder of clips",
     "changed": "its content is not the one that was recorded",
@@ -130,7 +130,7 @@ def clip_of(given: str | os.PathLike[str]) -> Clip:
         return Clip(link=text)
     name = _named(Path(text).name or text)
     try:
-        with Path(text).open("rb") as file:
+        with open_regular(text) as file:
             kind = kind_of(file.read(HEAD))
             if kind is None:
                 return Clip(name=name, fault="unknown")
@@ -173,7 +173,7 @@ class ClipFolder:
             return
         self.path.mkdir(mode=0o700 if self.private else 0o777, parents=True, exist_ok=True)
         digest = hashlib.sha256()
-        with source.open("rb") as file, whole_file(self.path / clip.file, private=self.private) as copy:
+        with open_regular(source) as file, whole_file(self.path / clip.file, private=self.private) as copy:
             while block := file.read(BLOCK):
                 digest.update(block)
                 copy.write(block)
@@ -187,7 +187,7 @@ class ClipFolder:
     def fault(self, clip: Clip) -> Literal["missing", "changed"] | None:
         """What is wrong with the file of a clip now; None when it is the one that was recorded."""
         try:
-            with self.where(clip).open("rb") as file:
+            with open_regular(self.where(clip)) as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             return "missing"

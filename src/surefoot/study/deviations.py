@@ -16,7 +16,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.study.decision import with_joins
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
-from surefoot.study.plans import BINDING
+from surefoot.study.plans import binding
 from surefoot.study.recording import CRASHED
 from surefoot.study.state import Fold
 
@@ -114,10 +114,10 @@ def _amendments(fold: Fold) -> list[Deviation]:
             for name in event.body["changes"]
         ]
         when = f"after {counted(results, 'result')}" if results else "before the first result"
-        binding = bool(results) and any(name in BINDING for name in event.body["changes"])
-        therefore = " The verdict is exploratory." if binding else ""
+        binds = bool(results) and bool(binding(event.body["changes"], fold.schema))
+        therefore = " The verdict is exploratory." if binds else ""
         said = f"The plan was amended {when} ({_day(event)}): {'; '.join(parts)}. {_why(event)}{therefore}"
-        told = {"changes": dict(event.body["changes"]), "results": results, "binding": binding}
+        told = {"changes": dict(event.body["changes"]), "results": results, "binding": binds}
         found.append(Deviation("amendment", said, told))
         plan = after
     return found

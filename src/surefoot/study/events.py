@@ -16,7 +16,7 @@ from surefoot._secret import Secret
 from surefoot.errors import StudyError
 from surefoot.study.plans import canonical
 
-SCHEMA = 2
+SCHEMA = 3
 GENESIS = "0" * 64
 Role = Literal["operator", "runner", "owner", "local"]
 """In which role somebody writes; "local" writes to the store itself, without a server."""

@@ -9,7 +9,7 @@ import dataclasses
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -156,8 +156,20 @@ BINDING = (
     "futility",
     "environments",
     "on_crash",
+    "tasks",
+    "conditions",
+    "time_limit",
 )
 """What may not change after the first result without making the verdict exploratory."""
+UNBOUND: Mapping[int, frozenset[str]] = dict.fromkeys((1, 2), frozenset({"tasks", "conditions", "time_limit"}))
+"""What logs of earlier schemas were free to change: they are read as they were declared."""
+
+
+def binding(names: Iterable[str], schema: int) -> list[str]:
+    """Those of the names whose change after a result makes the verdict of a log of this schema exploratory."""
+    return [name for name in names if name in BINDING and name not in UNBOUND.get(schema, ())]
+
+
 ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0, "question": "ranking", "items": (), "helped_by": ()}
 """Fields that the first version's plans lack, and what they amount to there."""
 LISTED = ("items", "helped_by")

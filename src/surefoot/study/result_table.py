@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from surefoot.core.notes import Note
 from surefoot.errors import StudyError
 from surefoot.files.reading import read
 from surefoot.study.state import Fold
@@ -10,6 +13,8 @@ from surefoot.table.rollouts import Rollouts
 
 def rollouts_of(fold: Fold) -> Rollouts:
     """Every recorded rollout in scheduled order, voided ones marked; the seed tells which shared an environment.
+
+    Tasks and conditions that were drawn for each policy apart are watched, however even the draw turned out.
 
     Raises:
         StudyError: The study is blinded, or nothing was recorded yet.
@@ -41,4 +46,6 @@ def rollouts_of(fold: Fold) -> Rollouts:
         )
     frame = pl.DataFrame(rows, infer_schema_length=None)
     known = [name for name in frame.columns if frame[name].null_count() < frame.height]
-    return read(frame.select(known), low=plan.low, high=plan.high, collected=plan.environments)
+    table = read(frame.select(known), low=plan.low, high=plan.high, collected=plan.environments)
+    drawn = {} if plan.environments == "shared" else dict.fromkeys({"task", "condition"} & set(known), "watched")
+    return replace(table, declared=drawn, notes=(*table.notes, Note("could stop by looking")))

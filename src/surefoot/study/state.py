@@ -14,7 +14,7 @@ from surefoot.study.decision import Decision, decision_of, table_of, with_joins
 from surefoot.study.events import Event, Line, head_of
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
 from surefoot.study.leases import Lease, LeaseClock, most_later, seconds_of
-from surefoot.study.plans import BINDING, Plan
+from surefoot.study.plans import Plan, binding
 from surefoot.study.schedules import Turn, block, seed_hash
 
 
@@ -46,6 +46,7 @@ class Fold:
     seed: Secret = field(init=False, default=Secret(""))
     schema: int = field(init=False, default=0)  # of the first line, by which orders are drawn
     last: Line | None = None
+    hashes: bytearray = field(default_factory=bytearray)  # of every line, 32 bytes each
     turns: dict[int, Turn] = field(default_factory=dict)
     blocks: dict[int, tuple[Turn, ...]] = field(default_factory=dict)
     waiting: dict[int, Turn] = field(default_factory=dict)  # turns that lack a result and are not voided
@@ -77,6 +78,7 @@ class Fold:
         """
         event = line.event
         try:
+            kept = bytes.fromhex(line.hash)
             if self.last is None:
                 self._start(line)
             elif event.kind == "started":
@@ -90,6 +92,11 @@ class Fold:
             ) from None
         self.history.append(event)
         self.last = line
+        self.hashes += kept
+
+    def hash_at(self, number: int) -> str:
+        """The hash of a line; empty where the log has none."""
+        return self.hashes[32 * number - 32 : 32 * number].hex() if number > 0 else ""
 
     @property
     def version(self) -> int:
@@ -348,7 +355,7 @@ class Fold:
             return
         self._declare(self.plan.amended(changes), event)
         if self.attempts:  # a result that was undone was seen all the same
-            self.amended_after += [name for name in changes if name in BINDING]
+            self.amended_after += binding(changes, self.schema)
 
     def _joined(self, plan: Plan, added: Iterable[str]) -> None:
         """Policies that join after the blocks handed out by now.

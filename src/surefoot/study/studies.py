@@ -22,7 +22,7 @@ from surefoot.study.decision import table_of
 from surefoot.study.events import Role
 from surefoot.study.leases import LEASE, gone
 from surefoot.study.log import StudyLog
-from surefoot.study.plans import BINDING
+from surefoot.study.plans import binding
 from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import Ended, Entry, Made, RefusedError
 from surefoot.study.schedules import Turn, number_of
@@ -323,11 +323,11 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
         raise RefusedError("decided", "No policy can join any more: all others have reached the horizon.")
     if fixed and not joining:
         raise RefusedError("decided", f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
-    binding = [name for name in BINDING if name in changes]
-    if binding and not joining and fold.finished and fold.standing.verdict is not Verdict.UNDECIDED:
+    bound = binding(changes, fold.schema)
+    if bound and not joining and fold.finished and fold.standing.verdict is not Verdict.UNDECIDED:
         raise RefusedError(
             "decided",
-            f"The study is decided, and a decision is final: `{binding[0]}` cannot be amended any more. "
+            f"The study is decided, and a decision is final: `{bound[0]}` cannot be amended any more. "
             "To ask again, begin another study.",
         )
     try:
