@@ -1,4 +1,4 @@
-"""How is a file written so that it is there whole, or not at all?
+"""Writing a file whole or not at all, and opening a file that data name.
 
 To a temporary file beside it, flushed to the disk, then renamed over the old one: a full disk, a killed process or
 Ctrl+C leaves the earlier file as it was.
@@ -7,11 +7,41 @@ Ctrl+C leaves the earlier file as it was.
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
+
+
+def open_regular(path: str | os.PathLike[str], *, links: bool = True) -> io.BufferedReader:
+    """Open a regular file for reading; a pipe, a device or a socket is refused and never waited for.
+
+    Args:
+        path: The file.
+        links: Whether a symbolic link at the end of the path is followed.
+
+    Raises:
+        OSError: There is none, it cannot be read, or it is not a regular file.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags | (0 if links else getattr(os, "O_NOFOLLOW", 0)))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+    return os.fdopen(handle, "rb")
+
+
+def inside(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Path | None:
+    """A path that data name, from the folder of the data; None where it leaves the folder or leads through a link."""
+    root = os.path.realpath(folder)
+    named = os.path.normpath(Path(root) / path)
+    if os.path.realpath(named) != named or os.path.commonpath((root, named)) != root or named == root:
+        return None
+    return Path(named)
 
 
 def write_whole(path: str | Path, content: str | bytes, *, private: bool = False) -> Path:

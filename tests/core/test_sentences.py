@@ -76,13 +76,14 @@ def test_what_a_rule_has_shown_is_said_as_it_was_claimed():
 
 
 ELSEWHERE = {
+    "analysis/needs.py": "a refusal",
     "cli/compare.py": "the help of --gate",
     "core/assumptions.py": "a mean gain is the same throughout",
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",
     "reporting/ranking_pages.py": "what a ranking asks and claims, for all pairs together",
     "stats/rankings.py": "a refusal",
-    "stats/repeated_runs.py": "one run cannot tell the spread",
+    "reference/repeated_runs.py": "one run cannot tell the spread",
     "study/plans.py": "what may be asked of a study",
 }
 """Where these words are no verdict."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import polars as pl
@@ -101,12 +102,33 @@ def test_a_table_that_names_clips_has_rows_too(tmp_path):
     rollouts = sf.read(tmp_path / "results.csv")
     rows = rows_of_table(rollouts, "success")
     assert [row.counts for row in rows] == ["success", "failure", "unknown", "void"]
-    assert [row.clip for row in rows] == [str(tmp_path / "films" / "1.gif"), "https://a.b/c", "", "x.gif"]
+    assert [row.clip for row in rows] == [str(tmp_path / "films" / "1.gif"), "https://a.b/c", "", ""]
+    assert [bool(row.clip_fault) for row in rows] == [False, False, False, True]
     assert list(gathered(rows, tmp_path / "report.clips")) == [rows[0].clip]
     sf.report(rollouts).save(tmp_path / "report.html")
     assert len(list((tmp_path / "report.clips").iterdir())) == 1
     bare = sf.read(pl.DataFrame({"policy": ["new"], "success": [1]}))
     assert rows_of_table(bare, "success") == ()
+
+
+def test_a_table_copies_no_file_from_outside_its_folder(tmp_path, caplog):
+    secret, folder = tmp_path / "secret.gif", tmp_path / "theirs"
+    secret.write_bytes(GIF)
+    (folder / "films").mkdir(parents=True)
+    (folder / "films" / "ok.gif").write_bytes(GIF + b"own")
+    (folder / "link.gif").symlink_to(secret)
+    (folder / "up").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe.gif")
+    named = [str(secret), "../secret.gif", "films/../../secret.gif", "link.gif", "up/secret.gif", "pipe.gif", "."]
+    lines = ["policy,success,clip", *(f"new,1,{name}" for name in named), "old,0,films/ok.gif"]
+    (folder / "results.csv").write_text("\n".join(lines), encoding="utf-8")
+    rollouts = sf.read(folder / "results.csv")
+    rows = rows_of_table(rollouts, "success")
+    assert [row.clip for row in rows] == [""] * len(named) + [str(folder / "films" / "ok.gif")]
+    assert all(row.clip_fault for row in rows[: len(named)])
+    sf.report(rollouts).save(folder / "report.html")
+    assert [one.read_bytes() for one in (folder / "report.clips").iterdir()] == [GIF + b"own"]
+    assert "copied 1 clip" in caplog.text
 
 
 def test_a_report_keeps_its_rows_and_leaves_out_very_many(tmp_path):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO, cast
 
 import typer
 
+from surefoot.core.formatting import json_text, visible
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
@@ -54,13 +54,48 @@ def show(result: Record | Iterable[Record], *, as_json: bool) -> None:
         typer.echo(str(item))
 
 
+class _Printable:
+    """A stream that shows control characters as escapes, whoever writes: names in files are not to move the cursor."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Everything but writing is done by the stream itself."""
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(text if text == "\r" else visible(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "buffer":  # what is written there would not pass through here
+            raise AttributeError(name)
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def printable() -> Iterator[None]:
+    """Let nothing that is printed meanwhile control the terminal."""
+    out, err = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = cast("TextIO", _Printable(out)), cast("TextIO", _Printable(err))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = out, err
+
+
+def over(text: str, *, end: str = "") -> None:
+    """Write a line of progress over the one before, on standard error."""
+    for part in ("\r", text, end):
+        sys.stderr.write(part)
+    sys.stderr.flush()
+
+
 NUMBER = r"[-+<[(]?\s*[\d.(]|$|at least|at most|not run"
 """How a cell begins that is a number, an interval or a bound, or stands in for one."""
 
 
 def show_json(data: Any) -> None:
     """Print JSON-ready data; NaN cannot occur in it."""
-    typer.echo(json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False))
+    typer.echo(json_text(data))
 
 
 def table(header: list[str], rows: list[list[str]]) -> None:
@@ -76,7 +111,7 @@ def table(header: list[str], rows: list[list[str]]) -> None:
     for row in rows:
         grid.add_row(*row)
     wide = None if sys.stdout.isatty() else 140  # a pipe has no width of its own
-    Console(highlight=False, markup=False, emoji=False, width=wide).print(grid)
+    Console(highlight=False, markup=False, emoji=False, color_system=None, width=wide).print(grid)
 
 
 def is_number(word: str) -> bool:
@@ -129,3 +164,15 @@ def told_aloud() -> Iterator[None]:
         yield
     finally:
         log.removeHandler(aloud)
+
+
+@contextlib.contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A sign of life on standard error while work goes on, shown only to a person and wiped out after."""
+    shown = f"{what} ..." if sys.stderr.isatty() else ""
+    if shown:
+        over(shown)
+    yield
+    if shown:
+        over(" " * len(shown))
+        over("")

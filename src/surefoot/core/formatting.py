@@ -5,9 +5,11 @@ A lower end is rounded down and an upper end up; an estimate to the nearest.
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from surefoot.core.words import plural, spoken
 
@@ -152,3 +154,33 @@ def some_names(names: Sequence[str], most: int = 5) -> str:
     """Names in a row, the first few of many."""
     more = f" and {len(names) - most + 1:,} more" if len(names) > most else ""
     return ", ".join(names[: most - 1 if more else most]) + more
+
+
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+)
+"""Characters that move a cursor, clear a screen, turn the direction of writing, or that a file cannot hold."""
+
+
+def visible(text: str) -> str:
+    """Text with every control character shown as an escape; line ends and tabs stay.
+
+    Names come from files that anyone may have written. Everything that is printed or put into a page goes through here.
+
+    Example:
+        >>> from surefoot.core.formatting import visible
+        >>> print(visible("new\\x1b[2J"))
+        new\\x1b[2J
+    """
+    return CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def json_text(data: Any) -> str:
+    """JSON for people to read; control characters stand in it as JSON's own escapes, so nothing is lost."""
+    text = json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False)
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def finalize(value: object) -> object:
+    """What a template prints of a value: its text, with control characters shown; markup stays markup."""
+    return type(value)(visible(value)) if isinstance(value, str) and CONTROLS.search(value) else value

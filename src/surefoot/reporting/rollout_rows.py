@@ -7,12 +7,15 @@ folder beside it, each copied whole or not at all.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
+from surefoot._files import inside
+from surefoot.core.formatting import counted
 from surefoot.core.record import Record
 from surefoot.study.clips import FAULTS, Clip, ClipFolder, is_link
 from surefoot.study.conduct import thirds
@@ -24,6 +27,8 @@ Class = Literal["success", "failure", "scored", "unknown", "void"]
 """What a rollout counts as: a success or a failure, a score, nothing because nothing is known, or nothing as void."""
 MOST = 5_000
 """More rollouts than this are not listed: a page of them would not open."""
+NOT_BELOW = "there is no such regular file below the folder of the table"
+"""Why a clip that a table names is not copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,24 +115,29 @@ def _row_in(place: int, one: dict[str, Any], measure: str, folders: list[Path]) 
     value = one.get(measure)
     known: Class = "scored" if measure == "score" else "success" if value else "failure"
     texts = {name: str(one.get(name) or "") for name in ("policy", "task", "condition", "failure", "note")}
+    clip = str(one.get("clip") or "")
+    path = clip if not clip or is_link(clip) else _below(clip, folders)
     return RolloutRow(
         turn=place,
         counts="void" if one.get("valid") is False else "unknown" if value is None else known,
         score=value if measure == "score" else None,
         duration=one.get("duration"),
         operator=one.get("evaluator") or "",
-        clip=_found(one.get("clip") or "", folders),
+        clip=path,
+        clip_fault=NOT_BELOW if clip and not path else "",
         **texts,
     )
 
 
-def _found(clip: str, folders: list[Path]) -> str:
-    """A clip as a table names it: a link, or a path from the table's own folder or from the current one."""
-    if not clip or is_link(clip):
-        return clip
+def _below(clip: str, folders: list[Path]) -> str:
+    """The file that a table names, if it lies below the table's folder and no link leads to it; else empty.
+
+    A table may come from anyone: a path of its choosing must not copy a file of this machine beside a page.
+    """
     with contextlib.suppress(OSError, ValueError):
-        return str(next((folder / clip for folder in folders if (folder / clip).is_file()), Path(clip)))
-    return clip
+        places = (inside(clip, folder) for folder in folders)
+        return str(next((path for path in places if path is not None and path.is_file()), ""))
+    return ""
 
 
 def gathered(rows: Iterable[RolloutRow], folder: Path) -> dict[str, str]:
@@ -135,9 +145,13 @@ def gathered(rows: Iterable[RolloutRow], folder: Path) -> dict[str, str]:
 
     A file that is no clip, that is not there, or that is not the one that was recorded, is left out.
     """
-    beside, found = ClipFolder(folder, private=False), dict[str, str]()
+    beside, found, copied = ClipFolder(folder, private=False), dict[str, str](), dict[str, int]()
     for path, expected in dict.fromkeys((row.clip, row.clip_hash) for row in rows):
         clip = beside.kept(path, expected=expected) if path and not is_link(path) else Clip()
         if clip.sha256:
             found[path] = f"./{quote(folder.name)}/{clip.file}"
+            copied[clip.file] = clip.bytes
+    if copied:
+        size = sum(copied.values()) / 1e6
+        logging.getLogger("surefoot").warning("copied %s, %.3g MB, into %s", counted(len(copied), "clip"), size, folder)
     return found
