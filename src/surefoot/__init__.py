@@ -12,114 +12,80 @@ from surefoot import _lazy
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from surefoot import planning as planning
+    from surefoot import reference as reference
     from surefoot import sequential as sequential
     from surefoot import stats as stats
-    from surefoot.analysis.attempts import Attempts as Attempts
-    from surefoot.analysis.attempts import AttemptsCompared as AttemptsCompared
     from surefoot.analysis.attempts import compare_pass_rates as compare_pass_rates
     from surefoot.analysis.attempts import pass_rates as pass_rates
-    from surefoot.analysis.best import Best as Best
     from surefoot.analysis.best import best as best
     from surefoot.analysis.comparisons import Comparison as Comparison
     from surefoot.analysis.comparisons import compare as compare
     from surefoot.analysis.comparisons import compare_by as compare_by
-    from surefoot.analysis.judge_corrections import Correction as Correction
+    from surefoot.analysis.fronts import pareto as pareto
+    from surefoot.analysis.gate_plans import Expected as Expected
+    from surefoot.analysis.gate_plans import plan_gate as plan_gate
+    from surefoot.analysis.gates import gate as gate
     from surefoot.analysis.judge_corrections import human_corrections as human_corrections
-    from surefoot.analysis.judged_gains import JudgedGain as JudgedGain
     from surefoot.analysis.judged_gains import judged_gain as judged_gain
-    from surefoot.analysis.list_comparisons import ListComparison as ListComparison
     from surefoot.analysis.list_comparisons import compare_on_list as compare_on_list
-    from surefoot.analysis.measurements import Measurement as Measurement
     from surefoot.analysis.measurements import mean_score as mean_score
     from surefoot.analysis.measurements import measure as measure
     from surefoot.analysis.measurements import success_rate as success_rate
-    from surefoot.analysis.pilots import PilotPlan as PilotPlan
+    from surefoot.analysis.needs import Gate as Gate
+    from surefoot.analysis.needs import Need as Need
+    from surefoot.analysis.needs import read_gate as read_gate
     from surefoot.analysis.pilots import plan_from_pilot as plan_from_pilot
-    from surefoot.analysis.ranking_replays import RankingReplay as RankingReplay
     from surefoot.analysis.ranking_replays import replay_ranking as replay_ranking
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.rankings import rank_preferences as rank_preferences
-    from surefoot.analysis.replays import Replay as Replay
     from surefoot.analysis.replays import replay as replay
-    from surefoot.analysis.subjects import Reading as Reading
-    from surefoot.analysis.subjects import Subject as Subject
-    from surefoot.auditing.audits import Audit as Audit
+    from surefoot.analysis.slices import slices as slices
+    from surefoot.analysis.slices import slices_against as slices_against
     from surefoot.auditing.audits import audit as audit
     from surefoot.console.client import Client as Client
-    from surefoot.core.assumptions import Assumption as Assumption
     from surefoot.core.bands import Band as Band
     from surefoot.core.certified import Certified as Certified
     from surefoot.core.gain import Gain as Gain
     from surefoot.core.interval import Bound as Bound
     from surefoot.core.interval import Interval as Interval
     from surefoot.core.moments import Moments as Moments
-    from surefoot.core.notes import Note as Note
     from surefoot.core.record import Record as Record
-    from surefoot.core.sample import Sample as Sample
     from surefoot.core.scores import Scores as Scores
     from surefoot.core.tally import PairTally as PairTally
     from surefoot.core.tally import Tally as Tally
     from surefoot.core.verdict import Verdict as Verdict
-    from surefoot.core.words import Words as Words
     from surefoot.errors import ArgumentError as ArgumentError
     from surefoot.errors import ArgumentTypeError as ArgumentTypeError
     from surefoot.errors import DataError as DataError
     from surefoot.errors import StudyError as StudyError
     from surefoot.errors import SurefootError as SurefootError
     from surefoot.files.label_files import label as label
-    from surefoot.files.preferences import Preferences as Preferences
     from surefoot.files.preferences import read_preferences as read_preferences
     from surefoot.files.reading import read as read
-    from surefoot.planning.bands import BandPlan as BandPlan
     from surefoot.planning.bands import plan_band as plan_band
-    from surefoot.planning.bounds import BoundPlan as BoundPlan
     from surefoot.planning.bounds import plan_bound as plan_bound
-    from surefoot.planning.comparisons import ComparisonPlan as ComparisonPlan
     from surefoot.planning.comparisons import plan_comparison as plan_comparison
     from surefoot.planning.comparisons import plan_paired_comparison as plan_paired_comparison
-    from surefoot.planning.means import MeanPlan as MeanPlan
     from surefoot.planning.means import plan_mean as plan_mean
-    from surefoot.planning.rankings import RankingPlan as RankingPlan
     from surefoot.planning.rankings import plan_ranking as plan_ranking
-    from surefoot.planning.rates import RatePlan as RatePlan
     from surefoot.planning.rates import plan_rate as plan_rate
-    from surefoot.planning.sequential import SequentialPlan as SequentialPlan
     from surefoot.planning.sequential import plan_sequential as plan_sequential
-    from surefoot.planning.units import UnitsPlan as UnitsPlan
     from surefoot.planning.units import plan_units as plan_units
-    from surefoot.reporting.reports import ProgressReport as ProgressReport
     from surefoot.reporting.reports import Report as Report
     from surefoot.reporting.reports import report as report
     from surefoot.runners.functions import run_study as run_study
-    from surefoot.runners.gymnasium import Episode as Episode
     from surefoot.runners.gymnasium import GymnasiumRunner as GymnasiumRunner
     from surefoot.runners.outcomes import Outcome as Outcome
     from surefoot.stats.rankings import Ranking as Ranking
-    from surefoot.study.events import Event as Event
-    from surefoot.study.events import Line as Line
     from surefoot.study.plans import Plan as Plan
-    from surefoot.study.protocol import StudyOperations as StudyOperations
-    from surefoot.study.schedules import Turn as Turn
-    from surefoot.study.status import Receipt as Receipt
-    from surefoot.study.status import Status as Status
-    from surefoot.study.stores import Store as Store
     from surefoot.study.stores import open_store as open_store
     from surefoot.study.studies import Study as Study
-    from surefoot.study.verification import Verification as Verification
     from surefoot.study.verification import verify as verify
-    from surefoot.table.design import Column as Column
     from surefoot.table.design import Design as Design
     from surefoot.table.design_of import design as design
-    from surefoot.table.findings import Finding as Finding
-    from surefoot.table.label_draws import LabelDraw as LabelDraw
     from surefoot.table.label_draws import draw_labels as draw_labels
-    from surefoot.table.labelling import Labelling as Labelling
-    from surefoot.table.pairs import Pairing as Pairing
-    from surefoot.table.pairs import Pairs as Pairs
     from surefoot.table.rollouts import Rollouts as Rollouts
-    from surefoot.table.summaries import Group as Group
 
 _HOMES = _lazy.homes(__name__, __file__)
 __all__ = list(_HOMES)
-__getattr__, __dir__ = _lazy.attach(__name__, _HOMES, {"compare_tasks": "compare_by"})
+__getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

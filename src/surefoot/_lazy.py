@@ -85,28 +85,28 @@ def _imported(code: CodeType) -> dict[str, str]:
     return {name: home for name, home in found.items() if not name.startswith("_")}
 
 
-def attach(
-    package: str, homes: Mapping[str, str], renamed: Mapping[str, str] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def attach(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package whose names live in other modules.
+
+    A name of the version before answers too, with a warning that says where it is now (`_moved`).
 
     Args:
         package: The package's own name.
         homes: The module of each public name; a name that is its own module's last part is that module.
-        renamed: Names of the version before that still answer, each with its new one, and a warning.
     """
-    older = renamed or {}
 
     def __getattr__(name: str) -> Any:
         home = homes.get(name)
-        if name in older:
-            said = f"{package}.{name} is {package}.{older[name]} now, and goes in the next release."
-            warnings.warn(said, DeprecationWarning, stacklevel=2)
-            return __getattr__(older[name])
-        if home is None:
+        if home is not None:
+            module = importlib.import_module(home)
+            return module if home == f"{package}.{name}" else getattr(module, name)
+        moved = {} if name.startswith("_") else importlib.import_module("surefoot._moved").moved()
+        now = moved.get(f"{package}.{name}")
+        if now is None:
             raise MissingNameError(package, name)
-        module = importlib.import_module(home)
-        return module if home == f"{package}.{name}" else getattr(module, name)
+        warnings.warn(f"{package}.{name} is {now} now; the old name goes in 0.4.", DeprecationWarning, stacklevel=2)
+        place, _, last = now.rpartition(".")
+        return getattr(importlib.import_module(place), last) if place else importlib.import_module(now)
 
     def __dir__() -> list[str]:
         return sorted(homes)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot import Scores, stats
+from surefoot import Scores, reference, stats
 from surefoot.numerics import work_blocks
 from surefoot.sequential import ClosedRanking, Savi, simulate
 from tests.support.scale import scores
@@ -37,11 +37,11 @@ def answers() -> dict[str, Any]:
         "plan": sf.plan_sequential(Savi(2000), 0.5, 0.45, rng=SEED, runs=1100, correlation=0.2),
         "simulate": [array.tolist() for array in simulate(Savi(100), *played)],
         "ranking": sf.plan_ranking(ranked, (0.9, 0.7, 0.5, 0.3, 0.1), rng=SEED, runs=250),
-        "bootstrap": stats.paired_bootstrap(first, second, rng=SEED, resamples=6000),
-        "unpaired": stats.unpaired_bootstrap(first, second, rng=SEED, resamples=6000),
-        "levels": stats.bootstrap_mean(Scores(np.round(first.values, 1).tolist()), rng=SEED, resamples=100_000),
-        "clusters": stats.cluster_bootstrap(first, [i // 2 for i in range(2000)], rng=SEED, resamples=12_000),
-        "permutation": stats.paired_permutation(first, second, rng=SEED, resamples=6000),
+        "bootstrap": reference.paired_bootstrap(first, second, rng=SEED, resamples=6000),
+        "unpaired": reference.unpaired_bootstrap(first, second, rng=SEED, resamples=6000),
+        "levels": reference.bootstrap_mean(Scores(np.round(first.values, 1).tolist()), rng=SEED, resamples=100_000),
+        "clusters": reference.cluster_bootstrap(first, [i // 2 for i in range(2000)], rng=SEED, resamples=12_000),
+        "permutation": reference.paired_permutation(first, second, rng=SEED, resamples=6000),
         "preferences": stats.bradley_terry(preferences(), rng=SEED, resamples=2000),
     }
 

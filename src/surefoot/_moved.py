@@ -1,0 +1,141 @@
+"""Where names of 0.2.0 are now: they answer in 0.3 with a warning, and go in 0.4.
+
+`tools/moved_names.py` writes them into docs/migrating-0.3.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+TYPES = {
+    "surefoot.analysis.attempts": "Attempts AttemptsCompared",
+    "surefoot.analysis.best": "Best",
+    "surefoot.analysis.fronts": "Dominance Front",
+    "surefoot.analysis.gate_plans": "GatePlan NeedPlan",
+    "surefoot.analysis.gates": "Gated NeedFound",
+    "surefoot.analysis.judge_corrections": "Correction",
+    "surefoot.analysis.judged_gains": "JudgedGain",
+    "surefoot.analysis.list_comparisons": "ListComparison",
+    "surefoot.analysis.measurements": "Measurement",
+    "surefoot.analysis.pilots": "PilotPlan",
+    "surefoot.analysis.ranking_replays": "RankingReplay",
+    "surefoot.analysis.replays": "Replay",
+    "surefoot.analysis.slices": "Slice Slices",
+    "surefoot.analysis.subjects": "Reading Subject",
+    "surefoot.auditing.audits": "Audit",
+    "surefoot.core.assumptions": "Assumption",
+    "surefoot.core.notes": "Note",
+    "surefoot.core.sample": "Sample",
+    "surefoot.core.words": "Words",
+    "surefoot.files.preferences": "Preferences",
+    "surefoot.planning.bands": "BandPlan",
+    "surefoot.planning.bounds": "BoundPlan",
+    "surefoot.planning.comparisons": "ComparisonPlan",
+    "surefoot.planning.means": "MeanPlan",
+    "surefoot.planning.rankings": "RankingPlan",
+    "surefoot.planning.rates": "RatePlan",
+    "surefoot.planning.sequential": "SequentialPlan",
+    "surefoot.planning.units": "UnitsPlan",
+    "surefoot.reporting.reports": "ProgressReport",
+    "surefoot.runners.gymnasium": "Episode",
+    "surefoot.sequential.acceptance": "AcceptanceState",
+    "surefoot.sequential.closed_ranking": "ClosedRankingState",
+    "surefoot.sequential.exact_binary": "ExactBinaryState",
+    "surefoot.sequential.exact_paired_binary": "ExactPairedBinaryState",
+    "surefoot.sequential.exact_rules": "Counts Standing",
+    "surefoot.sequential.fixed_size": "FixedSizeState",
+    "surefoot.sequential.list_mean": "ListMeanState",
+    "surefoot.sequential.list_simulation": "ListSimulation",
+    "surefoot.sequential.race_states": "RaceState",
+    "surefoot.sequential.ranking": "RankingState",
+    "surefoot.sequential.ranking_simulation": "RankingSimulation",
+    "surefoot.sequential.savi": "SaviState",
+    "surefoot.sequential.simulation": "Simulation",
+    "surefoot.stats.cluster_gains": "ClusteredGain",
+    "surefoot.stats.clusters": "ClusterShape ClusteredMean",
+    "surefoot.stats.confidence_sequences": "MeanSequence",
+    "surefoot.stats.detectable": "Outlook",
+    "surefoot.stats.exact_power": "Power RolloutsNeeded",
+    "surefoot.stats.judge_corrected_gains": "CorrectedGain CorrectedMean",
+    "surefoot.stats.judges": "JudgedRate",
+    "surefoot.stats.labelling": "LabelsNeeded",
+    "surefoot.stats.letters": "Letters",
+    "surefoot.stats.order_free": "ScoreTest",
+    "surefoot.stats.prediction_powered": "PredictionPowered",
+    "surefoot.stats.preferences": "Strengths",
+    "surefoot.stats.rankings": "AgainstBaseline",
+    "surefoot.stats.rate_claims": "Claim",
+    "surefoot.stats.rate_tests": "GainTest",
+    "surefoot.stats.selection": "SelectionBias Shortlist",
+    "surefoot.stats.simultaneous_gains": "FamilyGain",
+    "surefoot.stats.slices": "SliceTests",
+    "surefoot.stats.step_down_tests": "Sides Stepped",
+    "surefoot.study.events": "Event Line",
+    "surefoot.study.protocol": "StudyOperations",
+    "surefoot.study.schedules": "Turn",
+    "surefoot.study.status": "Receipt Status",
+    "surefoot.study.stores": "Store",
+    "surefoot.study.verification": "Verification",
+    "surefoot.table.design": "Column",
+    "surefoot.table.findings": "Finding",
+    "surefoot.table.label_draws": "LabelDraw",
+    "surefoot.table.labelling": "Labelling",
+    "surefoot.table.pairs": "Pairing Pairs",
+    "surefoot.table.summaries": "Group",
+}
+"""Types of results, by module: returned, never called, so that they have no shorter name."""
+
+INSIDE = {
+    "surefoot.stats.clusters": "cluster_shape least_gain_shown",
+    "surefoot.stats.detectable": "outlook_from",
+    "surefoot.stats.exact_power": "approximate_rollouts",
+    "surefoot.stats.judge_corrected_gains": "judge_corrected_rates",
+    "surefoot.stats.labelling": "draw_gap labels_expected",
+    "surefoot.stats.means": "moments_mean",
+    "surefoot.stats.one_sided_gains": "gain_sides paired_gain_sides",
+    "surefoot.stats.score_gains": "surely_undecided",
+    "surefoot.stats.step_down_tests": "step_down",
+}
+"""Functions of `surefoot.stats` that answers are made of, by module."""
+
+OTHERS = {
+    "surefoot.compare_tasks": "surefoot.compare_by",
+    "surefoot.planning": "surefoot",
+    "surefoot.stats.Ranking": "surefoot.Ranking",
+}
+
+NEW = (
+    "Best Column Dominance Front GatePlan Gated NeedFound NeedPlan RaceState Reading SelectionBias Shortlist Slice"
+    " SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown plan_units"
+    " simultaneous_lower_bounds"
+)
+"""What the tables above hold and 0.2.0 had not."""
+
+
+@cache
+def moved() -> dict[str, str]:
+    """The full name that each old one has now."""
+    public, published = (importlib.import_module(package)._HOMES for package in ("surefoot", "surefoot.reference"))
+    found = {f"{_package(home)}.{name}": f"{home}.{name}" for home, name in _each(TYPES) | _each(INSIDE)}
+    found |= {old.replace("surefoot.", "surefoot.planning."): new for old, new in found.items() if "planning" in new}
+    plans = [name for name, home in public.items() if home.startswith("surefoot.planning.")]
+    found |= {f"surefoot.planning.{name}": f"surefoot.{name}" for name in plans}
+    found |= {f"surefoot.stats.{name}": f"surefoot.reference.{name}" for name in published}
+    found = {old: new for old, new in found.items() if old.rpartition(".")[2] not in NEW.split()}
+    return dict(sorted((found | OTHERS).items()))
+
+
+def home_of(kind: str) -> str | None:
+    """The module of a type of results, by its name."""
+    return next((home for home, name in _each(TYPES) if name == kind), None)
+
+
+def _each(table: dict[str, str]) -> set[tuple[str, str]]:
+    return {(home, name) for home, names in table.items() for name in names.split()}
+
+
+def _package(home: str) -> str:
+    """Whose public name it was."""
+    room = ".".join(home.split(".")[:2])
+    return room if room in ("surefoot.stats", "surefoot.sequential") else "surefoot"

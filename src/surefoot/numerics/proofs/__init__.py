@@ -1,0 +1,5 @@
+"""Maxima of polynomials on an interval, proved."""
+
+from surefoot import _lazy
+
+__getattr__ = _lazy.elsewhere(__name__)

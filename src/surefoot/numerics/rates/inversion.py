@@ -1,0 +1,280 @@
+"""Exact unconditional p-values of a difference with the nuisance within its own limits, and the ends they give.
+
+For a difference d let p(d) = gamma + sup P(|Z_d| >= z_d), the supremum over those nuisances that limits with
+confidence 1 - gamma allow (Berger and Boos 1994), and gamma alone where there is none. The supremum is proved. The
+accepted set {d : p(d) > a} need not be connected: its end is a root, and differences beyond it are looked at on a grid
+that is fine near the end, where one table more or less decides. What is not proved is that nothing beyond lies between
+the points of that grid.
+
+One-sided, tables have one order for all d: by the score limit L at a given error. Z_d falls in d, so those with a limit
+of at least L are {Z_L >= z_L}, a staircase whose chance rises with the first rate and falls with the second: p(d) =
+gamma + sup P(limit >= L) never falls in d, and its root is the end (Buehler 1957, within the limits of the nuisance).
+
+Everything is about the lower end: the upper one is the lower end of the mirrored table.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from surefoot.numerics import normal_quantiles
+
+if TYPE_CHECKING:
+    from surefoot.numerics.arrays import Flags, Floats, Ints
+
+GAMMA = 1e-3
+"""The share of the error that the limits of the nuisance take; it must not come from the data."""
+
+FEW = 120
+"""Up to so many draws single tables weigh enough to be accepted far from the rest."""
+
+TOLERANCE = 1e-5
+"""How far an end lies outside the accepted set at most, in standard errors."""
+
+_SLACK = 1e-3  # a p-value is rounded up by about this share of gamma
+_FINE = 1024  # points at which the interpolant of a probability is looked at
+_ORDERS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
+_ELLIPSES = 0.08 * 1.35 ** np.arange(15.0)
+_CORNERS = np.exp(1j * np.pi * np.arange(9.0) / 8.0) / math.cos(math.pi / 16.0)
+_CELLS = 60_000  # numbers held at once
+_STEPS = 3e-5 * 2.4 ** np.arange(13.0)
+_MORE_STEPS = np.linspace(0.15, 4.0, 36)
+
+
+class Tables(Protocol):
+    """Tables of one design: see `two_rates.TwoCounts` and `paired_rates.PairCounts`."""
+
+    gamma: float
+    draws: int
+    estimate: Floats
+    spread: Floats
+    least: Floats
+    limit: Floats
+    shrink: float
+
+    def statistic(self, which: Ints, difference: Floats) -> Floats: ...  # noqa: D102
+    def segment(self, which: Ints, difference: Floats) -> tuple[Floats, Floats]: ...  # noqa: D102
+    def growth(self, nuisance: Floats, difference: Floats) -> Floats: ...  # noqa: D102
+    def width(self, error: float) -> int: ...  # noqa: D102
+    def tails(  # noqa: D102
+        self, difference: Floats, nuisance: Floats, order: Order, error: float, *, both: bool
+    ) -> Floats: ...
+
+
+class Order(NamedTuple):
+    """The tables at least as extreme as an observed one: those whose z at a difference reaches a level."""
+
+    at: Floats
+    level: Floats
+
+
+def score_limits(tables: Tables, error: float) -> Floats:
+    """The largest difference at which each table's z, with the factor N/(N-1), still reaches the error's quantile.
+
+    -1 for a table that excludes nothing. From an error of 0.4 on that of 0.4 is taken: below the observed difference.
+    """
+    wanted = normal_quantiles.upper_quantile(min(error, 0.4)) / tables.shrink
+    which = np.arange(len(tables.estimate))
+    low, high = np.full(len(which), -1.0), tables.estimate.copy()
+    for _ in range(52):
+        middle = (low + high) / 2.0
+        inside = tables.statistic(which, middle) > wanted
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return low
+
+
+class Lower(NamedTuple):
+    """The lower ends of the accepted sets, and the largest p(d) at 0 and below it."""
+
+    end: Floats
+    tail: Floats
+
+
+def p_values(tables: Tables, which: Ints, difference: Floats, *, both: bool) -> Floats:
+    """p(d) of each question, a table and a difference, rounded up; 1 from the observed difference on."""
+    gamma = tables.gamma
+    at = difference if both else tables.limit[which]
+    z = tables.statistic(which, at)
+    low, high = tables.segment(which, difference)
+    found = np.where(low > high, gamma, 1.0)
+    asked = np.nonzero((low <= high) & (z > 0.0) & (at > -1.0) & (difference < tables.estimate[which]))[0]
+    if not len(asked):
+        return found
+    difference, low, high = difference[asked], low[asked], high[asked]
+    order_of = Order(at[asked], np.minimum(z[asked], 1e100))
+    orders, error = _orders(tables, difference, low, high)
+    lost, rounding = gamma * _SLACK / 4.0, 1e-11 + 2e-14 * tables.draws
+    for order in np.unique(orders).tolist():
+        nodes, fine, terms, bends = _interpolation(order)
+        alike = np.nonzero(orders == order)[0]
+        step = max(1, _CELLS // (tables.width(lost) * (order + 1)))
+        for part in np.split(alike, range(step, len(alike), step)):
+            nuisance = low[part, None] + (high - low)[part, None] * nodes
+            as_far = Order(order_of.at[part], order_of.level[part])
+            values = tables.tails(difference[part], nuisance, as_far, lost, both=both)
+            top = (values @ fine).max(axis=1) + np.abs(values @ terms) @ bends
+            found[asked[part]] = np.minimum(1.0, gamma + lost + error[part] + top * (1.0 + rounding))
+    return found
+
+
+def _orders(tables: Tables, difference: Floats, low: Floats, high: Floats) -> tuple[Ints, Floats]:
+    """How many Chebyshev points determine each probability on its segment, and how far it may be off.
+
+    With t = middle + half cos(u + iv) the k-th cosine coefficient of a polynomial f is at most 2 M exp(-kv), where M
+    bounds |f| on the ellipse; a polygon around the ellipse has its largest |f| bounded at its corners.
+    """
+    middle, half = (low + high)[:, None, None] / 2.0, (high - low)[:, None, None] / 2.0
+    ellipses = np.cosh(_ELLIPSES)[:, None] * _CORNERS.real + 1j * np.sinh(_ELLIPSES)[:, None] * _CORNERS.imag
+    largest = tables.growth(middle + half * ellipses, difference) + math.log(4.0) - np.log(np.expm1(_ELLIPSES))
+    wanted = math.log(tables.gamma * _SLACK / 4.0)
+    orders, errors = np.full(len(low), tables.draws), np.full(len(low), -math.inf)
+    for order in reversed([order for order in _ORDERS if order < tables.draws]):
+        here = (largest - order * _ELLIPSES).min(axis=1)
+        enough = (here <= wanted) | (order == _ORDERS[-1])  # more are not taken: the error is added
+        orders, errors = np.where(enough, order, orders), np.where(enough, np.minimum(here, 0.0), errors)
+    return orders, np.exp(errors)
+
+
+@lru_cache(maxsize=64)
+def _interpolation(order: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Chebyshev points of [0, 1]; values to the interpolant on a finer grid, to coefficients; what these bend."""
+    angles = np.arange(order + 1) * (math.pi / order)
+    ends = np.where((np.arange(order + 1) % order) == 0, 0.5, 1.0)
+    terms = np.cos(np.outer(angles, np.arange(order + 1))) * (ends[:, None] * ends) * (2.0 / order)
+    grid = np.arange(_FINE + 1) * (math.pi / _FINE)
+    fine = terms @ np.cos(np.outer(np.arange(order + 1), grid))
+    bends = np.arange(order + 1.0) ** 2 * ((math.pi / _FINE) ** 2 / 8.0)
+    return np.sin(angles / 2.0) ** 2, fine, terms, bends
+
+
+def tail(tables: Tables, which: Ints, edge: float, *, both: bool) -> Floats:
+    """The largest p(d) at the edge and below it, of each table."""
+    return _tail(tables, which, edge, both=both, ceiling=math.inf)[0]
+
+
+def _tail(tables: Tables, which: Ints, edge: float, *, both: bool, ceiling: float) -> tuple[Floats, Floats]:
+    """The largest p(d) at the edge and below it, and the lowest d on the grid whose p(d) exceeds the ceiling."""
+    largest, outermost = np.ones(len(which)), np.full(len(which), edge)
+    open_ = np.nonzero(tables.estimate[which] > edge)[0]
+    if len(open_):
+        steps = _grid(tables, which[open_])
+        grid = edge - (steps if both else steps[:, :1])  # one-sided, p(d) never falls
+        p = _on_grid(tables, which[open_], grid, both=both)
+        largest[open_] = p.max(axis=1)
+        outermost[open_] = np.where(p > ceiling, grid, edge).min(axis=1)
+    return largest, outermost
+
+
+def _grid(tables: Tables, which: Ints) -> Floats:
+    """How far below an edge p(d) is looked at, a row for each table, the edge itself first."""
+    steps = np.concatenate([[0.0], _STEPS, _MORE_STEPS]) if tables.draws <= FEW else np.append(0.0, _STEPS[:-1])
+    return np.asarray(tables.spread[which, None] * np.sort(steps))
+
+
+def _on_grid(tables: Tables, which: Ints, grid: Floats, *, both: bool) -> Floats:
+    """p(d) for each row's table."""
+    rows = np.repeat(which, grid.shape[1])
+    flat = grid.ravel()
+    real = flat > -1.0
+    found = np.full(len(flat), tables.gamma)
+    found[real] = p_values(tables, rows[real], flat[real], both=both)
+    return found.reshape(grid.shape)
+
+
+def lower_ends(tables: Tables, a: float, *, both: bool) -> Lower:
+    """The lower end of {d : p(d) > a} of each table, rounded down; above 0 exactly where the tail at 0 is at most a."""
+    everything = np.arange(len(tables.estimate))
+    largest, outermost = _tail(tables, everything, 0.0, both=both, ceiling=a)
+    decided = largest <= a
+    start = np.where(decided, 0.0, np.minimum(tables.least, tables.estimate))
+    inner = np.where(decided, tables.estimate, np.minimum(outermost, tables.estimate))
+    search = _Search(tables, a, start, inner, both=both)
+    while search.close():
+        pass
+    end = np.where(decided, np.maximum(search.outer, math.ulp(0.0)), search.outer)
+    return Lower(np.maximum(end, -1.0), largest)
+
+
+class _Search:
+    """Brackets of the ends: p(d) is at most a at `outer`, and above it at `inner`."""
+
+    def __init__(self, tables: Tables, a: float, start: Floats, inner: Floats, *, both: bool) -> None:
+        self.tables, self.a, self.both, self.start = tables, a, both, start
+        self.outer, self.inner = start.copy(), inner
+        self.sides = 2.0 if both else 1.0
+        self.wanted = normal_quantiles.upper_quantile(a / self.sides)
+        self.outer_z = np.full(len(start), normal_quantiles.upper_quantile(tables.gamma / self.sides))
+        self.inner_z = np.full(len(start), -1.0)
+        self.tolerance = TOLERANCE * tables.spread
+        self.open = np.nonzero(inner > start)[0]
+
+    def close(self) -> bool:
+        """Close in on the ends, then look beyond them; whether some were moved outwards."""
+        guess = self.asymptotic()
+        ahead = 0.1 * self.tables.spread[self.open]
+        which = self.open
+        while len(which):
+            middle = (self.outer[which] + self.inner[which]) / 2.0
+            self.probe(which, np.stack([guess - ahead, guess + ahead, middle], axis=1))
+            which = which[self.inner[which] - self.outer[which] > self.tolerance[which]]
+            width = self.inner[which] - self.outer[which]
+            above, below = self.outer_z[which] - self.wanted, self.wanted - self.inner_z[which]
+            guess = self.outer[which] + width * above / np.maximum(above + below, 1e-9)
+            ahead = np.maximum(0.03 * width, self.tolerance[which] / 3.0)
+        return self.beyond()
+
+    def asymptotic(self) -> Floats:
+        """Where the observed z is what it is at the ends of the score interval."""
+        left, right = self.outer[self.open], self.inner[self.open]
+        for _ in range(3):
+            grid = left[:, None] + (right - left)[:, None] * np.linspace(0.0, 1.0, 18)[1:-1]
+            z = self.tables.statistic(np.repeat(self.open, 16), grid.ravel()).reshape(grid.shape)
+            place = (z > self.wanted).sum(axis=1)  # z falls
+            ends = np.concatenate([left[:, None], grid, right[:, None]], axis=1)
+            rows = np.arange(len(left))
+            left, right = ends[rows, place], ends[rows, place + 1]
+        return (left + right) / 2.0
+
+    def probe(self, which: Ints, points: Floats) -> None:
+        """Move the brackets by p(d) at points: to the lowest that is accepted, and the highest rejected below it."""
+        outer, inner = self.outer[which], self.inner[which]
+        inside = (points > outer[:, None]) & (points < inner[:, None])
+        p = np.where(points <= outer[:, None], 0.0, 1.0)
+        rows = np.nonzero(inside)[0]
+        p[inside] = p_values(self.tables, which[rows], points[inside], both=self.both)
+        accepted: Flags = inside & (p > self.a)
+        inner = np.where(accepted, points, inner[:, None]).min(axis=1)
+        rejected = inside & ~accepted & (points < inner[:, None])
+        outer = np.where(rejected, points, outer[:, None]).max(axis=1)
+        z = np.full(p.shape, -1.0)
+        known = inside & (p < 0.999)
+        z[known] = [normal_quantiles.upper_quantile(value) for value in (p[known] / self.sides).tolist()]
+        at = np.arange(len(which))
+        lowest, highest = np.where(accepted, points, np.inf).argmin(1), np.where(rejected, points, -np.inf).argmax(1)
+        self.inner_z[which] = np.where(accepted.any(axis=1), z[at, lowest], self.inner_z[which])
+        self.outer_z[which] = np.where(rejected.any(axis=1), z[at, highest], self.outer_z[which])
+        self.outer[which], self.inner[which] = outer, inner
+
+    def beyond(self) -> bool:
+        """Move the brackets that have an accepted difference below them."""
+        which = self.open[self.outer[self.open] > self.start[self.open]]
+        if not len(which) or not self.both:
+            return False
+        grid = self.outer[which, None] - _grid(self.tables, which)[:, 1:]
+        below = grid > self.start[which, None]
+        p = np.full(grid.shape, self.tables.gamma)
+        rows = np.nonzero(below)[0]
+        p[below] = p_values(self.tables, which[rows], grid[below], both=self.both)
+        accepted = p > self.a
+        moved = accepted.any(axis=1)
+        lowest = np.where(accepted, grid, np.inf).argmin(axis=1)
+        at = np.arange(len(which))
+        further = np.append(grid, np.full((len(grid), 1), -1.0), axis=1)[at, lowest + 1]
+        self.inner[which] = np.where(moved, grid[at, lowest], self.inner[which])
+        self.outer[which] = np.where(moved, np.maximum(further, self.start[which]), self.outer[which])
+        self.open = which[moved]
+        return bool(moved.any())

@@ -1,0 +1,419 @@
+"""How would the gain in mean score vary if the evaluation were run again, judged by resampling it?
+
+The resampled unit is the pair, the rollout or, where clusters are named, the cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from surefoot import _check
+from surefoot.core.assumptions import (
+    CLUSTERS_APART,
+    MANY_ROLLOUTS,
+    NO_HEAVY_TAIL,
+    SCORE_PAIRS_APART,
+    SCORES_ALIKE,
+    STREAMS,
+    Assumption,
+)
+from surefoot.core.gain import Gain
+from surefoot.core.interval import Interval
+from surefoot.core.scores import Scores
+from surefoot.stats import differences
+from surefoot.stats.means import WRITE, interval_of, refuse_no_spread, unit
+from surefoot.stats.preferences import FEW, check_resamples, percentile_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from surefoot.numerics.arrays import Floats
+
+
+_NO_SPREAD = "vary for a bootstrap; got the same gain from every resample."
+_NEEDS_NONE = "Use `paired_score_gain` or `score_gain`, which need no spread."
+RESAMPLES = 10_000
+_UNSEEN = "Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain."
+
+
+def paired_bootstrap(
+    first: Scores,
+    second: Scores,
+    *,
+    rng: _check.Rng,
+    clusters: Iterable[object] | None = None,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Gain:
+    """How much better is the first on the same conditions? Percentile bootstrap of the pairs.
+
+    Args:
+        first: Scores of the first policy, one per pair.
+        second: Scores of the second policy, in the same order.
+        rng: A seed, kept with the result, or a Generator.
+        clusters: The cluster of each pair; whole clusters are then resampled.
+        resamples: How many resamples.
+        confidence: How often such intervals hold the gain, nearly.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        Independent pairs (or clusters), enough of them: below about 30 the interval is too narrow.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.reference import paired_bootstrap
+        >>> print(paired_bootstrap(Scores([1, 0.8, 0.9, 0.7]), Scores([0.4, 0.5, 0.6, 0.5]), rng=7))
+        +0.350 [+0.225, +0.525] n=4 (95% paired bootstrap interval), p = 0.000200: the first is better.
+
+    Reference:
+        Efron and Tibshirani (1993), "An introduction to the bootstrap", section 13.3.
+    """
+    return _pairs(first, second, rng, clusters, resamples, confidence).percentile("paired bootstrap", margin)
+
+
+def paired_bca(
+    first: Scores,
+    second: Scores,
+    *,
+    rng: _check.Rng,
+    clusters: Iterable[object] | None = None,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Gain:
+    """How much better is the first on the same conditions? Bootstrap corrected for bias and skewness (BCa).
+
+    Args:
+        first: Scores of the first policy, one per pair.
+        second: Scores of the second policy, in the same order.
+        rng: A seed, kept with the result, or a Generator.
+        clusters: The cluster of each pair; whole clusters are then resampled.
+        resamples: How many resamples.
+        confidence: How often such intervals hold the gain, nearly.
+        margin: The gain that would not matter.
+
+    Assumptions:
+        Independent pairs (or clusters), enough of them, whose differences are not all equal.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.reference import paired_bca
+        >>> print(paired_bca(Scores([1, 0.8, 0.9, 0.7]), Scores([0.4, 0.5, 0.6, 0.5]), rng=7).verdict)
+        better
+
+    Reference:
+        Efron (1987), "Better bootstrap confidence intervals".
+    """
+    return _pairs(first, second, rng, clusters, resamples, confidence).bca("paired BCa bootstrap", margin)
+
+
+def unpaired_bootstrap(
+    first: Scores,
+    second: Scores,
+    *,
+    rng: _check.Rng,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Gain:
+    """How much better is the first, from separate rollouts? Percentile bootstrap of each policy's rollouts.
+
+    Assumptions:
+        Independent rollouts, enough of them: below about 30 each the interval is too narrow.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.reference import unpaired_bootstrap
+        >>> print(unpaired_bootstrap(Scores([1, 0.8, 0.9]), Scores([0.4, 0.5, 0.6, 0.5]), rng=7).verdict)
+        better
+
+    Reference:
+        Efron and Tibshirani (1993), "An introduction to the bootstrap", section 8.3.
+    """
+    return _streams(first, second, rng, resamples, confidence).percentile("unpaired bootstrap", margin)
+
+
+def unpaired_bca(
+    first: Scores,
+    second: Scores,
+    *,
+    rng: _check.Rng,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+    margin: float = 0.0,
+) -> Gain:
+    """How much better is the first, from separate rollouts? Bootstrap corrected for bias and skewness (BCa).
+
+    Assumptions:
+        Independent rollouts, enough of them, whose scores are not all equal.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.reference import unpaired_bca
+        >>> print(unpaired_bca(Scores([1, 0.8, 0.9]), Scores([0.4, 0.5, 0.6, 0.5]), rng=7).verdict)
+        better
+
+    Reference:
+        Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibshirani (1993), section 14.3.
+    """
+    return _streams(first, second, rng, resamples, confidence).bca("unpaired BCa bootstrap", margin)
+
+
+def cluster_bootstrap(
+    scores: Scores,
+    clusters: Iterable[object],
+    *,
+    rng: _check.Rng,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+) -> Interval:
+    """Where does the mean score lie, judged by resampling whole clusters?
+
+    Args:
+        scores: The scores.
+        clusters: The cluster of each score.
+        rng: A seed, kept with the result, or a Generator.
+        resamples: How many resamples.
+        confidence: How often such intervals hold the mean, nearly.
+
+    Assumptions:
+        Independent clusters, enough of them: below about 30 the interval is too narrow.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.reference import cluster_bootstrap
+        >>> scores = Scores([0.2, 0.9, 0.5, 0.7, 0.7, 0.1, 0.4, 0.3])
+        >>> print(cluster_bootstrap(scores, ["a", "a", "b", "b", "b", "c", "c", "d"], rng=7))
+        0.475 [0.266, 0.600] n=8 (95% cluster bootstrap interval).
+
+    Reference:
+        Davison and Hinkley (1997), "Bootstrap methods and their application", section 3.8.
+    """
+    import numpy as np
+
+    from surefoot.numerics.scores import resampling
+
+    resamples = check_resamples(resamples, confidence)
+    generator, seed = _check.generator(rng)
+    values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
+    numbers, groups = differences.labels(clusters, values.size)
+    sums = np.bincount(numbers, values, groups).astype(float)
+    sizes = np.bincount(numbers, minlength=groups).astype(float)
+    means = resampling.resampled_ratios(sums, sizes, resamples, generator)
+    low, high = percentile_ends(means, confidence)
+    if alike(means):
+        raise _check.wrong(
+            "scores",
+            f"vary between clusters for a bootstrap; got {groups:,} clusters with one mean.",
+            scores,
+            "Use `cluster_mean`, which needs no spread, or `cluster_rate` for successes.",
+        )
+    return Interval(
+        low=low,
+        high=high,
+        estimate=scores.mean,
+        confidence=float(confidence),
+        method="cluster bootstrap",
+        trials=len(scores),
+        scale="score",
+        assumptions=(CLUSTERS_APART, MANY_ROLLOUTS),
+        notes=(f"{resamples:,} resamples of {groups:,} clusters.", *few(groups)),
+        data=(scores,),
+        seed=seed,
+    )
+
+
+def alike(means: Floats) -> bool:
+    """Whether only rounding keeps the resamples apart: nothing can be learned from them then."""
+    return float(means.max() - means.min()) <= 1e-13 * float(abs(means).max())
+
+
+def percentile_p(means: Floats) -> float:
+    """Twice the share of resamples on the wrong side of 0: below 1 - confidence iff the interval excludes 0."""
+    import numpy as np
+
+    least = min(int(np.count_nonzero(means <= 0.0)), int(np.count_nonzero(means >= 0.0)))
+    return min(1.0, 2.0 * least / means.size if least else 2.0 / (means.size + 1))
+
+
+def acceleration(influence: Floats) -> float:
+    """How fast the spread grows with the mean: skewness of the influences over six."""
+    spread = float((influence**2).sum())
+    return float((influence**3).sum() / (6.0 * spread**1.5)) if spread > 0.0 else 0.0
+
+
+def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> tuple[float, float]:
+    """Percentiles moved for bias and acceleration."""
+    import numpy as np
+    from scipy import special
+
+    slack = 1e-12 * float(abs(means).max())
+    below = np.count_nonzero(means < estimate - slack)
+    share = (below + 0.5 * np.count_nonzero(abs(means - estimate) <= slack)) / means.size
+    if not 0.0 < share < 1.0:
+        raise _check.wrong(
+            "resamples", "fall on both sides of the estimate; got one side only.", None, "Use more resamples."
+        )
+    shift = special.ndtri(share)
+    z = special.ndtri((1.0 - confidence) / 2.0)
+    ends = []
+    for side in (z, -z):
+        moved = shift + side
+        # beyond the pole of the correction all of the resamples lie on one side
+        level = special.ndtr(shift + moved / (1.0 - bend * moved)) if bend * moved < 1.0 else moved > 0.0
+        ends.append(float(level))
+    ordered = np.sort(means)
+    low = ordered[max(0, int(np.ceil(ends[0] * means.size)) - 1)]
+    high = ordered[min(means.size - 1, int(np.floor(ends[1] * means.size)))]
+    return float(low), float(high)
+
+
+def few(units: int) -> tuple[str, ...]:
+    """What to say of so few units that resampling them shows too little."""
+    return (f"Only {units} units to resample: the interval is likely too narrow.",) if units < FEW else ()
+
+
+def bootstrap_mean(
+    scores: Scores, *, rng: _check.Rng, confidence: float = 0.95, resamples: int = RESAMPLES
+) -> Interval:
+    """Where does the mean score lie, by resampling the scores? Bias-corrected and accelerated; approximate.
+
+    Assumptions:
+        Independent scores, enough of them to show the tails: a rare low score that was not drawn is not seen.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.reference import bootstrap_mean
+        >>> print(bootstrap_mean(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4), rng=7))
+        0.900 [0.852, 0.940] n=40 (95% BCa bootstrap (approximate) interval).
+
+    Reference:
+        Efron (1987), "Better bootstrap confidence intervals", equation 2.3; the acceleration of a mean is a sixth
+        of its skewness.
+    """
+    from surefoot.numerics.scores import resampling
+
+    z = unit(scores)
+    resamples = check_resamples(resamples, confidence)
+    refuse_no_spread(z, "the bootstrap")
+    generator, seed = _check.generator(rng)
+    means = resampling.resampled_means(z, resamples, generator)
+    low, high = bca_ends(means, float(z.mean()), acceleration(z - z.mean()), confidence)
+    method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *few(z.size))
+    return interval_of(scores, low, high, confidence, method, (SCORES_ALIKE, NO_HEAVY_TAIL), notes, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resampled:
+    """The resampled gains of two policies, and what is needed to tell them."""
+
+    data: tuple[Scores, Scores]
+    means: Floats
+    estimate: float
+    influence: Floats
+    units: int
+    trials: int
+    confidence: float
+    assumption: Assumption
+    notes: tuple[str, ...]
+    seed: int | None
+
+    def percentile(self, method: str, margin: float) -> Gain:
+        unseen = alike(self.means)
+        if unseen and (self.means[0] != 0.0 or margin):  # a verdict would follow, from no spread at all
+            raise _check.wrong(("first", "second"), _NO_SPREAD, cure=_NEEDS_NONE)
+        ends = percentile_ends(self.means, self.confidence)
+        return self._gain(ends, method, margin, percentile_p(self.means), (_UNSEEN,) if unseen else few(self.units))
+
+    def bca(self, method: str, margin: float) -> Gain:
+        if alike(self.means):
+            raise _check.wrong(("first", "second"), _NO_SPREAD, cure=_NEEDS_NONE)
+        ends = bca_ends(self.means, self.estimate, acceleration(self.influence), self.confidence)
+        return self._gain(ends, method, margin, None, few(self.units))
+
+    def _gain(
+        self, ends: tuple[float, float], method: str, margin: float, p_value: float | None, warning: tuple[str, ...]
+    ) -> Gain:
+        return differences.gain_of(
+            self.data,
+            ends,
+            estimate=self.estimate,
+            confidence=self.confidence,
+            method=method,
+            margin=margin,
+            trials=self.trials,
+            p_value=p_value,
+            assumptions=(self.assumption, MANY_ROLLOUTS),
+            notes=self.notes + warning,
+            seed=self.seed,
+        )
+
+
+def _pairs(
+    first: Scores,
+    second: Scores,
+    rng: _check.Rng,
+    clusters: Iterable[object] | None,
+    resamples: int,
+    confidence: float,
+) -> _Resampled:
+    import numpy as np
+
+    from surefoot.numerics.scores import resampling
+
+    gap = differences.paired(first, second)
+    resamples = check_resamples(resamples, confidence)
+    generator, seed = _check.generator(rng)
+    notes: tuple[str, ...] = (f"{resamples:,} resamples.",)
+    if clusters is None:
+        assumption = SCORE_PAIRS_APART
+        influence = (gap - gap.mean()) / gap.size
+        means = resampling.resampled_means(gap, resamples, generator)
+    else:
+        assumption = CLUSTERS_APART
+        numbers, groups = differences.labels(clusters, gap.size)
+        sums = np.bincount(numbers, gap, groups).astype(float)
+        sizes = np.bincount(numbers, minlength=groups).astype(float)
+        influence = (sums - sizes * gap.mean()) / gap.size
+        means = resampling.resampled_ratios(sums, sizes, resamples, generator)
+        notes += (f"{groups:,} clusters were resampled whole.",)
+    return _Resampled(
+        (first, second),
+        means,
+        float(gap.mean()),
+        influence,
+        influence.size,
+        gap.size,
+        confidence,
+        assumption,
+        notes,
+        seed,
+    )
+
+
+def _streams(first: Scores, second: Scores, rng: _check.Rng, resamples: int, confidence: float) -> _Resampled:
+    import numpy as np
+
+    from surefoot.numerics.scores import resampling
+
+    differences.check_ranges(first, second)
+    resamples = check_resamples(resamples, confidence)
+    generator, seed = _check.generator(rng)
+    up, down = np.asarray(first.values), np.asarray(second.values)
+    gaps = resampling.resampled_means(up, resamples, generator) - resampling.resampled_means(down, resamples, generator)
+    # a rollout moves the gain by its distance from its policy's mean over the size of its sample
+    influence = np.concatenate(((up - first.mean) / up.size, (second.mean - down) / down.size))
+    return _Resampled(
+        (first, second),
+        resampling.settled(gaps, np.concatenate((up, down))),
+        first.mean - second.mean,
+        influence,
+        min(up.size, down.size),
+        up.size + down.size,
+        confidence,
+        STREAMS,
+        (f"{resamples:,} resamples.",),
+        seed,
+    )
