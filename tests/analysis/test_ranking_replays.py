@@ -9,7 +9,7 @@ import pytest
 import surefoot as sf
 from surefoot.core.record import Record
 from surefoot.errors import DataError
-from surefoot.sequential import ClosedRanking, RankingRule, run_ranking
+from surefoot.sequential import ClosedRanking, Race, RankingRule, run_ranking
 from tests.support.ranking_replays import NAMES, outcomes, table
 
 
@@ -64,8 +64,40 @@ def test_scores_and_eight_policies():
     assert "By Holm's ranking." in str(found)
     seven = sf.replay_ranking(sf.read(frame), policies=names[:7], measure="score", confidence=0.8)
     assert seven.rankings[0].state.rule.confidence == 0.8
+    raced = sf.replay_ranking(sf.read(frame), question="best", within=0.2)
+    assert isinstance(raced.rankings[0].state.rule, Race)
+    assert raced.rankings[0].state.rule.within == 0.2
     with pytest.raises(ValueError, match="`question` must be 'ranking' for Holm's ranking"):
-        sf.replay_ranking(sf.read(frame), question="best")
+        sf.replay_ranking(sf.read(frame), question="best", rule="holm")
+    with pytest.raises(ValueError, match="`within` must be left out unless the question is 'best'"):
+        sf.replay_ranking(sf.read(frame), within=0.2, question="ranking")
+
+
+def test_a_race_is_replayed_with_its_regret_after_every_round():
+    rng = np.random.default_rng(7)
+    names = tuple(f"step {i}" for i in range(1, 13))
+    rates = np.linspace(0.9, 0.2, 12)
+    rows = [(name, int(rng.random() < rate)) for _ in range(150) for name, rate in zip(names, rates, strict=True)]
+    read = sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row"))
+    found = sf.replay_ranking(read, within=0.3).rankings[0]
+    state = found.state
+    assert len(found.regrets) == state.rounds
+    assert found.regrets[-1] == state.regret
+    assert found.regrets[0] is None
+    assert state.named is not None
+    assert state.regret <= 0.3
+    assert found.used < 12 * 50
+    assert sf.replay_ranking(read, rule="race").rankings[0].state.rule.within is None
+    short = sf.replay_ranking(read, within=0.02)
+    assert any("ran several times a round and had none left: the race ended there." in note for note in short.notes)
+
+
+def test_two_policies_may_race():
+    read = sf.read(pl.DataFrame({"policy": ["new", "old"] * 60, "success": [1, 1, 1, 0] * 30}))
+    found = sf.replay_ranking(read, rule="race").rankings[0]
+    assert (found.state.named, found.state.out, found.others) == ("new", ("old",), {})
+    with pytest.raises(ValueError, match="be three or more different policies"):
+        sf.replay_ranking(read)
 
 
 def test_refusals():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from surefoot.core.record import Record
-from surefoot.numerics import acceptance
-from surefoot.sequential import AcceptanceState, AcceptanceTest
+from surefoot.numerics.designs import acceptance
+from surefoot.sequential import AcceptanceTest
+from surefoot.sequential.acceptance import AcceptanceState
 from tests.oracles import acceptance as twin
 
 RULES = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot import Verdict
-from surefoot.numerics import region_bounds, stopped_intervals
+from surefoot.numerics.designs import region_bounds, stopped_intervals
 from surefoot.sequential import (
     ExactBinary,
     ExactPairedBinary,

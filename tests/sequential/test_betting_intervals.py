@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import wealth
+from surefoot.numerics.betting import wealth
 from surefoot.sequential import FiniteHorizonMixture, NScore, Wsr, run
 from surefoot.sequential.history import Trail
 from tests.support.betting import sequence

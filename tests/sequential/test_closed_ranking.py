@@ -13,8 +13,9 @@ from scipy import special
 
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.closed_bets import Gamblers
-from surefoot.sequential import ClosedRanking, ClosedRankingState, run_ranking, simulate_ranking
+from surefoot.numerics.betting.closed_bets import Gamblers
+from surefoot.sequential import ClosedRanking, run_ranking, simulate_ranking
+from surefoot.sequential.closed_ranking import ClosedRankingState
 from tests.oracles import closed_ranking as twin
 from tests.reference import cases
 from tests.support.closed_ranking import NAMES, claims, draws, named

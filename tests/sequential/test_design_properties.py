@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.numerics.operating import characteristics
+from surefoot.numerics.designs.operating import characteristics
 from surefoot.sequential import ExactBinary, design_properties
 from surefoot.sequential.exact_rules import Counts, ExactRule
 from surefoot.study.plans import FUTILITY

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from surefoot import DataError
-from surefoot.numerics import bernstein, stopped_walks
+from surefoot.numerics.designs import stopped_walks
+from surefoot.numerics.proofs import bernstein
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 from tests.support.exact_designs import KINDS, every_family
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from surefoot import Verdict
-from surefoot.numerics import design_priors
-from surefoot.numerics.operating import characteristics
+from surefoot.numerics.designs import design_priors
+from surefoot.numerics.designs.operating import characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, run
 from tests.support.exact_designs import every_family, thirty_five
 from tests.support.exact_rules import every_rule

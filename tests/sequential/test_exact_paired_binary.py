@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.numerics import design_priors
+from surefoot.numerics.designs import design_priors
 from surefoot.sequential import ExactPairedBinary, run
 from tests.oracles import exact_designs as twin
 

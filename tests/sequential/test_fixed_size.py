@@ -8,6 +8,7 @@ from surefoot import PairTally, Tally, stats
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import FixedSize, run, simulate
+from surefoot.stats.one_sided_gains import gain_sides, paired_gain_sides
 
 CLEAR = [(1, 0)] * 8 + [(1, 1), (0, 0)] * 2
 
@@ -46,7 +47,7 @@ def test_a_claim_of_one_side_is_asked_of_the_test_of_that_side(paired):
     last = run(FixedSize(12, binary=True, paired=paired), pairs)[-1]
     data = (PairTally(2, 6, 1, 3),) if paired else (Tally(8, 12), Tally(3, 12))
     bounds = stats.paired_gain_bounds if paired else stats.gain_bounds
-    sides = stats.paired_gain_sides if paired else stats.gain_sides
+    sides = paired_gain_sides if paired else gain_sides
     assert last.interval.low == pytest.approx(bounds(*data)[0].value, abs=1e-7)
     assert last.interval.confidence == 0.95
     level = 1.0 - 2.0 * (1.0 - 0.95)  # the nuisance is limited by the error, to its last digit

@@ -123,7 +123,7 @@ def test_each_rule_of_the_room_is_in_the_table_of_files():
     room = Path(registry.__file__).parent
     entered = {path.stem for path in room.glob("*.py") if "\n@registered\n" in path.read_text(encoding="utf-8")}
     assert entered == {file for files in registry.HOMES.values() for file in files}
-    assert {name for name in registry.HOMES if registry.kinds(name)[0].ranks(2)} == set(registry.PAIRS)
+    assert {name for name in registry.HOMES if registry.kinds(name)[0].ranks(2)} == {*registry.PAIRS, "race"}
 
 
 def test_the_contract_on_imports_knows_every_rule():
@@ -318,7 +318,7 @@ def test_a_name_of_two_rules_means_the_one_that_fits_the_environments():
 @pytest.mark.parametrize(
     ("name", "setting", "said"),
     [
-        ("nobody", {}, "`rule` must be one of exact, mixture, nscore, wsr, savi, fixed, closed, holm; got 'nobody'"),
+        ("nobody", {}, "one of exact, mixture, nscore, wsr, savi, fixed, closed, race, holm; got 'nobody'"),
         ("closed", {}, "`rule` must take 2 policies; got 'closed'. Use 'exact' or 'mixture'"),
         ("wsr", {"policies": tuple("abc")}, "`rule` must take 3 policies; got 'wsr'. Use 'closed' or 'holm'"),
         ("closed", {"policies": tuple("abcdefgh")}, "`rule` must take 8 policies; got 'closed'. Use 'holm'"),
@@ -347,7 +347,7 @@ def test_a_first_plan_that_ranks_by_the_mixture_means_holm():
         sf.Study.create(sf.Plan(policies=("a", "b", "c"), rule="wsr"), ":memory:")
 
 
-@pytest.mark.parametrize(("name", "measure"), list(product(registry.names(2), ("success", "score"))))
+@pytest.mark.parametrize(("name", "measure"), list(product(registry.PAIRS, ("success", "score"))))
 def test_rules_and_states_answer_the_same_questions(name, measure):
     kind = registry.kinds(name)[0]
     if measure not in kind.measures:

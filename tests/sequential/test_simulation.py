@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from surefoot.sequential import Rule, Simulation, run, simulate
+from surefoot.sequential import Rule, run, simulate
+from surefoot.sequential.simulation import Simulation
 from tests.support.conformance import draws, every_claim, every_kind
 
 

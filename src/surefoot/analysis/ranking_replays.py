@@ -34,6 +34,8 @@ class ReplayedRanking(Record):
         rounds: Rounds recorded.
         horizon: The most rounds that the rule was given.
         state: Where the rule ended, such as a `ClosedRankingState`.
+        regrets: Of a race to within so much of the best, after each round: how far below the best its champion is at
+            most, with the declared confidence at all moments together; none before there is one.
         others: The rollouts that other rules would have taken for the whole ranking, by their labels.
         notes: What a reader must know besides.
     """
@@ -43,12 +45,13 @@ class ReplayedRanking(Record):
     horizon: int
     state: Any
     others: Mapping[str, int] = field(default_factory=dict)
+    regrets: tuple[float | None, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def batch(self) -> int:
         """The rollouts of all policies run to the horizon."""
-        return self.horizon * len(self.state.rule.names)
+        return int(self.horizon * len(self.state.rule.names))
 
     @property
     def used(self) -> int:
@@ -96,7 +99,8 @@ def replay_ranking(
     horizon: int | None = None,
     measure: Measure | None = None,
     confidence: float = 0.95,
-    question: str = "ranking",
+    question: str | None = None,
+    within: float | None = None,
     futility: float = 0.0,
     pooled: bool = False,
     start_order: str | None = None,
@@ -110,11 +114,12 @@ def replay_ranking(
         rollouts: The table.
         policies: The policies to rank; left out, all.
         rule: A rule that ranks, by its word in plan files; left out, the one that fits best: "closed" for up to seven
-            policies, "holm" for more.
+            policies, "holm" for more, "race" for the best of more than seven or with `within`.
         horizon: The most rounds; left out, as many as were recorded.
         measure: "success" or "score"; success where the table has it.
         confidence: Over all looks and all pairs.
-        question: See `ClosedRanking`.
+        question: See `ClosedRanking`; left out, "best" with `within` or for a race, else "ranking".
+        within: How far below the best the one named may be; see `Race`.
         futility: See `ClosedRanking`.
         pooled: Whether all tasks make one ranking, in the order they were run.
         start_order: The column that tells the order of the starts, as for `replay`.
@@ -133,8 +138,11 @@ def replay_ranking(
     names = rollouts.policies if policies is None else tuple(policies)
     for name in names:
         _check.choice(name, "policies", dict.fromkeys(rollouts.policies))
-    if len(set(names)) < 3 or len(set(names)) < len(names):
-        raise _check.refused("policies", f"be three or more different {spoken().policies}", list(names))
+    asked = question or asked_of(rule, within)
+    least = 2 if asked.startswith("best") else 3
+    if len(set(names)) < least or len(set(names)) < len(names):
+        must = f"be {'two' if least == 2 else 'three'} or more different {spoken().policies}"
+        raise _check.refused("policies", must, list(names))
     how = said_order(rollouts, start_order)
     rollouts, waits = by_starts(rollouts, what, names, start_order)
     tasks = tasks_apart(rollouts, pooled=pooled)
@@ -146,7 +154,7 @@ def replay_ranking(
             low, high = part.ends(what)
             setting = Setting(
                 policies=names, confidence=confidence, claim="either", measure=what, low=low, high=high,
-                question=question, futility=futility,
+                question=asked, within=within, futility=futility,
             )  # fmt: skip
             found.append(_replayed(part, task, setting, horizon, rule))
     if not found:
@@ -159,29 +167,43 @@ def replay_ranking(
     return RankingReplay(names, what, float(confidence), tuple(found), (*notes, say(HINDSIGHT)))
 
 
+def asked_of(rule: str | None, within: float | None) -> str:
+    """The question where none is named: the rule's own, or which is best where one nearly as good will do."""
+    if rule is None:
+        return "ranking" if within is None else "best"
+    own = [kind.questions for kind in registry.kinds(registry.known(rule))]
+    return next((one[0] for one in own if one is not None), "ranking")
+
+
 def _replayed(
     part: Rollouts, task: str | None, setting: Setting, horizon: int | None, rule: str | None
 ) -> ReplayedRanking:
-    rounds, left = _rounds(part, setting.policies, setting.measure)
+    rounds, left, shared = _rounds(part, setting.policies, setting.measure)
     where = f" on {task}" if task else ""
     said = f"{formatting.rollouts(left)}{where} in no round of all {spoken().policies}: left out."
     notes = [said] if left else []
     notes += [BLOCKED.format(what=what) for what in blocking(part)]
-    setting = replace(setting, horizon=len(rounds) if horizon is None else horizon)
+    horizon = len(rounds) if horizon is None else horizon
+    setting = replace(setting, horizon=horizon, environments="shared" if shared else setting.environments)
     chosen: Any = declared(registry.advised(setting) if rule is None else rule, setting)
-    state = run_ranking(chosen, rounds)[-1]
-    whole = replace(setting, question="ranking", futility=0.0)
+    states = run_ranking(chosen, rounds)
+    whole = replace(setting, question="ranking", within=None, futility=0.0)
     scores = [[list(one.values()) for one in rounds]]
     others = {
         kind.label: int(simulate_ranking(cast("RoundRule[Any]", kind.made(whole)), scores).rollouts.sum())
         for kind in registry.fitting(whole)
-        if kind.name != chosen.name
+        if kind.name != chosen.name and len(setting.policies) > 2
     }
-    return ReplayedRanking(task, len(rounds), setting.horizon, state, others, tuple(notes))
+    if not states[-1].finished and len(rounds) == setting.horizon:
+        used = dict(zip(chosen.names, states[-1].rollouts, strict=True))
+        short = [name for name, often in states[-1].turns.items() if used[name] + often > len(rounds)]
+        notes.append(f"{' and '.join(short)} ran several times a round and had none left: the race ended there.")
+    regrets = tuple(one.regret for one in states) if setting.within is not None else ()
+    return ReplayedRanking(task, len(rounds), setting.horizon, states[-1], others, regrets, tuple(notes))
 
 
-def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[list[Round], int]:
-    """The scores of every round that all policies have, and how many rollouts are in none."""
+def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[list[Round], int, bool]:
+    """The scores of every round that all have, how many rollouts are in none, and whether a round shares conditions."""
     pairings = [part.pairing(names[0], name, measure=measure) for name in names[1:]]
     on = pairings[0].on if all(pairings) and len({one.on for one in pairings}) == 1 else ()
     rounds = [dict(zip(names, scores, strict=True)) for scores in rounds_of(part, measure, on, names)]
@@ -191,4 +213,4 @@ def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[l
             source=part.source,
         )
     known = sum(group.known(measure) for group in part.summary() if group.key[0] in names)
-    return rounds, known - len(rounds) * len(names)
+    return rounds, known - len(rounds) * len(names), bool(on)

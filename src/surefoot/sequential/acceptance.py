@@ -18,7 +18,7 @@ from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 
 if TYPE_CHECKING:
-    from surefoot.numerics.acceptance import Boundaries, Endings
+    from surefoot.numerics.designs.acceptance import Boundaries, Endings
 
 Acceptance = Literal["accepted", "rejected", "undecided"]
 """What is said of the rate: see `AcceptanceState.verdict`."""
@@ -83,7 +83,7 @@ class AcceptanceTest(Record):
 
     def _least_of_both(self, given: int | None) -> int:
         """The horizon given, or the one that is always enough when that is shorter."""
-        from surefoot.numerics import acceptance
+        from surefoot.numerics.designs import acceptance
 
         try:
             enough, _ = acceptance.closed(self.at_least, self.unacceptable, self.error)
@@ -132,7 +132,7 @@ class AcceptanceTest(Record):
     @property
     def boundaries(self) -> Boundaries:
         """Accepts after n rollouts when failures <= accept[n], rejects when failures >= reject[n]."""
-        from surefoot.numerics import acceptance
+        from surefoot.numerics.designs import acceptance
 
         return acceptance.boundaries(self.at_least, self.unacceptable, self.error, self.horizon)
 
@@ -145,7 +145,7 @@ class AcceptanceTest(Record):
             >>> round(found["accepted"], 3), round(found["rollouts"], 1)
             (0.99, 24.2)
         """
-        from surefoot.numerics import acceptance
+        from surefoot.numerics.designs import acceptance
 
         accepted, rejected, rollouts = acceptance.ending_chances(self.boundaries, _check.rate(rate))
         undecided = max(0.0, 1.0 - accepted - rejected)
@@ -190,7 +190,7 @@ class AcceptanceState(Record):
         Raises:
             ValueError: The test has not ended.
         """
-        from surefoot.numerics import acceptance
+        from surefoot.numerics.designs import acceptance
 
         if not self.finished:
             raise _check.wrong("interval", "be asked for once the test has ended; got a state that goes on.")
@@ -217,6 +217,6 @@ class AcceptanceState(Record):
 
 @lru_cache(maxsize=64)
 def _endings(rule: AcceptanceTest) -> Endings:
-    from surefoot.numerics import acceptance
+    from surefoot.numerics.designs import acceptance
 
     return acceptance.endings(rule.boundaries, (rule.at_least + rule.unacceptable) / 2.0)

@@ -95,7 +95,7 @@ def ends(
     Raises:
         ValueError: The rule never ends there.
     """
-    from surefoot.numerics import stopped_intervals
+    from surefoot.numerics.designs import stopped_intervals
 
     error, every = declared.error, design_properties.space(declared, share)
     place = every.endings.at(pairs, first, second)

@@ -20,7 +20,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import finite_lists, wealth
+from surefoot.numerics.betting import finite_lists, wealth
 from surefoot.sequential.history import Trail
 from surefoot.sequential.rules import CODES, Rule, State, checked_futility, log_target
 

@@ -20,9 +20,9 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import weak_orders
-from surefoot.numerics.closed_bets import Gamblers, widened
-from surefoot.numerics.closed_stakes import Terms
+from surefoot.numerics.betting import weak_orders
+from surefoot.numerics.betting.closed_bets import Gamblers, widened
+from surefoot.numerics.betting.closed_stakes import Terms
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
 from surefoot.sequential.round_rules import Pair, RoundRule, Standing, ranked
@@ -90,8 +90,15 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
     widens: ClassVar[bool] = True
 
     @classmethod
+    def suits(cls, setting: Setting) -> bool:
+        """Whether it may be chosen unasked: not where one nearly as good as the best will do."""
+        return setting.within is None and cls.chosen(setting)
+
+    @classmethod
     def made(cls, setting: Setting) -> Self:
         """The ranking as it is declared in this setting."""
+        if setting.within is not None:
+            raise _check.refused("within", "be left out for closed ranking", setting.within, "Use rule = 'race'.")
         return cls(**ranked(setting), question=setting.question, futility=setting.futility)
 
     def __post_init__(self) -> None:

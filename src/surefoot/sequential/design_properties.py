@@ -14,10 +14,10 @@ from surefoot.sequential import designs
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Ints
-    from surefoot.numerics.list_intervals import Listed
-    from surefoot.numerics.stopped_intervals import Space
-    from surefoot.numerics.stopped_walks import Quits
-    from surefoot.numerics.stopping_states import Endings
+    from surefoot.numerics.designs.list_intervals import Listed
+    from surefoot.numerics.designs.stopped_intervals import Space
+    from surefoot.numerics.designs.stopped_walks import Quits
+    from surefoot.numerics.designs.stopping_states import Endings
 
 
 _BOXES = 200  # of rates, over which a chance is bounded
@@ -26,7 +26,7 @@ _BOXES = 200  # of rates, over which a chance is bounded
 @lru_cache(maxsize=16)
 def closest(declared: designs.Declared) -> Ints:
     """How near each state is to a verdict at best."""
-    from surefoot.numerics import futility
+    from surefoot.numerics.designs import futility
 
     return futility.closest(designs.design(declared).limits)
 
@@ -34,7 +34,7 @@ def closest(declared: designs.Declared) -> Ints:
 @lru_cache(maxsize=16)
 def quits(declared: designs.Declared, share: float) -> Quits:
     """Where a run is given up: no verdict can be reached any more, or its predictive chance is below `share`."""
-    from surefoot.numerics import futility
+    from surefoot.numerics.designs import futility
 
     limits, both = designs.design(declared).limits, declared.both
     if not share:
@@ -45,7 +45,7 @@ def quits(declared: designs.Declared, share: float) -> Quits:
 @lru_cache(maxsize=4)
 def endings(declared: designs.Declared, share: float) -> Endings:
     """Every state in which a run can end, given up as `quits` says."""
-    from surefoot.numerics import stopping_states
+    from surefoot.numerics.designs import stopping_states
 
     design = designs.design(declared)
     return stopping_states.endings(design.walk(), design.limits, quits(declared, share))
@@ -54,7 +54,7 @@ def endings(declared: designs.Declared, share: float) -> Endings:
 @lru_cache(maxsize=4)
 def space(declared: designs.Declared, share: float) -> Space:
     """The same, ready to be summed at any rates."""
-    from surefoot.numerics import stopped_intervals
+    from surefoot.numerics.designs import stopped_intervals
 
     return stopped_intervals.space(endings(declared, share), paired=declared.family == "paired")
 
@@ -62,7 +62,7 @@ def space(declared: designs.Declared, share: float) -> Space:
 @lru_cache(maxsize=4)
 def listed(declared: designs.Declared, share: float) -> Listed:
     """The same, for a list of environments as long as the horizon."""
-    from surefoot.numerics.list_intervals import Listed
+    from surefoot.numerics.designs.list_intervals import Listed
 
     return Listed(endings(declared, share), declared.horizon)
 
@@ -70,7 +70,8 @@ def listed(declared: designs.Declared, share: float) -> Listed:
 @lru_cache(maxsize=64)
 def certificate(declared: designs.Declared) -> tuple[float, float, float]:
     """Two numbers around the largest error in each direction, and where it is attained."""
-    from surefoot.numerics import bernstein, stopped_walks
+    from surefoot.numerics.designs import stopped_walks
+    from surefoot.numerics.proofs import bernstein
 
     design = designs.design(declared)
     total = stopped_walks.coefficients(design.walk(), design.limits)
@@ -87,7 +88,7 @@ def strays(declared: designs.Declared, near: float) -> float:
     The chance rises with the first policy's rate and falls with the second's, so between two rates that the second
     may have it is at most what it is for the first at the one and the second at the other.
     """
-    from surefoot.numerics.operating import characteristics
+    from surefoot.numerics.designs.operating import characteristics
 
     design = designs.design(declared)
     most = 1.0 if declared.family == "binary" else (1.0 + near) / 2.0
@@ -103,7 +104,7 @@ def tail(declared: designs.Declared, pairs: int, row: int, other: int, decided: 
     A verdict on pairs in shared environments is the further the larger its signed root is, as long as all endings are
     listed; an earlier one is further otherwise, and for independent streams. No verdict comes after all of them.
     """
-    from surefoot.numerics import operating, stopped_intervals
+    from surefoot.numerics.designs import operating, stopped_intervals
 
     design = designs.design(declared)
     if decided and declared.family == "paired" and declared.horizon <= designs.SEARCHED:

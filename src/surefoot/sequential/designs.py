@@ -27,8 +27,8 @@ from surefoot.errors import DataError
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Ints
-    from surefoot.numerics.design_search import Report
-    from surefoot.numerics.stopped_walks import BinaryWalk
+    from surefoot.numerics.designs.design_search import Report
+    from surefoot.numerics.designs.stopped_walks import BinaryWalk
 
 
 Family = Literal["binary", "paired"]
@@ -80,7 +80,7 @@ class ExactDesign(NamedTuple):
 
     def walk(self, *, until: int | None = None) -> BinaryWalk:
         """The walk that the boundary belongs to, followed for all or the first pairs."""
-        from surefoot.numerics import stopped_walks
+        from surefoot.numerics.designs import stopped_walks
 
         kind = stopped_walks.PairedWalk if self.declared.family == "paired" else stopped_walks.BinaryWalk
         return kind(until or self.declared.horizon, mirrored=self.declared.both)
@@ -110,7 +110,7 @@ def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
     Raises:
         ArithmeticError: The boundary found does not keep the error; nothing is returned that was not proved.
     """
-    from surefoot.numerics import design_search, exact_designs, formula_designs, stopped_walks
+    from surefoot.numerics.designs import design_search, exact_designs, formula_designs, stopped_walks
 
     made, constant = None, None
     paired = declared.family == "paired"

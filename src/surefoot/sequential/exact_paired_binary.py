@@ -16,8 +16,8 @@ from surefoot.sequential.registry import Lists, registered
 from surefoot.sequential.rules import Chances
 
 if TYPE_CHECKING:
-    from surefoot.numerics import stopped_walks
     from surefoot.numerics.arrays import Flags, Ints
+    from surefoot.numerics.designs import stopped_walks
 
 
 @registered
@@ -92,7 +92,7 @@ class ExactPairedBinary(ExactRule["ExactPairedBinaryState"]):
             >>> round(sum(n * chance for n, chance in enumerate(stopping, 1)), 1), round(chances["better"], 3)
             (68.4, 1.0)
         """
-        from surefoot.numerics import operating
+        from surefoot.numerics.designs import operating
 
         items = self.horizon if population is None else _check.whole(population, "population", least=1)
         if items < self.horizon:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from surefoot.numerics.arrays import Flags, Floats, Ints
-    from surefoot.numerics.operating import Characteristics
+    from surefoot.numerics.designs.operating import Characteristics
 
 
 E = TypeVar("E", bound="ExactState[Any]")
@@ -117,7 +117,7 @@ class ExactRule(Rule[E]):
         return self._operating(self._chances(*rates), curtailed=curtailed)
 
     def _operating(self, chances: tuple[float, float], *, curtailed: bool) -> Chances:
-        from surefoot.numerics.operating import characteristics
+        from surefoot.numerics.designs.operating import characteristics
 
         design = self.design
         quits = design_properties.quits(design.declared, self.futility) if curtailed else None
@@ -187,7 +187,7 @@ class ExactRule(Rule[E]):
         return self.futility > 0.0 and self._gives_up(pairs, counts, self.futility)
 
     def _gives_up(self, pairs: int, counts: Counts, share: float) -> bool:
-        from surefoot.numerics import futility
+        from surefoot.numerics.designs import futility
 
         quits = design_properties.quits(self.design.declared, share)
         return bool(futility.given_up(quits, pairs, counts.second, counts.first))
@@ -198,7 +198,7 @@ class ExactRule(Rule[E]):
 
     def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
-        from surefoot.numerics import futility
+        from surefoot.numerics.designs import futility
 
         limits, both = self.design.limits, self.claim == "either"
         quits = design_properties.quits(self.design.declared, self.futility)
@@ -382,7 +382,7 @@ class ExactState(State[X]):
 
         Where the rule has stopped for futility: if it went on all the same.
         """
-        from surefoot.numerics.operating import onward
+        from surefoot.numerics.designs.operating import onward
 
         one, other = self.rule._chances(_check.rate(first, "first"), _check.rate(second, "second"))
         if self.verdict is not Verdict.UNDECIDED:

@@ -10,8 +10,8 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core import formatting
-from surefoot.numerics import finite_lists
-from surefoot.numerics.wealth import total
+from surefoot.numerics.betting import finite_lists
+from surefoot.numerics.betting.wealth import total
 from surefoot.sequential.betting import BettingRule, Outcome, Past
 from surefoot.sequential.registry import Lists, Setting, registered
 

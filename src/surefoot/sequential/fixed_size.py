@@ -119,12 +119,13 @@ class FixedSize(Rule["FixedSizeState"]):
 
     def _sides(self, gain: Gain) -> Sides:
         """The one-sided p-values of a comparison at its margin."""
-        from surefoot import stats
+        from surefoot.stats.one_sided_gains import gain_sides, paired_gain_sides
+        from surefoot.stats.score_gains import paired_score_test
 
         if self.binary:
-            sides: Callable[..., Sides] = stats.paired_gain_sides if self.paired else stats.gain_sides
+            sides: Callable[..., Sides] = paired_gain_sides if self.paired else gain_sides
             return sides(*gain.data, confidence=1.0 - 2.0 * self.error, margin=self.margin / self.width)
-        tested: Callable[..., ScoreTest] = stats.paired_score_test
+        tested: Callable[..., ScoreTest] = paired_score_test
         up, down = (tested(*gain.data, gain=edge) for edge in (self.margin, -self.margin))
         return Sides(up.above, down.below, down.above, up.below)
 
@@ -135,11 +136,12 @@ class FixedSize(Rule["FixedSizeState"]):
             one, other = (Scores(scores, self.low, self.high) for scores in (first, second))
             return paired_score_gain(one, other, confidence=1.0 - 2.0 * self.error)  # each end at the claim's error
         from surefoot import stats
+        from surefoot.stats.one_sided_gains import central_gain, central_paired_gain
 
         either = self.claim == "either"
         sure = self.confidence if either else 1.0 - 2.0 * self.error  # each end at the claim's error
         paired, unpaired = (
-            (stats.exact_paired_gain, stats.exact_gain) if either else (stats.central_paired_gain, stats.central_gain)
+            (stats.exact_paired_gain, stats.exact_gain) if either else (central_paired_gain, central_gain)
         )
         wins, losses = np.array(first) == self.high, np.array(second) == self.high
         if self.paired:

@@ -23,7 +23,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import finite_lists, list_bets
+from surefoot.numerics.betting import finite_lists, list_bets
 from surefoot.sequential.history import Trail
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import finite_lists, list_bets, work_blocks
+from surefoot.numerics import work_blocks
+from surefoot.numerics.betting import finite_lists, list_bets
 from surefoot.sequential.list_mean import ListMean
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ PAIRS: Mapping[str, tuple[str, ...]] = {
     "fixed": ("fixed_size",),
 }
 """The files of the rules that compare two policies, by the word in plan files, in the order shown."""
-RANKINGS: Mapping[str, tuple[str, ...]] = {"closed": ("closed_ranking",), "holm": ("ranking",)}
+RANKINGS: Mapping[str, tuple[str, ...]] = {"closed": ("closed_ranking",), "race": ("race",), "holm": ("ranking",)}
 """The same of those that rank three policies or more."""
 HOMES = {**PAIRS, **RANKINGS}
 
@@ -55,6 +55,7 @@ class Setting:
         randomised: Whether the order of the environments was drawn at random.
         futility: The chance of a verdict below which the rule gives up; 0 for never.
         question: What is asked of three policies or more; see `ClosedRanking`.
+        within: How far below the best the one named may be, where the question is which is best; see `Race`.
         between: Whether scores between the ends of the range are known to occur.
         population: The length of the list that the claim is about, if it is about one.
     """
@@ -72,6 +73,7 @@ class Setting:
     randomised: bool = True
     futility: float = 0.0
     question: str = "ranking"
+    within: float | None = None
     between: bool = False
     population: int | None = None
 
@@ -105,6 +107,7 @@ class Offered(Record):
     needs_random_order: ClassVar[bool] = True
     lists: ClassVar[Lists] = "none"  # which lists declared beforehand its claim can be about
     once: ClassVar[bool] = False  # whether it looks only when all has been run
+    questions: ClassVar[tuple[str, ...] | None] = None  # what it is for; none for any that its policies can be asked
     widens: ClassVar[bool] = False  # whether a policy may be added while it runs
 
     @classmethod
@@ -123,19 +126,33 @@ class Offered(Record):
         return least <= policies and (most is None or policies <= most)
 
     @classmethod
+    def asked(cls, setting: Setting) -> bool:
+        """Whether it is meant for the question."""
+        return cls.questions is None or setting.question in cls.questions
+
+    @classmethod
     def stands(cls, setting: Setting) -> bool:
-        """Whether it is meant for environments drawn in this way, and for a list where one is declared."""
-        return setting.environments in cls.environments and (setting.population is None or cls.lists == "any")
+        """Whether it is meant for this question, environments drawn in this way, and a list where one is declared."""
+        return (
+            cls.asked(setting)
+            and setting.environments in cls.environments
+            and (setting.population is None or cls.lists == "any")
+        )
 
     @classmethod
     def suits(cls, setting: Setting) -> bool:
         """Whether it may be chosen unasked."""
+        return cls.chosen(setting)
+
+    @classmethod
+    def chosen(cls, setting: Setting) -> bool:
+        """Whether the number of policies, the measure and the horizon are such that it is chosen unasked."""
         size = len(setting.policies)
         if setting.population is not None and not cls.stands(setting):
             return False
         short = cls.chosen_to is None or setting.horizon <= cls.chosen_to
         plain = cls.takes_margin or not setting.margin or size > 2  # no ranking takes one, and says so
-        return short and plain and setting.measure in cls.measures and cls.ranks(size)
+        return short and plain and setting.measure in cls.measures and cls.ranks(size) and cls.asked(setting)
 
     @property
     def threshold(self) -> float | None:
@@ -282,7 +299,8 @@ def one_of(name: str, setting: Setting) -> type[Offered]:
     size = len(setting.policies)
     those = [kind for kind in kinds(name) if kind.ranks(size)]
     if not those:
-        others = " or ".join(map(repr, names(size)))
+        asked = [kind.name for kind in kinds() if kind.ranks(size) and kind.asked(setting)]
+        others = " or ".join(map(repr, dict.fromkeys(asked)))
         raise _check.refused("rule", f"take {size} policies", name, f"Use {others}.")
     chosen = next((kind for kind in those if kind.stands(setting)), those[-1])
     if setting.measure not in chosen.measures:

@@ -7,7 +7,7 @@ and `step(state, scores)` the state after one more round.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
@@ -109,6 +109,33 @@ class RoundRule(Generic[S], Offered, ABC):
                 state stays what it was.
         """
 
+    def replayed(self, rounds: Iterable[Mapping[str, Any]]) -> list[S]:
+        """See `run_ranking`."""
+        state, states = self.start(), []
+        for scores in rounds:
+            state = self.step(state, {name: scores[name] for name in state.running if name in scores})
+            states.append(state)
+            if state.finished:
+                break
+        return states
+
+    def after_block(self, state: S, rows: Mapping[str, Sequence[float]]) -> S:
+        """The state after a round as it was handed out, perhaps before an earlier one was known.
+
+        Those who stopped meanwhile are not looked at; where one who runs is missing, the state stays what it was.
+
+        Args:
+            state: The state before.
+            rows: The scores of each policy in the round.
+        """
+        told = {name: rows[name][-1] for name in state.running if name in rows}
+        return self.step(state, told) if len(told) == len(state.running) else state
+
+    @property
+    def most(self) -> int:
+        """The most rollouts of all policies together."""
+        return self.horizon * len(self.names)
+
     def own(self, state: S) -> S:
         """A state of this rule, or a refusal."""
         if state.rule != self:
@@ -154,6 +181,8 @@ def ranked(setting: Setting) -> dict[str, Any]:
     Raises:
         ValueError: The setting asks for what a ranking cannot give.
     """
+    if setting.within is not None and not setting.question.startswith("best"):
+        raise _check.refused("within", "be left out unless the question is 'best'", setting.within)
     if setting.claim != "either" or setting.margin:
         raise _check.wrong(("claim", "margin"), "be 'either' and 0 for a ranking.", (setting.claim, setting.margin))
     told: dict[str, Any] = {"names": setting.policies, "horizon": setting.horizon, "confidence": setting.confidence}
@@ -169,13 +198,7 @@ def run_ranking(rule: RoundRule[S], rounds: Iterable[Mapping[str, Any]]) -> list
         rule: The rule.
         rounds: The scores of each round, by policy.
     """
-    state, states = rule.start(), []
-    for scores in rounds:
-        state = rule.step(state, {name: scores[name] for name in state.running if name in scores})
-        states.append(state)
-        if state.finished:
-            break
-    return states
+    return rule.replayed(rounds)
 
 
 class Standing(ABC):
@@ -220,6 +243,36 @@ class Standing(ABC):
     def paused(self) -> tuple[Pair, ...]:
         """The open pairs that are run no more because they will hardly be decided in time."""
         return ()
+
+    @property
+    def turns(self) -> dict[str, int]:
+        """How many rollouts each running policy must run in the next round: one."""
+        return dict.fromkeys(self.running, 1)
+
+    @property
+    def room(self) -> int:
+        """How many further rounds the horizon allows: two policies must be short of it."""
+        used = dict(zip(self.rule.names, self.rollouts, strict=True))
+        return int(self.rule.horizon - sorted(used[name] for name in self.running)[1]) if len(self.running) > 1 else 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether every policy has been run as often as it may be."""
+        return bool(min(self.rollouts) >= self.rule.horizon)
+
+    @property
+    def of_first(self) -> Verdict:
+        """Better when the first-named policy was shown better than every other, worse when shown worse than one."""
+        first, *others = self.rule.names
+        said = {self.verdict(first, other) for other in others}
+        if Verdict.WORSE in said:
+            return Verdict.WORSE
+        return Verdict.BETTER if said == {Verdict.BETTER} else Verdict.UNDECIDED
+
+    @property
+    def claim(self) -> str:
+        """What a question other than the ranking has found, in a sentence; empty where there is none."""
+        return ""
 
     @property
     def evidence(self) -> float | None:
@@ -282,9 +335,8 @@ class Standing(ABC):
     @property
     def summary(self) -> str:
         """How much is settled, and after how much, in a sentence."""
-        most = self.rule.horizon * len(self.rule.names)
         so_far = f"{formatting.counted(self.rounds, 'round')} and {formatting.rollouts(self.rollouts_used)}"
-        return f"{self.settled} after {so_far} (at most {most:,})."
+        return f"{self.settled} after {so_far} (at most {self.rule.most:,})."
 
     @property
     def settled(self) -> str:

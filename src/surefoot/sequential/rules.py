@@ -78,6 +78,7 @@ class Rule(Generic[S], Offered, ABC):
     margin: float = 0.0
 
     # What a kind of rule can do besides what `Offered` lists.
+    questions: ClassVar[tuple[str, ...] | None] = ("ranking",)  # two policies have one question: the claim
     futility: ClassVar[float] = 0.0
     population: ClassVar[int | None] = None  # the length of the list that the claim is about, if it is about one
     binary_only: ClassVar[bool] = False

@@ -79,6 +79,7 @@ def holding(setting: Setting, names: Sequence[str] | None = None) -> list[tuple[
         ValueError: A name is no such rule's, or no rule can be declared so.
     """
     kinds = [kind for kind in registry.kinds() if kind.ranks(2) and not kind.once and setting.measure in kind.measures]
+    kinds = [kind for kind in kinds if kind.asked(setting)]
     for name in names or ():
         _check.choice(name, "rules", dict.fromkeys(kind.name for kind in kinds))
     found: list[tuple[type[Offered], Rule[Any]]] = []

@@ -1,0 +1,307 @@
+"""Which of many policies is the best one, or nearly, with the fewest rollouts?
+
+One gambler per policy bets that it is not a best one. Whoever is out stops at once; only the gambler of a truly best
+policy could err, so there is no price for the number of policies, for looking, for joining or for leaving.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core import formatting
+from surefoot.numerics.betting import race_bets
+from surefoot.numerics.betting.race_bets import OUT, SETTLED, WITHDRAWN, Terms
+from surefoot.sequential.history import Trail
+from surefoot.sequential.race_states import RaceState
+from surefoot.sequential.registry import Setting, registered
+from surefoot.sequential.round_rules import RoundRule, ranked
+from surefoot.sequential.rules import in_range
+
+if TYPE_CHECKING:
+    from surefoot.numerics.arrays import Flags, Floats, Ints
+
+MOST = 1000  # policies
+_WORDS = {OUT: "out", race_bets.RUNNING: "running", SETTLED: "settled", WITHDRAWN: "withdrawn"}
+
+
+@registered
+@dataclass(frozen=True, slots=True)
+class Race(RoundRule[RaceState]):
+    """A race of 2 to 1,000 policies for the best one, or one `within` so much of it, declared before the first rollout.
+
+    Every running policy runs once a round; the leader runs several times, as `RaceState.turns` says, unless conditions
+    are `shared`. A policy that is out stops at once. With the declared confidence, at all moments together: a best
+    policy is never out, and no policy more than `within` below the best is named.
+
+    Attributes:
+        names: The policies.
+        horizon: The most rounds; not looked at where there is a budget.
+        confidence: The chance that every claim is right, over all looks.
+        low: The lowest score possible.
+        high: The highest score possible.
+        binary: Whether scores are successes and failures; it sets the opening guess of the variance. Left out, the
+            guess follows the rounds already seen.
+        within: How far below the best the one named may be; left out, it must be a best one.
+        shared: Whether all rollouts of a round share their conditions; then each policy runs once a round.
+        budget: The most rollouts of all policies together.
+        futility: Stop when every other policy has less than this chance to be put out in time: 0.05 is careful, 0
+            never. It cannot make a claim wrong. Not with `within`.
+        seed: Draws the order in which ties are broken; it does not depend on the order of the names.
+        joined: After how many rounds each policy joined; left out, all are there from the start. See `with_policy`.
+
+    Example:
+        >>> from surefoot.sequential import Race
+        >>> rule = Race(("new", "old", "none"), 60)
+        >>> state = rule.start()
+        >>> while not state.finished:
+        ...     rates = {"new": 0.9, "old": 0.5, "none": 0.1}
+        ...     state = rule.step(state, {name: [rates[name]] * turns for name, turns in state.turns.items()})
+        >>> state.named, state.out, state.rollouts_used
+        ('new', ('old', 'none'), 29)
+
+    Reference:
+        Ville (1939); the bets are surefoot's own (see docs/best.md).
+    """
+
+    _: KW_ONLY
+    within: float | None = None
+    shared: bool = False
+    budget: int | None = None
+    futility: float = 0.0
+    seed: int = 0
+    joined: tuple[int, ...] = ()
+
+    name: ClassVar[str] = "race"
+    title: ClassVar[str] = "race"
+    label: ClassVar[str] = "Race"
+    summary: ClassVar[str] = "Names the best of many policies, or one nearly as good; whoever is out stops at once."
+    place: ClassVar[int] = 85
+    chosen_to: ClassVar[int | None] = None
+    policies: ClassVar[tuple[int, int | None]] = (2, MOST)
+    questions: ClassVar[tuple[str, ...]] = ("best", "best or tied")
+    gives_up: ClassVar[bool] = True
+    widens: ClassVar[bool] = True
+
+    @classmethod
+    def made(cls, setting: Setting) -> Self:
+        """The race as it is declared in this setting."""
+        if setting.question not in cls.questions:
+            raise _check.refused("question", "be 'best' for a race", setting.question)
+        return cls(**ranked(setting), within=setting.within, shared=setting.paired, futility=setting.futility)
+
+    @classmethod
+    def suits(cls, setting: Setting) -> bool:
+        """Whether it may be chosen unasked: where the question is which is best."""
+        return cls.stands(setting) and cls.chosen(setting)
+
+    def __post_init__(self) -> None:
+        RoundRule.__post_init__(self)
+        count, set_ = len(self.names), object.__setattr__
+        if count > MOST:
+            raise _check.wrong("names", f"be at most {MOST:,} policies; got {count:,}.", self.names)
+        _check.whole(self.horizon, "horizon", least=2)
+        if self.within is not None:
+            set_(self, "within", _check.real(self.within, "within"))
+            if not 0.0 < self.within < self.high - self.low:
+                width = f"{self.high - self.low:g}"
+                raise _check.refused("within", f"be above 0 and below {width}, the width of the scores", self.within)
+        if self.budget is not None and _check.whole(self.budget, "budget") < 2 * count:
+            raise _check.refused("budget", f"be at least {2 * count:,}, two rollouts of each policy", self.budget)
+        if not isinstance(self.shared, bool):
+            raise _check.mistyped("shared", "be True or False", self.shared)
+        futility = _check.real(self.futility, "futility")
+        if not 0.0 <= futility < 0.5 or (futility and self.within is not None):
+            must = "be from 0 (never) to below 0.5" + (", and 0 beside `within`" if self.within is not None else "")
+            raise _check.refused("futility", must, self.futility)
+        set_(self, "futility", futility)
+        _check.whole(self.seed, "seed")
+        joined = tuple(_check.whole(round_, "joined") for round_ in self.joined) or (0,) * count
+        if len(joined) != count or list(joined) != sorted(joined) or joined[1]:
+            raise _check.refused("joined", "hold a round for each policy, rising, the first two 0", self.joined)
+        set_(self, "joined", joined)
+
+    @property
+    def terms(self) -> Terms:
+        """What the gamblers must know."""
+        near = None if self.within is None else self.within / (self.high - self.low)
+        error = 1.0 - self.confidence
+        return Terms(error, self.horizon, near, self.binary, self.shared, self.budget, self.futility)
+
+    def places(self, size: int) -> Ints:
+        """The place of each of the first so many policies among ties, drawn by the seed from its name alone."""
+        keys = [hashlib.sha256(f"{self.seed} {name}".encode()).digest() for name in self.names[:size]]
+        return np.argsort(np.argsort(np.array([int.from_bytes(key[:7], "big") for key in keys])))[None]
+
+    def start(self) -> RaceState:
+        """The state before the first round."""
+        size = sum(round_ == 0 for round_ in self.joined)
+        bets = race_bets.Race.begin(self.terms, self.places(size))
+        return self._told(bets, tuple(Trail() for _ in range(size)))
+
+    def step(self, state: RaceState, scores: Mapping[str, Any], *, turns: Mapping[str, int] | None = None) -> RaceState:
+        """The state after one more round.
+
+        Args:
+            state: The state before.
+            scores: The score of every running policy, and of no other; a list of them where `state.turns` asks for
+                more than one.
+            turns: How often each running policy ran, where that was fixed by an earlier state and before any of these
+                scores was known, as for rounds handed out ahead; left out, `state.turns`.
+
+        Raises:
+            ValueError: The race is finished, a policy is missing or does not run or has another number of scores than
+                `state.turns` asks, or a score is out of range. The state stays what it was.
+        """
+        self.running(state, scores)
+        before, history = state.kept(), list(state.history)
+        totals, between, asked = np.zeros((1, len(history))), False, state.turns if turns is None else turns
+        counts = np.zeros((1, len(history)), np.int64)
+        for name in state.running:
+            row, place = self._scores(name, scores[name], asked.get(name, 0)), self.names.index(name)
+            totals[0, place], counts[0, place] = sum(row), len(row)
+            if self.binary is not True:
+                between |= any(score not in (0.0, 1.0) for score in row)
+                for score in row:
+                    history[place] = history[place].grown(score)
+        after = before.step(totals, np.array([between]), counts)
+        for round_ in self.joined[len(history) :]:
+            if round_ == int(after.rounds[0]):
+                after, history = self._wider(after, len(history)), [*history, Trail()]
+        return self._told(after, tuple(history))
+
+    def _scores(self, name: str, given: Any, turns: int) -> list[float]:
+        """The scores of one policy in a round, moved to [0, 1]."""
+        many = isinstance(given, (list, tuple, np.ndarray)) and np.ndim(given) == 1
+        row = list(given) if many else [given]
+        if len(row) != turns or not row:
+            must = f"hold {formatting.counted(turns, 'score')} of {name}, as `turns` asks"
+            raise _check.refused(f"scores[{name!r}]", must, len(row))
+        width = self.high - self.low
+        return [(in_range(score, f"scores[{name!r}]", self.low, self.high) - self.low) / width for score in row]
+
+    def _wider(self, bets: race_bets.Race, size: int) -> race_bets.Race:
+        return bets.joined(int(self.places(size + 1)[0, -1]))
+
+    def with_policy(self, state: RaceState, name: str) -> RaceState:
+        """The state with one more policy, which costs no error, even if the results so far made you add it.
+
+        Its `rule` is the one to go on with. Whoever is out stays out.
+
+        Args:
+            state: A state of this rule.
+            name: The new policy.
+        """
+        size = len(self.own(state).history)
+        if size < len(self.names):
+            raise _check.wrong("state", "have all declared policies before one is added; got one still to join.", state)
+        rule = replace(self, names=(*self.names, name), joined=(*self.joined, state.rounds))
+        return rule._told(rule._wider(state.kept(), size), (*state.history, Trail()))
+
+    def without_policy(self, state: RaceState, name: str) -> RaceState:
+        """The state in which a policy is withdrawn: it runs no more, but may still be the best one.
+
+        Every later claim is made unless it is that one.
+
+        Args:
+            state: A state of this rule.
+            name: The policy; it must not be out.
+        """
+        inside = [one for one in self.own(state).present if one not in (*state.out, *state.withdrawn)]
+        if name not in inside:
+            raise _check.refused("name", f"be one of {', '.join(inside)}", name)
+        return self._told(state.kept().withdrawn(self.names.index(name)), state.history)
+
+    def override(self, state: RaceState) -> RaceState:
+        """The state that goes on although it was futile; its `rule` never stops for futility.
+
+        Raises:
+            ValueError: The state belongs to another rule, or is not futile.
+        """
+        if not self.own(state).futile:
+            raise _check.wrong("state", "have stopped for futility to be overridden; got one that has not.", state)
+        rule = replace(self, futility=0.0)
+        return rule._told(replace(state.kept(), terms=rule.terms, futile=np.zeros(1, bool)), state.history)
+
+    def replayed(self, rounds: Iterable[Mapping[str, Any]]) -> list[RaceState]:
+        """The states after each round; each policy's scores are read in order, as many as it runs.
+
+        Scores of policies that no longer run are not looked at. It ends where a policy has no score left.
+        """
+        rows = list(rounds)
+        streams = {name: [one[name] for one in rows if name in one] for name in self.names}
+        state, states = self.start(), []
+        while not state.finished:
+            at = dict(zip(self.names, state.rollouts, strict=True))
+            turns = state.turns
+            if self.shared:
+                read = {name: [rows[state.rounds][name]] if state.rounds < len(rows) else [] for name in turns}
+            else:
+                read = {name: streams[name][at[name] : at[name] + often] for name, often in turns.items()}
+            if any(len(read[name]) < often for name, often in turns.items()):
+                break
+            state = self.step(state, read)
+            states.append(state)
+        return states
+
+    def after_block(self, state: RaceState, rows: Mapping[str, Sequence[float]]) -> RaceState:
+        """See `RoundRule.after_block`: each policy counts with the mean of its rollouts."""
+        told = {name: list(rows[name]) for name in state.running if name in rows}
+        if len(told) < len(state.running):
+            return state
+        return self.step(state, told, turns={name: len(row) for name, row in told.items()})
+
+    @property
+    def most(self) -> int:
+        """The most rollouts of all policies together: all run to the end, and the leader several times a round."""
+        return self.budget or self.horizon * int(
+            race_bets.Race.begin(self.terms, self.places(self.games)).turns().sum()
+        )
+
+    @property
+    def games(self) -> int:
+        """A bet on every policy."""
+        return len(self.names)
+
+    def played(self, scores: Floats) -> tuple[Ints, Flags, Flags]:
+        """See `RoundRule.played`; claims are that the one named is better than those that are out.
+
+        A policy reads its scores in order, again from the start at their end.
+        """
+        unit = (scores - self.low) / (self.high - self.low)
+        studies, _, size = unit.shape
+        order = np.broadcast_to(self.places(size), (studies, size))
+        between = self.binary is not True and bool(((unit != 0.0) & (unit != 1.0)).any())
+        end = race_bets.played(race_bets.Race.begin(self.terms, order, studies), race_bets.reader(unit), between)
+        better = np.zeros((studies, size, size), bool)
+        found = np.flatnonzero(end.named >= 0)
+        better[found, end.named[found]] = end.status[found] == OUT
+        return end.counts, better, end.named >= 0
+
+    def _told(self, bets: race_bets.Race, history: tuple[Trail, ...]) -> RaceState:
+        late = len(self.names) - len(history)
+        names, width = self.names, self.high - self.low
+        champion, named = int(bets.champion[0]), int(bets.named[0])
+        counts = bets.counts[0].tolist()
+        sums = bets.sums[0] * width + bets.counts[0] * self.low
+        return RaceState(
+            rule=self,
+            rounds=int(bets.rounds[0]),
+            rollouts=(*counts, *[0] * late),
+            totals=(*sums.tolist(), *[0.0] * late),
+            standings=tuple(_WORDS[int(one)] for one in bets.status[0]),
+            p_values=(*np.minimum(1.0, np.exp(-bets.best[0])).tolist(), *[1.0] * late),
+            champion=names[champion] if champion >= 0 else None,
+            champions=int(bets.champions[0]),
+            named=names[named] if named >= 0 and not late else None,
+            regret=float(bets.regret()[0]) * width if champion >= 0 else None,
+            futile=bool(bets.futile[0]),
+            over=bool(bets.finished[0]) and not (late and named >= 0),
+            history=history,
+            bets=bets,
+        )
