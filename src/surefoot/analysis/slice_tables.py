@@ -1,0 +1,347 @@
+"""The cells and slices of a table: which columns are looked at, what is shuffled, which slices there are (21a, b)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from surefoot import _arguments
+from surefoot.core.notes import Note
+from surefoot.errors import DataError
+from surefoot.table.design import MANY, Column, as_number
+from surefoot.table.design_of import NO_LABELS
+from surefoot.table.normalising import home
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from surefoot.analysis.comparison_data import Asked
+    from surefoot.table.rollouts import Rollouts
+
+SMALLEST = 8
+"""The fewest rollouts of each policy in a slice."""
+MOST = 300
+"""The most slices that are looked at."""
+MOST_LEVELS = 50
+"""The most levels of a column whose slices are looked at by name."""
+APART = 0.05
+"""A column in which more than this share of partners differ was not set beforehand."""
+RECURS = 3
+"""Whole numbers that recur this often on average are measured; others number rollouts."""
+NONE = "(none)"
+FIRST, VALUE = "__first__", "__outcome__"
+"""Columns beside those of the file: whether a row is the first policy's, and its outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A slice: levels of one or two columns, by the file's names."""
+
+    parts: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return " & ".join(f"{column}={level}" for column, level in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class SliceTable:
+    """Rows of the policies looked at, coded.
+
+    Attributes:
+        asked: The two policies and the measure; for one policy the second is empty.
+        frame: A row for each rollout with a known outcome: `first`, `value`, and a column of text for every key.
+        factors: The table's columns whose levels are looked at.
+        strata: The columns to compare within.
+        unit: The column of what is shuffled or signed as a whole; None where each rollout is.
+        inner: Columns that make pairs inside such a unit.
+        own: Whether each policy has such units of its own.
+        notes: What was left out, and why.
+    """
+
+    asked: Asked
+    frame: pl.DataFrame
+    factors: tuple[str, ...]
+    strata: tuple[str, ...]
+    unit: str | None
+    inner: tuple[str, ...]
+    own: bool
+    notes: tuple[Note, ...] = ()
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that make cells."""
+        return tuple(dict.fromkeys((*self.strata, *self.factors)))
+
+    @cached_property
+    def codes(self) -> dict[str, Any]:
+        """The level of every row, numbered by how often each policy met it and what came of it; names break ties."""
+        return {key: _coded(self.frame, key) for key in self.keys}
+
+    def numbered(self, keys: Sequence[str]) -> Any:
+        """A number for every row, the same where these columns are."""
+        import numpy as np
+
+        found = np.zeros(self.frame.height, dtype=np.int64)
+        for key in keys:
+            own = self.codes[key][0]
+            _, found = np.unique(found * (int(own.max(initial=0)) + 1) + own, return_inverse=True)
+        return found
+
+    @cached_property
+    def cell(self) -> Any:
+        """The cell of every row."""
+        return self.numbered(self.keys)
+
+    @cached_property
+    def first(self) -> Any:
+        """Whether a row is the first policy's."""
+        return self.frame[FIRST].to_numpy()
+
+    @cached_property
+    def value(self) -> Any:
+        """The outcome of every row."""
+        return self.frame[VALUE].to_numpy()
+
+    def called(self, key: str) -> str:
+        """What the file calls a column."""
+        rollouts = self.asked.rollouts
+        return rollouts.called(key) if key in rollouts.named else key
+
+    def cut(self, ways: int, smallest: int, told: Any) -> tuple[list[Where], Any, int]:
+        """Slices of enough rollouts of each: their names, their cells (cells by slices), and how many were too many.
+
+        Args:
+            ways: Whether pairs of levels are looked at too.
+            smallest: The fewest rollouts of each policy.
+            told: Which rows tell anything.
+        """
+        import numpy as np
+
+        count = int(self.cell.max(initial=-1)) + 1
+        ours = np.bincount(self.cell[told & self.first], minlength=count)
+        theirs = np.bincount(self.cell[told & ~self.first], minlength=count)
+        single = not self.asked.second
+        home_of = {key: np.zeros(count, dtype=np.int64) for key in self.factors}
+        for key in self.factors:
+            home_of[key][self.cell] = self.codes[key][0]
+        one_way = [((key, level),) for key in self.factors for level in range(len(self.codes[key][1]))]
+        pairs = [
+            (a, b)
+            for one, other in combinations(self.factors, 2)
+            for (a,) in one_way
+            if a[0] == one
+            for (b,) in one_way
+            if b[0] == other
+        ]
+        met, found = set(), []
+        any_told = (ours + theirs) > 0 if single else (ours > 0) & (theirs > 0)
+        for parts in (*one_way, *(pairs if ways == 2 else ())):
+            inside = np.logical_and.reduce([home_of[key] == level for key, level in parts])
+            key = (inside & any_told).tobytes()
+            rest = (ours * ~inside).sum() if single else (theirs * inside).sum()
+            whole = not (any_told & ~inside).any()
+            if (ours * inside).sum() < smallest or rest < smallest or whole or key in met:
+                continue
+            met.add(key)
+            found.append((parts, inside, int(((ours + theirs) * inside).sum())))
+        kept = found
+        if len(found) > MOST:
+            least = sorted((one for one in found if len(one[0]) == 2), key=lambda one: one[2])
+            gone = {id(one) for one in least[: len(found) - MOST]}
+            kept = [one for one in found if id(one) not in gone]
+        names = [Where(tuple((self.called(k), self.codes[k][1][level]) for k, level in parts)) for parts, _, _ in kept]
+        members = np.stack([inside for _, inside, _ in kept], axis=1) if kept else np.zeros((count, 0), bool)
+        return names, members, len(found) - len(kept)
+
+
+def _coded(frame: pl.DataFrame, key: str) -> tuple[Any, list[str]]:
+    import polars as pl
+
+    ours, total = pl.col(FIRST).sum(), pl.col(VALUE).sort().sum().round(9)
+    facts = (ours.alias("__a__"), pl.len().alias("__b__"), total.alias("__c__"))
+    order = frame.group_by(key).agg(*facts).sort("__a__", "__b__", "__c__", key)
+    levels = order[key].to_list()
+    codes = frame[key].replace_strict(levels, list(range(len(levels))), return_dtype=pl.Int64)
+    return codes.to_numpy(), levels
+
+
+# Which columns
+
+
+def slice_table(asked: Asked, by: Sequence[str]) -> SliceTable:
+    """The rows of two policies, or of one, with the columns that are looked at."""
+    rollouts = asked.rollouts
+    design, notes = rollouts.design, []
+    factors, numbers = _factors(rollouts, by)
+    shown = (*design.of("unit"), *design.of("setting"), *design.of("watched"))
+    results = [column.name for column in shown if _caused(rollouts, column) and column.key not in factors]
+    if results:
+        notes.append(Note("results not sliced", {"columns": tuple(results)}))
+    units = design.keys("unit")
+    many = bool(units) and units[0] not in factors and design.units >= MANY and rollouts.collected != "independent"
+    within = (*(key for key in units if key in factors or design.units < MANY), *design.keys("setting"))
+    strata = tuple(dict.fromkeys(within))
+    clusters = [column for column in design.of("cluster") if column.key not in factors]
+    unit = clusters[-1].key if clusters else units[0] if many else None
+    own = False
+    runs = design.keys("run")
+    if runs and _runs(asked):
+        unit, own = runs[0], True
+    inner = tuple(key for key in (*units, *design.keys("setting")) if unit is not None and not own)
+    wanted = tuple(dict.fromkeys((*strata, *factors, *inner, *((unit,) if unit else ()))))
+    frame = _frame(asked, wanted, numbers)
+    made = SliceTable(asked, frame, factors, strata, unit, inner, own, tuple(notes))
+    if unit is not None and not own and asked.second:
+        made = _set_beforehand(made, by)
+    if not made.factors:
+        raise DataError(
+            "some column must have levels to look at; none has but the units, repeats and results.",
+            source=rollouts.source,
+            cure=f"Name columns: `{_arguments.named('by')}`.",
+        )
+    return made
+
+
+def _runs(asked: Asked) -> bool:
+    from surefoot.analysis.targets import runs_of
+
+    return bool(runs_of(asked, asked.rollouts.design)) if asked.second else False
+
+
+def _factors(rollouts: Rollouts, by: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns whose levels are looked at, and those of them that are numbers to cut in thirds."""
+    design = rollouts.design
+    if by:
+        return _named(rollouts, by)
+    unit = design.unit_column
+    few = [unit] if unit is not None and 1 < unit.levels < MANY else []
+    met = [*few, *design.of("setting"), *design.of("watched")]
+    numbers = [column for column in design.of("nothing") if _measured(rollouts, column)]
+    columns = [*(column for column in met if not _caused(rollouts, column)), *numbers]
+    return tuple(one.key for one in columns), tuple(one.key for one in numbers)
+
+
+def _caused(rollouts: Rollouts, column: Column) -> bool:
+    """Whether a column sounds like a result of the rollout, and nobody said otherwise."""
+    return column.result and column.key not in rollouts.declared
+
+
+def _measured(rollouts: Rollouts, column: Column) -> bool:
+    """Whether a column without a role holds measured numbers of many values, which are cut in thirds."""
+    if column.result or column.levels <= MANY or rollouts.declared.get(column.key) == "ignore":
+        return False
+    cells = _column(rollouts, column.key).drop_nulls()
+    values = [as_number(str(value)) for value in cells.unique().to_list()]
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < len(values):
+        return False
+    return any(not value.is_integer() for value in numbers) or len(cells) >= RECURS * len(numbers)
+
+
+def _column(rollouts: Rollouts, key: str) -> pl.Series:
+    return home(rollouts.counted().select(key))[key]
+
+
+def _named(rollouts: Rollouts, by: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    from surefoot.analysis.comparisons import columns_of
+
+    option, design = _arguments.named("by"), rollouts.design
+    keys, numbers = columns_of(rollouts, by), []
+    for word, key in zip(by, keys, strict=True):
+        column = next((one for one in design.columns if one.key == key), None)
+        if key in NO_LABELS or _said_again(rollouts, key):
+            raise DataError(
+                f"`{option}` must name a column that was set or met; {word!r} is a result of the rollout.",
+                source=rollouts.source,
+            )
+        if column is not None and _measured(rollouts, column):
+            numbers.append(key)
+        elif column is not None and column.levels > MOST_LEVELS:
+            raise DataError(
+                f"`{option}` must name columns of at most {MOST_LEVELS} levels; {word!r} has {column.levels:,}.",
+                source=rollouts.source,
+            )
+    levels = {one.key: one.levels for one in design.columns}
+    kept = tuple(key for key in dict.fromkeys(keys) if levels.get(key, 2) > 1)
+    if not kept:
+        raise DataError(f"`{option}` must name a column of two levels or more.", source=rollouts.source)
+    return kept, tuple(numbers)
+
+
+def _said_again(rollouts: Rollouts, key: str) -> bool:
+    """Whether every level of a column holds one outcome only, and there are several."""
+    import polars as pl
+
+    value = pl.col("success" if "success" in rollouts.columns else "score").cast(pl.Float64)
+    seen = rollouts.polars().group_by(key).agg(value.min().alias("__low__"), value.max().alias("__high__"))
+    return seen.height > 1 and bool((seen["__low__"] == seen["__high__"]).all()) and seen["__low__"].n_unique() > 1
+
+
+def _frame(asked: Asked, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
+    """The rollouts of the policies with a known outcome: text in every key, numbers cut in thirds."""
+    import narwhals as nw
+    import polars as pl
+
+    names = [name for name in (asked.first, asked.second) if name]
+    known = asked.rollouts.counted().filter(nw.col("policy").is_in(names) & ~nw.col(asked.measure).is_null())
+    frame = home(known.select("policy", nw.col(asked.measure).cast(nw.Float64).alias("__value__"), *keys))
+    columns: list[Any] = [(pl.col("policy") == asked.first).alias(FIRST), pl.col("__value__").alias(VALUE)]
+    for key in keys:
+        columns.append(
+            _thirds(frame[key]) if key in numbers else pl.col(key).cast(pl.String).fill_null(NONE).alias(key)
+        )
+    return frame.select(*columns)
+
+
+def _thirds(column: pl.Series) -> pl.Series:
+    """Numbers as the third of all of them that they lie in."""
+    import polars as pl
+
+    numbers = column.cast(pl.Float64, strict=False)
+    low, high = (float(numbers.quantile(share, "nearest") or 0.0) for share in (1.0 / 3.0, 2.0 / 3.0))
+    names = (f"up to {low:g}", f"{low:g} to {high:g}", f"above {high:g}")
+    third = (numbers > low).cast(pl.Int64) + (numbers > high).cast(pl.Int64)
+    return third.replace_strict([0, 1, 2], list(names), default=NONE, return_dtype=pl.String).alias(column.name)
+
+
+def _set_beforehand(table: SliceTable, by: Sequence[str]) -> SliceTable:
+    """The table without columns in which partners differ: what was set beforehand cannot."""
+    whole = matched(table, table.inner)
+    gone = []
+    for key in table.factors:
+        if key not in table.inner and whole and matched(table, (*table.inner, key)) < (1.0 - APART) * whole:
+            gone.append(key)
+    if not gone:
+        return table
+    names = tuple(table.called(key) for key in gone)
+    if by:
+        raise DataError(
+            f"`{_arguments.named('by')}` must name what partners share; they differ in {names[0]!r}, so that the "
+            "rollout may have caused it.",
+            source=table.asked.rollouts.source,
+        )
+    note = Note("partners differ", {"columns": names})
+    left = tuple(key for key in table.factors if key not in gone)
+    return replace(table, factors=left, notes=(*table.notes, note))
+
+
+def matched(table: SliceTable, keys: Sequence[str]) -> int:
+    """How many rollouts have a partner of the other policy in the same unit and levels."""
+    return int(pairs_of(table, keys)["__least__"].sum())
+
+
+def pairs_of(table: SliceTable, keys: Sequence[str]) -> pl.DataFrame:
+    """Both policies' rollouts and sums in every unit and level that both met."""
+    import polars as pl
+
+    on = list(dict.fromkeys((*((table.unit,) if table.unit else ()), *keys)))
+    ours, value = pl.col(FIRST), pl.col(VALUE)
+    found = table.frame.group_by(on).agg(
+        ours.sum().cast(pl.Float64).alias("__n__"), (~ours).sum().cast(pl.Float64).alias("__m__"),
+        value.filter(ours).sort().sum().alias("__x__"), value.filter(~ours).sort().sum().alias("__y__"),
+    )  # fmt: skip
+    found = found.filter((pl.col("__n__") > 0) & (pl.col("__m__") > 0))
+    return found.with_columns(pl.min_horizontal("__n__", "__m__").alias("__least__"))

@@ -1,0 +1,464 @@
+"""How the slices of a table are tested: what is shuffled, which p-values are adjusted, and the intervals of claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from surefoot import stats
+from surefoot.analysis.slice_tables import FIRST, VALUE, SliceTable, Where, pairs_of
+from surefoot.core.interval import Interval
+from surefoot.core.notes import Note
+from surefoot.core.tally import PairTally, Tally
+from surefoot.numerics import slice_shuffles
+from surefoot.numerics.slice_shuffles import DRAWS, Shuffle
+from surefoot.stats.slices import Claim, SliceTests, by_holm, least_drop, stepped_down
+from surefoot.stats.step_down_tests import Sides
+from surefoot.stats.strata import least_p
+
+ENOUGH = 0.9
+"""The share of the information that cells must keep for shuffles inside them."""
+MOST_CELLS = 200_000
+"""Tables of a slice and its rest up to which Boschloo's test is used; above, Fisher's, which differs little there."""
+Parts = dict[str, tuple[Any, Any]]
+"""Of every stratum of a slice, what the two have: tallies or scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """Slices with their tests.
+
+    Attributes:
+        names: The slices.
+        sizes: Rollouts of both in each.
+        sums: Successes or sums of scores of both.
+        estimates: The gain in each.
+        tests: The adjusted p-values.
+        members: Which cells are in each: cells by slices.
+        how: What was shuffled, or which p-values were adjusted.
+        interval: The interval of a slice, at the error that holds together.
+        noticed: Drops that would have been found.
+        notes: What a reader must know besides.
+    """
+
+    names: list[Where]
+    sizes: list[tuple[int, int]]
+    sums: list[tuple[float, float]]
+    estimates: list[float]
+    tests: SliceTests
+    members: Any
+    how: str
+    interval: Callable[[int], Interval]
+    noticed: tuple[tuple[int, int, float | None], ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def order(self) -> list[int]:
+        """Slices by their p-values, the surest and then the finest first."""
+        p_values = [min(pair) for pair in zip(self.tests.worse, self.tests.better, strict=True)]
+        return sorted(range(len(self.names)), key=lambda one: (p_values[one], sum(self.sizes[one]), one))
+
+    def within(self, inner: int, outer: int) -> bool:
+        """Whether the cells of one slice are all in another."""
+        return bool((self.members[:, inner] <= self.members[:, outer]).all())
+
+
+def looked_at(table: SliceTable, *, ways: int, smallest: int, confidence: float, claim: Claim, dealt: bool) -> Looked:
+    """All slices of a table, tested."""
+    kind = _Alone if not table.asked.second else _Units if table.unit and not table.own else _Cells
+    return kind(table, ways, smallest, dealt).look(confidence, claim)
+
+
+class _Kind:
+    """Slices of rows that are shuffled in some way."""
+
+    def __init__(self, table: SliceTable, ways: int, smallest: int, dealt: bool) -> None:
+        self.table, self.dealt = table, dealt
+        self.told = self._told()
+        self.names, self.members, self.spare = table.cut(ways, smallest, self.told)
+        self.inside = self.members[table.cell] & self.told[:, None]  # rows by slices
+
+    def _told(self) -> Any:
+        import numpy as np
+
+        return np.ones(self.table.frame.height, dtype=bool)
+
+    def look(self, confidence: float, claim: Claim) -> Looked:
+        sizes, sums = self._seen()
+        estimates = [self._estimate(place) for place in range(len(self.names))]
+        tests, how = by_holm((), (), confidence=confidence, claim=claim), ""
+        if self.names:
+            tests, how = self._tests(confidence, claim)
+        notes = (Note("slices left out", {"count": self.spare}),) if self.spare else ()
+        level = 1.0 - 2.0 * tests.local_error
+
+        def interval(place: int) -> Interval:
+            found: Interval = self._make(place)(confidence=level, margin=0.0).interval
+            return found
+
+        noticed = tuple(self._noticed(sizes, tests.local_error)) if self.names else ()
+        return Looked(
+            self.names, sizes, sums, estimates, tests, self.members, how, interval, noticed, (*notes, *self.notes)
+        )
+
+    notes: tuple[Note, ...] = ()
+
+    def _seen(self) -> tuple[list[tuple[int, int]], list[tuple[float, float]]]:
+        first, value = self.table.first, self.table.value
+        sides = [(self.inside & side[:, None]) for side in (first, ~first)]
+        counts = [side.sum(axis=0).tolist() for side in sides]
+        sums = [(value @ side).tolist() for side in sides]
+        return list(zip(*counts, strict=True)), list(zip(*sums, strict=True))
+
+    def _tests(self, confidence: float, claim: Claim) -> tuple[SliceTests, str]:
+        raise NotImplementedError
+
+    def _make(self, place: int) -> Any:
+        raise NotImplementedError
+
+    def _estimate(self, place: int) -> float:
+        raise NotImplementedError
+
+    def _noticed(self, sizes: Any, error: float) -> list[tuple[int, int, float | None]]:
+        """The least drops that would have been found in the slice of median size and in the smallest."""
+        order = sorted(range(len(sizes)), key=lambda one: sum(sizes[one]))
+        found: dict[tuple[int, int], float | None] = {}
+        for place in (order[len(order) // 2], order[0]):
+            if sizes[place] not in found:
+                found[sizes[place]] = self._drop(place, error)
+        return [(*size, drop) for size, drop in found.items() if drop is not None] or [
+            (*size, drop) for size, drop in found.items()
+        ][:1]
+
+    def _drop(self, place: int, error: float) -> float | None:
+        sizes, sums = self._seen()
+        size, total = sizes[place], sums[place]
+        return least_drop(*size, total[1] / size[1], error) if self.table.asked.measure == "success" else None
+
+    def _holm(self, confidence: float, claim: Claim) -> SliceTests:
+        """Holm on one-sided p-values; where even a lower bound of one allows no claim, it stands for it."""
+        sides, count = [], len(self.names)
+        for place in range(count):
+            make = self._make(place)
+            sides.append(_sides(make, (1.0 - confidence) / count))
+        return by_holm([one.worse for one in sides], [one.better for one in sides], confidence=confidence, claim=claim)
+
+
+class _Cells(_Kind):
+    """Rollouts, or clusters of one policy each, shuffled inside cells."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        table, counts = self.table, len(self.members)
+        import numpy as np
+
+        first = table.first
+        self.n, self.m = (np.bincount(table.cell[side], minlength=counts).astype(float) for side in (first, ~first))
+        self.x, self.y = (
+            np.bincount(table.cell[side], table.value[side], minlength=counts).astype(float) for side in (first, ~first)
+        )
+        rows = table.numbered(table.strata)
+        self.stratum = np.zeros(counts, dtype=np.int64)
+        self.stratum[table.cell] = rows
+        unit = [key for key in table.asked.rollouts.design.keys("unit") if key in table.strata]
+        self.unit_of = np.zeros(int(rows.max(initial=0)) + 1, dtype=np.int64)
+        self.unit_of[rows] = table.numbered(unit)
+
+    def _tests(self, confidence: float, claim: Claim) -> tuple[SliceTests, str]:
+        shuffle, how = self._shuffle()
+        if shuffle is None:
+            return self._holm(confidence, claim), how
+        self.shuffle = shuffle
+        return stepped_down(shuffle, confidence=confidence, claim=claim, draws=DRAWS), how
+
+    def _shuffle(self) -> tuple[Shuffle | None, str]:
+        table, members = self.table, self.members.astype(float)
+        word = table.asked.rollouts.words.rollouts
+        if table.own:
+            return self._clusters(members)
+        kept = slice_shuffles.kept(self.n, self.m, self.stratum)
+        success = table.asked.measure == "success"
+        if kept >= ENOUGH and success:
+            return slice_shuffles.of_successes(self.x, self.n, self.y, self.m, members), f"Labels of {word} shuffled."
+        if kept >= ENOUGH:
+            made = slice_shuffles.of_scores(table.value, table.first, table.cell, members)
+            return made, f"Labels of {word} shuffled."
+        if self.dealt and success:
+            made = slice_shuffles.of_dealt(self.x, self.n, self.y, self.m, self.stratum, members)
+            return made, "Few in a cell: labels, dealt at random, shuffled inside strata (measured)."
+        return None, "Few in a cell: Holm on the p-value of every slice."
+
+    def _clusters(self, members: Any) -> tuple[Shuffle | None, str]:
+        """Whole clusters are shuffled where each lies in one cell."""
+        import numpy as np
+        import polars as pl
+
+        table, name = self.table, self.table.called(str(self.table.unit))
+        frame = table.frame.select(
+            pl.col(FIRST).alias("first"), pl.col(VALUE).alias("value"), pl.col(str(table.unit)).alias("unit")
+        ).with_columns(cell=pl.Series(table.cell))
+        whole = frame.group_by("first", "unit").agg(
+            pl.col("value").sort().sum().alias("sum"), pl.len().alias("size"), pl.col("cell").first(),
+            pl.col("cell").n_unique().alias("cells"),
+        ).sort("cell", "first", "sum", "size")  # fmt: skip
+        if whole["cells"].max() != 1:
+            return None, f"{name} spans cells: Holm on the p-value of every slice, whole {name}s as clusters."
+        cell, total, size = (whole[one].to_numpy() for one in ("cell", "sum", "size"))
+        count = len(members)
+        mean = np.bincount(cell, total, minlength=count) / np.maximum(np.bincount(cell, size, minlength=count), 1.0)
+        made = slice_shuffles.of_scores(total - size * mean[cell], whole["first"].to_numpy(), cell, members)
+        return made, f"Labels of whole {name}s shuffled."
+
+    def _strata(self, place: int) -> tuple[Any, Any, Any, Any, Any]:
+        """Of every stratum of a slice that both met: its number, and both policies' rollouts and sums."""
+        import numpy as np
+
+        inside, count = self.members[:, place], len(self.unit_of)
+        n, x, m, y = (
+            np.bincount(self.stratum[inside], one[inside], minlength=count) for one in (self.n, self.x, self.m, self.y)
+        )
+        both = np.flatnonzero((n > 0) & (m > 0))
+        return both, n[both], x[both], m[both], y[both]
+
+    def _weights(self, both: Any, n: Any, m: Any) -> Any:
+        """How much every stratum weighs: units alike, or by rollouts."""
+        import numpy as np
+
+        if self.table.asked.weights == "rollouts":
+            return (n + m) / (n + m).sum()
+        unit = self.unit_of[both]
+        share = 1.0 / np.bincount(unit)[unit]
+        return share / share.sum()
+
+    def _estimate(self, place: int) -> float:
+        both, n, x, m, y = self._strata(place)
+        return float((self._weights(both, n, m) * (x / n - y / m)).sum()) if len(both) else 0.0
+
+    def _make(self, place: int) -> Any:
+        both, n, x, m, y = self._strata(place)
+        table, asked = self.table, self.table.asked
+        inside = self.inside[:, place]
+        if table.own:
+            frame = table.frame.filter(inside)
+            sides = [frame.filter(frame[FIRST] == side) for side in (True, False)]
+            ours, theirs = (asked.scores(side[VALUE].to_list()) for side in sides)
+            own, others = (side[str(table.unit)].to_list() for side in sides)
+            return asked.shown(partial(stats.two_sample_cluster_gain, ours, theirs, (own, others)))
+        weights = {str(one): float(share) for one, share in zip(both, self._weights(both, n, m), strict=True)}
+        if asked.measure == "success":
+            parts: Parts = {
+                str(one): (Tally(round(a), int(b)), Tally(round(c), int(d)))
+                for one, b, a, d, c in zip(both, n, x, m, y, strict=True)
+            }
+            if len(parts) == 1:
+                return partial(stats.exact_gain, *next(iter(parts.values())))
+            return partial(stats.stratified_rate_gain, parts, weights=weights)
+        rows = table.numbered(table.strata)
+        parts = {}
+        for one in both:
+            here = inside & (rows == one)
+            ours, theirs = (asked.scores(sorted(table.value[here & side])) for side in (table.first, ~table.first))
+            parts[str(one)] = ours, theirs
+        if len(parts) == 1:
+            return partial(stats.score_gain, *next(iter(parts.values())))
+        return partial(stats.stratified_score_gain, parts, weights=weights)
+
+    def _drop(self, place: int, error: float) -> float | None:
+        if self.table.asked.measure == "success" and not self.table.own:
+            return super()._drop(place, error)
+        shuffle = getattr(self, "shuffle", None)
+        if shuffle is None:
+            return None
+        inside = self.members[:, place]
+        both = self.n[inside] + self.m[inside]
+        return _normal_drop(shuffle.spread[place], float((self.n[inside] * self.m[inside] / both).sum()), error)
+
+
+class _Units(_Kind):
+    """Pairs, or units and clusters of pairs: one fair sign for each."""
+
+    def _told(self) -> Any:
+        """Rows that have a partner in their unit and cell."""
+        import polars as pl
+
+        table = self.table
+        self.on = list(dict.fromkeys((str(table.unit), *table.inner, *table.keys)))
+        self.pairs = pairs_of(table, (*table.inner, *table.keys)).sort(self.on)
+        numbered = self.pairs.select(*self.on, pl.int_range(pl.len()).alias("__pair__"))
+        joined = table.frame.select(*self.on).join(numbered, on=self.on, how="left", maintain_order="left")
+        self.pair_of = joined["__pair__"]
+        return self.pair_of.is_not_null().to_numpy()
+
+    def _rows(self) -> tuple[Any, Any]:
+        """The unit and the cell of every pair."""
+        import numpy as np
+
+        place = self.pair_of.filter(self.told).to_numpy()
+        cell = np.zeros(self.pairs.height, dtype=np.int64)
+        cell[place] = self.table.cell[self.told]
+        return self.pairs[str(self.table.unit)].rank("dense").cast(int).to_numpy() - 1, cell
+
+    def _tests(self, confidence: float, claim: Claim) -> tuple[SliceTests, str]:
+        import numpy as np
+
+        n, m, x, y, least = (self.pairs[one].to_numpy() for one in ("__n__", "__m__", "__x__", "__y__", "__least__"))
+        unit, cell = self._rows()
+        gap = least * (y / m - x / n)
+        name, count = self.table.called(str(self.table.unit)), len(self.members)
+        if self.single and self.table.asked.measure == "success":
+            lost, won = (np.bincount(cell[side], minlength=count).astype(float) for side in (gap > 0, gap < 0))
+            shuffle = slice_shuffles.of_pairs(lost, won, self.members.astype(float))
+            how = f"Pairs by {name}: labels exchanged inside pairs."
+        else:
+            order = np.lexsort((gap, cell))
+            sums = np.zeros((int(unit.max(initial=-1)) + 1, self.members.shape[1]))
+            np.add.at(sums, unit[order], gap[order, None] * self.members[cell[order]])
+            sums = sums[np.lexsort(sums.T[::-1])]
+            shuffle = slice_shuffles.of_units(sums)
+            how = f"Labels exchanged in whole {name}s."
+        self.shuffle = shuffle
+        if (n != m).any():
+            self.notes = (Note("uneven partners", {"unit": name}),)
+        return stepped_down(shuffle, confidence=confidence, claim=claim, draws=DRAWS), how
+
+    @property
+    def single(self) -> bool:
+        """Whether every unit is one pair."""
+        once = bool((self.pairs["__n__"] == 1).all() and (self.pairs["__m__"] == 1).all())
+        return once and self.pairs[str(self.table.unit)].n_unique() == self.pairs.height
+
+    def _slice(self, place: int) -> Any:
+        _, cell = self._rows()
+        return self.pairs.filter(self.members[cell, place])
+
+    def _estimate(self, place: int) -> float:
+        part = self._slice(place)
+        return float((part["__x__"] / part["__n__"] - part["__y__"] / part["__m__"]).mean())
+
+    def _make(self, place: int) -> Any:
+        part, asked = self._slice(place), self.table.asked
+        first, second = part["__x__"] / part["__n__"], part["__y__"] / part["__m__"]
+        if self.single and asked.measure == "success":
+            kinds = [int(((first > 0.5) == a).__and__((second > 0.5) == b).sum()) for a, b in _KINDS]
+            tally = PairTally(both=kinds[0], first_only=kinds[1], second_only=kinds[2], neither=kinds[3])
+            return partial(stats.exact_paired_gain, tally)
+        scores = asked.scores(first), asked.scores(second)
+        if self.single:
+            return partial(stats.paired_score_gain, *scores)
+        return asked.shown(partial(stats.cluster_gain, *scores, part[str(self.table.unit)].to_list()))
+
+    def _drop(self, place: int, error: float) -> float | None:
+        whole = float(self._slice(place)["__least__"].sum())
+        return _normal_drop(self.shuffle.spread[place] * (2.0 if self._halved else 1.0), whole, error)
+
+    @property
+    def _halved(self) -> bool:
+        return self.single and self.table.asked.measure == "success"
+
+
+_KINDS = ((True, True), (True, False), (False, True), (False, False))
+
+
+class _Alone(_Kind):
+    """One policy: every slice against the rest of its rollouts, within strata."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.kept: dict[int, tuple[Parts, dict[str, float], float]] = {}
+
+    def _seen(self) -> tuple[list[tuple[int, int]], list[tuple[float, float]]]:
+        value = self.table.value
+        count, total = self.inside.sum(axis=0), value @ self.inside
+        sizes = [(int(one), len(value) - int(one)) for one in count]
+        return sizes, [(float(one), float(value.sum() - one)) for one in total]
+
+    def _parts(self, place: int) -> tuple[Parts, dict[str, float], float]:
+        """Outcomes in the slice and elsewhere by stratum, the weights of strata, and the gain."""
+        import numpy as np
+
+        if place in self.kept:
+            return self.kept[place]
+        table, asked = self.table, self.table.asked
+        own = {table_key for table_key in table.strata if table.called(table_key) in dict(self.names[place].parts)}
+        rows = table.numbered([key for key in table.strata if key not in own])
+        inside, gain = self.inside[:, place], 0.0
+        parts: Parts = {}
+        weights: dict[str, float] = {}
+        for one in range(int(rows.max(initial=-1)) + 1):
+            here, there = (table.value[(rows == one) & side] for side in (inside, ~inside))
+            if not len(here) or not len(there):
+                continue
+            weights[str(one)] = len(here) * len(there) / (len(here) + len(there))
+            gain += weights[str(one)] * float(here.mean() - there.mean())
+            if asked.measure == "success":
+                parts[str(one)] = Tally(round(here.sum()), len(here)), Tally(round(there.sum()), len(there))
+            else:
+                parts[str(one)] = asked.scores(np.sort(here)), asked.scores(np.sort(there))
+        total = sum(weights.values()) or 1.0
+        self.kept[place] = parts, {one: share / total for one, share in weights.items()}, gain / total
+        return self.kept[place]
+
+    def _estimate(self, place: int) -> float:
+        return self._parts(place)[2]
+
+    def _tests(self, confidence: float, claim: Claim) -> tuple[SliceTests, str]:
+        name = "Boschloo's test" if self.table.asked.measure == "success" else "the p-value"
+        return self._holm(confidence, claim), f"Holm on {name} of every slice against the rest."
+
+    def _make(self, place: int) -> Any:
+        parts, weights, _ = self._parts(place)
+        table, asked = self.table, self.table.asked
+        if not parts:
+            return None
+        if table.unit is not None:
+            inside = self.inside[:, place]
+            sides = [table.frame.filter(side) for side in (inside, ~inside)]
+            own, others = (side[table.unit].to_list() for side in sides)
+            ours, theirs = (asked.scores(side[VALUE].to_list()) for side in sides)
+            shared = not set(own).isdisjoint(others)
+            return asked.shown(partial(stats.two_sample_cluster_gain, ours, theirs, (own, others), shared=shared))
+        if asked.measure == "success":
+            if len(parts) == 1:
+                return partial(stats.exact_gain, *next(iter(parts.values())))
+            return partial(stats.stratified_rate_gain, parts, weights=weights)
+        if len(parts) == 1:
+            return partial(stats.score_gain, *next(iter(parts.values())))
+        return partial(stats.stratified_score_gain, parts, weights=weights)
+
+
+def _normal_drop(spread: float, information: float, error: float) -> float | None:
+    """The drop that is found in 8 of 10 tables, by the normal."""
+    from scipy import special
+
+    from surefoot.stats.slices import POWER
+
+    if not information or spread != spread:
+        return None
+    return float((special.ndtri(POWER) - special.ndtri(error)) * spread / information)
+
+
+def _sides(make: Any, error: float) -> Sides:
+    """The one-sided p-values of a slice: exact for one stratum of successes, half of the two-sided one else."""
+    if make is None:
+        return Sides(1.0, 1.0, 1.0, 1.0)
+    plain = isinstance(make, partial)
+    if plain and make.func is stats.exact_gain:
+        first, second = make.args
+        few = (first.trials + second.trials) * max(first.trials, second.trials) <= MOST_CELLS
+        found = (stats.boschloo if few else stats.fisher)(first, second)
+        return Sides(*(found.first_better, found.second_better) * 2)
+    if plain and make.func is stats.stratified_rate_gain:
+        (parts,), weights = make.args, make.keywords["weights"]
+        low = least_p(parts, weights=weights, error=error)
+        estimate = _weighted(parts, weights)
+        if low > 2.0 * error:  # at this p-value nothing is claimed, whatever the others say
+            return Sides.of(min(1.0, low), estimate)
+        return Sides.of(make(confidence=1.0 - error, margin=0.0).p_value, estimate)
+    gain = make(confidence=0.95, margin=0.0)
+    return Sides.of(1.0 if gain.p_value is None else gain.p_value, gain.estimate)
+
+
+def _weighted(parts: Parts, weights: dict[str, float]) -> float:
+    return float(sum(share * (parts[one][0].rate - parts[one][1].rate) for one, share in weights.items()))

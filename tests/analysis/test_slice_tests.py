@@ -1,0 +1,90 @@
+"""Tests of `surefoot.analysis.slice_tests`."""
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot import Verdict
+from tests.analysis.test_slices import grid, table
+
+
+def test_pairs_are_exchanged_inside_pairs():
+    rng = np.random.default_rng(3)
+    rows = []
+    for scene in range(120):
+        light = ("dim", "bright", "mid")[scene % 3]
+        for who in ("new", "old"):
+            rate = 0.9 - 0.7 * (who == "new" and light == "dim")
+            rows.append((who, f"s{scene}", light, bool(rng.random() < rate)))
+    found = sf.slices(table(rows, ["policy", "scene", "lighting", "success"]), "new", "old")
+    assert "exchanged inside pairs" in found.how
+    assert [one.name for one in found.claimed] == ["lighting=dim"]
+    assert found.claimed[0].interval.method.startswith("exact")
+
+
+def test_units_met_several_times_take_one_sign_for_all_their_rollouts():
+    rng = np.random.default_rng(4)
+    rows = [
+        (who, f"s{scene}", trial, ("dim", "bright")[scene % 2], bool(rng.random() < 0.8 - 0.5 * bad))
+        for scene in range(60)
+        for who in ("new", "old")
+        for bad in [who == "new" and scene % 2 == 0]
+        for trial in range(4)
+    ]
+    found = sf.slices(table(rows, ["policy", "scene", "trial", "lighting", "success"]), "new", "old")
+    assert "whole scenes" in found.how
+    assert [one.name for one in found.of(Verdict.WORSE)] == ["lighting=dim"]
+
+
+def test_scores_are_shuffled_too():
+    rng = np.random.default_rng(5)
+    rows, columns = grid(drop=0.0)
+    means = [0.6 - 0.4 * (row[:3] == ("new", "dim", "some")) for row in rows]
+    values = np.round(np.clip(rng.normal(means, 0.2), 0, 1), 3)
+    scored = [(*row[:4], float(value)) for row, value in zip(rows, values, strict=True)]
+    found = sf.slices(table(scored, [*columns[:4], "score"]), "new", "old")
+    assert found.claimed[0].name == "lighting=dim & clutter=some"
+    assert found.claimed[0].shown("score").startswith("mean")
+
+
+def test_whole_runs_are_shuffled_where_each_lies_in_one_cell():
+    rng = np.random.default_rng(6)
+    rows = []
+    for who in ("new", "old"):
+        for light in ("dim", "bright"):
+            for run in range(14):
+                rate = np.clip(rng.normal(0.8 - 0.6 * (who == "new" and light == "dim"), 0.05), 0, 1)
+                rows += [(who, f"{who}{light}{run}", light, bool(rng.random() < rate)) for _ in range(4)]
+    data = table(rows, ["policy", "training", "lighting", "success"]).declare(run="training")
+    found = sf.slices(data, "new", "old")
+    assert "whole trainings" in found.how
+    assert [one.name for one in found.of(Verdict.WORSE)] == ["lighting=dim"]
+
+
+def test_few_in_a_cell_takes_holm_and_dealt_levels_shuffle_strata():
+    rng = np.random.default_rng(7)
+    rows = [
+        (who, *(str(rng.integers(5)) for _ in range(3)), bool(rng.random() < 0.8))
+        for who in ("new", "old")
+        for _ in range(150)
+    ]
+    data = table(rows, ["policy", "a", "b", "c", "success"])
+    plain, dealt = (sf.slices(data, "new", "old", by=("a", "b", "c"), dealt=dealt) for dealt in (False, True))
+    assert "Holm" in plain.how
+    assert "inside strata" in dealt.how
+
+
+@pytest.mark.parametrize("names", [("x", "n"), ("first", "value"), ("least", "pair"), ("cell", "m")])
+@pytest.mark.parametrize("scenes", [True, False])
+def test_columns_may_be_called_anything(names, scenes):
+    rng = np.random.default_rng(10)
+    rows = [
+        (who, f"s{scene}", "ab"[scene % 2], "uv"[scene // 2 % 2], bool(rng.random() < 0.7))
+        for scene in range(80)
+        for who in ("new", "old")
+    ]
+    kept = rows if scenes else [(row[0], *row[2:]) for row in rows]
+    data = table(kept, ["policy", *(["scene"] if scenes else []), *names, "success"])
+    found = sf.slices(data, "new", "old", by=names)
+    assert found.columns == names
+    assert len(found.slices) == 8

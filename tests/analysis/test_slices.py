@@ -1,0 +1,99 @@
+"""Tests of `surefoot.analysis.slices`."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot import Verdict
+from surefoot.analysis.slices import Slices
+
+
+def table(rows, columns):
+    return sf.read(pl.DataFrame(rows, schema=columns, orient="row"))
+
+
+def grid(seed=1, *, drop=0.55, each=10, rate=0.85, policies=("new", "old")):
+    """Three lightings, two clutters, four poses; the first fails in the dim with some clutter."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (who, light, clutter, pose, bool(rng.random() < rate - drop * (who == policies[0] and hard)))
+        for light in ("dim", "mid", "bright")
+        for clutter in ("none", "some")
+        for pose in "abcd"
+        for hard in [light == "dim" and clutter == "some"]
+        for who in policies
+        for _ in range(each)
+    ]
+    return rows, ["policy", "lighting", "clutter", "pose", "success"]
+
+
+def test_the_slice_that_fails_is_named_and_what_contains_it_stands_under_it():
+    found = sf.slices(table(*grid()), "new", "old")
+    assert len(found.slices) == 35
+    assert found.claimed[0].name == "lighting=dim & clutter=some"
+    assert found.claimed[0].verdict is Verdict.WORSE
+    assert found.claimed[0].rollouts == (40, 40)
+    assert found.claimed[0].interval.high <= 0.0
+    under = {one.name for one in found.claimed if one.under == found.claimed[0].name}
+    assert "lighting=dim" in under
+    assert "contains it: lighting=dim" in str(found)
+
+
+def test_nothing_is_named_where_nothing_is_shown():
+    found = sf.slices(table(*grid(drop=0.0)), "new", "old")
+    assert found.claimed == ()
+    lines = str(found).splitlines()
+    assert lines[1] == "No slice is shown to be different."
+    assert "would have been found in 8 of 10 tables" in lines[2]
+
+
+def test_exchanging_the_policies_exchanges_the_claims():
+    data = table(*grid())
+    ahead, behind = sf.slices(data, "new", "old"), sf.slices(data, "old", "new")
+    assert {one.name for one in ahead.of(Verdict.WORSE)} == {one.name for one in behind.of(Verdict.BETTER)}
+
+
+def test_all_of_the_error_on_one_side():
+    both, worse = (sf.slices(table(*grid(drop=0.35)), "new", "old", claim=claim) for claim in ("both", "worse"))
+    assert worse.tests.error == pytest.approx(0.05)
+    assert both.tests.error == pytest.approx(0.025)
+    assert {one.name for one in both.of(Verdict.WORSE)} <= {one.name for one in worse.of(Verdict.WORSE)}
+    assert worse.of(Verdict.BETTER) == ()
+
+
+def test_one_policy_fails_more_here_than_elsewhere():
+    found = sf.slices(table(*grid()), "new")
+    assert found.second == ""
+    assert found.claimed[0].name == "lighting=dim & clutter=some"
+    assert not found.of(Verdict.BETTER)
+    assert sf.slices(table(*grid()), "old").claimed == ()
+
+
+def test_several_policies_share_the_error():
+    rows, columns = grid()
+    more = [("third", *row[1:]) for row in rows if row[0] == "old"]
+    found = sf.slices_against(table([*rows, *more], columns), "old")
+    assert [one.first for one in found] == ["new", "third"]
+    assert [one.tests.confidence for one in found] == pytest.approx([0.975, 0.975])
+    assert found[1].claimed == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"by": "colour"}, "there must be a column 'colour'"),
+        ({"by": "success"}, "is the outcome"),
+        ({"ways": 3}, "be 1 or 2"),
+        ({"claim": "any"}, "be one of both, worse, better"),
+        ({"smallest": 1_000}, "no slice has 1000"),
+    ],
+)
+def test_bad_input_is_refused_with_the_fact(options, says):
+    with pytest.raises((sf.DataError, sf.ArgumentError), match=says):
+        sf.slices(table(*grid()), "new", "old", **options)
+
+
+def test_a_record_comes_back_the_same():
+    found = sf.slices(table(*grid()), "new", "old")
+    assert Slices.from_dict(found.to_dict()).to_dict() == found.to_dict()
