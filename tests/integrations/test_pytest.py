@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from surefoot.integrations import pytest as plugin
-from surefoot.numerics import acceptance
+from surefoot.numerics.designs import acceptance
 from surefoot.sequential import AcceptanceTest
 
 ROOT = Path(__file__).parents[2]
@@ -389,3 +389,21 @@ def test_a_worker_hands_its_refusal_to_the_session_that_started_it():
     with pytest.raises(pytest.UsageError, match=r"test_a.py::test_policy: @pytest.mark.surefoot: `at_least`"):
         plugin.pytest_testnodedown(SimpleNamespace(workeroutput=config.workeroutput))
     plugin.pytest_testnodedown(SimpleNamespace(workeroutput={}))  # a worker without a fault says nothing
+
+
+@pytest.mark.parametrize(("hits", "outcome"), [(90, "passed"), (20, "failed"), (84, "skipped")])
+def test_a_gate_in_a_test_fails_where_a_need_is_broken_and_skips_where_it_is_open(run, pytester, hits, outcome):
+    rows = [f"{name},{int(at < count)}" for name, count in (("new", hits), ("old", 90)) for at in range(100)]
+    (pytester.path / "pr.csv").write_text("policy,success\n" + "\n".join(rows) + "\n")
+    (pytester.path / "release.toml").write_text("[gate]\n[[gate.need]]\nnot_worse_by = 0.1\n")
+    result = run(
+        """
+def test_release(surefoot_gate):
+    assert surefoot_gate("pr.csv", "release.toml", first="new", second="old").passed
+""",
+        "-rs",
+        apart=True,
+    )
+    result.assert_outcomes(**{outcome: 1})
+    if outcome == "failed":
+        assert "FAIL: success not worse by 10 points" in result.stdout.str()

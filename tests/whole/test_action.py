@@ -168,3 +168,13 @@ def test_no_input_stands_in_a_script() -> None:
     for step in STEPS:
         assert "${{" not in step["run"]
         assert step["shell"] == "bash"
+
+
+def test_several_needs_in_the_place_of_a_margin(tmp_path: Path) -> None:
+    needs = tmp_path / "release.toml"
+    needs.write_text("[gate]\n[[gate.need]]\nnot_worse_by = 0.05\n[[gate.need]]\nrate_at_least = 0.05\n")
+    runner, code = ran(tmp_path, 60, needs=str(needs))
+    assert (code, runner.outputs["compare"]["verdict"]) == (1, "worse")
+    comment = Path(runner.outputs["compare"]["comment"]).read_text()
+    assert comment.startswith("<!-- surefoot gate -->\n### Gate failed. 1 broken, 1 hold")
+    assert "| **FAIL** | `success not worse by 5 points` |" in comment

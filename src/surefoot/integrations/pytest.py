@@ -9,7 +9,7 @@ this file at every start: it imports nothing but pytest, and does nothing where 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,6 +44,27 @@ def surefoot_run(request: pytest.FixtureRequest) -> int:
     """The number of this run of the test, from 1 on: a seed, for instance. 1 in a test without the mark."""
     number: int = request.node.stash.get(_NUMBER, 1)
     return number
+
+
+@pytest.fixture
+def surefoot_gate() -> Callable[..., Any]:
+    """A gate: ``surefoot_gate("pr.csv", "release.toml")`` fails where a need is broken and skips where one is open.
+
+    Further arguments are those of `surefoot.gate`: first, second, previous (a file).
+    """
+
+    def gate(results: Any, needs: Any, *, previous: Any = None, **asked: Any) -> Any:
+        import surefoot as sf
+
+        before = None if previous is None else sf.read(previous)
+        found = sf.gate(sf.read(results), needs, previous=before, **asked)
+        if found.code == 2:
+            pytest.skip(str(found))
+        if found.code:
+            pytest.fail(str(found), pytrace=False)
+        return found
+
+    return gate
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,0 +1,71 @@
+"""Plans of a joint gate."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import surefoot as sf
+from surefoot import Expected, plan_gate
+from surefoot.stats import clopper_pearson_upper, power
+
+TWELVE = [{"measure": "success", "by": "benchmark", "not_worse_by": 0.05}]
+MORE = [
+    *TWELVE,
+    {"measure": "collision", "rate_at_most": 0.01},
+    {"measure": "duration", "at_most_times": 1.1, "limit": 9},
+]
+EXPECT = {"success": 0.8, "collision": 0.002, "duration": Expected(4.0, spread=2.0)}
+
+
+def test_twelve_benchmarks_pass_together_in_seven_of_ten():
+    """Each passes in .97, all in .70; were each charged for the others, all would pass in .09."""
+    plan = plan_gate(TWELVE, {"success": 0.8}, levels={"benchmark": 12}, rollouts=1600)
+    assert plan.needs[0].power == pytest.approx(0.97, abs=0.005)
+    assert plan.chance == pytest.approx(0.70, abs=0.03)
+    charged = power(0.8, 0.8, 1600, margin=0.05, confidence=1 - 0.05 / 12, claim="first not worse")
+    assert charged.not_worse**12 == pytest.approx(0.09, abs=0.02)
+
+
+def test_the_chance_lies_between_what_needs_lack_and_the_weakest():
+    plan = plan_gate(MORE, EXPECT, levels={"benchmark": 3}, rollouts=700)
+    each = [one.together for one in plan.needs]
+    assert plan.at_least == pytest.approx(1 - sum(1 - one for one in each))
+    assert plan.chance == pytest.approx(math.prod(each))
+    assert plan.at_least <= plan.chance <= plan.least == min(each)
+
+
+def test_so_many_rollouts_have_the_power_and_one_less_has_not():
+    plan = plan_gate(MORE, EXPECT, levels={"benchmark": 3})
+    assert plan.at_least >= 0.8
+    assert plan_gate(MORE, EXPECT, levels={"benchmark": 3}, rollouts=plan.rollouts - 1).at_least < 0.8
+    assert plan.needs[0].rollouts == max(one.rollouts for one in plan.needs)
+    assert "Costs most: success on every benchmark" in str(plan)
+
+
+def test_the_power_of_a_rate_is_that_of_clopper_and_pearsons_bound():
+    plan = plan_gate([MORE[1]], {"collision": 0.002}, rollouts=500)
+    hits = [k for k in range(501) if clopper_pearson_upper(sf.Tally(k, 500)).value < 0.01]
+    by_hand = sum(math.comb(500, k) * 0.002**k * 0.998 ** (500 - k) for k in hits)
+    assert plan.chance == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize(
+    ("needs", "expect", "says"),
+    [
+        (TWELVE, {}, "expected of 'success'"),
+        (TWELVE, {"success": 0.8}, "levels 'benchmark' has"),
+        ([MORE[2]], {"duration": 4.0}, "standard deviation"),
+        ([{"rate_at_least": 0.9}], {"success": 0.8}, "No number of rollouts"),
+        ([{"rate_at_least": 0.9}], {"success": 80}, "expect"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(needs, expect, says):
+    with pytest.raises(ValueError, match=says):
+        plan_gate(needs, expect)
+
+
+def test_only_all_is_planned():
+    with pytest.raises(ValueError, match="rule"):
+        plan_gate(sf.Gate(needs=(sf.Need(not_worse_by=0.1),), rule="at least 1"), {"success": 0.8})
