@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot import Tally, stats
+from surefoot import Tally, reference, stats
+from surefoot.analysis.best import Best
 
 
 def counted(counts: dict[str, int], trials: int = 50) -> sf.Rollouts:
@@ -27,7 +28,7 @@ def test_independent_successes_go_by_the_exact_shortlist():
     tallies = {name: Tally(hits, 50) for name, hits in counts.items()}
     assert found.pick == "b"
     assert found.shortlist == stats.shortlist(tallies).names
-    assert found.lower.value == stats.simultaneous_lower_bounds(tallies)["b"].value
+    assert found.lower.value == reference.simultaneous_lower_bounds(tallies)["b"].value
     assert found.regret is not None
     assert found.regret.value == stats.regret_bound(tallies, "b").value
     assert found.selection == stats.selection_bias(tallies)
@@ -79,7 +80,7 @@ def test_unequal_sizes_are_said():
 
 def test_the_answer_reads_back_from_its_dictionary():
     found = sf.best(counted({"a": 40, "b": 46, "c": 21}), within=0.05)
-    again = sf.Best.from_dict(found.to_dict())
+    again = Best.from_dict(found.to_dict())
     assert again == found
     assert str(again) == str(found)
 
@@ -105,3 +106,29 @@ def test_a_best_one_is_seldom_left_out_on_shared_conditions():
         found = sf.best(sf.read(pl.DataFrame(rows, schema=["policy", "item", "success"], orient="row")))
         left += "p0" not in found.shortlist
     assert left <= 9  # the .999 point of 60 at .05
+
+
+def test_steps_are_read_from_names_or_from_a_column():
+    assert sf.best(counted({"ckpt-2000": 9, "ckpt-10k": 40, "ckpt-4000": 20})).steps == (10_000.0, 4_000.0, 2_000.0)
+    assert sf.best(counted({"a1": 9, "b2": 40, "a3": 20})).steps == ()  # they differ in more than a number
+    assert sf.best(counted({"v1": 9, "v2": 40})).steps == ()  # two points are no curve
+    rows = [(name, step, int(at < hits)) for name, step, hits in (("a", 5, 9), ("b", 1, 30)) for at in range(50)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "step", "success"], orient="row"))
+    assert sf.best(table).steps == (1.0, 5.0)
+
+
+def test_it_says_what_to_run_next_and_what_it_costs():
+    counts = {f"ckpt-{at}": 40 - at // 3 for at in range(13)}
+    found = sf.best(counted(counts))
+    assert len(found.shortlist) == 13
+    assert "`surefoot plan halve --policies 13 --budget 400` for a fresh number in 400 rollouts" in found.next
+    assert sf.best(counted({"a": 50, "b": 10, "c": 12})).next == ""
+
+
+def test_rollouts_of_a_study_are_said_to_be_chosen_by_looking():
+    study = sf.Study.create(sf.Plan(policies=("a", "b", "c"), blinded=False, horizon=30), ":memory:")
+    rates = {"a": 1.0, "b": 0.0, "c": 0.0}
+    sf.run_study(study, lambda turn: sf.Outcome(success=bool(rates[turn.policy])))
+    found = sf.best(study.rollouts())
+    assert [note.kind for note in found.notes] == ["could stop by looking"]
+    assert "do not hold" in str(found)

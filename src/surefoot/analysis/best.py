@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,13 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.words import Words, in_its_words, spoken
-from surefoot.stats.selection import SelectionBias, Shortlist, held_together, simultaneous_confidence
+from surefoot.stats.selection import (
+    SelectionBias,
+    Shortlist,
+    held_together,
+    simultaneous_confidence,
+    simultaneous_lower_bounds,
+)
 from surefoot.stats.step_down_tests import Sides
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
@@ -27,6 +34,16 @@ HIGHEST = 3
 """Policies whose p-values against the others are taken: fewer only enlarge the shortlist."""
 MOST = 1_000
 """The most policies there may be."""
+EACH, FRESH = 30, 100
+"""Rollouts that a fresh number is offered for: so many for each that may be the best, and at least so many."""
+LOOKED = "could stop by looking"
+"""The note of a table whose sizes were decided by looking at results."""
+LISTED = 12
+"""So many names of a shortlist are printed."""
+STEP_COLUMNS = ("step", "steps", "global_step", "training_step", "train_step", "iteration", "iterations", "epoch")
+"""Columns that hold how long a policy was trained."""
+NUMBERED = re.compile(r"^(?P<before>.*?)(?P<number>\d+(?:\.\d+)?)(?P<times>[kKmM]?)(?P<after>\D*)$")
+TIMES = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +63,7 @@ class Best(Record):
         confidence: The confidence of each statement.
         notes: What a reader must know besides.
         words: What the table calls policies and rollouts.
+        steps: How long each was trained, in the order of `names`, where names or a column say so: a learning curve.
     """
 
     names: tuple[str, ...]
@@ -60,6 +78,7 @@ class Best(Record):
     confidence: float = 0.95
     notes: tuple[Note, ...] = ()
     words: Words = field(default_factory=spoken)
+    steps: tuple[float, ...] = ()
 
     @property
     def pick(self) -> str:
@@ -89,32 +108,50 @@ class Best(Record):
 
     def lines(self) -> list[str]:
         """The answer, a line for each thing it says."""
-        shown, level = self.intervals[0], formatting.percent(self.confidence)
-        tied = [name for name, one in zip(self.names, self.intervals, strict=True) if one.estimate == shown.estimate]
-        what = "rate" if self.measure == "success" else "mean score"
-        number = formatting.number(shown.estimate, shown.scale)
-        head = (
-            f"For {self.about}: {self.pick} has the highest {what}, {number} (n={shown.trials:,})."
-            if len(tied) == 1
-            else f"For {self.about}: {', '.join(tied)} are tied for the highest {what}, {number}."
-        )
-        bound = formatting.number(self.lower.value, shown.scale, "down")
+        level, count = formatting.percent(self.confidence), f"{len(self.names):,}"
+        bound = formatting.number(self.lower.value, self.lower.scale, "down")
         verb = "succeeds in at least" if self.measure == "success" else "scores at least"
-        lines = [head, f"{self.pick} {verb} {bound} ({level}, allowing for the choice among {len(self.names):,})."]
+        lines = [self._head(), f"{self.pick} {verb} {bound} ({level}, allowing for the choice among {count})."]
         if self.selection is not None and self.selection.matters:
-            lines.append(str(self.selection))
+            lines.append(f"Its {self.selection.excess}, because it was picked as the highest.")
         if len(self.shortlist) == 1:
-            lines.append(f"{self.pick} is the best of the {len(self.names):,} ({level}).")
+            lines.append(f"{self.pick} is the best of the {count} ({level}).")
         else:
-            listed = ", ".join(self.shortlist[:12]) + (", ..." if len(self.shortlist) > 12 else "")
-            lines.append(f"{len(self.shortlist):,} of {len(self.names):,} may be the best ({level}): {listed}.")
+            listed = ", ".join(self.shortlist[:LISTED]) + (", ..." if len(self.shortlist) > LISTED else "")
+            lines.append(f"{len(self.shortlist):,} of {count} may be the best ({level}): {listed}.")
         if self.regret is not None:
             far = formatting.number(self.regret.value, self.regret.scale, "up").lstrip("+")
-            lines.append(f"{self.pick} is at most {far}{formatting.unit(self.regret.scale)} below the best ({level}).")
+            unit = formatting.unit(self.regret.scale)
+            lines.append(f"{self.pick} is at most {far}{unit} below the best of the {count} ({level}).")
         if self.within is not None:
             said = "is" if self.is_within else "is not shown to be"
             lines.append(f"{self.pick} {said} within {self.within:g} of the best.")
-        return [*lines, *map(str, self.notes)]
+        return [*lines, *map(str, self.notes), *filter(None, [self.next])]
+
+    def _head(self) -> str:
+        """What the answer is about, and who has the highest estimate."""
+        shown, what = self.intervals[0], "rate" if self.measure == "success" else "mean score"
+        tied = [name for name, one in zip(self.names, self.intervals, strict=True) if one.estimate == shown.estimate]
+        number = formatting.number(shown.estimate, shown.scale)
+        if len(tied) > 1:
+            return f"For {self.about}: {', '.join(tied)} are tied for the highest {what}, {number}."
+        tallies = [tally for one in shown.samples for tally in one.tallies]
+        counted = len(tallies) == 1 and tallies[0].rate == shown.estimate
+        many = f"{tallies[0].successes:,} of {tallies[0].trials:,} ({number})" if counted else f"{number}"
+        size = "" if counted else f" (n={shown.trials:,})"
+        return f"For {self.about}: {self.pick} has the highest {what}, {many}{size}."
+
+    @property
+    def next(self) -> str:
+        """What to run to know more, and what it costs; empty where the best one is known."""
+        many = len(self.shortlist)
+        if many == 1:
+            return ""
+        budget = max(FRESH, 50 * -(-EACH * many // 50))
+        return (
+            f"Next: `surefoot plan halve --policies {many} --budget {budget}` for a fresh number in {budget:,} "
+            f"{self.words.rollouts}; `surefoot plan race --policies {many}` to name the best."
+        )
 
 
 @in_its_words
@@ -160,14 +197,15 @@ def best(
     apart = independent(rollouts)
     plain = rollouts.design.unit is None and not rollouts.design.settings and not lower_is_better
     sizes = {name: known[name].known(what) for name in names}
-    notes = (Note("sizes differ", {}),) if len(set(sizes.values())) > 1 else ()
+    looked = tuple(Note(one.kind, {}) for one in rollouts.notes if isinstance(one, Note) and one.kind == LOOKED)
+    notes = looked or ((Note("sizes differ", {}),) if len(set(sizes.values())) > 1 else ())
     each = simultaneous_confidence(len(names), confidence, independent=apart)
     own = {name: guaranteed(alone(rollouts, name, what, each, weights)) for name in names}
     intervals = tuple(held_together(own[name], len(names), confidence, independent=apart) for name in names)
     if plain:
         data = _samples(rollouts, names, what)
         listed = stats.shortlist(data, confidence=confidence)
-        lower = stats.simultaneous_lower_bounds(data, independent=apart, confidence=confidence)[names[0]]
+        lower = simultaneous_lower_bounds(data, independent=apart, confidence=confidence)[names[0]]
         regret = stats.regret_bound(data, names[0], confidence=confidence)
         about = Subject("like", "", 0, rollouts.words.rollouts)
     else:
@@ -191,7 +229,34 @@ def best(
         within,
         confidence,
         notes,
+        steps=steps_of(rollouts, names),
     )
+
+
+def steps_of(rollouts: Rollouts, names: Sequence[str]) -> tuple[float, ...]:
+    """How long each policy was trained: by a column that holds it, else by names that differ in a number alone."""
+    for column in rollouts.columns:
+        if column.lower() in STEP_COLUMNS and column != rollouts.design.unit:
+            groups = rollouts.summary(by=("policy", column))
+            found = {
+                str(policy): number
+                for policy, value in (one.key for one in groups)
+                if (number := _number(value)) is not None
+            }
+            if len(groups) == len(found) == len(set(found.values())) and set(names) <= set(found):
+                return tuple(found[name] for name in names)
+    parts = [NUMBERED.match(name) for name in names]
+    if len(names) < 3 or not all(parts) or len({(one["before"], one["after"]) for one in parts if one}) > 1:
+        return ()
+    numbers = tuple(float(one["number"]) * TIMES[one["times"].lower()] for one in parts if one)
+    return numbers if len(set(numbers)) == len(names) else ()
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def _samples(rollouts: Rollouts, names: Sequence[str], what: Measure) -> dict[str, Any]:

@@ -49,7 +49,3 @@ def best(
         confidence=confidence,
     )
     terminal.show(found, as_json=as_json)
-    if not as_json and len(found.shortlist) > 1:
-        typer.echo(
-            f"Next: run {found.pick} again, fresh, for a number of its own; or all {len(found.shortlist):,} to tell."
-        )
